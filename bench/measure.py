@@ -1,0 +1,55 @@
+"""Runs programs side by side and keeps the best time and the largest memory of each."""
+
+import dataclasses
+import math
+import os
+import resource
+import time
+
+MOST_SECONDS = 10.0  # for one program in one case, unless a single run takes longer
+
+
+@dataclasses.dataclass
+class Result:
+    ms: float = math.inf
+    mb: float = 0.0
+    status: int = 0
+    runs: int = 0
+    seconds: float = 0.0
+
+
+def run_once(command: list[str], result: Result) -> None:
+    """Runs a program to its end with its output thrown away, and adds what was seen to the result."""
+    actions = [(os.POSIX_SPAWN_OPEN, stream, "/dev/null", os.O_RDWR, 0) for stream in (0, 1, 2)]
+    start = time.perf_counter()
+    pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions)
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    result.ms = min(result.ms, seconds * 1000)
+    result.mb = max(result.mb, usage.ru_maxrss / 1024)
+    result.status = result.status or os.waitstatus_to_exitcode(status)
+    result.runs += 1
+    result.seconds += seconds
+
+
+def side_by_side(commands: list[list[str] | None], runs: int) -> list[Result | None]:
+    """Runs the programs in turn, A B A B, so that a disturbance meets all of them."""
+    results = [Result() if command else None for command in commands]
+    for _ in range(runs):
+        for command, result in zip(commands, results):
+            if result and (result.runs == 0 or result.seconds < MOST_SECONDS):
+                run_once(command, result)
+    return results
+
+
+def memory_floor_mb() -> float:
+    """Smaller memory cannot be seen: a new process is charged with what its parent held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def growth(sizes: list[int], times: list[float]) -> float:
+    """The exponent e of the best fit time = c * size^e."""
+    xs, ys = [math.log(size) for size in sizes], [math.log(time) for time in times]
+    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    covariance = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys))
+    return covariance / sum((x - mean_x) ** 2 for x in xs)

@@ -1,0 +1,1 @@
+"""Published networks with random weights, built with Python's onnx."""

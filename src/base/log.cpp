@@ -1,0 +1,136 @@
+#include "base/log.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay {
+namespace {
+
+struct Look {
+  char letter;
+  std::string_view color;  // ANSI sequence; empty: the terminal's own colour
+};
+
+Look look_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::ultra_verbose:
+      return {'U', "\x1b[90m"};
+    case LogLevel::super_verbose:
+      return {'S', "\x1b[38;5;126m"};
+    case LogLevel::extra_verbose:
+      return {'X', "\x1b[38;5;98m"};
+    case LogLevel::verbose:
+      return {'V', "\x1b[95m"};
+    case LogLevel::info:
+      return {'I', ""};
+    case LogLevel::start:
+      return {'I', "\x1b[96m"};
+    case LogLevel::finish:
+      return {'I', "\x1b[92m"};
+    case LogLevel::warning:
+      return {'W', "\x1b[93m"};
+    case LogLevel::error:
+      return {'E', "\x1b[91m"};
+    case LogLevel::critical:
+      return {'!', "\x1b[91m"};
+  }
+  return {'I', ""};
+}
+
+// Path of a source file below the `src` folder.
+std::string_view source_path(std::string_view file) {
+  constexpr std::string_view kRoot = "src/";
+  const size_t root = file.rfind("/src/");
+  if (root != std::string_view::npos) return file.substr(root + 1 + kRoot.size());
+  return file.starts_with(kRoot) ? file.substr(kRoot.size()) : file;
+}
+
+// Whether `file` is `prefix` or lies in that folder.
+bool lies_below(std::string_view file, std::string_view prefix) {
+  if (prefix.ends_with('/')) prefix.remove_suffix(1);
+  return file.starts_with(prefix) && (file.size() == prefix.size() || file[prefix.size()] == '/');
+}
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  localtime_r(&now, &parts);
+  return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::FILE* open_log_file(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) fail(ErrorCode::io, "opening log file `{}`: {}", path, std::strerror(errno));
+  return file;
+}
+
+bool is_terminal(std::FILE* stream) {
+  const int fd = fileno(stream);
+  return fd >= 0 && isatty(fd) != 0;
+}
+
+void put(std::FILE* stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
+}  // namespace
+
+Log::Log(std::FILE* out, std::FILE* err) : out_(out), err_(err) {}
+
+Log::~Log() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void Log::configure(LogOptions options) {
+  std::FILE* file = options.file.empty() ? nullptr : open_log_file(options.file);
+  if (file_ != nullptr) std::fclose(file_);
+  file_ = file;
+  options_ = std::move(options);
+}
+
+bool Log::enabled(LogLevel level, Where where) const {
+  LogLevel least = options_.level;
+  size_t longest = 0;
+  if (options_.levels_by_path.empty()) return level >= least;
+  const std::string_view file = source_path(where.file_name());
+  for (const auto& [prefix, path_level] : options_.levels_by_path) {
+    if (prefix.size() < longest || !lies_below(file, prefix)) continue;
+    longest = prefix.size();
+    least = path_level;
+  }
+  return level >= least;
+}
+
+void Log::write(LogLevel level, std::string_view text, Where where) {
+  if (!enabled(level, where)) return;
+  const Look look = look_of(level);
+  std::string line = {'[', look.letter, ']', ' '};
+  if (options_.timestamps) line += fmt::format("({}) ", time_of_day());
+  if (options_.line_info) {
+    const std::string_view file = where.file_name();
+    line += fmt::format("[{}:{}] ", file.substr(file.rfind('/') + 1), where.line());
+  }
+  line.append(4 * static_cast<size_t>(indent_), ' ');
+  line += indent_continuation(text, line.size());
+
+  const bool is_result = level >= LogLevel::info && level <= LogLevel::finish && !options_.text_to_stderr;
+  if (file_ != nullptr) put(file_, line + '\n');
+  if (!is_result) std::fflush(out_);  // both on one terminal or in one file: keep the order
+  std::FILE* const stream = is_result ? out_ : err_;
+  if (options_.colors && !look.color.empty() && is_terminal(stream)) {
+    line.insert(0, look.color);
+    line += "\x1b[0m";
+  }
+  line += '\n';
+  put(stream, line);
+}
+
+}  // namespace assay

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// Severities of a message, lowest first; the numbers are those that users of the peer's options know.
+enum class LogLevel {
+  ultra_verbose = -20,
+  super_verbose = -10,
+  extra_verbose = 0,
+  verbose = 10,
+  info = 20,
+  start = 22,
+  finish = 28,
+  warning = 30,
+  error = 40,
+  critical = 50,
+};
+
+// How messages are selected and laid out; what the logging options of a command say.
+struct LogOptions {
+  LogLevel level = LogLevel::info;
+  // source folder or file (as `onnx` or `onnx/import.cpp`) -> level; the longest prefix that fits wins over `level`
+  std::vector<std::pair<std::string, LogLevel>> levels_by_path;
+  bool timestamps = false;
+  bool line_info = false;
+  bool colors = false;
+  bool text_to_stderr = false;  // --json -: standard output belongs to the report
+  std::string file;             // copy of all messages; empty: none
+};
+
+// Writes messages for people: `[I] ` prefix, indent, aligned continuation lines. Results (info, start, finish) go to
+// standard output, everything else to standard error. Owns nothing global; commands get it from their Environment.
+class Log {
+ public:
+  Log(std::FILE* out, std::FILE* err);
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  // Opens the log file if one is asked for; an Error (io) if that fails.
+  void configure(LogOptions options);
+
+  using Where = std::source_location;
+  void verbose(std::string_view text, Where where = Where::current()) { write(LogLevel::verbose, text, where); }
+  void info(std::string_view text, Where where = Where::current()) { write(LogLevel::info, text, where); }
+  void start(std::string_view text, Where where = Where::current()) { write(LogLevel::start, text, where); }
+  void finish(std::string_view text, Where where = Where::current()) { write(LogLevel::finish, text, where); }
+  void warning(std::string_view text, Where where = Where::current()) { write(LogLevel::warning, text, where); }
+  void error(std::string_view text, Where where = Where::current()) { write(LogLevel::error, text, where); }
+  void critical(std::string_view text, Where where = Where::current()) { write(LogLevel::critical, text, where); }
+  void write(LogLevel level, std::string_view text, Where where = Where::current());
+
+  // Whether a message of this level from this place would be printed; asks before costly text is made.
+  bool enabled(LogLevel level, Where where = Where::current()) const;
+
+  // While it lives, messages are indented by one more step of four blanks.
+  class [[nodiscard]] Indent {
+   public:
+    explicit Indent(Log& log) : log_(log) { ++log_.indent_; }
+    ~Indent() { --log_.indent_; }
+    Indent(const Indent&) = delete;
+    Indent& operator=(const Indent&) = delete;
+
+   private:
+    Log& log_;
+  };
+
+ private:
+  std::FILE* out_;
+  std::FILE* err_;
+  std::FILE* file_ = nullptr;
+  LogOptions options_;
+  int indent_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,178 @@
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/errno_text.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/signal_tables.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBufferBytes = 64 << 10;
+
+// N of a path below /proc that stands for this process's descriptor N.
+std::optional<int> own_descriptor(const fs::path& folder, const std::string& name) {
+  if (folder != fmt::format("/proc/{}/fd", getpid())) return std::nullopt;
+  int number = -1;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+// Where a chain of links ends: a name (there may be no file yet), and our descriptor if it is one (/dev/stdout).
+struct LinkEnd {
+  fs::path path;
+  std::optional<int> descriptor;
+};
+
+std::optional<LinkEnd> follow_links(fs::path path) {
+  constexpr int kMaxLinks = 40;
+  for (int step = 0; step < kMaxLinks; ++step) {
+    std::error_code error;
+    const fs::path folder = fs::weakly_canonical(path.parent_path(), error);
+    if (const std::optional<int> own = own_descriptor(folder, path.filename().native())) return LinkEnd{path, own};
+    if (!fs::is_symlink(fs::symlink_status(path, error))) return LinkEnd{path, std::nullopt};
+    path = path.parent_path() / fs::read_symlink(path, error);
+  }
+  return std::nullopt;
+}
+
+void create_parent(const fs::path& target) {
+  std::error_code error;
+  const fs::path parent = target.parent_path();
+  fs::create_directories(parent, error);
+  if (error) fail(ErrorCode::io, "cannot create the folder `{}`: {}", parent.native(), errno_text(error.value()));
+}
+
+fs::path temporary_beside(const fs::path& target) {
+  static std::atomic<uint64_t> counter{0};
+  constexpr size_t kNameBytes = 200;  // leaves room for the rest of a name of at most 255 bytes
+  const std::string name = target.filename().native().substr(0, kNameBytes);
+  return target.parent_path() / fmt::format(".{}.{}.{}.tmp", name, getpid(), counter.fetch_add(1));
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const fs::path& path) : path_(path) {
+  std::error_code error;
+  const std::optional<LinkEnd> end = follow_links(fs::absolute(path, error));
+  if (path.empty() || !end) fail_to_write(path.empty() ? ENOENT : ELOOP);
+  target_ = end->path;
+  const fs::file_status status = fs::status(target_, error);
+  const bool is_folder = fs::is_directory(status) || !target_.has_filename();
+  if (is_folder) fail(ErrorCode::io, "`{}` is a folder, expected a file", path_.native());
+  if (end->descriptor) {
+    fd_ = fcntl(*end->descriptor, F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) fail_to_write(errno);
+  } else if (fs::exists(status) && !fs::is_regular_file(status)) {
+    open_directly();
+  } else {
+    open_temporary();
+  }
+}
+
+void OutputFile::open_directly() {
+  fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd_ < 0) fail_to_write(errno);
+}
+
+void OutputFile::open_temporary() {
+  struct stat status = {};
+  const bool exists = stat(target_.c_str(), &status) == 0;
+  if (exists && access(target_.c_str(), W_OK) != 0) fail_to_write(errno);
+  if (!exists) create_parent(target_);
+  do {
+    forget_temporary(slot_);
+    temporary_ = temporary_beside(target_);
+    slot_ = remember_temporary(temporary_.c_str());
+    fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (fd_ < 0 && errno == EEXIST);
+  if (fd_ < 0) {
+    const int error = errno;
+    forget_temporary(slot_);
+    fail_to_write(error);
+  }
+  // Not every file system keeps modes; the content matters more.
+  [[maybe_unused]] const int ignored = exists ? fchmod(fd_, status.st_mode & 07777) : 0;
+}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  forget_temporary(slot_);
+}
+
+void OutputFile::write(Bytes bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) flush();
+  if (bytes.size() >= kBufferBytes)
+    write_out(bytes);
+  else
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  position_ += bytes.size();
+}
+
+void OutputFile::flush() {
+  write_out(buffer_);
+  buffer_.clear();
+}
+
+void OutputFile::write_out(Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<size_t>(count));
+      continue;
+    }
+    pollfd writable = {fd_, POLLOUT, 0};
+    if (errno == EAGAIN)
+      poll(&writable, 1, -1);
+    else if (errno != EINTR)
+      fail_to_write(errno);
+  }
+}
+
+void OutputFile::copy_from(const MappedFile& file, uint64_t offset, uint64_t size) {
+  ASSAY_CHECK(offset <= file.size() && size <= file.size() - offset);
+  if (file.fd() >= 0 && size >= kBufferBytes) {
+    flush();
+    auto from = static_cast<off_t>(offset);
+    ssize_t count = 1;
+    while (size > 0 && count > 0) {
+      count = copy_file_range(file.fd(), &from, fd_, nullptr, size, 0);
+      const uint64_t copied = count > 0 ? static_cast<uint64_t>(count) : 0;
+      offset += copied;
+      size -= copied;
+      position_ += copied;
+    }
+  }
+  // The kernel cannot copy between all kinds of files; a real fault shows here again.
+  write(file.bytes().subspan(offset, size));
+}
+
+void OutputFile::commit() {
+  flush();
+  if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail_to_write(errno);
+  if (temporary_.empty()) return;
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(errno);
+  temporary_.clear();
+  forget_temporary(std::exchange(slot_, -1));
+}
+
+void OutputFile::fail_to_write(int error) const {
+  fail(ErrorCode::io, "cannot write `{}`: {}", path_.native(), errno_text(error));
+}
+
+}  // namespace assay

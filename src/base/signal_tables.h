@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+namespace assay {
+
+// What the signal handlers need to know, in tables of fixed size that a handler may read at any moment. They are the
+// one mutable state of the process: a handler can reach nothing else. Where a table is full, the entry is left out.
+
+// `path` is unlinked if a signal ends the program before forget_temporary(slot). -1 where the table is full.
+int remember_temporary(const char* path);
+void forget_temporary(int slot);
+
+// A fault in [begin, begin + size) is reported as a fault of the file `path`.
+void remember_mapping(const void* begin, size_t size, const char* path);
+void forget_mapping(const void* begin);
+
+}  // namespace assay

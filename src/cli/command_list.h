@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/registered.h"
+#include "cli/options/spec.h"
+
+namespace assay::cli {
+
+// The commands: one for each file below commands/, in path order (generated). `inspect/diff_tactics` is called
+// `inspect diff-tactics`.
+std::span<const Registered<Command>> registered_commands();
+
+// The commands themselves, without hidden ones unless asked for.
+std::vector<Command> all_commands(bool with_hidden = false);
+// A command, and how many words its name takes.
+struct FoundCommand {
+  Command command;
+  size_t name_words;
+};
+// Finds the command that the words call. A missing, unknown or incomplete name is an Error (usage).
+FoundCommand find_command(std::span<const std::string> words);
+// Whether the word is a verb with sub-commands, as `inspect`.
+bool has_subcommands(std::string_view verb);
+// What such a verb is for, in one line.
+std::string_view verb_summary(std::string_view verb);
+
+}  // namespace assay::cli

@@ -1,0 +1,110 @@
+#include <chrono>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/values.h"
+#include "inspect/model_diff.h"
+#include "report/json_diff.h"
+#include "report/text_diff.h"
+
+namespace assay::cli {
+namespace {
+
+double tolerance(const Arguments& arguments, std::string_view option) {
+  const double value = parse_number(option, arguments.value(option));
+  if (!(value >= 0)) {
+    fail(ErrorCode::usage, "option `{}`: expected a number of at least 0, got `{}`", option, arguments.value(option));
+  }
+  return value;
+}
+
+inspect::DiffOptions diff_options(const Arguments& arguments) {
+  return {.tolerance = {.rtol = tolerance(arguments, "--rtol"), .atol = tolerance(arguments, "--atol")},
+          .ignore_names = arguments.flag("--ignore-names")};
+}
+
+results::ModelDiff compare(const LoadedModel& a, const LoadedModel& b, const inspect::DiffOptions& options) {
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  results::ModelDiff diff = inspect::diff_models(a.model, b.model, options);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  diff.findings_a = a.findings.all();
+  diff.findings_b = b.findings.all();
+  diff.timings = {{"load_seconds", a.load_seconds + b.load_seconds}, {"diff_seconds", taken.count()}};
+  return diff;
+}
+
+void print(const results::ModelDiff& diff, Environment& environment) {
+  const std::string text = report::diff_text(diff);
+  if (!text.empty()) environment.log.info(text);
+  if (!diff.weights.unread.empty()) {
+    environment.log.warning(fmt::format("{} weight(s) were not read; they were compared by type and shape only",
+                                        diff.weights.unread.size()));
+  }
+  environment.log.info(report::diff_verdict(diff));
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const std::string path_a = arguments.value("model_a");
+  const std::string path_b = arguments.value("model_b");
+  if (path_a == "-" && path_b == "-") fail(ErrorCode::usage, "only one of the two models may come from standard input");
+  const inspect::DiffOptions options = diff_options(arguments);
+  environment.log.info(printable(fmt::format("Comparing: {} | {}", path_a, path_b)));
+  const LoadedModel a = load_model(path_a, arguments, environment);
+  print_findings(a.findings, environment);
+  const LoadedModel b = load_model(path_b, arguments, environment);
+  print_findings(b.findings, environment);
+  results::ModelDiff diff = compare(a, b, options);
+  diff.path_a = path_a;
+  diff.path_b = path_b;
+  if (!json_on_stdout(arguments)) print(diff, environment);
+  if (wants_json(arguments)) write_json(arguments, environment, report::diff_json(diff));
+  return diff.equal ? kExitEqual : kExitDifferent;
+}
+
+OptionRow model_row(std::string_view name, std::string_view help) {
+  OptionRow row = model_positional();
+  row.names = {name};
+  row.help = help;
+  return row;
+}
+
+OptionGroup comparison_group() {
+  return {
+      .title = "Comparison",
+      .description = "What counts as a difference",
+      .rows = {{.names = {"--rtol"},
+                .metavar = "NUMBER",
+                .default_value = "0",
+                .help = "relative tolerance for weights: elements are equal where |a-b| <= atol + rtol*|b|"},
+               {.names = {"--atol"},
+                .metavar = "NUMBER",
+                .default_value = "0",
+                .help = "absolute tolerance for weights"},
+               {.names = {"--ignore-names"},
+                .arity = Arity::flag,
+                .help = "names of nodes, tensors, symbolic dims and the graph make no difference"}},
+  };
+}
+
+}  // namespace
+
+Command command_inspect_diff() {
+  return {.path = "inspect diff",
+          .summary = "show in what two models differ",
+          .description = "Compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
+                         "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
+                         "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
+                         "ignored. No difference are: another order of nodes, types of intermediate tensors that "
+                         "only one model states, and weights left unread by --ignore-external-data.",
+          .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
+                          model_row("model_b", "the second model, to which relative differences refer")},
+          .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
+          .run = run};
+}
+
+}  // namespace assay::cli

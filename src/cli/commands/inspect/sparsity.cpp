@@ -1,0 +1,66 @@
+#include <chrono>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "inspect/sparsity.h"
+#include "report/json_sparsity.h"
+#include "report/text_sparsity.h"
+
+namespace assay::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+void print(const results::SparsityReport& report, Log& log) {
+  for (const results::SkippedWeight& skipped : report.skipped) {
+    log.write(skipped.worth_a_warning ? LogLevel::warning : LogLevel::verbose, report::skipped_line(skipped));
+  }
+  log.info(fmt::format("Found: {} weight tensor(s) eligible for pruning.", report.weights.size()));
+  log.start(fmt::format("Checking the sparsity pattern of {} tensors.", report.weights.size()));
+  for (const results::WeightSparsity& weight : report.weights) {
+    log.verbose(report::sparsity_details(weight));
+    log.write(weight.sparse ? LogLevel::info : LogLevel::warning, report::sparsity_line(weight));
+  }
+  log.finish(fmt::format("Finished checking {} tensors.", report.weights.size()));
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const Clock::time_point begin = Clock::now();
+  const std::string command = printable(environment.command_line);
+  environment.log.start(fmt::format("RUNNING | Command: {}", command));
+  const std::string path = arguments.value("model_file");
+  const LoadedModel loaded = load_model(path, arguments, environment);
+  print_findings(loaded.findings, environment);
+  const Clock::time_point loaded_at = Clock::now();
+  results::SparsityReport report = inspect::inspect_sparsity(loaded.model);
+  report.path = path;
+  report.findings = loaded.findings.all();
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"check_seconds", seconds_since(loaded_at)}};
+  print(report, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::sparsity_json(report));
+  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", seconds_since(begin), command));
+  return kExitEqual;
+}
+
+}  // namespace
+
+Command command_inspect_sparsity() {
+  return {.path = "inspect sparsity",
+          .summary = "tell which weights are 2:4 structured sparse",
+          .description = "Looks at the weights of Conv, MatMul and Gemm along the axis that is summed over. A weight is "
+                         "2:4 sparse where of every 4 consecutive elements at least 2 are zero. Weights behind "
+                         "QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose are found; quantised zeros "
+                         "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",
+          .positionals = {model_positional()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), json_group()},
+          .run = run};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "base/log.h"
+
+namespace assay::cli {
+
+// All that a command may touch of the outside: nothing global is reached, so tests run commands in process.
+struct Environment {
+  std::string program;       // the word the user typed, without its folder
+  std::string command_line;  // all words, joined by single blanks
+  std::FILE* in;
+  std::FILE* out;
+  std::FILE* err;
+  Log& log;
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/spec.h"
+
+namespace assay::cli {
+
+// What was typed, by the canonical names of the command's rows (`--show`, `model_file`). Asking for a name that the
+// command does not have is a bug of ours. Refers to the Command, which must outlive it.
+class Arguments {
+ public:
+  // One use of an option, or one positional.
+  struct Occurrence {
+    const OptionRow* row;
+    std::vector<std::string> values;
+  };
+
+  explicit Arguments(const Command& command);
+
+  // Whether the option or positional was given at all.
+  bool has(std::string_view name) const;
+  bool flag(std::string_view name) const { return has(name); }
+  size_t count(std::string_view name) const;
+  // The single value; the row's default if there is none.
+  std::string value(std::string_view name) const;
+  // All values: of the last use, or of all uses where the row says `append`; the row's default if there are none.
+  std::vector<std::string> values(std::string_view name) const;
+  // The values of each use on its own.
+  std::vector<std::vector<std::string>> occurrences(std::string_view name) const;
+  // Everything in the order typed, for options whose order among each other matters.
+  const std::vector<Occurrence>& in_order() const { return occurrences_; }
+  // Whether the command has an option or positional of this name.
+  bool knows(std::string_view name) const { return find_row(name) != nullptr; }
+
+  // Lines for standard error: abbreviations and older spellings that were accepted.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  friend class Parser;
+  const OptionRow* find_row(std::string_view name) const;
+  const OptionRow& row_of(std::string_view name) const;
+
+  std::vector<const OptionRow*> rows_;
+  std::vector<Occurrence> occurrences_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace assay::cli

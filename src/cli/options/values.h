@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options/spec.h"
+
+namespace assay::cli {
+
+// The grammars of option values. `option` is the name for messages; what is wrong is an Error (usage).
+
+// `[key:]value`, split at the last colon; the key is empty if there is none.
+struct KeyValue {
+  std::string key;
+  std::string value;
+};
+KeyValue split_key_value(std::string_view text);
+
+int64_t parse_integer(std::string_view option, std::string_view text);
+// Also `inf` and `nan`, as Python's float() reads them.
+double parse_number(std::string_view option, std::string_view text);
+
+[[noreturn]] void fail_choice(std::string_view option, std::string_view value,
+                              std::span<const std::string_view> choices);
+
+// The words that a spelling stands for, with `value` in place of `{}`.
+std::vector<std::string> spelled_out(const Spelling& spelling, std::string_view value);
+
+}  // namespace assay::cli

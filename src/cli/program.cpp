@@ -1,0 +1,120 @@
+#include "cli/program.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/command_list.h"
+#include "cli/help/help.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/parser.h"
+#include "cli/streams.h"
+
+namespace assay::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool asks_for_help(std::string_view word) { return word == "-h" || word == "--help"; }
+bool asks_for_version(std::string_view word) { return word == "-v" || word == "-V" || word == "--version"; }
+
+int print(Environment& environment, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), environment.out);
+  return kExitEqual;
+}
+
+void configure_log(const Arguments& arguments, Environment& environment) {
+  if (!arguments.knows("--verbosity")) return;
+  LogOptions options = log_options(arguments);
+  options.text_to_stderr = json_on_stdout(arguments);
+  environment.log.configure(std::move(options));
+}
+
+int print_list(std::string_view verb, Environment& environment) {
+  return print(environment, help_list(verb, terminal_width(environment.out)));
+}
+
+// Also handles words that name no command to run: help of the program or of a verb, and the version.
+int dispatch(std::span<const std::string> words, Environment& environment) {
+  const std::string first = words.empty() ? "" : words[0];
+  if (asks_for_help(first)) return print_list("", environment);
+  if (asks_for_version(first)) {
+    const Words version = {"version"};
+    return run_command(find_command(version).command, words.subspan(1), environment);
+  }
+  if (first.starts_with('-')) {
+    fail(ErrorCode::usage, "option `{}` stands before the command; write it behind (see `assay --help`)", first);
+  }
+  const bool is_verb = has_subcommands(first);
+  if (is_verb && words.size() > 1 && asks_for_help(words[1])) return print_list(first, environment);
+  if (words.empty() || (is_verb && words.size() == 1)) print_list(first, environment);
+  const FoundCommand found = find_command(words);
+  return run_command(found.command, words.subspan(found.name_words), environment);
+}
+
+}  // namespace
+
+int run_command(const Command& command, std::span<const std::string> words, Environment& environment) {
+  const std::span<const std::string> options(words.begin(), std::ranges::find(words, "--"));
+  if (std::ranges::any_of(options, asks_for_help)) {
+    return print(environment, help_page(command, terminal_width(environment.out)));
+  }
+  try {
+    const Arguments arguments = parse_options(command, words);
+    if (arguments.flag("--help")) {
+      return print(environment, help_page(command, terminal_width(environment.out)));
+    }
+    configure_log(arguments, environment);
+    for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
+    return command.run(arguments, environment);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::usage) throw;
+    fail(ErrorCode::usage, "{} (see `assay {} --help`)", error.line(), command.path);
+  }
+}
+
+int run_words(std::span<const std::string> words, Environment& environment) {
+  return run_guarded([&] { return dispatch(words, environment); }, environment.log);
+}
+
+int run_guarded(const std::function<int()>& work, Log& log) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    log.critical("error: " + error.line());
+    return exit_status(error.code());
+  } catch (const std::bad_alloc&) {
+    log.critical("error: out of memory");
+    return kExitUndecided;
+  } catch (const std::exception& error) {
+    log.critical(
+        fmt::format("error: internal error: {}; this is a bug of assay: please report this line, the command and what "
+                    "`assay --version` prints",
+                    printable(error.what())));
+    return kExitOurBug;
+  }
+}
+
+int run_program(int argc, char** argv) {
+  open_missing_streams();
+  install_signal_handlers();
+  const Words all(argv, argv + argc);
+  const std::string called = all.empty() ? "assay" : all[0];
+  Log log(stdout, stderr);
+  log.configure({.colors = colors_allowed()});
+  Environment environment = {.program = called.substr(called.rfind('/') + 1),
+                             .command_line = join(all, " "),
+                             .in = stdin,
+                             .out = stdout,
+                             .err = stderr,
+                             .log = log};
+  const std::span<const std::string> words(all);
+  const int status = run_words(words.subspan(words.empty() ? 0 : 1), environment);
+  return finish_stream(stdout, status, log);
+}
+
+}  // namespace assay::cli

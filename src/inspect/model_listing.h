@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/model.h"
+#include "results/model_listing.h"
+
+namespace assay::inspect {
+
+// What of a model is listed.
+struct ListingOptions {
+  bool layers = false;
+  bool attributes = false;
+  bool weights = false;
+  // Only nodes whose operator, or name, matches one of these wildcards; empty: all.
+  std::vector<std::string> ops;
+  std::vector<std::string> names;
+};
+
+// Walks the main graph, then the functions, bodies within their nodes, and hands everything to the sink. The overview
+// comes first and is the caller's, who may add to it.
+void list_model(const ir::Model& model, const ListingOptions& options, const results::ModelOverview& overview,
+                results::ModelListingSink& sink);
+
+}  // namespace assay::inspect

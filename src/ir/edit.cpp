@@ -1,0 +1,353 @@
+#include "ir/edit.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/order.h"
+
+namespace assay::ir {
+
+Header& Edit::header() {
+  if (!importing_) model_.header_dirty_ = model_.edited_ = true;
+  return model_.header_;
+}
+
+GraphId Edit::add_graph(Symbol name) {
+  const GraphId id{model_.graph_slots()};
+  Graph& graph = model_.graphs_.emplace_back();
+  graph.name = name;
+  graph.outputs_node = model_.nodes_.add();
+  Node& outputs = model_.nodes_[graph.outputs_node];
+  outputs.graph = id;
+  outputs.is_outputs = true;
+  if (!importing_) graph.dirty = model_.edited_ = true;
+  return id;
+}
+
+Graph& Edit::graph(GraphId id) {
+  touch(id);
+  return model_.graphs_[id.index];
+}
+
+size_t Edit::add_function(Function function) {
+  if (!importing_) function.dirty = model_.edited_ = true;
+  model_.functions_.push_back(std::move(function));
+  return model_.functions_.size() - 1;
+}
+
+Function& Edit::function(size_t index) {
+  if (!importing_) model_.functions_[index].dirty = model_.edited_ = true;
+  return model_.functions_[index];
+}
+
+ValueId Edit::add_value(GraphId graph, Symbol name, ValueKind kind) {
+  const ValueId id = model_.values_.add();
+  Value& value = model_.values_[id];
+  value.name = name;
+  if (importing_) value.source_name = name;
+  value.graph = graph;
+  value.kind = kind;
+  touch(graph);
+  return id;
+}
+
+ValueId Edit::add_input(GraphId graph, Symbol name, TypeId type) {
+  const ValueId id = add_value(graph, name, ValueKind::input);
+  model_.values_[id].type = type;
+  model_.graphs_[graph.index].inputs.push_back(id);
+  return id;
+}
+
+ValueId Edit::add_initializer(GraphId graph, Symbol name, TensorId tensor) {
+  const ValueId id = add_value(graph, name, ValueKind::initializer);
+  model_.values_[id].constant = tensor;
+  model_.graphs_[graph.index].initializers.push_back(id);
+  return id;
+}
+
+ValueId Edit::add_undefined(GraphId graph, Symbol name) { return add_value(graph, name, ValueKind::undefined); }
+
+TensorId Edit::add_tensor(TensorEntry entry) {
+  const TensorId id = model_.tensors_.add();
+  model_.tensors_[id] = std::move(entry);
+  return id;
+}
+
+void Edit::set_default(ValueId input, TensorId tensor) {
+  Value& value = model_.values_[input];
+  ASSAY_CHECK(value.kind == ValueKind::input);
+  if (!value.constant) model_.graphs_[value.graph.index].initializers.push_back(input);
+  value.constant = tensor;
+  touch(value.graph);
+}
+
+void Edit::set_tensor(TensorId id, tensor::Tensor tensor) {
+  TensorEntry& entry = model_.tensors_[id];
+  entry.tensor = std::move(tensor);
+  entry.external_location.clear();
+  if (std::exchange(entry.sparse, nullptr)) entry.source = {};
+  entry.dirty = true;
+  model_.edited_ = true;
+}
+
+NodeId Edit::add_node(GraphId graph, const NodeSpec& spec, NodeId before) {
+  const NodeId id = model_.nodes_.add();
+  Node& node = model_.nodes_[id];
+  node.op = spec.op;
+  node.domain = spec.domain;
+  node.name = spec.name;
+  node.overload = spec.overload;
+  node.graph = graph;
+  node.source = spec.source;
+  node.results = {model_.arena_->allocate<ValueId>(spec.results.size()), spec.results.size()};
+  for (uint32_t i = 0; i < spec.results.size(); ++i) {
+    if (spec.results[i] == kEmpty) continue;
+    node.results[i] = add_value(graph, spec.results[i], ValueKind::result);
+    Value& value = model_.values_[node.results[i]];
+    value.producer = id;
+    value.index = i;
+  }
+  if (!spec.attributes.empty()) set_attributes(id, spec.attributes);
+  set_operands(id, spec.operands);
+  link(id, before);
+  return id;
+}
+
+void Edit::move_before(NodeId node, NodeId before) {
+  if (node == before) return;
+  unlink(node);
+  link(node, before);
+}
+
+void Edit::set_operand(NodeId node, uint32_t index, ValueId value) {
+  ASSAY_CHECK(index < model_.nodes_[node].operands.size());
+  Use& use = model_.nodes_[node].operands[index];
+  if (use.value == value) return;
+  detach(use);
+  use.value = value;
+  attach(use);
+  touch(node);
+}
+
+void Edit::set_operands(NodeId id, std::span<const ValueId> values) {
+  Node& node = model_.nodes_[id];
+  for (Use& use : node.operands) detach(use);
+  if (values.size() > node.operands.size()) {
+    node.operands = {model_.arena_->allocate<Use>(values.size()), values.size()};
+  }
+  node.operands = node.operands.first(values.size());
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    node.operands[i] = Use{values[i], id, i};
+    attach(node.operands[i]);
+  }
+  touch(id);
+}
+
+void Edit::set_outputs(GraphId graph, std::span<const ValueId> values) {
+  set_operands(model_.graphs_[graph.index].outputs_node, values);
+}
+
+void Edit::replace_uses(ValueId old_value, ValueId new_value) {
+  ASSAY_CHECK(old_value != new_value);
+  while (const Use* use = model_.values_[old_value].first_use) set_operand(use->user, use->index, new_value);
+}
+
+void Edit::set_attributes(NodeId id, std::span<const Attribute> attributes) {
+  Node& node = model_.nodes_[id];
+  const std::vector<GraphId> old_bodies = model_.bodies(node);
+  Attribute* items = model_.arena_->allocate<Attribute>(attributes.size());
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    items[i] = attributes[i];
+    const bool kept = std::find(node.attributes.begin(), node.attributes.end(), items[i]) != node.attributes.end();
+    if (!importing_ && !kept) items[i].dirty_ = true;
+  }
+  node.attributes = {items, attributes.size()};
+  adopt_bodies(id, old_bodies);
+  touch(id);
+}
+
+// Takes the bodies that the attributes name now; those that they named before and that nobody else took die.
+void Edit::adopt_bodies(NodeId node, std::span<const GraphId> old_bodies) {
+  const std::vector<GraphId> bodies = model_.bodies(model_.nodes_[node]);
+  for (const GraphId body : bodies) model_.graphs_[body.index].parent = node;
+  std::vector<GraphId> lost;
+  for (const GraphId body : old_bodies) {
+    const bool kept = std::find(bodies.begin(), bodies.end(), body) != bodies.end();
+    if (!kept && model_.graphs_[body.index].parent == node) lost.push_back(body);
+  }
+  kill(std::move(lost));
+}
+
+void Edit::set_attribute(NodeId id, Attribute attribute) {
+  attribute.dirty_ = !importing_;
+  Node& node = model_.nodes_[id];
+  for (Attribute& old : node.attributes) {
+    if (old.name() != attribute.name()) continue;
+    const std::vector<GraphId> old_bodies = model_.bodies(node);
+    old = attribute;
+    adopt_bodies(id, old_bodies);
+    return touch(id);
+  }
+  std::vector<Attribute> all(node.attributes.begin(), node.attributes.end());
+  all.push_back(attribute);
+  set_attributes(id, all);
+}
+
+void Edit::remove_attribute(NodeId node, Symbol name) {
+  std::vector<Attribute> kept;
+  for (const Attribute& attribute : model_.nodes_[node].attributes) {
+    if (attribute.name() != name) kept.push_back(attribute);
+  }
+  if (kept.size() != model_.nodes_[node].attributes.size()) set_attributes(node, kept);
+}
+
+void Edit::set_op(NodeId node, Symbol op, Symbol domain) {
+  model_.nodes_[node].op = op;
+  model_.nodes_[node].domain = domain;
+  touch(node);
+}
+
+void Edit::rename(NodeId node, std::string_view name) {
+  model_.nodes_[node].name = keep(name);
+  touch(node);
+}
+
+void Edit::rename(ValueId id, Symbol name) {
+  Value& value = model_.values_[id];
+  if (value.name == name) return;
+  value.name = name;
+  if (value.producer) touch(value.producer);
+  if (value.constant) model_.tensors_[value.constant].renamed = true;
+  touch_users(id);
+  touch(value.graph);
+}
+
+void Edit::set_type(ValueId id, TypeId type) {
+  Value& value = model_.values_[id];
+  if (value.type == type) return;
+  value.type = type;
+  value.dirty = !importing_;
+  touch(value.graph);
+}
+
+void Edit::erase(NodeId id) {
+  for (const ValueId result : model_.nodes_[id].results) {
+    ASSAY_CHECK(!result || !model_.values_[result].first_use);
+  }
+  unlink(id);
+  kill(model_.bodies(model_.nodes_[id]));
+  kill(id);
+}
+
+void Edit::erase(GraphId body) { kill(std::vector<GraphId>{body}); }
+
+void Edit::kill(std::vector<GraphId> bodies) {
+  while (!bodies.empty()) {
+    const GraphId body = bodies.back();
+    bodies.pop_back();
+    const Graph& graph = model_.graphs_[body.index];
+    for (const NodeId node : nodes(model_, body)) {
+      for (const GraphId inner : model_.bodies(model_.nodes_[node])) bodies.push_back(inner);
+      kill(node);
+    }
+    kill(graph.outputs_node);
+    for (const ValueId id : graph.inputs) forget(model_.values_[id]);
+    for (const ValueId id : graph.initializers) forget(model_.values_[id]);
+  }
+}
+
+void Edit::kill(NodeId id) {
+  Node& node = model_.nodes_[id];
+  for (Use& use : node.operands) detach(use);
+  for (const ValueId result : node.results) {
+    if (result) forget(model_.values_[result]);
+  }
+  node.alive = false;
+}
+
+void Edit::forget(Value& value) {
+  value.alive = false;
+  if (value.source_name != kEmpty) model_.forgotten_names_.emplace(value.graph, value.source_name);
+}
+
+void Edit::erase(std::span<const ValueId> values) {
+  std::vector<GraphId> graphs;
+  for (const ValueId id : values) {
+    Value& value = model_.values_[id];
+    ASSAY_CHECK(value.alive && !value.producer && !value.first_use);
+    forget(value);
+    if (graphs.empty() || graphs.back() != value.graph) graphs.push_back(value.graph);
+  }
+  std::sort(graphs.begin(), graphs.end());
+  graphs.erase(std::unique(graphs.begin(), graphs.end()), graphs.end());
+  for (const GraphId id : graphs) {
+    const auto is_dead = [&](ValueId value) { return !model_.values_[value].alive; };
+    std::erase_if(model_.graphs_[id.index].inputs, is_dead);
+    std::erase_if(model_.graphs_[id.index].initializers, is_dead);
+    touch(id);
+  }
+}
+
+void Edit::link(NodeId id, NodeId before) {
+  Node& node = model_.nodes_[id];
+  ASSAY_CHECK(!before || model_.nodes_[before].graph == node.graph);
+  Graph& graph = model_.graphs_[node.graph.index];
+  node.next = before;
+  node.previous = before ? model_.nodes_[before].previous : graph.last;
+  (node.previous ? model_.nodes_[node.previous].next : graph.first) = id;
+  (before ? model_.nodes_[before].previous : graph.last) = id;
+  ++graph.node_count;
+  assign_order(model_.nodes_, id);
+  touch(node.graph);
+}
+
+void Edit::unlink(NodeId id) {
+  Node& node = model_.nodes_[id];
+  Graph& graph = model_.graphs_[node.graph.index];
+  (node.previous ? model_.nodes_[node.previous].next : graph.first) = node.next;
+  (node.next ? model_.nodes_[node.next].previous : graph.last) = node.previous;
+  node.previous = node.next = NodeId{};
+  --graph.node_count;
+  touch(node.graph);
+}
+
+void Edit::attach(Use& use) {
+  if (!use.value) return;
+  Use*& first = model_.values_[use.value].first_use;
+  use.previous = nullptr;
+  use.next = first;
+  if (first) first->previous = &use;
+  first = &use;
+}
+
+void Edit::detach(Use& use) {
+  if (!use.value) return;
+  (use.previous ? use.previous->next : model_.values_[use.value].first_use) = use.next;
+  if (use.next) use.next->previous = use.previous;
+  use.previous = use.next = nullptr;
+}
+
+void Edit::touch(NodeId node) {
+  if (importing_) return;
+  model_.nodes_[node].dirty = true;
+  touch(model_.nodes_[node].graph);
+}
+
+// An edited graph implies that everything above it is marked, so the walk upwards ends at the first marked one.
+void Edit::touch(GraphId id) {
+  if (importing_) return;
+  model_.edited_ = true;
+  while (id && !model_.graphs_[id.index].dirty) {
+    Graph& graph = model_.graphs_[id.index];
+    graph.dirty = true;
+    if (!graph.parent) return;
+    model_.nodes_[graph.parent].dirty = true;
+    id = model_.nodes_[graph.parent].graph;
+  }
+}
+
+void Edit::touch_users(ValueId value) {
+  for (const Use& use : uses(model_, value)) touch(use.user);
+}
+
+}  // namespace assay::ir

@@ -1,0 +1,147 @@
+#include "ir/rewriter.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "base/check.h"
+#include "ir/verify.h"
+
+namespace assay::ir {
+namespace {
+
+// x -> Conv -> c -> Relu -> r -> Identity -> y, which is the output; all float[N,8].
+class RewriterTest : public testing::Test {
+ protected:
+  RewriterTest() {
+    Edit edit(model_);
+    graph_ = edit.add_graph();
+    type_ = model_.types().tensor(tensor::DType::float32,
+                                  {model_.dims().symbol(edit.intern("N")), model_.dims().constant(8)});
+    x_ = edit.add_input(graph_, edit.intern("x"), type_);
+    conv_ = add(edit, "Conv", "c", x_);
+    relu_ = add(edit, "Relu", "r", result(conv_));
+    identity_ = add(edit, "Identity", "y", result(relu_));
+    edit.set_outputs(graph_, std::array{result(identity_)});
+  }
+
+  NodeId add(Edit& edit, std::string_view op, std::string_view name, ValueId operand) {
+    const std::array operands = {operand};
+    const std::array results = {edit.intern(name)};
+    NodeSpec spec;
+    spec.op = edit.intern(op);
+    spec.operands = operands;
+    spec.results = results;
+    const NodeId node = edit.add_node(graph_, spec);
+    edit.set_type(model_[node].results[0], type_);
+    return node;
+  }
+
+  ValueId result(NodeId node) const { return model_[node].results[0]; }
+  std::string name(ValueId value) const { return std::string(model_.text(model_[value].name)); }
+
+  Patch fuse() const {
+    Patch patch;
+    const PatchValue fused = patch.add({.op = "FusedConv", .operands = {x_}});
+    patch.replace(result(relu_), fused);
+    patch.remove(relu_);
+    patch.remove(conv_);
+    return patch;
+  }
+
+  Model model_;
+  GraphId graph_;
+  TypeId type_;
+  ValueId x_;
+  NodeId conv_, relu_, identity_;
+};
+
+TEST_F(RewriterTest, AppliesAPatchAsAWhole) {
+  Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("merge Conv and Relu", fuse()));
+  check_structure(model_);
+  EXPECT_EQ(model_[graph_].node_count, 2u);
+  const NodeId made = model_[graph_].first;
+  EXPECT_EQ(model_.text(model_[made].op), "FusedConv");
+  EXPECT_EQ(name(result(made)), "r");
+  EXPECT_EQ(model_[result(made)].type, type_);
+  EXPECT_EQ(model_[identity_].operands[0].value, result(made));
+  Diagnostics findings;
+  verify(model_, findings);
+  EXPECT_TRUE(findings.empty());
+}
+
+TEST_F(RewriterTest, ExplainsItsSteps) {
+  Rewriter rewriter(model_);
+  rewriter.commit("merge Conv and Relu", fuse());
+  ASSERT_EQ(rewriter.steps().size(), 1u);
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]),
+            "step 1: merge Conv and Relu: the Relu node of `r`, the Conv node of `c` -> the FusedConv node of `r`");
+}
+
+TEST_F(RewriterTest, OriginsFollowThroughSeveralSteps) {
+  Rewriter rewriter(model_);
+  const ValueId source = result(relu_);
+  rewriter.commit("merge Conv and Relu", fuse());
+  const NodeId first = model_[graph_].first;
+  Patch patch;
+  const PatchValue again = patch.add({.op = "Faster", .operands = {x_}});
+  patch.replace(result(first), again);
+  patch.remove(first);
+  rewriter.commit("choose a faster one", patch);
+  const NodeId second = model_[graph_].first;
+  EXPECT_EQ(model_.origins().of(second), (std::vector<NodeId>{conv_, relu_}));
+  EXPECT_EQ(model_.origins().of(identity_), (std::vector<NodeId>{identity_}));
+  EXPECT_EQ(model_.origins().current(source), result(second));
+}
+
+TEST_F(RewriterTest, StopsAfterTheLastAllowedStep) {
+  Rewriter rewriter(model_, 0);
+  EXPECT_FALSE(rewriter.commit("merge Conv and Relu", fuse()));
+  EXPECT_EQ(model_[graph_].node_count, 3u);
+  EXPECT_TRUE(rewriter.is_done());
+}
+
+TEST_F(RewriterTest, AnOutputKeepsItsName) {
+  Patch patch;
+  const PatchValue fused = patch.add({.op = "Relu6", .operands = {result(conv_)}});
+  patch.replace(result(identity_), fused);
+  patch.remove(identity_);
+  patch.remove(relu_);
+  Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("fold", patch));
+  EXPECT_EQ(name(model_.outputs(graph_)[0].value), "y");
+}
+
+TEST_F(RewriterTest, RefusesToRenameAnOutput) {
+  Patch patch;
+  patch.replace(result(identity_), result(relu_));
+  patch.remove(identity_);
+  Rewriter rewriter(model_);
+  EXPECT_THROW(rewriter.commit("remove Identity", patch), InternalError);
+  EXPECT_EQ(model_[graph_].node_count, 3u);
+}
+
+TEST_F(RewriterTest, RefusesATypeThatSaysLess) {
+  Patch worse;
+  const TypeId other = model_.types().tensor(tensor::DType::float16, {});
+  const PatchValue fused = worse.add({.op = "FusedConv", .operands = {x_}, .result_types = {other}});
+  worse.replace(result(relu_), fused);
+  worse.remove(relu_);
+  Rewriter rewriter(model_);
+  EXPECT_THROW(rewriter.commit("lose precision", worse), InternalError);
+  EXPECT_EQ(model_[graph_].node_count, 3u);
+}
+
+TEST_F(RewriterTest, RefusesANodeBeforeItsOperands) {
+  Patch patch;
+  const PatchValue early = patch.add({.op = "Neg", .operands = {result(relu_)}});
+  patch.replace(result(identity_), early);
+  patch.remove(identity_);
+  patch.insert_before(conv_);
+  Rewriter rewriter(model_);
+  EXPECT_THROW(rewriter.commit("misplace", patch), InternalError);
+}
+
+}  // namespace
+}  // namespace assay::ir

@@ -1,0 +1,50 @@
+#include "ir/symbols.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace assay::ir {
+namespace {
+
+TEST(Symbols, the_empty_string_is_kEmpty) {
+  SymbolTable table;
+  EXPECT_EQ(table.intern(""), kEmpty);
+  EXPECT_EQ(table.find(""), kEmpty);
+  EXPECT_EQ(table.text(kEmpty), "");
+}
+
+TEST(Symbols, a_hundred_thousand_strings_keep_their_symbols) {
+  SymbolTable table;
+  for (uint32_t i = 0; i < 100'000; ++i) ASSERT_EQ(table.intern("name" + std::to_string(i)), Symbol{i + 1});
+  EXPECT_EQ(table.size(), 100'001u);
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    const std::string text = "name" + std::to_string(i);
+    ASSERT_EQ(table.intern(text), Symbol{i + 1});
+    ASSERT_EQ(table.find(text), Symbol{i + 1});
+    ASSERT_EQ(table.text(Symbol{i + 1}), text);
+  }
+  EXPECT_FALSE(table.find("other").valid());
+}
+
+TEST(Symbols, copied_text_outlives_its_source_and_borrowed_text_is_not_copied) {
+  SymbolTable table;
+  std::string source = "a text that is too long for the small buffer of a string";
+  const Symbol copied = table.intern(source);
+  std::string borrowed_source = source + "2";
+  const Symbol borrowed = table.intern_borrowed(borrowed_source);
+  EXPECT_EQ(table.text(borrowed).data(), borrowed_source.data());
+  EXPECT_NE(table.text(copied).data(), source.data());
+  source.assign(source.size(), '?');
+  EXPECT_EQ(table.text(copied)[0], 'a');
+}
+
+TEST(Symbols, bytes_that_are_not_text) {
+  SymbolTable table;
+  const std::string zero("a\0b", 3);
+  EXPECT_NE(table.intern(zero), table.intern("a"));
+  EXPECT_EQ(table.text(table.find(zero)).size(), 3u);
+}
+
+}  // namespace
+}  // namespace assay::ir

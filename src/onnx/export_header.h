@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ir/model.h"
+#include "onnx/rope.h"
+#include "onnx/wire.h"
+
+namespace assay::onnx {
+
+// Writes the fields of a ModelProto that say facts about the whole model, each where the source has the first of its
+// kind. What is the same as in the source keeps its bytes.
+class HeaderExporter {
+ public:
+  explicit HeaderExporter(const ir::Model& model) : model_(model) {}
+
+  static bool is_header(uint32_t number);
+  void source_field(Rope& rope, const Field& field) { write_once(rope, field.number); }
+  // What the source had no field of.
+  void rest(Rope& rope);
+
+ private:
+  void write_once(Rope& rope, uint32_t number);
+  void write(Rope& rope, uint32_t number);
+  void number_field(Rope& rope, uint32_t number, int64_t value, bool is_needed);
+  void opset_imports(Rope& rope);
+  void metadata(Rope& rope);
+  const Message* source();
+
+  const ir::Model& model_;
+  Message root_;
+  std::vector<uint32_t> written_;
+};
+
+// Writes a list of operator-set imports; those that the source message has too keep its bytes.
+void write_opset_imports(Rope& rope, uint32_t number, const ir::Model& model, const Message* source,
+                         const std::vector<ir::OpsetImport>& imports);
+
+}  // namespace assay::onnx

@@ -1,0 +1,119 @@
+#include "onnx/known_operators.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "ir/verify.h"
+
+namespace assay::onnx {
+namespace {
+
+std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
+const KnownDomain* find_domain(std::string_view name) {
+  const std::span<const KnownDomain> domains = known_domains();
+  const auto found = std::ranges::find(domains, name, &KnownDomain::name);
+  return found == domains.end() ? nullptr : &*found;
+}
+
+const KnownOperator* find_operator(std::string_view domain, std::string_view name) {
+  const std::span<const KnownOperator> all = known_operators();
+  const auto order = [](const KnownOperator& op) { return std::tuple(op.domain, op.name); };
+  const auto found = std::ranges::lower_bound(all, std::tuple(domain, name), {}, order);
+  return found != all.end() && order(*found) == std::tuple(domain, name) ? &*found : nullptr;
+}
+
+// One kind of operator that the model uses.
+struct Usage {
+  ir::NodeId example;
+  uint64_t count = 0;
+};
+
+using Usages = std::map<std::pair<ir::Symbol, ir::Symbol>, Usage>;  // by domain and operator
+
+Usages count_operators(const ir::Model& model) {
+  Usages usages;
+  for (uint32_t i = 0; i < model.node_slots(); ++i) {
+    const ir::Node& node = model[ir::NodeId{i}];
+    if (!node.alive || node.is_outputs) continue;
+    Usage& usage = usages[{node.domain, node.op}];
+    if (usage.count++ == 0) usage.example = ir::NodeId{i};
+  }
+  return usages;
+}
+
+// What the model itself brings: looked up for every kind of operator.
+struct Declared {
+  std::set<std::pair<ir::Symbol, ir::Symbol>> functions;  // domain and name
+  std::set<std::string_view> imported_domains;            // by the model or any function
+};
+
+Declared collect_declared(const ir::Model& model) {
+  Declared declared;
+  const auto add_imports = [&](const std::vector<ir::OpsetImport>& imports) {
+    for (const ir::OpsetImport& opset : imports) declared.imported_domains.insert(canonical(model.text(opset.domain)));
+  };
+  add_imports(model.header().opset_imports);
+  for (const ir::Function& function : model.functions()) {
+    declared.functions.emplace(function.domain, function.name);
+    add_imports(function.opset_imports);
+  }
+  return declared;
+}
+
+void check_versions(const ir::Model& model, Diagnostics& diagnostics) {
+  if (model.header().ir_version > kNewestIrVersion) {
+    diagnostics.warn("newer_ir_version", "",
+                     fmt::format("the model has IR version {}, the newest that is known here is {}",
+                                 model.header().ir_version, kNewestIrVersion));
+  }
+  for (const ir::OpsetImport& opset : model.header().opset_imports) {
+    const std::string_view name = canonical(model.text(opset.domain));
+    const KnownDomain* known = find_domain(name);
+    if (!known || opset.version <= known->newest_version) continue;
+    diagnostics.warn("newer_opset", "",
+                     fmt::format("the model needs version {} of domain `{}`, the newest that is known here is {}",
+                                 opset.version, name.empty() ? "ai.onnx" : name, known->newest_version));
+  }
+}
+
+void check_usage(const ir::Model& model, const Declared& declared, const Usages::value_type& entry,
+                 Diagnostics& diagnostics) {
+  const auto& [key, usage] = entry;
+  const std::string_view domain = canonical(model.text(key.first));
+  if (declared.functions.contains(key)) return;
+  const std::string node(model[usage.example].name);
+  const std::string op = printable(model.text(key.second));
+  if (find_domain(domain) && !find_operator(domain, model.text(key.second))) {
+    diagnostics.error("unknown_operator", node,
+                      fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
+                                  domain.empty() ? "ai.onnx" : domain, op, usage.count,
+                                  ir::describe(model, usage.example)));
+  }
+  if (!find_domain(domain) && !domain.starts_with("com.microsoft")) {
+    diagnostics.warn("unknown_domain", node,
+                     fmt::format("domain `{}` is not ONNX's: what `{}` means is not known ({} node(s))",
+                                 printable(domain), op, usage.count));
+  }
+  const bool needs_import = model.header().ir_version >= 3;
+  if (needs_import && !declared.imported_domains.contains(domain)) {
+    diagnostics.error("no_opset_import", node,
+                      fmt::format("{} is of domain `{}`, which no opset_import names",
+                                  ir::describe(model, usage.example), printable(domain)));
+  }
+}
+
+}  // namespace
+
+void check_operators(const ir::Model& model, Diagnostics& diagnostics) {
+  check_versions(model, diagnostics);
+  const Declared declared = collect_declared(model);
+  for (const Usages::value_type& entry : count_operators(model)) check_usage(model, declared, entry, diagnostics);
+}
+
+}  // namespace assay::onnx

@@ -1,0 +1,127 @@
+#include "onnx/rope.h"
+
+#include <bit>
+
+namespace assay::onnx {
+namespace {
+
+constexpr uint64_t kKernelCopyBytes = 1 << 20;  // shorter ranges are cheaper to write than to ask the kernel for
+
+// The literals are written through a buffer, so that a million short pieces are not a million calls.
+class Sink {
+ public:
+  Sink(OutputFile& file, const MappedFile* source) : file_(file), source_(source) {}
+
+  void write(Bytes bytes) {
+    if (bytes.size() >= kKernelCopyBytes) return write_long(bytes);
+    buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (buffer_.size() >= kKernelCopyBytes) flush();
+  }
+  void flush() {
+    file_.write(buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  void write_long(Bytes bytes) {
+    flush();
+    const Bytes whole = source_ ? source_->bytes() : Bytes{};
+    const bool inside = bytes.data() >= whole.data() && bytes.data() + bytes.size() <= whole.data() + whole.size();
+    if (!inside) return file_.write(bytes);
+    file_.copy_from(*source_, static_cast<uint64_t>(bytes.data() - whole.data()), bytes.size());
+  }
+
+  OutputFile& file_;
+  const MappedFile* source_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+void Rope::borrow(Bytes bytes) {
+  size_ += bytes.size();
+  if (!pieces_.empty()) {
+    Piece& last = pieces_.back();
+    const bool adjacent = !last.is_literal && !last.storage && last.bytes.data() + last.bytes.size() == bytes.data();
+    if (adjacent) {
+      last.bytes = {last.bytes.data(), last.bytes.size() + bytes.size()};
+      return;
+    }
+  }
+  Piece& piece = pieces_.emplace_back();
+  piece.bytes = bytes;
+}
+
+void Rope::borrow(tensor::StoragePtr storage) {
+  size_ += storage->size_bytes();
+  Piece& piece = pieces_.emplace_back();
+  piece.storage = std::move(storage);
+}
+
+void Rope::literal(std::string_view text) {
+  size_ += text.size();
+  if (pieces_.empty() || !pieces_.back().is_literal) {
+    Piece& piece = pieces_.emplace_back();
+    piece.is_literal = true;
+    piece.offset = literals_.size();
+  }
+  pieces_.back().size += text.size();
+  literals_ += text;
+}
+
+void Rope::append(Rope&& other) {
+  for (Piece& piece : other.pieces_) {
+    if (piece.is_literal) {
+      literal(std::string_view(other.literals_).substr(piece.offset, piece.size));
+    } else if (piece.storage) {
+      borrow(std::move(piece.storage));
+    } else {
+      borrow(piece.bytes);
+    }
+  }
+}
+
+void Rope::varint(uint64_t value) {
+  char buffer[10];
+  size_t size = 0;
+  for (; value >= 0x80; value >>= 7) buffer[size++] = static_cast<char>(value | 0x80);
+  buffer[size++] = static_cast<char>(value);
+  literal({buffer, size});
+}
+
+void Rope::int_field(uint32_t field, int64_t value) {
+  tag(field, 0);
+  varint(static_cast<uint64_t>(value));
+}
+
+void Rope::float_field(uint32_t field, float value) {
+  tag(field, 5);
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  literal({reinterpret_cast<const char*>(&bits), sizeof(bits)});
+}
+
+void Rope::text_field(uint32_t field, std::string_view text) {
+  tag(field, 2);
+  varint(text.size());
+  literal(text);
+}
+
+void Rope::message_field(uint32_t field, Rope&& content) {
+  tag(field, 2);
+  varint(content.size());
+  append(std::move(content));
+}
+
+void Rope::write_to(OutputFile& file, const MappedFile* source) const {
+  Sink sink(file, source);
+  for (const Piece& piece : pieces_) {
+    if (piece.is_literal) {
+      sink.write(std::as_bytes(std::span(literals_).subspan(piece.offset, piece.size)));
+    } else {
+      sink.write(piece.storage ? piece.storage->bytes() : piece.bytes);
+    }
+  }
+  sink.flush();
+}
+
+}  // namespace assay::onnx

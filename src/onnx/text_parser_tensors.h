@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string_view>
+
+#include "ir/edit.h"
+#include "onnx/text_lexer.h"
+#include "onnx/text_parser_external.h"
+#include "onnx/text_parser_types.h"
+
+namespace assay::onnx {
+
+// Parses what stands behind the type of a tensor: its elements `{1, 2}`, its place in another file
+// `["location": "w.bin"]`, or the two parts of a sparse tensor `{float[2] {1, 2}, int64[2] {0, 5}}`.
+class TensorParser {
+ public:
+  TensorParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit, TypeParser& types)
+      : lexer_(lexer), model_(model), edit_(edit), types_(types) {}
+
+  // Whether the content of a tensor can come next.
+  bool at_content() { return lexer_.peek() == '{' || lexer_.peek() == '['; }
+  // The name must hold as long as the model.
+  ir::TensorId parse(ir::TypeId type, std::string_view name);
+
+ private:
+  tensor::Shape concrete_shape(const ir::Type& type);
+  tensor::Tensor parse_part();
+  void parse_sparse(const ir::Type& type, ir::TensorEntry& entry);
+  void parse_external(const ir::Type& type, ir::TensorEntry& entry);
+  TextExternalStorage::Entries parse_entries();
+
+  TextLexer& lexer_;
+  ir::Model& model_;
+  ir::Edit& edit_;
+  TypeParser& types_;
+};
+
+}  // namespace assay::onnx

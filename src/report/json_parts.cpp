@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "report/json_model.h"
+#include "tensor/casts.h"
+
+namespace assay::report {
+namespace {
+
+constexpr uint64_t kTile = 4096;
+
+template <typename T>
+void write_tiles(JsonWriter& json, const tensor::Tensor& tensor) {
+  const tensor::Bytes bytes = tensor.bytes();
+  std::array<T, kTile> tile;
+  for (uint64_t at = 0; at < tensor.count(); at += kTile) {
+    const std::span<T> part(tile.data(), std::min(kTile, tensor.count() - at));
+    tensor::load(tensor.dtype(), bytes, at, part);
+    for (const T element : part) json.value(element);
+  }
+}
+
+void write_loaded(JsonWriter& json, const tensor::Tensor& tensor) {
+  switch (tensor::kind(tensor.dtype())) {
+    case tensor::DTypeKind::floating: return write_tiles<double>(json, tensor);
+    case tensor::DTypeKind::signed_integer: return write_tiles<int64_t>(json, tensor);
+    case tensor::DTypeKind::unsigned_integer:
+    case tensor::DTypeKind::boolean: return write_tiles<uint64_t>(json, tensor);
+    case tensor::DTypeKind::string:
+      for (const std::string& text : tensor.strings()) json.value(text);
+      return;
+    case tensor::DTypeKind::complex:
+    case tensor::DTypeKind::none: return;
+  }
+}
+
+std::string_view text(Severity severity) {
+  switch (severity) {
+    case Severity::info: return "info";
+    case Severity::warning: return "warning";
+    case Severity::error: return "error";
+  }
+  return "error";
+}
+
+}  // namespace
+
+void write_elements(JsonWriter& json, const tensor::Tensor& tensor) {
+  const std::variant<std::monostate, Error> readable = attempt([&] {
+    static_cast<void>(tensor.bytes());
+    return std::monostate{};
+  });
+  if (const Error* error = std::get_if<Error>(&readable)) return json.value(error->line());
+  json.begin_array();
+  write_loaded(json, tensor);
+  json.end_array();
+}
+
+void write_value_info(JsonWriter& json, const results::ValueInfo& info) {
+  json.begin_object();
+  json.field("name", info.name);
+  json.key("dtype");
+  info.type.empty() ? json.null() : json.value(info.type);
+  json.key("shape");
+  if (info.ranked) {
+    json.begin_array();
+    for (const results::Dim& dim : info.shape) {
+      if (dim.value) json.value(*dim.value);
+      else if (dim.symbol.empty()) json.null();
+      else json.value(dim.symbol);
+    }
+    json.end_array();
+  } else {
+    json.null();
+  }
+  if (info.is_initializer) json.field("initializer", true);
+  json.end_object();
+}
+
+void write_findings(JsonWriter& json, const std::vector<Diagnostic>& findings) {
+  json.begin_array();
+  for (const Diagnostic& finding : findings) {
+    json.begin_object();
+    json.field("level", std::string(text(finding.severity)));
+    json.field("code", std::string(finding.code));
+    json.field("node", finding.node);
+    json.field("message", finding.message);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_timings(JsonWriter& json, const std::vector<std::pair<std::string, double>>& timings) {
+  json.begin_object();
+  for (const auto& [name, seconds] : timings) json.field(name, seconds);
+  json.end_object();
+}
+
+}  // namespace assay::report

@@ -1,0 +1,63 @@
+#include "report/json_sparsity.h"
+
+#include "base/json.h"
+#include "report/json_model.h"
+
+namespace assay::report {
+namespace {
+
+void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
+  json.key(key);
+  json.begin_array();
+  for (const int64_t number : numbers) json.value(number);
+  json.end_array();
+}
+
+void write_weight(JsonWriter& json, const results::WeightSparsity& weight) {
+  json.begin_object();
+  json.field("name", weight.name);
+  json.field("dtype", weight.dtype);
+  write_numbers(json, "shape", weight.shape);
+  json.field("axis", weight.axis);
+  json.field("sparse", weight.sparse);
+  json.field("zero_fraction", weight.zero_fraction);
+  json.field("groups", weight.group_count);
+  json.field("bad_groups", weight.bad_group_count);
+  if (weight.first_bad.empty()) {
+    json.key("first_bad");
+    json.null();
+  } else {
+    write_numbers(json, "first_bad", weight.first_bad);
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string sparsity_json(const results::SparsityReport& report) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("schema", "assay/inspect-sparsity/1");
+  json.field("model", report.path);
+  json.key("tensors");
+  json.begin_array();
+  for (const results::WeightSparsity& weight : report.weights) write_weight(json, weight);
+  json.end_array();
+  json.key("skipped");
+  json.begin_array();
+  for (const results::SkippedWeight& skipped : report.skipped) {
+    json.begin_object();
+    json.field("name", skipped.name);
+    json.field("reason", skipped.reason);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("findings");
+  write_findings(json, report.findings);
+  json.key("timings");
+  write_timings(json, report.timings);
+  json.end_object();
+  return json.text();
+}
+
+}  // namespace assay::report

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/model_listing.h"
+
+namespace assay::report {
+
+struct TextListingOptions {
+  bool layers = false;
+  bool attributes = false;
+  bool weights = false;
+};
+
+// A model listing as text in the layout that users of the peer know, followed by a summary.
+class TextModelListing : public results::ModelListingSink {
+ public:
+  explicit TextModelListing(TextListingOptions options) : options_(options) {}
+
+  void overview(const results::ModelOverview& overview) override;
+  void begin_graph(const results::GraphListing& graph) override;
+  void begin_node(const results::NodeListing& node) override;
+  void attribute(const results::AttributeListing& attribute) override;
+  void end_node() override;
+  void end_graph() override;
+
+  // The whole text, without a final line break; call once, at the end.
+  std::string take_text();
+
+ private:
+  void line(std::string_view text);
+  void block(std::string_view text, size_t indent);
+  void blank() { line(""); }
+  void title(const results::GraphListing& graph);
+  void initializers(const results::GraphListing& graph);
+  void weights(const results::GraphListing& graph);
+  void begin_attributes();
+  std::string attribute_text(const results::AttributeListing& attribute) const;
+  std::string tensor_text(const tensor::Tensor& tensor) const;
+
+  TextListingOptions options_;
+  std::string text_;
+  std::string summary_;
+  // One entry a node around the current place.
+  struct NodeContext {
+    std::string prefix;
+    bool has_attributes = false;
+  };
+  std::vector<NodeContext> nodes_;
+  size_t indent_ = 0;
+  size_t graph_depth_ = 0;
+};
+
+// `{x [dtype=float32, shape=('N', 3)],\n y}`.
+std::string tensors_text(const std::vector<results::ValueInfo>& infos, bool mark_initializers);
+// Parameters, operators, functions, quantisation: what the listing ends with.
+std::string summary_text(const results::ModelOverview& overview);
+
+}  // namespace assay::report

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace assay::tensor {
+
+using Bytes = std::span<const std::byte>;
+
+// Where a tensor's elements are. Nothing is read or decoded before bytes() or strings() is called; both may throw Error
+// (io, parse) and may be called from several threads.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual uint64_t size_bytes() const = 0;
+  virtual Bytes bytes() const = 0;
+  // The elements of a string tensor; only for storages of strings.
+  virtual std::span<const std::string> strings() const;
+  // Set where every element has the same bit pattern: one element's bytes.
+  virtual Bytes fill_pattern() const { return {}; }
+};
+
+using StoragePtr = std::shared_ptr<const Storage>;
+
+// Bytes that we own.
+StoragePtr make_owned(std::vector<std::byte> bytes);
+// A range of a mapped file; `file` keeps the mapping alive.
+StoragePtr make_mapped(std::shared_ptr<const MappedFile> file, uint64_t offset, uint64_t size);
+StoragePtr make_strings(std::vector<std::string> strings);
+// `count` elements of the same pattern, O(1) in memory until bytes() is asked for.
+StoragePtr make_fill(std::vector<std::byte> pattern, uint64_t count);
+
+}  // namespace assay::tensor

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Fails on includes that the table of modules does not allow.
+
+    check_layers.py [ROOT]
+
+The table is the lines `assay_module(name DEPS …)` of CMakeLists.txt. A file of module m may include m and m's DEPS,
+which must have no cycle. Tests (x_test.cpp) may include every module. Every include with quotes is written from src/
+(in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>.
+"""
+
+import pathlib
+import re
+import sys
+
+import source_tree
+
+MODULE = re.compile(r"^\s*assay_module\(\s*([\w/]+)(?:\s+DEPS\s+([\w/\s]*))?\s*\)", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+SYSTEM_HEADER = re.compile(r"\w+|(sys|linux|gnu)/[\w-]+\.h|(dlfcn|fcntl|immintrin|poll|pthread|signal|unistd)\.h")
+
+Table = dict[str, set[str]]
+
+
+def read_table(root: pathlib.Path) -> Table:
+    text = re.sub(r"#.*", "", (root / "CMakeLists.txt").read_text())
+    return {name: set(deps.split()) for name, deps in MODULE.findall(text)}
+
+
+def table_findings(table: Table) -> list[str]:
+    """Names that are no module, and modules that depend on themselves through others."""
+    known = set(table)
+    findings = [f"CMakeLists.txt: module {name} depends on {dep}, which is no module"
+                for name, deps in table.items() for dep in sorted(deps - known)]
+    rest = {name: deps & known for name, deps in table.items()}
+    while free := [name for name, deps in rest.items() if not deps & rest.keys()]:
+        for name in free:
+            del rest[name]
+    if rest:
+        findings.append(f"CMakeLists.txt: modules depend on each other in a circle: {', '.join(sorted(rest))}")
+    return findings
+
+
+def module_of(path: pathlib.PurePath, table: Table) -> str | None:
+    """The module with the longest name that holds the path (relative to src/)."""
+    folders = [parent.as_posix() for parent in path.parents]
+    return next((folder for folder in folders if folder in table), None)
+
+
+def quoted_finding(root: pathlib.Path, path: pathlib.Path, target: str, table: Table) -> str | None:
+    in_source = (root / "src" / target).is_file()
+    if source_tree.is_test(path) and (in_source or (root / "tests" / target).is_file()):
+        return None
+    if not in_source:
+        return f'"{target}" is not a file below src/'
+    own = module_of(path.relative_to("src"), table)
+    other = module_of(pathlib.PurePath(target), table)
+    if own is None or other is None:
+        return f'"{target}": no assay_module holds {path if own is None else "it"}'
+    if other != own and other not in table[own]:
+        return f'"{target}": module {own} may not include {other}'
+    return None
+
+
+def include_finding(root: pathlib.Path, path: pathlib.Path, line: str, table: Table) -> str | None:
+    match = INCLUDE.match(line)
+    if not match:
+        return None
+    quote, target = match.groups()
+    if quote == '"':
+        return quoted_finding(root, path, target, table)
+    if path.suffix == ".h" and target != "fmt/core.h" and not SYSTEM_HEADER.fullmatch(target):
+        return f"<{target}>: a header includes no third-party header but <fmt/core.h>"
+    return None
+
+
+def file_findings(root: pathlib.Path, path: pathlib.Path, table: Table) -> list[str]:
+    lines = (root / path).read_text(errors="replace").splitlines()
+    findings = ((number, include_finding(root, path, line, table)) for number, line in enumerate(lines, 1))
+    return [f"{path}:{number}: {finding}" for number, finding in findings if finding]
+
+
+def check(root: pathlib.Path) -> list[str]:
+    table = read_table(root)
+    findings = table_findings(table)
+    for path in source_tree.files(root, ".h", ".cpp"):
+        if path.parts[0] in ("src", "tests"):
+            findings += file_findings(root, path, table)
+    return findings
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent
+    return source_tree.report("check_layers", check(root))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

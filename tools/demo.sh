@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# demo.sh: makes a small model and an edited copy in build/demo and looks at them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools/build.sh
+mkdir -p build/demo
+.venv/bin/python tools/demo_model.py build/demo
+export PATH=$PWD/build/release/bin:$PATH
+cd build/demo
+
+# Shows a command and what it prints, and keeps that. Status 1 says that something was found.
+show() {
+  local file=$1 status=0
+  shift
+  printf '\n\033[1m$ %s\033[0m\n' "$*"
+  "$@" >"$file" 2>&1 || status=$?
+  cat "$file"
+  if [ $status -gt 1 ]; then
+    echo "dev demo: the command ended with $status" >&2
+    exit $status
+  fi
+}
+
+show model.txt assay inspect model model.onnx --show layers
+show diff.txt assay inspect diff model.onnx edited.onnx
+show sparsity.txt assay inspect sparsity model.onnx
+printf '\nThe models and these listings are in build/demo.\n'

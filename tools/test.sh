@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# test.sh [ARGS of ctest]: builds, checks, runs the fast tests. The last lines are ctest's summary.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+failed=()
+started=$SECONDS
+step() {
+  echo "== $1 ($((SECONDS - started)) s)"
+}
+check() {
+  step "$1"
+  "${@:2}" || failed+=("$1")
+}
+
+step build
+tools/build.sh
+check format tools/format.sh --check
+check layers .venv/bin/python tools/check_layers.py
+check text .venv/bin/python tools/check_text.py
+check sizes .venv/bin/python tools/check_sizes.py
+check tests ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 240 -j "$(nproc)" "$@"
+
+if [ ${#failed[@]} != 0 ]; then
+  echo "dev test: failed: ${failed[*]}" >&2
+  exit 1
+fi
