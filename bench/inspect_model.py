@@ -9,6 +9,7 @@ Wall time is the minimum, memory the maximum of N interleaved runs with a warm p
 import argparse
 import dataclasses
 import pathlib
+import subprocess
 import sys
 
 import make_synthetic
@@ -19,6 +20,7 @@ MODELS = ROOT / "build" / "bench-models"
 ASSAY = str(ROOT / "build" / "release" / "bin" / "assay")
 PEER = str(ROOT / ".venv" / "bin" / "polygraphy")
 LARGEST_FOR_PEER = 100_000
+MODEL = "MODEL"  # stands for the model's path in a case's words
 
 
 @dataclasses.dataclass
@@ -33,8 +35,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    inspect = ["inspect", "model"]
-    layers = [*inspect, "--show", "layers"]
+    inspect, layers = ["inspect", "model", MODEL], ["inspect", "model", MODEL, "--show", "layers"]
     found = [
         Case("--version", ["--version"], bar_ms=5),
         Case("BERT-base", inspect, "bert_base_s128", 20, 40),
@@ -48,12 +49,12 @@ def cases() -> list[Case]:
 
 
 def model_path(name: str) -> pathlib.Path:
-    """The model's file, made if missing and read once, so that it is in the page cache."""
-    if name in make_synthetic.NODE_COUNTS or name == "external_10gb":
-        path = make_synthetic.make(MODELS, name)
-    else:
-        import make_models  # needs onnx
-        path = make_models.make(MODELS, name)
+    """The model's file, made if missing and read once, so that it is in the page cache. It is made by another process,
+    because the memory of this one would count as that of the programs measured."""
+    synthetic = name in make_synthetic.NODE_COUNTS or name == "external_10gb"
+    maker = "make_synthetic.py" if synthetic else "make_models.py"
+    subprocess.run([sys.executable, ROOT / "bench" / maker, MODELS, name], check=True, stdout=subprocess.DEVNULL)
+    path = MODELS / f"{name}.onnx"
     with path.open("rb") as file:
         while file.read(1 << 20):
             pass
@@ -68,7 +69,7 @@ def verdict(case: Case, ours: measure.Result) -> str:
 
 
 def row(case: Case, ours: measure.Result, peer: measure.Result | None) -> list[str]:
-    bars = [f"{case.bar_ms:g} ms"] * bool(case.bar_ms) + [f"{case.bar_mb:g} MB"] * bool(case.bar_mb)
+    bars = [f"{bar:g} {unit}" for bar, unit in ((case.bar_ms, "ms"), (case.bar_mb, "MB")) if bar]
     theirs = [f"{peer.ms:.0f}", f"{peer.mb:.0f}", f"{peer.ms / ours.ms:.1f}"] if peer else ["-"] * 3
     if peer and peer.status:
         theirs[2] = f"exit {peer.status}"
@@ -84,6 +85,14 @@ def print_table(rows: list[list[str]]) -> None:
         print("  ".join(padded).rstrip())
 
 
+def run_case(case: Case, runs: int, peer_too: bool) -> tuple[measure.Result, list[str]]:
+    words = [str(model_path(case.model)) if word == MODEL else word for word in case.words]
+    peer_command = [PEER, *words] if case.with_peer and peer_too else None
+    ours, peer = measure.side_by_side([[ASSAY, *words], peer_command], runs)
+    print(f"{case.name}: done", file=sys.stderr)
+    return ours, row(case, ours, peer)
+
+
 def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--runs", type=int, default=7)
@@ -91,23 +100,14 @@ def main() -> int:
     options.add_argument("--no-peer", action="store_true")
     options = options.parse_args()
     floor = measure.memory_floor_mb()
-    rows, sizes, times = [], [], []
-    for case in cases():
-        if options.only not in case.name:
-            continue
-        words = case.words + ([str(model_path(case.model))] if case.model else [])
-        peer_command = [PEER, *words] if case.with_peer and not options.no_peer else None
-        ours, peer = measure.side_by_side([[ASSAY, *words], peer_command], options.runs)
-        rows.append(row(case, ours, peer))
-        if case.nodes:
-            sizes.append(case.nodes)
-            times.append(ours.ms)
-        print(f"{case.name}: done", file=sys.stderr)
-    print_table(rows)
-    if len(sizes) > 1:
-        print(f"growth: time ~ nodes^{measure.growth(sizes, times):.2f}")
+    chosen = [case for case in cases() if options.only in case.name]
+    results = [run_case(case, options.runs, not options.no_peer) for case in chosen]
+    print_table([cells for _, cells in results])
+    points = [(case.nodes, ours.ms) for case, (ours, _) in zip(chosen, results) if case.nodes]
+    if len(points) > 1:
+        print(f"growth: time ~ nodes^{measure.growth(points):.2f}")
     print(f"memory below {floor:.0f} MB cannot be told apart")
-    return 1 if any("MISS" in cells[-1] for cells in rows) else 0
+    return 1 if any("MISS" in cells[-1] for _, cells in results) else 0
 
 
 if __name__ == "__main__":

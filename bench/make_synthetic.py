@@ -3,8 +3,8 @@
 
     make_synthetic.py FOLDER [NAME...]     default: external_10gb nodes_10k nodes_100k nodes_300k nodes_1m
 
-external_10gb: 100 weights of 100 MB in a sparse file beside the model. nodes_*: that many nodes in residual blocks, each
-with a unique name, attributes as exporters write them, small weights, and a value_info for every intermediate tensor.
+external_10gb: 100 weights of 100 MB in a sparse file beside the model. nodes_*: that many nodes in residual blocks,
+each with a unique name, attributes as exporters write them, small weights, and a value_info for every intermediate tensor.
 """
 
 import pathlib

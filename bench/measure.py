@@ -35,10 +35,10 @@ def run_once(command: list[str], result: Result) -> None:
 def side_by_side(commands: list[list[str] | None], runs: int) -> list[Result | None]:
     """Runs the programs in turn, A B A B, so that a disturbance meets all of them."""
     results = [Result() if command else None for command in commands]
-    for _ in range(runs):
-        for command, result in zip(commands, results):
-            if result and (result.runs == 0 or result.seconds < MOST_SECONDS):
-                run_once(command, result)
+    pairs = [(command, result) for command, result in zip(commands, results) if command]
+    for command, result in pairs * runs:
+        if result.runs == 0 or result.seconds < MOST_SECONDS:
+            run_once(command, result)
     return results
 
 
@@ -47,9 +47,9 @@ def memory_floor_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def growth(sizes: list[int], times: list[float]) -> float:
-    """The exponent e of the best fit time = c * size^e."""
-    xs, ys = [math.log(size) for size in sizes], [math.log(time) for time in times]
-    mean_x, mean_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    covariance = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys))
-    return covariance / sum((x - mean_x) ** 2 for x in xs)
+def growth(points: list[tuple[int, float]]) -> float:
+    """The exponent e of the best fit time = c * size^e through points (size, time)."""
+    logs = [(math.log(size), math.log(time)) for size, time in points]
+    mean_x = sum(x for x, _ in logs) / len(logs)
+    mean_y = sum(y for _, y in logs) / len(logs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / sum((x - mean_x) ** 2 for x, _ in logs)

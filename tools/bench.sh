@@ -11,7 +11,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 if [ "${1:-}" = -- ]; then shift; fi
 if [ ${#names[@]} = 0 ]; then
-  mapfile -t names < <(find bench -maxdepth 1 -name '*.py' -printf '%f\n' | sed 's/\.py$//' | grep -v '^make_\|^measure$' | sort)
+  mapfile -t names < <(find bench -maxdepth 1 -name '*.py' ! -name 'make_*' ! -name measure.py -printf '%f\n' | sort)
+  names=("${names[@]%.py}")
 fi
 for name in "${names[@]}"; do
   if [ ! -f "bench/$name.py" ]; then
@@ -20,7 +21,7 @@ for name in "${names[@]}"; do
   fi
 done
 
-tools/build.sh
+tools/build.sh release assay
 status=0
 for name in "${names[@]}"; do
   echo "== $name"

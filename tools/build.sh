@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# build.sh [PRESET]: configures if needed and builds into build/PRESET.
+# build.sh [PRESET [TARGET...]]: configures if needed and builds all or the targets into build/PRESET.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
@@ -15,11 +15,11 @@ case $preset in
 esac
 
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-export CLICOLOR_FORCE=${CLICOLOR_FORCE:-0}
 if [ ! -f "$folder/build.ninja" ] || [ CMakePresets.json -nt "$folder/build.ninja" ]; then
   cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || {
     cat "build/configure-$preset.log" >&2
     exit 1
   }
 fi
-exec cmake --build "$folder" -j "$(nproc)"
+shift || true
+exec cmake --build "$folder" -j "$(nproc)" --target "${@:-all}"

@@ -5,7 +5,8 @@
 
 Aims: function 20 lines, file 200, folder 25 files, 4 parameters, nesting 2. Hard limits: function 40, file 400; what is
 beyond them is recorded in tools/sizes.json. --update records today's numbers and refuses to raise one without
---allow-worse. --all lists every warning. Tests and the insides of tables (brace initializers) do not count.
+--allow-worse. --all lists every warning. Tests and the insides of tables (brace initializers, rows of a switch) do not
+count.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Finds the functions of a C++ file, without a compiler: comments and literals are blanked, then braces are followed."""
+"""Finds the functions of a C++ file without a compiler: comments and literals are blanked, then braces are followed."""
 
 import dataclasses
 import re
@@ -11,6 +11,7 @@ TYPE = re.compile(
     r"(?:inline\s+|typedef\s+)?(?:namespace|class|struct|union|enum|extern)\b(?!.*\)\s*(?:const)?$)", re.DOTALL)
 CONTROL = re.compile(r"(?:if|else|for|while|do|switch|try|catch)\b")
 LAMBDA = re.compile(r"\[[^\[\]]*\]\s*(?:<[^<>]*>\s*)?(?:\([^{}]*\))?[\w\s:<>,*&()-]*$")
+CASE_ROW = re.compile(r"^[ \t]*(?:case\b[^;{}\n]*|default):\s*return\b[^;\n]*;[^\n]*\n", re.MULTILINE)
 NO_NAME = {"decltype", "noexcept", "requires", "alignas", "__attribute__", "explicit"}
 SCOPES = {"file", "type"}
 
@@ -139,12 +140,16 @@ class Scanner:
         if brace.kind == "table":
             outer.table_lines += self.text.count("\n", brace.open, match.start()) - brace.table_lines
         if brace.kind == "function":
-            brace.function.lines = self.line(match.start()) - brace.function.line + 1 - brace.table_lines
+            rows = "".join(CASE_ROW.findall(self.text, brace.open, match.start())).count("\n")
+            brace.function.lines = self.line(match.start()) - brace.function.line + 1 - brace.table_lines - rows
         self.head = brace.head if brace.kind in ("table", "lambda") else match.end()
 
 
 def scan(text: str) -> tuple[list[Function], int]:
-    """The functions of a file, and how many of its lines are the insides of tables (brace initializers)."""
+    """The functions of a file, and how many of its lines are the insides of tables (brace initializers).
+
+    In a function, tables and the rows `case x: return y;` of a switch do not count.
+    """
     scanner = Scanner(text)
     scanner.run()
     return scanner.functions, scanner.stack[0].table_lines

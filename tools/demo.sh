@@ -2,17 +2,20 @@
 # demo.sh: makes a small model and an edited copy in build/demo and looks at them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tools/build.sh
+tools/build.sh release assay
 mkdir -p build/demo
 .venv/bin/python tools/demo_model.py build/demo
 export PATH=$PWD/build/release/bin:$PATH
 cd build/demo
 
+bold= plain=
+if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+
 # Shows a command and what it prints, and keeps that. Status 1 says that something was found.
 show() {
   local file=$1 status=0
   shift
-  printf '\n\033[1m$ %s\033[0m\n' "$*"
+  printf '\n%s$ %s%s\n' "$bold" "$*" "$plain"
   "$@" >"$file" 2>&1 || status=$?
   cat "$file"
   if [ $status -gt 1 ]; then

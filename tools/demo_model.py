@@ -45,7 +45,7 @@ def demo_model() -> onnx.ModelProto:
     rng = np.random.default_rng(0)
     for name, shape in SHAPES.items():
         values = np.asarray(rng.standard_normal(shape), np.float32)
-        if name == "conv2_weight":  # two of every four weights are zero, so that there is sparsity to show
+        if name == "head_weight":  # two of every four weights are zero, so that there is sparsity to show
             values.reshape(-1, 4)[:, :2] = 0
         model.graph.initializer.append(numpy_helper.from_array(values, name))
     for node in model.graph.node:

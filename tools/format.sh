@@ -4,6 +4,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/setup.sh
 
-arguments=(-i)
-if [ "${1:-}" = --check ]; then arguments=(--dry-run -Werror); fi
-find src tests -name '*.cpp' -o -name '*.h' | xargs -P "$(nproc)" -n 20 clang-format-16 "${arguments[@]}"
+list_files() {
+  find src tests -name '*.cpp' -o -name '*.h'
+}
+
+if [ "${1:-}" != --check ]; then
+  list_files | xargs -P "$(nproc)" -n 20 clang-format-16 -i
+  exit
+fi
+violation='^([^ :]+):[0-9]+:[0-9]+: warning: .*'
+wrong=$(list_files | xargs clang-format-16 --dry-run 2>&1 | sed -nE "s/$violation/\1/p" | sort -u)
+if [ -n "$wrong" ]; then
+  printf '%s\n' "$wrong" "format: run ./dev format" >&2
+  exit 1
+fi

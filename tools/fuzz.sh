@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS]: runs the unit tests under the sanitizers, then each fuzz target for its share of SECONDS (60), at
-# least 20 each. Corpora are in tests/fuzz/corpus; new inputs stay in build/fuzz/corpus, findings in build/fuzz/findings.
+# fuzz.sh [SECONDS]: runs the unit tests under the sanitizers, then each fuzz target for its share of SECONDS (60),
+# at least 20 each. Corpora are in tests/fuzz/corpus; new inputs stay in build/fuzz/corpus, findings in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -31,7 +31,9 @@ run_target() {
     echo "fuzz $name: FOUND something; repeat it with: $1 $findings$name-…" >&2
     return 1
   }
-  echo "fuzz $name: $(awk '/number_of_executed_units/ {print $2}' "build/fuzz/$name.log") inputs in $each s, nothing found"
+  local count
+  count=$(awk '/number_of_executed_units/ {print $2}' "build/fuzz/$name.log")
+  echo "fuzz $name: $count inputs in $each s, nothing found"
 }
 
 for target in "${targets[@]}"; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh: builds with Clang (warnings are errors), runs clang-tidy on what changed, checks compile times of both builds.
+# lint.sh: builds with Clang, runs clang-tidy on what changed, checks the compile times of both builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

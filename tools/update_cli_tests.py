@@ -17,8 +17,8 @@ def main() -> int:
         print("update_cli_tests: there is no program; run ./dev build first", file=sys.stderr)
         return 2
     paths = sys.argv[1:] or [str(ROOT / "tests" / "cli")]
-    python = ROOT / ".venv" / "bin" / "python"
-    return subprocess.run([python, ROOT / "tests" / "cli" / "runner", "--program", program, "--update", *paths]).returncode
+    python, runner = ROOT / ".venv" / "bin" / "python", ROOT / "tests" / "cli" / "runner"
+    return subprocess.run([python, runner, "--program", program, "--update", *paths]).returncode
 
 
 if __name__ == "__main__":

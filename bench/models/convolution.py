@@ -40,7 +40,10 @@ class ConvBuilder(Builder):
         size = (x.size + 2 * (kernel.size // 2) - kernel.size) // kernel.stride + 1
         weights = self.random_weight(kernel.outputs, x.channels // kernel.groups, kernel.size, kernel.size)
         self.giga_macs += size * size * weights.size / 1e9
-        y = self.quantised_conv(x, kernel, weights) if self.quantised else self.plain_conv(x, kernel, weights, normalise)
+        if self.quantised:
+            y = self.quantised_conv(x, kernel, weights)
+        else:
+            y = self.plain_conv(x, kernel, weights, normalise)
         return Feature(self.activated(y) if activate else y, size, kernel.outputs)
 
     def plain_conv(self, x: Feature, kernel: Kernel, weights: np.ndarray, normalise: bool) -> str:

@@ -29,7 +29,7 @@ TEST_F(Types, equal_types_have_equal_ids) {
   const TypeId element = types_.tensor(DType::int64, {});
   EXPECT_EQ(holder(TypeKind::sequence, element), holder(TypeKind::sequence, element));
   EXPECT_NE(holder(TypeKind::sequence, element), holder(TypeKind::optional, element));
-  EXPECT_EQ(types_.size(), 6u);
+  EXPECT_EQ(types_.size(), 7u);
 }
 
 TEST_F(Types, a_type_that_says_more_refines) {

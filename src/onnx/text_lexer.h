@@ -80,6 +80,7 @@ class TextLexer {
     if (at_ < text_.size() && (text_[at_] <= ' ' || text_[at_] == '#')) skip_blanks_slowly();
   }
   void skip_blanks_slowly();
+  size_t word_end(size_t from) const;
   size_t identifier_end() const;
   size_t digits_end(size_t from) const;
   size_t number_end() const;

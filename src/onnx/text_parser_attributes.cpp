@@ -1,8 +1,8 @@
 #include "onnx/text_parser_attributes.h"
 
-#include <fmt/core.h>
-
 #include <array>
+
+#include <fmt/core.h>
 
 #include "base/text.h"
 
@@ -16,16 +16,13 @@ namespace {
 
 // In the order of ONNX's numbers.
 constexpr std::array<std::string_view, 15> kWords = {
-    "undefined", "float",  "int",    "string",        "tensor",         "graph",      "floats",     "ints",
+    "undefined", "float",   "int",    "string",        "tensor",         "graph",      "floats",     "ints",
     "strings",   "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type_proto", "type_protos"};
 
 constexpr AttributeType kLists[][2] = {
-    {AttributeType::floating, AttributeType::floats},
-    {AttributeType::integer, AttributeType::integers},
-    {AttributeType::string, AttributeType::strings},
-    {AttributeType::tensor, AttributeType::tensors},
-    {AttributeType::graph, AttributeType::graphs},
-    {AttributeType::sparse_tensor, AttributeType::sparse_tensors},
+    {AttributeType::floating, AttributeType::floats}, {AttributeType::integer, AttributeType::integers},
+    {AttributeType::string, AttributeType::strings},  {AttributeType::tensor, AttributeType::tensors},
+    {AttributeType::graph, AttributeType::graphs},    {AttributeType::sparse_tensor, AttributeType::sparse_tensors},
     {AttributeType::type, AttributeType::types},
 };
 
@@ -76,25 +73,42 @@ AttributeType AttributeParser::parse_type() {
   lexer_.fail_expected("a type of attributes (int, floats, tensor, ...)");
 }
 
+AttributeType AttributeParser::expect_item_type(AttributeType list) {
+  const AttributeType item = item_type(list);
+  if (list != AttributeType::undefined && item == AttributeType::undefined) {
+    lexer_.fail_expected(fmt::format("a value of type {}", attribute_type_word(list)));
+  }
+  return item;
+}
+
 Attribute AttributeParser::parse_items(Symbol name, AttributeType type) {
-  const AttributeType item = item_type(type);
-  if (type != AttributeType::undefined && item == AttributeType::undefined) {
-    lexer_.fail_expected(fmt::format("a value of type {}", attribute_type_word(type)));
-  }
+  const AttributeType item = expect_item_type(type);
   lexer_.expect('[');
-  if (lexer_.peek() == ']' && item == AttributeType::undefined) {
-    lexer_.fail_expected("an item, or a type before the `=`, as in `axes: ints = []`");
-  }
-  if (lexer_.accept(']')) return Attribute::list(name, type, std::span<const int64_t>());
+  if (lexer_.peek() == ']') return parse_end(name, type);
   const Attribute first = parse_item(name, item);
   switch (first.type()) {
-    case AttributeType::floating: return parse_rest<float>(first, [](const Attribute& a) { return a.floating(); });
-    case AttributeType::integer: return parse_rest<int64_t>(first, [](const Attribute& a) { return a.integer(); });
-    case AttributeType::string: return parse_rest<Symbol>(first, [](const Attribute& a) { return a.string(); });
-    case AttributeType::graph: return parse_rest<ir::GraphId>(first, [](const Attribute& a) { return a.graphs()[0]; });
-    case AttributeType::type: return parse_rest<ir::TypeId>(first, [](const Attribute& a) { return a.type_value(); });
-    default: return parse_rest<ir::TensorId>(first, [](const Attribute& a) { return a.tensors()[0]; });
+    case AttributeType::floating:
+      return parse_rest<float>(first, [](const Attribute& a) { return a.floating(); });
+    case AttributeType::integer:
+      return parse_rest<int64_t>(first, [](const Attribute& a) { return a.integer(); });
+    case AttributeType::string:
+      return parse_rest<Symbol>(first, [](const Attribute& a) { return a.string(); });
+    case AttributeType::graph:
+      return parse_rest<ir::GraphId>(first, [](const Attribute& a) { return a.graphs()[0]; });
+    case AttributeType::type:
+      return parse_rest<ir::TypeId>(first, [](const Attribute& a) { return a.type_value(); });
+    default:
+      return parse_rest<ir::TensorId>(first, [](const Attribute& a) { return a.tensors()[0]; });
   }
+}
+
+// Of an empty list, behind its `[`.
+Attribute AttributeParser::parse_end(Symbol name, AttributeType type) {
+  if (type == AttributeType::undefined) {
+    lexer_.fail_expected("an item, or a type before the `=`, as in `axes: ints = []`");
+  }
+  lexer_.expect(']');
+  return Attribute::list(name, type, std::span<const int64_t>());
 }
 
 template <typename T, typename Get>
@@ -116,8 +130,8 @@ Attribute AttributeParser::parse_single(Symbol name, AttributeType expected) {
   const size_t start = lexer_.offset();
   const Attribute value = parse_value(name, expected);
   if (expected != AttributeType::undefined && value.type() != expected) {
-    lexer_.fail_at(start, fmt::format("expected a value of type {}, found one of type {}", attribute_type_word(expected),
-                                      attribute_type_word(value.type())));
+    lexer_.fail_at(start, fmt::format("expected a value of type {}, found one of type {}",
+                                      attribute_type_word(expected), attribute_type_word(value.type())));
   }
   return value;
 }
@@ -157,7 +171,8 @@ Attribute AttributeParser::parse_type_or_tensor(Symbol name) {
   const std::string_view label = lexer_.at_name() ? edit_.keep(lexer_.expect_name("a name")) : std::string_view();
   lexer_.accept('=');
   const bool is_sparse = model_[type].kind == ir::TypeKind::sparse_tensor;
-  return Attribute::of(name, is_sparse ? AttributeType::sparse_tensor : AttributeType::tensor, tensors_.parse(type, label));
+  return Attribute::of(name, is_sparse ? AttributeType::sparse_tensor : AttributeType::tensor,
+                       tensors_.parse(type, label));
 }
 
 Attribute AttributeParser::parse_reference(Symbol name, AttributeType type) {

@@ -19,7 +19,11 @@ class AttributeParser {
  public:
   using ParseBody = std::function<ir::GraphId(ir::Symbol name)>;
   AttributeParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit, ParseBody parse_body)
-      : lexer_(lexer), model_(model), edit_(edit), types_(lexer, model, edit), tensors_(lexer, model, edit, types_),
+      : lexer_(lexer),
+        model_(model),
+        edit_(edit),
+        types_(lexer, model, edit),
+        tensors_(lexer, model, edit, types_),
         parse_body_(std::move(parse_body)) {}
 
   // `<a = 1, b = 2>` behind its `<`.
@@ -31,7 +35,9 @@ class AttributeParser {
 
  private:
   ir::AttributeType parse_type();
+  ir::AttributeType expect_item_type(ir::AttributeType list);
   ir::Attribute parse_items(ir::Symbol name, ir::AttributeType type);
+  ir::Attribute parse_end(ir::Symbol name, ir::AttributeType type);
   template <typename T, typename Get>
   ir::Attribute parse_rest(const ir::Attribute& first, Get&& get);
   ir::Attribute parse_item(ir::Symbol name, ir::AttributeType expected);

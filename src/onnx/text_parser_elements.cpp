@@ -1,9 +1,9 @@
 #include "onnx/text_parser_elements.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <limits>
+
+#include <fmt/core.h>
 
 #include "tensor/casts.h"
 
@@ -67,14 +67,21 @@ class ElementParser {
 
 StoragePtr ElementParser::parse() {
   switch (dtype_) {
-    case DType::string: return parse_strings();
+    case DType::string:
+      return parse_strings();
     case DType::float32:
-    case DType::float64: return parse_reals(dtype_, count_);
-    case DType::complex64: return parse_reals(DType::float32, 2 * count_);
-    case DType::complex128: return parse_reals(DType::float64, 2 * count_);
-    case DType::uint64: return encode(dtype_, full_list<uint64_t>(count_, [this] { return lexer_.expect_unsigned(); }));
-    case DType::int64: return encode(dtype_, full_list<int64_t>(count_, [this] { return lexer_.expect_integer(); }));
-    default: return is_floating() || bits() < 8 ? parse_codes() : parse_integers();
+    case DType::float64:
+      return parse_reals(dtype_, count_);
+    case DType::complex64:
+      return parse_reals(DType::float32, 2 * count_);
+    case DType::complex128:
+      return parse_reals(DType::float64, 2 * count_);
+    case DType::uint64:
+      return encode(dtype_, full_list<uint64_t>(count_, [this] { return lexer_.expect_unsigned(); }));
+    case DType::int64:
+      return encode(dtype_, full_list<int64_t>(count_, [this] { return lexer_.expect_integer(); }));
+    default:
+      return is_floating() || bits() < 8 ? parse_codes() : parse_integers();
   }
 }
 
@@ -155,8 +162,8 @@ StoragePtr ElementParser::parse_codes() {
   check_count(codes.size(), count_);
   if (has_decimals_) return encode(dtype_, codes);
   if (beyond_range_) {
-    lexer_.fail_at(beyond_range_->offset, fmt::format("expected an integer from {} to {}, found `{}`", lowest(), highest(),
-                                                      beyond_range_->text));
+    lexer_.fail_at(beyond_range_->offset, fmt::format("expected an integer from {} to {}, found `{}`", lowest(),
+                                                      highest(), beyond_range_->text));
   }
   return encode_codes(std::move(codes));
 }
@@ -164,10 +171,14 @@ StoragePtr ElementParser::parse_codes() {
 StoragePtr ElementParser::encode_codes(std::vector<double> codes) const {
   if (!is_floating()) return encode(dtype_, codes);
   switch (bits()) {
-    case 16: return encode(DType::uint16, codes);
-    case 8: return encode(DType::uint8, codes);
-    case 4: return encode(DType::uint4, codes);
-    default: break;
+    case 16:
+      return encode(DType::uint16, codes);
+    case 8:
+      return encode(DType::uint8, codes);
+    case 4:
+      return encode(DType::uint4, codes);
+    default:
+      break;
   }
   for (double& code : codes) code = decode_code(dtype_, code);
   return encode(dtype_, codes);

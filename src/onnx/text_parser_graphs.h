@@ -13,7 +13,10 @@ namespace assay::onnx {
 class GraphParser {
  public:
   GraphParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit, Diagnostics& findings)
-      : lexer_(lexer), model_(model), edit_(edit), names_(model, edit, findings),
+      : lexer_(lexer),
+        model_(model),
+        edit_(edit),
+        names_(model, edit, findings),
         attributes_(lexer, model, edit, [this](ir::Symbol name) { return parse_graph(name); }) {}
 
   void parse_main_graph();

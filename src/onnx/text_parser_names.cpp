@@ -41,7 +41,8 @@ void NameResolver::resolve(GraphId graph) {
     for (const GraphId body : model_.bodies(model_[node])) resolve(body);
   }
   resolve_operands(model_[graph].outputs_node, graph);
-  for (; replaced_.size() > mark; replaced_.pop_back()) visible_[replaced_.back().first.index] = replaced_.back().second;
+  for (; replaced_.size() > mark; replaced_.pop_back())
+    visible_[replaced_.back().first.index] = replaced_.back().second;
 }
 
 void NameResolver::define(GraphId graph) {

@@ -48,9 +48,9 @@ class NameResolver {
   ir::Model& model_;
   ir::Edit& edit_;
   Diagnostics& findings_;
-  std::vector<ir::Symbol> names_;  // of all operands
-  std::vector<Range> ranges_;      // by node: its operands in names_
-  std::vector<Notes> notes_;       // by graph
+  std::vector<ir::Symbol> names_;                             // of all operands
+  std::vector<Range> ranges_;                                 // by node: its operands in names_
+  std::vector<Notes> notes_;                                  // by graph
   std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
   std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // what names meant before, for leaving a scope
   std::vector<ir::ValueId> operands_;                         // reused

@@ -70,7 +70,8 @@ void TensorParser::parse_external(const ir::Type& type, ir::TensorEntry& entry) 
   const size_t start = lexer_.offset();
   const std::optional<uint64_t> count = tensor::element_count(shape);
   const std::optional<uint64_t> size = count ? tensor::packed_bytes(type.dtype, *count) : std::nullopt;
-  if (!size) lexer_.fail_at(start, "expected `{`, found `[`: strings, and dims that are too large, have no external data");
+  if (!size)
+    lexer_.fail_at(start, "expected `{`, found `[`: strings, and dims that are too large, have no external data");
   const std::shared_ptr<TextExternalStorage> storage = std::make_shared<TextExternalStorage>(parse_entries(), *size);
   entry.external_location = storage->location();
   if (entry.external_location.empty()) lexer_.fail_at(start, "expected external data with a \"location\", found none");

@@ -14,8 +14,8 @@ std::optional<tensor::DType> find_text_dtype(std::string_view word);
 // Whether the word begins a type, if the right thing follows: `float`, `seq`, …
 bool is_type_word(std::string_view word);
 
-// Parses types: `float[N, ?, 3]`, `float` (a scalar), `float[]` (of unknown rank), `seq(T)`, `optional(T)`, `map(K, T)`,
-// `sparse_tensor(float[3])`, `opaque(domain, name)`, and the extensions that text_printer.h lists.
+// Parses types: `float[N, ?, 3]`, `float` (a scalar), `float[]` (of unknown rank), `seq(T)`, `optional(T)`, `map(K,
+// T)`, `sparse_tensor(float[3])`, `opaque(domain, name)`, and the extensions that text_printer.h lists.
 class TypeParser {
  public:
   TypeParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit) : lexer_(lexer), model_(model), edit_(edit) {}

@@ -54,6 +54,7 @@ class TextPrinter {
   void append_attribute(const ir::Attribute& attribute);
   void append_value(const ir::Attribute& attribute);
   void append_items(const ir::Attribute& attribute);
+  void append_objects(const ir::Attribute& attribute);
   void append_type(ir::TypeId type);
 
   void append_function(const ir::Function& function);

@@ -42,7 +42,8 @@ void TextPrinter::append_value(const Attribute& attribute) {
       append_items(attribute);
       out_ += ']';
       break;
-    default: append_items(attribute);
+    default:
+      append_items(attribute);
   }
 }
 
@@ -57,15 +58,22 @@ void TextPrinter::append_items(const Attribute& attribute) {
     case AttributeType::string:
     case AttributeType::strings:
       return append_list(out_, attribute.strings(), [&](ir::Symbol item) { append_quoted(out_, model_.text(item)); });
+    default:
+      append_objects(attribute);
+  }
+}
+
+void TextPrinter::append_objects(const Attribute& attribute) {
+  switch (attribute.type()) {
     case AttributeType::graph:
     case AttributeType::graphs:
       return append_list(out_, attribute.graphs(), [&](ir::GraphId item) { append_graph(item); });
     case AttributeType::type:
-    case AttributeType::types: return append_list(out_, attribute.types(), [&](ir::TypeId item) { append_type(item); });
+    case AttributeType::types:
+      return append_list(out_, attribute.types(), [&](ir::TypeId item) { append_type(item); });
     default:
-      return append_list(out_, attribute.tensors(), [&](ir::TensorId item) {
-        tensors_.append(out_, model_[item], model_[item].name);
-      });
+      return append_list(out_, attribute.tensors(),
+                         [&](ir::TensorId item) { tensors_.append(out_, model_[item], model_[item].name); });
   }
 }
 

@@ -56,10 +56,14 @@ void append_six_bits(std::string& out, uint64_t count, tensor::Bytes bytes) {
 void append_all(std::string& out, const tensor::Tensor& tensor) {
   const View view = view_of(tensor.dtype(), tensor.count());
   switch (view.dtype) {
-    case DType::float32: return append_numbers<double, float>(out, view, tensor.bytes());
-    case DType::float64: return append_numbers<double>(out, view, tensor.bytes());
-    case DType::uint64: return append_numbers<uint64_t>(out, view, tensor.bytes());
-    default: return append_numbers<int64_t>(out, view, tensor.bytes());
+    case DType::float32:
+      return append_numbers<double, float>(out, view, tensor.bytes());
+    case DType::float64:
+      return append_numbers<double>(out, view, tensor.bytes());
+    case DType::uint64:
+      return append_numbers<uint64_t>(out, view, tensor.bytes());
+    default:
+      return append_numbers<int64_t>(out, view, tensor.bytes());
   }
 }
 

@@ -46,9 +46,8 @@ void TextPrinter::append_graph(GraphId id) {
 
 void TextPrinter::append_named_types(std::span<const ValueId> values) {
   out_ += '(';
-  append_list(out_, values, [&](ValueId id) {
-    types_.append_named(out_, id ? model_[id].type : ir::TypeId{}, name_of(id));
-  });
+  append_list(out_, values,
+              [&](ValueId id) { types_.append_named(out_, id ? model_[id].type : ir::TypeId{}, name_of(id)); });
   out_ += ')';
 }
 
@@ -115,7 +114,8 @@ void TextPrinter::append_node(const ir::Node& node) {
   append_list(out_, node.results, [&](ValueId id) { append_name(out_, name_of(id)); });
   out_ += node.results.empty() ? "= " : " = ";
   append_operator(node);
-  const bool has_bodies = std::ranges::any_of(node.attributes, [](const ir::Attribute& a) { return !a.graphs().empty(); });
+  const bool has_bodies =
+      std::ranges::any_of(node.attributes, [](const ir::Attribute& a) { return !a.graphs().empty(); });
   if (!has_bodies) append_attributes(node.attributes);
   out_ += " (";
   append_list(out_, node.operands, [&](const ir::Use& use) { append_name(out_, name_of(use.value)); });

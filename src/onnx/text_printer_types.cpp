@@ -38,24 +38,27 @@ void TypePrinter::append(std::string& out, TypeId id, int depth) {
 
 void TypePrinter::append_kind(std::string& out, const Type& type, int depth) {
   switch (type.kind) {
-    case TypeKind::tensor: return append_tensor(out, type);
-    case TypeKind::opaque: return append_opaque(out, type);
+    case TypeKind::tensor:
+      return append_tensor(out, type);
+    case TypeKind::opaque:
+      return append_opaque(out, type);
     case TypeKind::sparse_tensor:
       out += "sparse_tensor(";
       append_tensor(out, type);
       break;
-    case TypeKind::sequence:
-    case TypeKind::optional:
-      out += type.kind == TypeKind::sequence ? "seq(" : "optional(";
-      append(out, type.element, depth + 1);
-      break;
-    case TypeKind::map:
-      out += "map(";
-      append_dtype(out, type.dtype);
-      out += ", ";
-      append(out, type.element, depth + 1);
+    default:
+      append_wrapped(out, type, depth);
   }
   out += ')';
+}
+
+void TypePrinter::append_wrapped(std::string& out, const Type& type, int depth) {
+  out += type.kind == TypeKind::map ? "map(" : type.kind == TypeKind::sequence ? "seq(" : "optional(";
+  if (type.kind == TypeKind::map) {
+    append_dtype(out, type.dtype);
+    out += ", ";
+  }
+  append(out, type.element, depth + 1);
 }
 
 void TypePrinter::append_tensor(std::string& out, const Type& type) {

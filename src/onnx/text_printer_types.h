@@ -21,6 +21,7 @@ class TypePrinter {
  private:
   void append(std::string& out, ir::TypeId id, int depth);
   void append_kind(std::string& out, const ir::Type& type, int depth);
+  void append_wrapped(std::string& out, const ir::Type& type, int depth);
   void append_tensor(std::string& out, const ir::Type& type);
   void append_opaque(std::string& out, const ir::Type& type);
   void append_dim(std::string& out, ir::DimId dim);

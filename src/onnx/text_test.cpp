@@ -1,12 +1,12 @@
 #include "onnx/text.h"
 
-#include <fmt/core.h>
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <random>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ir/edit.h"
@@ -149,11 +149,29 @@ TEST(Text, functions) {
 }
 
 TEST(Text, types_are_printed_as_read) {
-  for (const std::string_view type :
-       {"float", "float[]", "float[0]", "float16[N,?,3]", "string[\"a b\"]", "seq(float[])", "optional(seq(int64))",
-        "map(int64, map(string, float[N]))", "sparse_tensor(float[3,?])", "sparse_tensor(int8)", "opaque()", "opaque(n)",
-        "opaque(a.b,n)", "opaque(\"a b\",\"\")", "opaque(a,\"c.d\")", "dtype(77)[N]", "dtype(0)[]", "dtype(-1)",
-        "float[N] @\"IMAGE\"", "seq(float[N] @\"a\\\"b\") @\"S\"", "seq()", "map(dtype(0), )", "float6e3m2[2]"}) {
+  for (const std::string_view type : {"float",
+                                      "float[]",
+                                      "float[0]",
+                                      "float16[N,?,3]",
+                                      "string[\"a b\"]",
+                                      "seq(float[])",
+                                      "optional(seq(int64))",
+                                      "map(int64, map(string, float[N]))",
+                                      "sparse_tensor(float[3,?])",
+                                      "sparse_tensor(int8)",
+                                      "opaque()",
+                                      "opaque(n)",
+                                      "opaque(a.b,n)",
+                                      "opaque(\"a b\",\"\")",
+                                      "opaque(a,\"c.d\")",
+                                      "dtype(77)[N]",
+                                      "dtype(0)[]",
+                                      "dtype(-1)",
+                                      "float[N] @\"IMAGE\"",
+                                      "seq(float[N] @\"a\\\"b\") @\"S\"",
+                                      "seq()",
+                                      "map(dtype(0), )",
+                                      "float6e3m2[2]"}) {
     const std::string text = fmt::format("g ({} x) => () {{\n}}\n", type);
     EXPECT_EQ(reprint(text), text);
   }
@@ -163,7 +181,8 @@ TEST(Text, types_are_printed_as_read) {
 TEST(Text, names_that_are_not_identifiers_are_quoted) {
   const std::string text =
       "\"/g\" (\"a/b\", \"float\", \"nan\") => (\"\\\"\\\\\") {\n"
-      "   [\"n 1\"] \"\\\"\\\\\" = \"my-domain\".\"aten::x\":\"o v\" <\"at/1\": int = 1> (\"a/b\", \"float\", \"\xff\")\n"
+      "   [\"n 1\"] \"\\\"\\\\\" = \"my-domain\".\"aten::x\":\"o v\" <\"at/1\": int = 1> (\"a/b\", \"float\", "
+      "\"\xff\")\n"
       "}\n";
   EXPECT_EQ(reprint(text), text);
   EXPECT_EQ(reprint("g (seq, map) => (inf_, _1) {}"), "g (\"seq\", \"map\") => (inf_, _1) {\n}\n");
@@ -237,6 +256,7 @@ TEST(Text, elements) {
   EXPECT_EQ(elements_of("bool[2] x = {1, 0}"), (Values{1, 0}));
   EXPECT_EQ(elements_of("int8[2] x = {-128, 127}"), (Values{-128, 127}));
   EXPECT_EQ(elements_of("uint64[1] x = {18446744073709551615}"), (Values{0x1p64}));
+  EXPECT_EQ(elements_of("uint64[1] x = {-0}"), (Values{0}));
   EXPECT_EQ(elements_of("float16[2] x = {1.5, 2}"), (Values{1.5, 2}));
   EXPECT_EQ(elements_of("float16[2] x = {15360, 16384}"), (Values{1, 2}));
   EXPECT_EQ(elements_of("bfloat16[1] x = {16256}"), (Values{1}));
@@ -266,8 +286,9 @@ TEST(Text, strings_and_complex_numbers) {
 
 TEST(Text, initializers_of_inputs_are_their_defaults) {
   const std::string printed = reprint("g (float[2] x = {1, 2}, float[N] z) => () <float[1] z = {3}, float w = {4}> {}");
-  EXPECT_EQ(printed,
-            "g (float[2] x, float[N] z) => () <\n   float[2] x = {1, 2},\n   float[1] z = {3},\n   float w = {4}\n> {\n}\n");
+  EXPECT_EQ(
+      printed,
+      "g (float[2] x, float[N] z) => () <\n   float[2] x = {1, 2},\n   float[1] z = {3},\n   float w = {4}\n> {\n}\n");
   const ir::Model model = parse(printed);
   const ir::Graph& graph = model[model.main_graph()];
   EXPECT_EQ(graph.initializers.size(), 3u);
@@ -291,7 +312,8 @@ TEST(Text, sparse_external_and_documented) {
 }
 
 TEST(Text, large_tensors_are_left_out) {
-  const ir::Model model = parse("g (x) => (y) <float[4] w = {1, 2, 3, 4}, float z> { z = Op <t = int8[3] {1, 2, 3}> (x) }");
+  const ir::Model model =
+      parse("g (x) => (y) <float[4] w = {1, 2, 3, 4}, float z> { z = Op <t = int8[3] {1, 2, 3}> (x) }");
   const std::string printed = to_text(model, {.most_elements = 2});
   EXPECT_EQ(printed.substr(printed.find("g (")),
             "g (x) => (y) <\n   float[4] w = {...}  # 4 elements left out\n   ,\n   float z\n> {\n"
@@ -308,7 +330,8 @@ TEST(Text, fill_of_a_terabyte_is_left_out) {
   constexpr int64_t kCount = int64_t{1} << 40;
   entry.tensor = tensor::Tensor(tensor::DType::uint8, {kCount}, tensor::make_fill({std::byte{1}}, kCount));
   edit.add_initializer(graph, edit.intern("w"), edit.add_tensor(std::move(entry)));
-  EXPECT_NE(to_text(model).find("uint8[1099511627776] w = {...}  # 1099511627776 elements left out"), std::string::npos);
+  EXPECT_NE(to_text(model).find("uint8[1099511627776] w = {...}  # 1099511627776 elements left out"),
+            std::string::npos);
 }
 
 TEST(Text, faults_of_the_graph_are_findings) {
@@ -323,7 +346,8 @@ TEST(Text, faults_of_the_graph_are_findings) {
 }
 
 TEST(Text, a_name_means_the_first_definition_in_the_nearest_graph) {
-  const ir::Model model = parse("g (x) => (y) { y = Abs (x) y = Neg (x) z = Op <b = b () => (y) { w = Abs (y) y = Op () }> () }");
+  const ir::Model model =
+      parse("g (x) => (y) { y = Abs (x) y = Neg (x) z = Op <b = b () => (y) { w = Abs (y) y = Op () }> () }");
   const ir::Node& first = model[model[model.main_graph()].first];
   EXPECT_EQ(model.outputs(model.main_graph())[0].value, first.results[0]);
   const ir::GraphId body = model.bodies(model[model[model.main_graph()].last])[0];
@@ -402,7 +426,8 @@ constexpr Malformed kMalformed[] = {
     {"g (dtype(2147483648) x) => () {}",
      "line 1, column 10: expected an integer from -2147483648 to 2147483647, found `2147483648`"},
     {"g (float @x y) => () {}", "line 1, column 11: expected a quoted denotation, found `x`"},
-    {"g () => () <w = {1}> {}", "line 1, column 17: a tensor needs a type before its name, as in `float[2] x = {1, 2}`"},
+    {"g () => () <w = {1}> {}",
+     "line 1, column 17: a tensor needs a type before its name, as in `float[2] x = {1, 2}`"},
     {"g () => () <seq(float) w = {1}> {}",
      "line 1, column 28: expected no content for a type that is not a tensor's, found `{`"},
     {"g () => () <float[] w = {1}> {}",
@@ -415,8 +440,7 @@ constexpr Malformed kMalformed[] = {
      "line 1, column 33: expected `}` after 2 elements, as the dims say, found `3`"},
     {"g () => () <float[2] w = {1 2}> {}", "line 1, column 29: expected `,` or `}`, found `2`"},
     {"g () => () <float[1] w = {x}> {}", "line 1, column 27: expected a number, found `x`"},
-    {"g () => () <float[1] w = {.5}> {}",
-     "line 1, column 27: expected a number, found `.`"},
+    {"g () => () <float[1] w = {.5}> {}", "line 1, column 27: expected a number, found `.`"},
     {"g () => () <float[1000000000000] w = {1}> {}",
      "line 1, column 40: expected 1000000000000 elements, as the dims say, found 1"},
     {"g () => () <float[9223372036854775807,9223372036854775807] w = {1}> {}",
@@ -449,10 +473,12 @@ TEST(Text, malformed_texts_are_errors_with_a_place) {
 }
 
 TEST(Text, each_prefix_of_a_text_is_an_error_or_a_text) {
-  const std::string text = to_text(parse(
-      "<ir_version: 8, opset_import: [\"\" : 17], metadata_props: [\"k\": \"v\"]> g (float[N,?] x, seq(map(int64, float)) s)"
-      " => (y) <float16[2] w = {1.5, -nan}, string[1] t = {\"\\\"\"}> { y = If (x) <b = b () => (z) { z = a.b.C <q: float ="
-      " @r, s = [1, 2]> (x) }> } <domain: \"d\"> f <a, k = 1> (float x) => (y) { y = Op (x) }"));
+  const std::string text =
+      to_text(parse("<ir_version: 8, opset_import: [\"\" : 17], metadata_props: [\"k\": \"v\"]> g (float[N,?] x, "
+                    "seq(map(int64, float)) s)"
+                    " => (y) <float16[2] w = {1.5, -nan}, string[1] t = {\"\\\"\"}> { y = If (x) <b = b () => (z) { z "
+                    "= a.b.C <q: float ="
+                    " @r, s = [1, 2]> (x) }> } <domain: \"d\"> f <a, k = 1> (float x) => (y) { y = Op (x) }"));
   for (size_t size = 0; size < text.size(); ++size) {
     const std::string error = error_of(text.substr(0, size));
     EXPECT_TRUE(error == "no error" || error.starts_with("line ")) << error;
@@ -468,7 +494,8 @@ std::string repeated(std::string_view part, size_t count) {
 TEST(Text, deep_nesting_is_an_error) {
   constexpr size_t kMany = 1'000'000;
   EXPECT_EQ(error_of("g (" + repeated("seq(", kMany)), "line 1, column 400: it is nested more than 100 deep");
-  for (const std::string_view part : {"(", "{", "[", "<", "g () => () { y = Op <a = ", "g () => () { y = Op <a = [", "map("}) {
+  for (const std::string_view part :
+       {"(", "{", "[", "<", "g () => () { y = Op <a = ", "g () => () { y = Op <a = [", "map("}) {
     const std::string error = error_of("g () => () { y = Op <a = " + repeated(part, kMany));
     EXPECT_TRUE(error.starts_with("line 1, column ")) << error;
   }
@@ -497,7 +524,8 @@ class RandomText {
   int below(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random_); }
 
   std::string quoted() {
-    static constexpr std::string_view kParts[] = {"a", "/", "\\\"", "\\\\", " ", "\n", "\xff", "\xc3\xbc", ":", "1", "=>", "#"};
+    static constexpr std::string_view kParts[] = {"a",    "/",        "\\\"", "\\\\", " ",  "\n",
+                                                  "\xff", "\xc3\xbc", ":",    "1",    "=>", "#"};
     std::string text = "\"";
     for (int i = below(6); i > 0; --i) text += kParts[below(std::size(kParts))];
     return text + "\"";
@@ -514,8 +542,9 @@ class RandomText {
   }
 
   std::string type(int depth) {
-    static constexpr std::string_view kTypes[] = {"float", "int4[]", "string[N,?,\"a b\"]", "float16[2,3]", "opaque(a.b,c)",
-                                                  "dtype(99)[N]", "sparse_tensor(bool[3])", "float[N] @\"D\""};
+    static constexpr std::string_view kTypes[] = {
+        "float",         "int4[]",       "string[N,?,\"a b\"]",    "float16[2,3]",
+        "opaque(a.b,c)", "dtype(99)[N]", "sparse_tensor(bool[3])", "float[N] @\"D\""};
     const int kind = depth == 0 ? 0 : below(6);
     if (kind == 3) return fmt::format("seq({})", type(depth - 1));
     if (kind == 4) return fmt::format("map(string, {})", type(depth - 1));
@@ -524,11 +553,18 @@ class RandomText {
   }
 
   std::string tensor() {
-    static constexpr std::string_view kTensors[] = {
-        "int8[2] = {-1, 2}", "uint64[1] = {18446744073709551615}", "float16[2] = {1.5, 65504}", "int4[3] = {-8, 7, 0}",
-        "string[2] = {\"\", \"\\\"\"}", "complex64[1] = {1, -inf}", "float8e5m2[2] = {255, 0}", "double[0,3] = {}",
-        "float6e3m2[3] = {1, 2, 63}", "bool = {1}", "float[2] = [\"location\": \"w\", \"offset\": \"4\"]",
-        "sparse_tensor(int8[9]) = {int8[1] {3}, int64[1] {8}}"};
+    static constexpr std::string_view kTensors[] = {"int8[2] = {-1, 2}",
+                                                    "uint64[1] = {18446744073709551615}",
+                                                    "float16[2] = {1.5, 65504}",
+                                                    "int4[3] = {-8, 7, 0}",
+                                                    "string[2] = {\"\", \"\\\"\"}",
+                                                    "complex64[1] = {1, -inf}",
+                                                    "float8e5m2[2] = {255, 0}",
+                                                    "double[0,3] = {}",
+                                                    "float6e3m2[3] = {1, 2, 63}",
+                                                    "bool = {1}",
+                                                    "float[2] = [\"location\": \"w\", \"offset\": \"4\"]",
+                                                    "sparse_tensor(int8[9]) = {int8[1] {3}, int64[1] {8}}"};
     if (below(3) > 0) return std::string(kTensors[below(std::size(kTensors))]);
     return fmt::format("float[3] = {{{}, {}, {}}}", number(), number(), number());
   }
@@ -565,15 +601,24 @@ class RandomText {
 
   std::string value(int depth) {
     switch (below(9)) {
-      case 0: return fmt::format("[{}, {}]", number(), number());
-      case 1: return quoted();
-      case 2: return fmt::format("[{}, {}]", quoted(), quoted());
-      case 3: return named_tensor();
-      case 4: return type(3);
-      case 5: return fmt::format("[{}, {}]", below(1000), below(1000) - 500);
-      case 6: return "@" + std::string("ref");
-      case 7: return depth > 0 ? graph("body", depth - 1) : "1";
-      default: return depth > 0 ? fmt::format("[{}, {}]", graph("a", 0), graph("\"b/c\"", depth - 1)) : "-7";
+      case 0:
+        return fmt::format("[{}, {}]", number(), number());
+      case 1:
+        return quoted();
+      case 2:
+        return fmt::format("[{}, {}]", quoted(), quoted());
+      case 3:
+        return named_tensor();
+      case 4:
+        return type(3);
+      case 5:
+        return fmt::format("[{}, {}]", below(1000), below(1000) - 500);
+      case 6:
+        return "@" + std::string("ref");
+      case 7:
+        return depth > 0 ? graph("body", depth - 1) : "1";
+      default:
+        return depth > 0 ? fmt::format("[{}, {}]", graph("a", 0), graph("\"b/c\"", depth - 1)) : "-7";
     }
   }
 

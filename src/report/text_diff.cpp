@@ -46,10 +46,12 @@ std::string rename_text(const Rename& rename) {
   return fmt::format("`{}` -> `{}`", printable(rename.before), printable(rename.after));
 }
 
+std::string side_text(const std::optional<std::string>& text) {
+  return text && !text->empty() ? printable(*text) : "(none)";
+}
+
 std::string change_text(const FactChange& change) {
-  const std::string before = change.before ? printable(*change.before) : "(none)";
-  const std::string after = change.after ? printable(*change.after) : "(none)";
-  return fmt::format("{}: {} -> {}{}", printable(change.what), before, after,
+  return fmt::format("{}: {} -> {}{}", printable(change.what), side_text(change.before), side_text(change.after),
                      change.note.empty() ? "" : fmt::format(" ({})", change.note));
 }
 
@@ -85,9 +87,10 @@ std::string node_text(const results::NodeDifference& node) {
 }
 
 std::string renamed_node_text(const results::NodeRename& node) {
+  const std::string op = printable(node.op);
   const bool same_name = node.name.before == node.name.after;
-  std::string text = same_name ? fmt::format("`{}`", printable(node.name.before)) : rename_text(node.name);
-  text += fmt::format(" ({})", printable(node.op));
+  const std::string name = same_name ? fmt::format("`{}`", printable(node.name.before)) : rename_text(node.name);
+  std::string text = same_name && node.name.before.empty() ? op : fmt::format("{} ({})", name, op);
   for (size_t i = 0; i < node.results.size(); ++i) {
     text += fmt::format("{} {}", i == 0 ? ", tensors" : ",", rename_text(node.results[i]));
   }
@@ -97,6 +100,7 @@ std::string renamed_node_text(const results::NodeRename& node) {
 std::string node_block(const results::NodeDifferences& nodes) {
   Block block(fmt::format("Nodes: {} added, {} removed, {} changed, {} renamed", nodes.added.size(),
                           nodes.removed.size(), nodes.changed.size(), nodes.renamed.size()));
+  if (nodes.reordered) block.entry("= nodes are in another order");
   for (const results::NodeDifference& node : nodes.added) block.entry("+ " + node_text(node));
   for (const results::NodeDifference& node : nodes.removed) block.entry("- " + node_text(node));
   for (const results::NodeDifference& node : nodes.changed) {
@@ -105,7 +109,6 @@ std::string node_block(const results::NodeDifferences& nodes) {
     for (const FactChange& change : node.changes) block.line("    " + change_text(change));
   }
   for (const results::NodeRename& node : nodes.renamed) block.entry("= " + renamed_node_text(node));
-  if (nodes.reordered) block.entry("= nodes are in another order");
   return block.take();
 }
 

@@ -121,7 +121,7 @@ struct DifferenceCounts {
 struct ModelDiff {
   std::string path_a;
   std::string path_b;
-  bool same_bytes = false;    // nothing else was looked at
+  bool same_bytes = false;  // nothing else was looked at
   bool ignores_names = false;
   bool equal = true;
   DifferenceCounts counts;

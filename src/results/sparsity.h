@@ -18,8 +18,8 @@ struct WeightSparsity {
   bool sparse = false;
   double zero_fraction = 0;
   uint64_t group_count = 0;
-  uint64_t bad_group_count = 0;         // with fewer than 2 zeros
-  std::vector<int64_t> first_bad;       // index of the first element of the first bad group; empty: none
+  uint64_t bad_group_count = 0;    // with fewer than 2 zeros
+  std::vector<int64_t> first_bad;  // index of the first element of the first bad group; empty: none
 };
 
 // A weight, or what is computed before an operand, that is not looked at.

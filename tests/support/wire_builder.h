@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,7 +81,7 @@ inline Wire tensor_type(int dtype, const std::vector<int64_t>& dims) {
 inline Wire value_info(std::string_view name, const Wire& type) { return Wire().text(1, name).message(2, type); }
 inline Wire value_info(std::string_view name) { return value_info(name, tensor_type(1, {2})); }
 
-inline Wire tensor(std::string_view name, int dtype, const std::vector<int64_t>& dims, std::string_view raw_data) {
+inline Wire raw_tensor(std::string_view name, int dtype, const std::vector<int64_t>& dims, std::string_view raw_data) {
   Wire wire;
   for (const int64_t dim : dims) wire.integer(1, dim);
   return wire.integer(2, dtype).text(8, name).text(9, raw_data);

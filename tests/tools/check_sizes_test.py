@@ -41,7 +41,8 @@ class Scan(unittest.TestCase):
         self.assertEqual(f.lines, 5)
 
     def test_nesting(self):
-        f = self.one("void f() {\n  for (;;) {\n    if (a) {\n      while (b) {\n      }\n    } else if (c) {\n    }\n  }\n}\n")
+        f = self.one("void f() {\n  for (;;) {\n    if (a) {\n      while (b) {\n      }\n"
+                     "    } else if (c) {\n    }\n  }\n}\n")
         self.assertEqual(f.nesting, 3)
 
     def test_lambda_belongs_to_its_function(self):
@@ -49,10 +50,16 @@ class Scan(unittest.TestCase):
         self.assertEqual((f.lines, f.nesting), (7, 0))
 
     def test_tables_do_not_count(self):
-        f = self.one("C f() {\n  return {\n      .a = 1,\n      .rows =\n          {\n              1,\n          },\n  };\n}\n")
+        f = self.one("C f() {\n  return {\n      .a = 1,\n"
+                     "      .rows =\n          {\n              1,\n          },\n  };\n}\n")
         self.assertLess(f.lines, 5)
         functions, table_lines = cpp_scan.scan("constexpr A kTable[] = {\n    {1},\n    {2},\n};\n")
         self.assertEqual((functions, table_lines), ([], 3))
+
+    def test_rows_of_a_switch_do_not_count(self):
+        rows = "".join(f"    case {value}:\n      return g({value});\n" for value in range(50))
+        f = self.one(f"int f() {{\n  switch (a) {{\n{rows}  }}\n  return 0;\n}}\n")
+        self.assertLess(f.lines, 8)
 
 
 class CheckSizes(TreeTest):

@@ -45,7 +45,8 @@ class Runner(TreeTest):
                            "run fail\nexit 2\nstderr <<END\nerror: no\nEND\n")
 
     def test_difference_is_shown(self):
-        self.assert_fails("run echo new\nexit 0\nstdout <<EOF\nold\nEOF\n", "some.test:1: assay echo new", "-old", "+new")
+        self.assert_fails("run echo new\nexit 0\nstdout <<EOF\nold\nEOF\n",
+                          "some.test:1: assay echo new", "-old", "+new")
 
     def test_exit_status_must_be_stated_and_right(self):
         self.assert_fails("run echo\nstdout any\n", "exit 0; the test says nothing about it")
@@ -77,7 +78,8 @@ class Runner(TreeTest):
         self.assert_passes(f"file net.txt <<EOF\n{model}EOF\nmake net.onnx from net.txt\nmake two.onnx from net.txt\n"
                            "python <<EOF\nopen('mark', 'w').close()\nEOF\n"
                            "run echo\nexit 0\nstdout any\nsame net.onnx two.onnx\nabsent nothing\n")
-        self.assert_fails("file a <<EOF\n1\nEOF\nfile b <<EOF\n2\nEOF\nrun echo\nexit 0\nstdout any\nsame a b\nabsent a\n",
+        self.assert_fails("file a <<EOF\n1\nEOF\nfile b <<EOF\n2\nEOF\n"
+                          "run echo\nexit 0\nstdout any\nsame a b\nabsent a\n",
                           "a b differ", "a exists")
 
     def test_faults_of_the_test_itself(self):
@@ -90,7 +92,8 @@ class Runner(TreeTest):
         self.assert_fails("# nothing\n", "0 runs")
 
     def test_update_writes_what_was_seen_and_is_stable(self):
-        status, output = self.run_test("# note\n\nrun echo a EOF\n\nrun fail\nexit 0\nstderr contains no\n", "--update")
+        status, output = self.run_test("# note\n\nrun echo a EOF\n\nrun fail\nexit 0\nstderr contains no\n",
+                                       "--update")
         self.assertEqual(status, 0, output)
         expected = "# note\n\nrun echo a EOF\nexit 0\nstdout <<EOF\na EOF\nEOF\n\nrun fail\nexit 2\nstderr contains no\n"
         self.assertEqual((self.root / "cli/some.test").read_text(), expected)

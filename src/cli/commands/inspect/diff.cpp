@@ -8,7 +8,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
-#include "inspect/model_diff.h"
+#include "inspect/model_diff/model_diff.h"
 #include "report/json_diff.h"
 #include "report/text_diff.h"
 

@@ -7,7 +7,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "inspect/sparsity.h"
+#include "inspect/sparsity/sparsity.h"
 #include "report/json_sparsity.h"
 #include "report/text_sparsity.h"
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "inspect/model_diff/weight_diff.h"
+#include "ir/model.h"
+#include "results/model_diff.h"
+
+namespace assay::inspect {
+
+struct DiffOptions {
+  Tolerance tolerance;
+  bool ignore_names = false;  // of graphs, nodes, tensors and symbolic dims
+};
+
+// Compares structure and weights. Names that differ make a difference unless they are ignored. These make none: another
+// order of nodes, types of results that only one side states, weights that cannot be read on request.
+results::ModelDiff diff_models(const ir::Model& a, const ir::Model& b, const DiffOptions& options);
+
+}  // namespace assay::inspect

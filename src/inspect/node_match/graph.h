@@ -1,0 +1,17 @@
+#pragma once
+
+#include "inspect/node_match/pairs.h"
+
+namespace assay::inspect {
+
+// Two graphs whose inputs, and whose surroundings if they are bodies, are matched already.
+struct GraphTask {
+  ir::GraphId a;
+  ir::GraphId b;
+  OutputPairs outputs;
+};
+
+// Matches the nodes of two graphs.
+void match_graph(const MatchSide& a, const MatchSide& b, const GraphTask& task, Matching& matching);
+
+}  // namespace assay::inspect

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "inspect/node_match/hashes.h"
+#include "inspect/node_match/node_match.h"
+
+namespace assay::inspect {
+
+// Pairs the inputs and outputs of the main graphs: by name, the others of one type in their order.
+void match_interfaces(const ir::Model& a, const ir::Model& b, Matching& matching);
+
+// Seeds for both sides: one number for each pair, a number of its own for all else.
+std::pair<InterfaceSeeds, InterfaceSeeds> interface_seeds(const ir::Model& a, const ir::Model& b,
+                                                          const Matching& matching);
+
+}  // namespace assay::inspect
