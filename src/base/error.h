@@ -1,12 +1,12 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <exception>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace assay {
 

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <fmt/core.h>
-
 #include <cstdio>
 #include <memory>
 #include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace assay {
 

@@ -1,10 +1,10 @@
 #include "base/text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace assay {
 namespace {
@@ -120,8 +120,8 @@ namespace {
 
 // Matches one [set] at pattern[at]; moves `at` behind it. A '[' without ']' stands for itself.
 bool matches_set(std::string_view pattern, size_t& at, char c) {
-  const size_t close = pattern.find(']', std::min(at + (at + 1 < pattern.size() && pattern[at + 1] == '!' ? 3 : 2),
-                                                  pattern.size()));
+  const size_t close =
+      pattern.find(']', std::min(at + (at + 1 < pattern.size() && pattern[at + 1] == '!' ? 3 : 2), pattern.size()));
   if (close == std::string_view::npos) return pattern[at++] == c;
   std::string_view set = pattern.substr(at + 1, close - at - 1);
   at = close + 1;
@@ -178,10 +178,14 @@ std::string python_string(std::string_view text) {
   std::string result(1, quote);
   for (const char c : text) {
     if (c == quote || c == '\\') result += '\\';
-    if (c == '\n') result += "\\n";
-    else if (c == '\t') result += "\\t";
-    else if (c == '\r') result += "\\r";
-    else result += c;
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '\t')
+      result += "\\t";
+    else if (c == '\r')
+      result += "\\r";
+    else
+      result += c;
   }
   result += quote;
   return printable(result);

@@ -143,12 +143,16 @@ results::AttributeListing Lister::attribute_listing(const ir::Attribute& attribu
 
 results::AttributeListing::Value Lister::attribute_value(const ir::Attribute& attribute) const {
   switch (attribute.type()) {
-    case AttributeType::integer: return attribute.integer();
-    case AttributeType::floating: return static_cast<double>(attribute.floating());
-    case AttributeType::string: return std::string(model_.text(attribute.string()));
+    case AttributeType::integer:
+      return attribute.integer();
+    case AttributeType::floating:
+      return static_cast<double>(attribute.floating());
+    case AttributeType::string:
+      return std::string(model_.text(attribute.string()));
     case AttributeType::integers:
       return std::vector<int64_t>(attribute.integers().begin(), attribute.integers().end());
-    case AttributeType::floats: return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case AttributeType::floats:
+      return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
     case AttributeType::strings: {
       std::vector<std::string> texts;
       for (const ir::Symbol item : attribute.strings()) texts.emplace_back(model_.text(item));
@@ -166,7 +170,8 @@ results::AttributeListing::Value Lister::attribute_value(const ir::Attribute& at
       for (const ir::TensorId item : attribute.tensors()) tensors.push_back(&model_[item].tensor);
       return tensors;
     }
-    default: return std::monostate{};
+    default:
+      return std::monostate{};
   }
 }
 

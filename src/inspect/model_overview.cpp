@@ -1,9 +1,9 @@
 #include "inspect/model_overview.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 namespace assay::inspect {
 namespace {
@@ -14,7 +14,8 @@ std::string op_label(const ir::Model& model, ir::Symbol domain, ir::Symbol op) {
   return fmt::format("{}::{}", text, model.text(op));
 }
 
-std::vector<std::pair<std::string, int64_t>> opsets(const ir::Model& model, const std::vector<ir::OpsetImport>& imports) {
+std::vector<std::pair<std::string, int64_t>> opsets(const ir::Model& model,
+                                                    const std::vector<ir::OpsetImport>& imports) {
   std::vector<std::pair<std::string, int64_t>> result;
   for (const ir::OpsetImport& opset : imports) result.emplace_back(model.text(opset.domain), opset.version);
   return result;
@@ -97,12 +98,14 @@ results::FunctionListing function_listing(const ir::Model& model, const ir::Func
   listing.domain = model.text(function.domain);
   listing.name = model.text(function.name);
   listing.overload = model.text(function.overload);
-  for (const ir::ValueId input : model[function.body].inputs) listing.inputs.emplace_back(model.text(model[input].name));
+  for (const ir::ValueId input : model[function.body].inputs)
+    listing.inputs.emplace_back(model.text(model[input].name));
   for (const ir::Use& use : model.outputs(function.body)) {
     listing.outputs.emplace_back(use.value ? model.text(model[use.value].name) : std::string_view());
   }
   for (const ir::Symbol name : function.attribute_names) listing.attributes.emplace_back(model.text(name));
-  for (const ir::Attribute& item : function.attribute_defaults) listing.attributes.emplace_back(model.text(item.name()));
+  for (const ir::Attribute& item : function.attribute_defaults)
+    listing.attributes.emplace_back(model.text(item.name()));
   listing.opset_imports = opsets(model, function.opset_imports);
   listing.node_count = model[function.body].node_count;
   return listing;

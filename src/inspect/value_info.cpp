@@ -8,10 +8,14 @@ std::string type_text(const ir::Model& model, ir::TypeId id) {
   if (!id) return "";
   const ir::Type& type = model[id];
   switch (type.kind) {
-    case ir::TypeKind::tensor: return tensor::name(type.dtype);
-    case ir::TypeKind::sparse_tensor: return fmt::format("sparse({})", tensor::name(type.dtype));
-    case ir::TypeKind::sequence: return fmt::format("seq({})", type_text(model, type.element));
-    case ir::TypeKind::optional: return fmt::format("optional({})", type_text(model, type.element));
+    case ir::TypeKind::tensor:
+      return tensor::name(type.dtype);
+    case ir::TypeKind::sparse_tensor:
+      return fmt::format("sparse({})", tensor::name(type.dtype));
+    case ir::TypeKind::sequence:
+      return fmt::format("seq({})", type_text(model, type.element));
+    case ir::TypeKind::optional:
+      return fmt::format("optional({})", type_text(model, type.element));
     case ir::TypeKind::map:
       return fmt::format("map({}, {})", tensor::name(type.dtype), type_text(model, type.element));
     case ir::TypeKind::opaque:

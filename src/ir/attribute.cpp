@@ -45,8 +45,10 @@ bool Attribute::holds_tensors() const {
     case AttributeType::tensor:
     case AttributeType::tensors:
     case AttributeType::sparse_tensor:
-    case AttributeType::sparse_tensors: return true;
-    default: return false;
+    case AttributeType::sparse_tensors:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -83,7 +85,9 @@ std::span<const int64_t> Attribute::integers() const {
   return items<int64_t>(AttributeType::integer, AttributeType::integers);
 }
 
-std::span<const float> Attribute::floats() const { return items<float>(AttributeType::floating, AttributeType::floats); }
+std::span<const float> Attribute::floats() const {
+  return items<float>(AttributeType::floating, AttributeType::floats);
+}
 
 std::span<const Symbol> Attribute::strings() const {
   return items<Symbol>(AttributeType::string, AttributeType::strings);

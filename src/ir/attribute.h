@@ -26,7 +26,8 @@ enum class AttributeType : uint8_t {
   types = 14,
 };
 
-// A named constant of a node. Lists live in the model's arena; a reference names an attribute of the enclosing function.
+// A named constant of a node. Lists live in the model's arena; a reference names an attribute of the enclosing
+// function.
 class Attribute {
  public:
   Attribute() = default;

@@ -22,7 +22,8 @@ std::optional<Terms> merge(const Terms& a, const Terms& b) {
 DimTable::DimTable() { expressions_.push_back(&unknown_); }
 
 DimId DimTable::intern(AffineDim expression) {
-  const auto [entry, is_new] = ids_.try_emplace(std::move(expression), DimId{static_cast<uint32_t>(expressions_.size())});
+  const auto [entry, is_new] =
+      ids_.try_emplace(std::move(expression), DimId{static_cast<uint32_t>(expressions_.size())});
   if (is_new) expressions_.push_back(&entry->first);
   return entry->second;
 }

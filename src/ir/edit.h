@@ -27,7 +27,8 @@ class Edit {
  public:
   enum class Purpose { change, import };  // import: what is added is what stands in the file, nothing becomes dirty
 
-  explicit Edit(Model& model, Purpose purpose = Purpose::change) : model_(model), importing_(purpose == Purpose::import) {}
+  explicit Edit(Model& model, Purpose purpose = Purpose::change)
+      : model_(model), importing_(purpose == Purpose::import) {}
 
   Symbol intern(std::string_view text) { return model_.symbols_.intern(text); }
   // A copy of the text that lives as long as the model.
@@ -67,8 +68,8 @@ class Edit {
 
   // The node's results must have no uses; its bodies die with it.
   void erase(NodeId node);
-  // A body that no attribute holds. Those that an attribute loses, by the calls above, die of themselves: to move a body
-  // to another node, give it to that node first.
+  // A body that no attribute holds. Those that an attribute loses, by the calls above, die of themselves: to move a
+  // body to another node, give it to that node first.
   void erase(GraphId body);
   // Inputs or initializers without uses; all of one graph are removed in one pass over its lists.
   void erase(std::span<const ValueId> values);

@@ -50,14 +50,14 @@ struct Value {
   Symbol name = kEmpty;
   Symbol source_name = kEmpty;  // what its file calls it; what describes it there goes by this name
   GraphId graph;
-  NodeId producer;      // of results
-  uint32_t index = 0;   // among the producer's results
-  TypeId type;          // invalid: not known
-  TensorId constant;    // of initializers and of inputs with a default
+  NodeId producer;     // of results
+  uint32_t index = 0;  // among the producer's results
+  TypeId type;         // invalid: not known
+  TensorId constant;   // of initializers and of inputs with a default
   Use* first_use = nullptr;
   ValueKind kind = ValueKind::undefined;
   bool alive = true;
-  bool dirty = false;   // its type was edited
+  bool dirty = false;  // its type was edited
 };
 
 struct Node {
@@ -106,8 +106,8 @@ struct TensorEntry {
   std::shared_ptr<const SparseTensor> sparse;  // set: a sparse tensor, and `tensor` is empty
   std::string external_location;               // relative path as written; empty: not external
   std::string_view name;                       // as in its TensorProto; lives as long as the model
-  bool dirty = false;    // its content was edited
-  bool renamed = false;  // the name in its TensorProto no longer holds
+  bool dirty = false;                          // its content was edited
+  bool renamed = false;                        // the name in its TensorProto no longer holds
   SourceRange source;
 };
 
@@ -122,7 +122,7 @@ struct Function {
   Symbol overload = kEmpty;
   GraphId body;
   std::string doc;
-  std::vector<Symbol> attribute_names;         // without defaults
+  std::vector<Symbol> attribute_names;  // without defaults
   std::vector<Attribute> attribute_defaults;
   std::vector<OpsetImport> opset_imports;
   bool dirty = false;

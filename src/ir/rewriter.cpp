@@ -1,8 +1,8 @@
 #include "ir/rewriter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "ir/verify.h"
 
@@ -43,8 +43,8 @@ void Rewriter::check_order(const Patch& patch, NodeId anchor) const {
   const GraphId graph = model_[anchor].graph;
   for (const PatchNode& node : patch.added_) {
     for (const PatchValue& operand : node.operands) {
-      const bool produced_here = operand.existing_ && model_[operand.existing_].producer &&
-                                 model_[operand.existing_].graph == graph;
+      const bool produced_here =
+          operand.existing_ && model_[operand.existing_].producer && model_[operand.existing_].graph == graph;
       if (produced_here) ASSAY_CHECK(model_.is_before(model_[operand.existing_].producer, anchor));
     }
   }

@@ -1,8 +1,8 @@
 #include "ir/rewriter.h"
 
-#include <gtest/gtest.h>
-
 #include <array>
+
+#include <gtest/gtest.h>
 
 #include "base/check.h"
 #include "ir/verify.h"

@@ -44,7 +44,8 @@ bool TypeTable::refines(TypeId a, TypeId b) const {
     const Type& left = (*this)[a];
     const Type& right = (*this)[b];
     const bool same = left.kind == right.kind && left.domain == right.domain && left.name == right.name &&
-                      (left.dtype == right.dtype || right.dtype == tensor::DType::undefined) && dims_refine(left, right);
+                      (left.dtype == right.dtype || right.dtype == tensor::DType::undefined) &&
+                      dims_refine(left, right);
     if (!same) return false;
     a = left.element;
     b = right.element;

@@ -18,9 +18,9 @@ struct Type {
   tensor::DType dtype = tensor::DType::undefined;  // element type of tensors, key type of maps
   bool ranked = false;                             // whether dims are known at all
   std::vector<DimId> dims;
-  TypeId element;             // of sequences, optionals and maps
-  Symbol domain = kEmpty;     // of opaque types
-  Symbol name = kEmpty;       // of opaque types
+  TypeId element;          // of sequences, optionals and maps
+  Symbol domain = kEmpty;  // of opaque types
+  Symbol name = kEmpty;    // of opaque types
   Symbol denotation = kEmpty;
   friend auto operator<=>(const Type&, const Type&) = default;
 };

@@ -1,7 +1,5 @@
 #include "ir/verify.h"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -44,9 +42,9 @@ std::string where(const Model& model, const Value& value) {
 void NameCheck::report_twice(const Value& value, const Value& first) {
   const std::string name = printable(model_.text(value.name));
   if (value.graph == first.graph) {
-    diagnostics_.error("duplicate_name", name,
-                       fmt::format("tensor `{}` is defined twice: by {} and by {}", name, where(model_, first),
-                                   where(model_, value)));
+    diagnostics_.error(
+        "duplicate_name", name,
+        fmt::format("tensor `{}` is defined twice: by {} and by {}", name, where(model_, first), where(model_, value)));
   } else {
     diagnostics_.warn("shadowed_name", name,
                       fmt::format("tensor `{}` of a body has the name of a tensor outside it, defined by {}", name,
@@ -126,7 +124,7 @@ class CycleSearch {
 
   const Model& model_;
   GraphId graph_;
-  std::vector<uint32_t> waiting_;  // by node: uses of results that are not ready yet; zero between searches
+  std::vector<uint32_t> waiting_;  // by node: uses of results that are not ready yet
 };
 
 std::vector<NodeId> CycleSearch::run(GraphId graph) {
@@ -148,7 +146,7 @@ std::vector<NodeId> CycleSearch::run(GraphId graph) {
   }
   std::vector<NodeId> stuck;
   for (const NodeId node : nodes(model_, graph_)) {
-    if (std::exchange(waiting_[node.index], 0) != 0) stuck.push_back(node);
+    if (waiting_[node.index] != 0) stuck.push_back(node);
   }
   return stuck;
 }

@@ -1,10 +1,9 @@
 // Files above 2 GB and fields above 4 GiB: sparse files of which only the headers are real.
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <chrono>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "onnx/rope.h"
 #include "support/model_checks.h"
@@ -58,7 +57,8 @@ TEST(BigFile, a_cut_big_file_is_damage) {
 
 TEST(BigFile, a_length_beyond_32_bits_is_not_cut) {
   const TemporaryFolder folder;
-  const Wire weight = Wire().integer(1, 2).integer(2, 1).text(8, "W").tag(9, 2).varint((uint64_t{1} << 32) + 8).raw("12345678");
+  const Wire weight =
+      Wire().integer(1, 2).integer(2, 1).text(8, "W").tag(9, 2).varint((uint64_t{1} << 32) + 8).raw("12345678");
   const Wire whole = model(graph({}).message(5, weight));
   EXPECT_NE(parse_error(whole.bytes()), "no error");
 }

@@ -1,9 +1,8 @@
 // Damaged files: one line, the right code, no crash, no memory for lengths that only the file claims.
-#include <sys/resource.h>
-
 #include <random>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "ir/edit.h"
 #include "onnx/load.h"
@@ -21,18 +20,33 @@ std::string small_model() {
   holder.message(5, body_attribute("then", inner)).message(5, attribute("axis", 3));
   holder.message(5, Wire().text(1, "value").message(5, raw_tensor("", 1, {1}, "1234")).integer(20, 4));
   Wire main = graph({holder, node("Add", {"B", "W"}, {"Y"})});
-  main.message(5, raw_tensor("W", 1, {2}, "12345678")).message(13, value_info("B", Wire().message(4, Wire().message(1, tensor_type(1, {})))));
-  const Wire sparse = Wire().message(1, raw_tensor("S", 1, {1}, "1234")).message(2, raw_tensor("", 7, {1}, "12345678")).integer(3, 4);
+  main.message(5, raw_tensor("W", 1, {2}, "12345678"))
+      .message(13, value_info("B", Wire().message(4, Wire().message(1, tensor_type(1, {})))));
+  const Wire sparse =
+      Wire().message(1, raw_tensor("S", 1, {1}, "1234")).message(2, raw_tensor("", 7, {1}, "12345678")).integer(3, 4);
   main.message(15, sparse);
-  const Wire function = Wire().text(1, "f").text(4, "a").text(5, "b").message(7, node("Relu", {"a"}, {"b"})).message(9, opset(17)).text(10, "d");
-  return Wire().integer(1, 10).message(7, main).message(8, opset(17)).message(25, function).message(14, Wire().text(1, "k").text(2, "v")).bytes();
+  const Wire function = Wire()
+                            .text(1, "f")
+                            .text(4, "a")
+                            .text(5, "b")
+                            .message(7, node("Relu", {"a"}, {"b"}))
+                            .message(9, opset(17))
+                            .text(10, "d");
+  return Wire()
+      .integer(1, 10)
+      .message(7, main)
+      .message(8, opset(17))
+      .message(25, function)
+      .message(14, Wire().text(1, "k").text(2, "v"))
+      .bytes();
 }
 
 std::vector<size_t> top_level_ends(const std::string& bytes) {
   std::vector<size_t> ends;
   const Bytes all = std::as_bytes(std::span(bytes));
   FieldReader reader({all, all.data()});
-  for (Field field; reader.next(field);) ends.push_back(static_cast<size_t>(field.whole.data() - all.data()) + field.whole.size());
+  for (Field field; reader.next(field);)
+    ends.push_back(static_cast<size_t>(field.whole.data() - all.data()) + field.whole.size());
   return ends;
 }
 
@@ -74,8 +88,9 @@ TEST(Damage, random_bytes_and_no_bytes) {
 TEST(Damage, what_is_no_model) {
   EXPECT_EQ(parse_error(Wire().integer(1, 10).message(8, opset(17)).bytes()),
             "not an ONNX model: it has 0 graphs, expected one");
-  EXPECT_EQ(parse_error(Wire().integer(1, 10).message(7, graph({})).message(7, graph({})).message(8, opset(17)).bytes()),
-            "not an ONNX model: it has 2 graphs, expected one");
+  EXPECT_EQ(
+      parse_error(Wire().integer(1, 10).message(7, graph({})).message(7, graph({})).message(8, opset(17)).bytes()),
+      "not an ONNX model: it has 2 graphs, expected one");
   EXPECT_EQ(parse_error(Wire().integer(1, 3).message(7, graph({})).bytes()),
             "not an ONNX model: IR version 3 needs an opset_import, there is none");
   EXPECT_EQ(parse_error(Wire().integer(1, 2).message(7, Wire()).bytes()), "no error");
@@ -93,7 +108,8 @@ void expect_wrong_wire_type(const Wire& whole_model, const std::string& what) {
 }
 
 TEST(Damage, wrong_wire_types_of_the_model) {
-  for (const uint32_t number : {1u, 5u}) expect_wrong_wire_type(model(graph({})).raw(wrong(number, true).bytes()), "model");
+  for (const uint32_t number : {1u, 5u})
+    expect_wrong_wire_type(model(graph({})).raw(wrong(number, true).bytes()), "model");
   for (const uint32_t number : {2u, 3u, 4u, 6u, 8u, 14u, 25u}) {
     expect_wrong_wire_type(model(graph({})).raw(wrong(number, false).bytes()), "model " + std::to_string(number));
   }
@@ -128,10 +144,13 @@ TEST(Damage, wrong_wire_types_of_tensors) {
   const auto with = [](const Wire& item) { return model(graph({}).message(5, item)); };
   expect_wrong_wire_type(with(Wire().tag(1, 5).raw("1234")), "dims");
   expect_wrong_wire_type(with(wrong(2, true)), "data_type");
-  for (const uint32_t number : {8u, 9u, 13u}) expect_wrong_wire_type(with(wrong(number, false)), std::to_string(number));
+  for (const uint32_t number : {8u, 9u, 13u})
+    expect_wrong_wire_type(with(wrong(number, false)), std::to_string(number));
   const std::vector<std::pair<uint32_t, int>> typed = {{4, 1}, {5, 6}, {6, 8}, {7, 7}, {10, 11}, {11, 13}};
   for (const auto& [number, dtype] : typed) {
-    const Wire field = number == 4 ? Wire().integer(4, 1) : number == 10 ? Wire().integer(10, 1) : Wire().tag(number, 5).raw("1234");
+    const Wire field = number == 4    ? Wire().integer(4, 1)
+                       : number == 10 ? Wire().integer(10, 1)
+                                      : Wire().tag(number, 5).raw("1234");
     expect_wrong_wire_type(with(Wire().integer(2, dtype).raw(field.bytes())), "typed " + std::to_string(number));
   }
   for (const uint32_t number : {1u, 2u}) {
@@ -155,7 +174,8 @@ TEST(Damage, wrong_wire_types_of_types_and_functions) {
 
 TEST(Damage, tensors_that_do_not_fit_their_bytes) {
   const auto line = [](const Wire& item) { return parse_error(model(graph({}).message(5, item)).bytes()); };
-  EXPECT_EQ(line(raw_tensor("W", 1, {3}, "12345678")), "tensor `W`: 3 elements of float32 do not fit its 8 bytes of data");
+  EXPECT_EQ(line(raw_tensor("W", 1, {3}, "12345678")),
+            "tensor `W`: 3 elements of float32 do not fit its 8 bytes of data");
   EXPECT_EQ(line(raw_tensor("W", 22, {3}, "1")), "tensor `W`: 3 elements of int4 do not fit its 1 bytes of data");
   EXPECT_EQ(line(raw_tensor("W", 1, {-1}, "1234")), "tensor `W`: its dims [-1] are negative or too large");
   EXPECT_NE(line(raw_tensor("W", 1, {1l << 40, 1l << 40}, "")).find("too large"), std::string::npos);
@@ -164,7 +184,8 @@ TEST(Damage, tensors_that_do_not_fit_their_bytes) {
   EXPECT_NE(line(Wire().integer(1, 2).integer(2, 1)).find("needs 2 data entries"), std::string::npos);
   EXPECT_NE(line(Wire().integer(1, 2).integer(2, 1).integer(5, 1)).find("another type"), std::string::npos);
   EXPECT_NE(line(Wire().integer(1, 1).integer(2, 6).text(5, "\x80")).find("packed"), std::string::npos);
-  EXPECT_NE(line(Wire().integer(1, 1).integer(2, 6).text(5, std::string(10, '\xff') + '\1')).find("packed"), std::string::npos);
+  EXPECT_NE(line(Wire().integer(1, 1).integer(2, 6).text(5, std::string(10, '\xff') + '\1')).find("packed"),
+            std::string::npos);
   EXPECT_EQ(line(raw_tensor("W", 1, {0, 1l << 40, 1l << 40}, "")), "no error");
 }
 
@@ -183,7 +204,8 @@ TEST(Damage, deep_nesting) {
   std::string headers;
   for (int i = 0; i < 1'000'000; ++i) {
     std::string size;
-    for (uint64_t rest = headers.size(); size.empty() || rest > 0; rest >>= 7) size += static_cast<char>((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
+    for (uint64_t rest = headers.size(); size.empty() || rest > 0; rest >>= 7)
+      size += static_cast<char>((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
     std::reverse(size.begin(), size.end());
     headers += size + (i % 2 == 0 ? '\x0a' : '\x22');  // Sequence.elem_type inside TypeProto.sequence_type
   }

@@ -133,9 +133,11 @@ Placement placement_for(const ir::Model& model, const fs::path& path, const Save
   placement.threshold = options.threshold;
   placement.alignment = options.alignment;
   placement.one_file = options.one_file;
-  placement.leaves_folder = !model.source() || !is_same_folder(fs::absolute(model.source()->path()), fs::absolute(path));
+  placement.leaves_folder =
+      !model.source() || !is_same_folder(fs::absolute(model.source()->path()), fs::absolute(path));
   if (options.external_name) {
-    placement.external_name = options.external_name->empty() ? path.filename().string() + ".data" : *options.external_name;
+    placement.external_name =
+        options.external_name->empty() ? path.filename().string() + ".data" : *options.external_name;
     check_location(placement.external_name);
   }
   check_placement(placement, path);

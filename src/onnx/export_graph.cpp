@@ -133,7 +133,8 @@ Rope GraphExporter::graph(GraphId id) {
       {field::graph::value_info, 0, &E::write_value_infos},
   }};
   if (++depth_ > kMaxGraphDepth) {
-    fail(ErrorCode::unsupported, "bodies are nested more than {} deep, which no reader of ONNX accepts", kMaxGraphDepth);
+    fail(ErrorCode::unsupported, "bodies are nested more than {} deep, which no reader of ONNX accepts",
+         kMaxGraphDepth);
   }
   Rope rope = sections_in_order({id, nullptr, &model_[id].source}, kSections);
   --depth_;

@@ -9,13 +9,16 @@
 namespace assay::onnx {
 namespace {
 
-constexpr std::array kHeaderFields = {
-    field::model::ir_version, field::model::producer_name, field::model::producer_version, field::model::domain,
-    field::model::model_version, field::model::doc_string, field::model::opset_import, field::model::metadata_props};
+constexpr std::array kHeaderFields = {field::model::ir_version,       field::model::producer_name,
+                                      field::model::producer_version, field::model::domain,
+                                      field::model::model_version,    field::model::doc_string,
+                                      field::model::opset_import,     field::model::metadata_props};
 
 }  // namespace
 
-bool HeaderExporter::is_header(uint32_t number) { return std::ranges::find(kHeaderFields, number) != kHeaderFields.end(); }
+bool HeaderExporter::is_header(uint32_t number) {
+  return std::ranges::find(kHeaderFields, number) != kHeaderFields.end();
+}
 
 void HeaderExporter::rest(Rope& rope) {
   for (const uint32_t number : kHeaderFields) write_once(rope, number);
@@ -30,14 +33,22 @@ void HeaderExporter::write_once(Rope& rope, uint32_t number) {
 void HeaderExporter::write(Rope& rope, uint32_t number) {
   const ir::Header& header = model_.header();
   switch (number) {
-    case field::model::ir_version: return number_field(rope, number, header.ir_version, true);
-    case field::model::model_version: return number_field(rope, number, header.model_version, false);
-    case field::model::producer_name: return kept_text(rope, source(), number, header.producer_name);
-    case field::model::producer_version: return kept_text(rope, source(), number, header.producer_version);
-    case field::model::domain: return kept_text(rope, source(), number, header.domain);
-    case field::model::doc_string: return kept_text(rope, source(), number, header.doc);
-    case field::model::opset_import: return opset_imports(rope);
-    default: return metadata(rope);
+    case field::model::ir_version:
+      return number_field(rope, number, header.ir_version, true);
+    case field::model::model_version:
+      return number_field(rope, number, header.model_version, false);
+    case field::model::producer_name:
+      return kept_text(rope, source(), number, header.producer_name);
+    case field::model::producer_version:
+      return kept_text(rope, source(), number, header.producer_version);
+    case field::model::domain:
+      return kept_text(rope, source(), number, header.domain);
+    case field::model::doc_string:
+      return kept_text(rope, source(), number, header.doc);
+    case field::model::opset_import:
+      return opset_imports(rope);
+    default:
+      return metadata(rope);
   }
 }
 

@@ -90,9 +90,15 @@ Rope GraphExporter::attribute(const ir::Attribute& attribute) {
 
 void GraphExporter::attribute_numbers(Rope& rope, const ir::Attribute& attribute) {
   switch (attribute.type()) {
-    case AttributeType::floating: rope.float_field(field::attribute::f, attribute.floating()); break;
-    case AttributeType::integer: rope.int_field(field::attribute::i, attribute.integer()); break;
-    case AttributeType::string: rope.text_field(field::attribute::s, model_.text(attribute.string())); break;
+    case AttributeType::floating:
+      rope.float_field(field::attribute::f, attribute.floating());
+      break;
+    case AttributeType::integer:
+      rope.int_field(field::attribute::i, attribute.integer());
+      break;
+    case AttributeType::string:
+      rope.text_field(field::attribute::s, model_.text(attribute.string()));
+      break;
     case AttributeType::floats:
       for (const float value : attribute.floats()) rope.float_field(field::attribute::floats, value);
       break;
@@ -102,7 +108,8 @@ void GraphExporter::attribute_numbers(Rope& rope, const ir::Attribute& attribute
     case AttributeType::strings:
       for (const ir::Symbol text : attribute.strings()) rope.text_field(field::attribute::strings, model_.text(text));
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -139,7 +146,8 @@ void GraphExporter::attribute_objects(Rope& rope, const ir::Attribute& attribute
                            id ? tensors_.type(id) : Rope());
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -187,7 +195,8 @@ void GraphExporter::write_attribute_names(Rope& rope, const Body& body) {
 
 void GraphExporter::write_attribute_defaults(Rope& rope, const Body& body) {
   const std::optional<Message> source = source_of(body);
-  attribute_list(rope, source ? &*source : nullptr, field::function::attribute_proto, body.function->attribute_defaults);
+  attribute_list(rope, source ? &*source : nullptr, field::function::attribute_proto,
+                 body.function->attribute_defaults);
 }
 
 void GraphExporter::write_opsets(Rope& rope, const Body& body) {

@@ -72,7 +72,8 @@ Rope TensorExporter::renamed(const Message& source, std::string_view name) const
 }
 
 Rope TensorExporter::tensor(const ir::TensorEntry& entry, std::string_view name, bool is_initializer) {
-  const bool keeps_content = entry.source.present && !entry.dirty && !moves(entry) && !goes_outside(entry, is_initializer);
+  const bool keeps_content =
+      entry.source.present && !entry.dirty && !moves(entry) && !goes_outside(entry, is_initializer);
   if (keeps_content) return renamed(source_message(model_, entry.source), name);
   Rope rope;
   header(rope, entry.tensor, name);
@@ -149,8 +150,10 @@ Rope TensorExporter::shape(const ir::Type& type) const {
   for (const ir::DimId dim : type.dims) {
     Rope content;
     const std::optional<int64_t> constant = model_.dims().as_constant(dim);
-    if (constant) content.int_field(field::dim::value, *constant);
-    else if (dim != ir::kUnknownDim) content.text_field(field::dim::param, model_.dims().text(dim, model_.symbols()));
+    if (constant)
+      content.int_field(field::dim::value, *constant);
+    else if (dim != ir::kUnknownDim)
+      content.text_field(field::dim::param, model_.dims().text(dim, model_.symbols()));
     shape.message_field(field::shape::dim, std::move(content));
   }
   return shape;

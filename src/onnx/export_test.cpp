@@ -12,10 +12,10 @@ namespace {
 using namespace testing_support;
 
 // Content of the unknown field at each level of the model below.
-const std::vector<std::string> kLevels = {"in model",  "in opset",     "in graph",      "in node",    "in attribute",
-                                          "in tensor", "in value",     "in type",       "in shape",   "in dim",
-                                          "in inner",  "in inner node", "in function",  "in metadata", "in sparse",
-                                          "in output", "in function node", "in default", "in body attribute", "in info"};
+const std::vector<std::string> kLevels = {
+    "in model",  "in opset",  "in graph",         "in node",    "in attribute",      "in tensor",   "in value",
+    "in type",   "in shape",  "in dim",           "in inner",   "in inner node",     "in function", "in metadata",
+    "in sparse", "in output", "in function node", "in default", "in body attribute", "in info"};
 
 Wire unknown_type() {
   const Wire dim = Wire().integer(1, 2).text(3, "DATA_BATCH").unknown("in dim");
@@ -36,15 +36,30 @@ std::string strange_model() {
   main.message(11, value_info("X", unknown_type()).text(3, "input doc").unknown("in value"));
   main.message(13, value_info("B", unknown_type()).text(3, "info doc").unknown("in info")).message(1, holder);
   main.message(1, node("Relu", {"C"}, {"Y"}, "last")).message(13, value_info("C")).text(10, "graph doc");
-  main.message(15, Wire().message(1, raw_tensor("S", 1, {1}, "1234")).message(2, raw_tensor("", 7, {1}, "12345678")).integer(3, 4).unknown("in sparse"));
+  main.message(15, Wire()
+                       .message(1, raw_tensor("S", 1, {1}, "1234"))
+                       .message(2, raw_tensor("", 7, {1}, "12345678"))
+                       .integer(3, 4)
+                       .unknown("in sparse"));
   main.message(14, Wire().text(1, "X"));
   const auto function = [](std::string_view name) {
-    Wire wire = Wire().text(10, "d").text(1, name).text(13, "overload").text(4, "a").text(5, "b").message(9, Wire().integer(2, 17));
+    Wire wire = Wire()
+                    .text(10, "d")
+                    .text(1, name)
+                    .text(13, "overload")
+                    .text(4, "a")
+                    .text(5, "b")
+                    .message(9, Wire().integer(2, 17));
     wire.message(7, node("Relu", {"a"}, {"b"}, "in f").unknown("in function node")).text(6, "alpha");
+    wire.message(7, node("Relu", {"b"}, {"c"}, "second"));
     return wire.message(11, attribute("beta", 2).unknown("in default")).unknown("in function");
   };
   Wire whole = Wire().message(25, function("f")).integer(1, 10).message(8, Wire().integer(2, 17).unknown("in opset"));
-  whole.unknown("in model").message(7, main).text(2, "producer").message(25, function("g")).message(20, Wire().text(1, "t"));
+  whole.unknown("in model")
+      .message(7, main)
+      .text(2, "producer")
+      .message(25, function("g"))
+      .message(20, Wire().text(1, "t"));
   return whole.message(14, Wire().text(1, "k").text(2, "v").unknown("in metadata")).message(8, opset(1, "d")).bytes();
 }
 
@@ -143,7 +158,8 @@ TEST_F(Export, swapped_names) {
 }
 
 TEST_F(Export, retyped_values_keep_their_other_fields) {
-  const ir::TypeId type = model_.types().tensor(tensor::DType::int8, {model_.dims().symbol(edit_.intern("N")), ir::kUnknownDim});
+  const ir::TypeId type =
+      model_.types().tensor(tensor::DType::int8, {model_.dims().symbol(edit_.intern("N")), ir::kUnknownDim});
   for (const std::string name : {"X", "B", "Y"}) edit_.set_type(value(name), type);
   save_and_reload(3);
   for (const std::string name : {"X", "B", "Y"}) EXPECT_EQ(model_[model_[value(name)].type].dtype, tensor::DType::int8);
@@ -207,7 +223,8 @@ TEST_F(Export, added_nodes_and_initializers_in_every_graph) {
     spec.name = edit_.keep("new" + std::to_string(graph.index));
     const ir::ValueId operands[] = {ir::ValueId{}, model_[model_[graph].first].results[0]};
     const ir::Symbol results[] = {edit_.intern("N" + std::to_string(graph.index)), ir::kEmpty};
-    const ir::Attribute attributes[] = {ir::Attribute::of(edit_.intern("s"), ir::AttributeType::string, edit_.intern("text"))};
+    const ir::Attribute attributes[] = {
+        ir::Attribute::of(edit_.intern("s"), ir::AttributeType::string, edit_.intern("text"))};
     spec.operands = operands;
     spec.results = results;
     spec.attributes = attributes;
@@ -225,7 +242,8 @@ TEST_F(Export, a_model_built_in_memory) {
   edit.header().ir_version = 10;
   edit.header().opset_imports.push_back({ir::kEmpty, 17});
   const ir::GraphId graph = edit.add_graph(edit.intern("g"));
-  const ir::ValueId x = edit.add_input(graph, edit.intern("X"), built.types().tensor(tensor::DType::float32, {built.dims().constant(2)}));
+  const ir::ValueId x =
+      edit.add_input(graph, edit.intern("X"), built.types().tensor(tensor::DType::float32, {built.dims().constant(2)}));
   edit.set_outputs(graph, {&x, 1});
   ir::Function function;
   function.name = edit.intern("f");
@@ -243,13 +261,15 @@ TEST_F(Export, unknown_dtypes_survive_a_rename_in_typed_data_too) {
   const Wire opaque = Wire().integer(1, 2).integer(2, 77).text(8, "W").integer(5, 1000).integer(5, 2000);
   model_ = import_bytes(model(graph({}).message(5, opaque)).bytes());
   edit_.rename(value("W"), edit_.intern("V"));
-  EXPECT_NE(saved(model_).find(Wire().integer(1, 2).integer(2, 77).integer(5, 1000).integer(5, 2000).bytes()), std::string::npos);
+  EXPECT_NE(saved(model_).find(Wire().integer(1, 2).integer(2, 77).integer(5, 1000).integer(5, 2000).bytes()),
+            std::string::npos);
 }
 
 // Work, not time: one edit in a large model writes few new bytes and copies the rest as few pieces.
 TEST_F(Export, a_large_model_keeps_the_bytes_of_all_other_nodes) {
   std::vector<Wire> nodes;
-  for (int i = 0; i < 20'000; ++i) nodes.push_back(node("Relu", {i == 0 ? "X" : "v" + std::to_string(i - 1)}, {"v" + std::to_string(i)}));
+  for (int i = 0; i < 20'000; ++i)
+    nodes.push_back(node("Relu", {i == 0 ? "X" : "v" + std::to_string(i - 1)}, {"v" + std::to_string(i)}));
   const std::string before = model(graph(nodes)).bytes();
   model_ = import_bytes(before);
   edit_.rename(node_at(model_, 10'000), "renamed");

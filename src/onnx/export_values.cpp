@@ -20,7 +20,8 @@ void GraphExporter::value_field(Rope& rope, uint32_t number, const Field* source
   if (new_type && type) content.message_field(field::value_info::type, tensors_.type(type));
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
-    const bool is_replaced = field.number == field::value_info::name || (field.number == field::value_info::type && new_type);
+    const bool is_replaced =
+        field.number == field::value_info::name || (field.number == field::value_info::type && new_type);
     if (!is_replaced) content.borrow(field.whole);
   }
   rope.message_field(number, std::move(content));
@@ -31,8 +32,9 @@ void GraphExporter::graph_values(Rope& rope, const Body& body, uint32_t number, 
   const SourceFields known = source ? SourceFields(*source, number, name_key) : SourceFields();
   for (size_t i = 0; i < values.size(); ++i) {
     const Field* old = known.find(i, model_.text(source_name(values[i])));
-    const bool is_kept = old && (!values[i] || (source_name(values[i]) == model_[values[i]].name &&
-                                                model_[values[i]].source_name != ir::kEmpty && !model_[values[i]].dirty));
+    const bool is_kept =
+        old && (!values[i] || (source_name(values[i]) == model_[values[i]].name &&
+                               model_[values[i]].source_name != ir::kEmpty && !model_[values[i]].dirty));
     is_kept ? rope.borrow(old->whole) : value_field(rope, number, old, values[i]);
   }
 }

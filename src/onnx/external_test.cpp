@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include <sys/stat.h>
-
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "ir/edit.h"
 #include "onnx/load.h"
@@ -45,7 +45,8 @@ class External : public testing::Test {
   ir::Model with_sizes(const std::vector<size_t>& sizes) {
     Wire main = graph({});
     for (size_t i = 0; i < sizes.size(); ++i) {
-      main.message(5, raw_tensor("W" + std::to_string(i), 2, {static_cast<int64_t>(sizes[i])}, std::string(sizes[i], static_cast<char>('a' + i))));
+      main.message(5, raw_tensor("W" + std::to_string(i), 2, {static_cast<int64_t>(sizes[i])},
+                                 std::string(sizes[i], static_cast<char>('a' + i))));
     }
     Diagnostics findings;
     return load(folder_.put("m.onnx", model(main).bytes()), {}, findings);
@@ -55,7 +56,8 @@ class External : public testing::Test {
 };
 
 TEST_F(External, reads_a_range) {
-  const ir::Model loaded = load_model(external_tensor("W", {{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}, {"checksum", "x"}}));
+  const ir::Model loaded =
+      load_model(external_tensor("W", {{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}, {"checksum", "x"}}));
   EXPECT_EQ(text(loaded[ir::TensorId{0}].tensor), "456789ab");
   EXPECT_EQ(loaded[ir::TensorId{0}].external_location, "w.bin");
   EXPECT_EQ(text(load_model(external_tensor("W", {{"location", "./w.bin"}}))[ir::TensorId{0}].tensor), "01234567");
@@ -66,8 +68,9 @@ TEST_F(External, locations_may_not_leave_the_folder) {
   const TemporaryFolder other;
   fs::create_symlink(other.put("x.bin", "0123456789"), folder_.path() / "link.bin");
   fs::create_directory_symlink(other.path(), folder_.path() / "linked");
-  for (const std::string& location : {std::string("../w.bin"), std::string("a/../w.bin"), outside, std::string(""),
-                                     std::string("w.bin\0x", 7), std::string("link.bin"), std::string("linked/x.bin")}) {
+  for (const std::string& location :
+       {std::string("../w.bin"), std::string("a/../w.bin"), outside, std::string(""), std::string("w.bin\0x", 7),
+        std::string("link.bin"), std::string("linked/x.bin")}) {
     EXPECT_NE(line({{"location", location}}), "no error") << location;
   }
   fs::create_symlink("w.bin", folder_.path() / "inside.bin");
@@ -104,14 +107,19 @@ TEST_F(External, unread_weights_are_an_error_only_where_they_are_asked_for) {
   const TemporaryFolder other;
   EXPECT_EQ(error_of([&] { save(loaded, other.path() / "m.onnx"); })->code(), ErrorCode::io);
   EXPECT_TRUE(fs::is_empty(other.path()));
-  EXPECT_EQ(error_of([&] { load_model(external_tensor("W", {{"location", "../x"}}), options); })->code(), ErrorCode::parse);
+  EXPECT_EQ(error_of([&] {
+              load_model(external_tensor("W", {{"location", "../x"}}), options);
+            })->code(),
+            ErrorCode::parse);
 }
 
 TEST_F(External, unknown_dtypes_take_their_length_or_the_rest_of_the_file) {
   const auto with_dtype = [](const Entries& entries) {
     return Wire().integer(1, 3).integer(2, 77).text(8, "W").raw(external_tensor("", entries, {}).bytes().substr(4));
   };
-  EXPECT_EQ(text(load_model(with_dtype({{"location", "w.bin"}, {"offset", "2"}, {"length", "3"}}))[ir::TensorId{0}].tensor), "234");
+  EXPECT_EQ(
+      text(load_model(with_dtype({{"location", "w.bin"}, {"offset", "2"}, {"length", "3"}}))[ir::TensorId{0}].tensor),
+      "234");
   EXPECT_EQ(text(load_model(with_dtype({{"location", "w.bin"}, {"offset", "12"}}))[ir::TensorId{0}].tensor), "cdef");
 }
 
@@ -153,8 +161,10 @@ TEST_F(External, writes_aligned_and_leaves_small_tensors_inside) {
 
 TEST_F(External, one_file_for_each_tensor) {
   Wire main = graph({});
-  const std::vector<std::string> names = {"a/b", "a_b", "", std::string(400, 'n'), std::string(400, 'n') + "2", "..", "a/b"};
-  for (size_t i = 0; i < names.size(); ++i) main.message(5, raw_tensor(names[i], 2, {8}, std::string(8, static_cast<char>('a' + i))));
+  const std::vector<std::string> names = {"a/b", "a_b", "", std::string(400, 'n'), std::string(400, 'n') + "2",
+                                          "..",  "a/b"};
+  for (size_t i = 0; i < names.size(); ++i)
+    main.message(5, raw_tensor(names[i], 2, {8}, std::string(8, static_cast<char>('a' + i))));
   Diagnostics findings;
   const ir::Model loaded = load(folder_.put("m.onnx", model(main).bytes()), {}, findings);
   SaveOptions options;
@@ -179,7 +189,13 @@ TEST_F(External, thousands_of_files) {
   options.external_name = "w";
   options.threshold = 0;
   options.one_file = false;
-  save(loaded, folder_.path() / "many" / "out.onnx", options);
+  rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit few = {256, limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  const std::optional<Error> error = error_of([&] { save(loaded, folder_.path() / "many" / "out.onnx", options); });
+  setrlimit(RLIMIT_NOFILE, &limit);
+  ASSERT_FALSE(error) << error->line();
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path() / "many"), fs::directory_iterator()), 1501);
 }
 
@@ -200,7 +216,11 @@ TEST_F(External, names_that_cannot_be_used) {
 }
 
 TEST_F(External, a_file_that_is_read_may_be_written_over) {
-  Wire main = graph({node("Constant", {}, {"Y"}).message(5, Wire().text(1, "value").message(5, external_tensor("", {{"location", "w.bin"}, {"offset", "8"}})).integer(20, 4))});
+  Wire main = graph({node("Constant", {}, {"Y"})
+                         .message(5, Wire()
+                                         .text(1, "value")
+                                         .message(5, external_tensor("", {{"location", "w.bin"}, {"offset", "8"}}))
+                                         .integer(20, 4))});
   main.message(5, external_tensor("W", {{"location", "w.bin"}, {"offset", "4"}}));
   Diagnostics findings;
   const ir::Model loaded = load(folder_.put("m.onnx", model(main).bytes()), {}, findings);

@@ -21,19 +21,32 @@ std::pair<std::string, std::string> import_entry(const Message& message) {
 
 void import_header_field(const Message& root, const Field& field, ir::Model& model, ir::Header& header) {
   switch (field.number) {
-    case field::model::ir_version: header.ir_version = as_int(field, "ir_version"); break;
-    case field::model::producer_name: header.producer_name = as_string(field, "producer_name"); break;
-    case field::model::producer_version: header.producer_version = as_string(field, "producer_version"); break;
-    case field::model::domain: header.domain = as_string(field, "domain"); break;
-    case field::model::model_version: header.model_version = as_int(field, "model_version"); break;
-    case field::model::doc_string: header.doc = as_string(field, "doc_string"); break;
+    case field::model::ir_version:
+      header.ir_version = as_int(field, "ir_version");
+      break;
+    case field::model::producer_name:
+      header.producer_name = as_string(field, "producer_name");
+      break;
+    case field::model::producer_version:
+      header.producer_version = as_string(field, "producer_version");
+      break;
+    case field::model::domain:
+      header.domain = as_string(field, "domain");
+      break;
+    case field::model::model_version:
+      header.model_version = as_int(field, "model_version");
+      break;
+    case field::model::doc_string:
+      header.doc = as_string(field, "doc_string");
+      break;
     case field::model::opset_import:
       header.opset_imports.push_back(import_opset(model.symbols(), as_message(root, field, "opset_import")));
       break;
     case field::model::metadata_props:
       header.metadata.push_back(import_entry(as_message(root, field, "metadata_props")));
       break;
-    default: break;
+    default:
+      break;
   }
 }
 

@@ -14,8 +14,9 @@ struct ImportOptions {
 };
 
 // Resolves the names of a document. Damage of the file (wire format, tensor sizes, external data) throws Error. A graph
-// that is wrong in itself is imported as far as it goes (a name defined twice is two values, an undefined one is a value
-// of kind undefined) and every fault becomes a finding: whoever needs a whole graph refuses when there are errors.
+// that is wrong in itself is imported as far as it goes (a name defined twice is two values, an undefined one is a
+// value of kind undefined) and every fault becomes a finding: whoever needs a whole graph refuses when there are
+// errors.
 ir::Model import_document(const Document& document, const ImportOptions& options, Diagnostics& findings);
 
 }  // namespace assay::onnx

@@ -1,9 +1,9 @@
 #include "onnx/import_attribute.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -57,8 +57,11 @@ void AttributeImporter::read(const Message& message, Parts& parts, const ImportB
       case field::attribute::f:
       case field::attribute::i:
       case field::attribute::floats:
-      case field::attribute::ints: read_number(field, parts); break;
-      default: read_message(message, field, parts, import_body);
+      case field::attribute::ints:
+        read_number(field, parts);
+        break;
+      default:
+        read_message(message, field, parts, import_body);
     }
   }
 }
@@ -74,7 +77,8 @@ void AttributeImporter::read_number(const Field& field, Parts& parts) {
       parts.implied = AttributeType::integer;
       break;
     case field::attribute::floats:
-      for_each_fixed<uint32_t>(field, "floats", [&](uint32_t bits) { parts.floats.push_back(std::bit_cast<float>(bits)); });
+      for_each_fixed<uint32_t>(field, "floats",
+                               [&](uint32_t bits) { parts.floats.push_back(std::bit_cast<float>(bits)); });
       parts.implied = AttributeType::floats;
       break;
     default:
@@ -85,8 +89,12 @@ void AttributeImporter::read_number(const Field& field, Parts& parts) {
 
 bool AttributeImporter::read_text(const Field& field, Parts& parts) {
   switch (field.number) {
-    case field::attribute::name: parts.name = symbol(field, "name"); return true;
-    case field::attribute::ref_attr_name: parts.reference = symbol(field, "ref_attr_name"); return true;
+    case field::attribute::name:
+      parts.name = symbol(field, "name");
+      return true;
+    case field::attribute::ref_attr_name:
+      parts.reference = symbol(field, "ref_attr_name");
+      return true;
     case field::attribute::s:
       parts.s = symbol(field, "s");
       parts.implied = AttributeType::string;
@@ -95,7 +103,8 @@ bool AttributeImporter::read_text(const Field& field, Parts& parts) {
       parts.strings.push_back(symbol(field, "strings"));
       parts.implied = AttributeType::strings;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -123,7 +132,8 @@ void AttributeImporter::read_message(const Message& message, const Field& field,
       parts.types.push_back(types_.import(as_message(message, field, "tp")));
       parts.implied = field.number == field::attribute::type_proto ? AttributeType::type : AttributeType::types;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -146,21 +156,36 @@ Attribute AttributeImporter::make_single(const Parts& parts, const std::vector<T
 Attribute AttributeImporter::make(const Parts& parts) {
   if (parts.reference != ir::kEmpty) return Attribute::reference(parts.name, parts.type, parts.reference);
   switch (parts.type) {
-    case AttributeType::floating: return Attribute::of(parts.name, parts.f);
-    case AttributeType::integer: return Attribute::of(parts.name, parts.i);
-    case AttributeType::string: return Attribute::of(parts.name, parts.type, parts.s);
-    case AttributeType::floats: return make_list(parts, parts.floats);
-    case AttributeType::integers: return make_list(parts, parts.ints);
-    case AttributeType::strings: return make_list(parts, parts.strings);
-    case AttributeType::tensor: return make_single(parts, parts.tensors);
-    case AttributeType::tensors: return make_list(parts, parts.tensors);
-    case AttributeType::graph: return make_single(parts, parts.graphs);
-    case AttributeType::graphs: return make_list(parts, parts.graphs);
-    case AttributeType::sparse_tensor: return make_single(parts, parts.sparse_tensors);
-    case AttributeType::sparse_tensors: return make_list(parts, parts.sparse_tensors);
-    case AttributeType::type: return make_single(parts, parts.types);
-    case AttributeType::types: return make_list(parts, parts.types);
-    case AttributeType::undefined: break;
+    case AttributeType::floating:
+      return Attribute::of(parts.name, parts.f);
+    case AttributeType::integer:
+      return Attribute::of(parts.name, parts.i);
+    case AttributeType::string:
+      return Attribute::of(parts.name, parts.type, parts.s);
+    case AttributeType::floats:
+      return make_list(parts, parts.floats);
+    case AttributeType::integers:
+      return make_list(parts, parts.ints);
+    case AttributeType::strings:
+      return make_list(parts, parts.strings);
+    case AttributeType::tensor:
+      return make_single(parts, parts.tensors);
+    case AttributeType::tensors:
+      return make_list(parts, parts.tensors);
+    case AttributeType::graph:
+      return make_single(parts, parts.graphs);
+    case AttributeType::graphs:
+      return make_list(parts, parts.graphs);
+    case AttributeType::sparse_tensor:
+      return make_single(parts, parts.sparse_tensors);
+    case AttributeType::sparse_tensors:
+      return make_list(parts, parts.sparse_tensors);
+    case AttributeType::type:
+      return make_single(parts, parts.types);
+    case AttributeType::types:
+      return make_list(parts, parts.types);
+    case AttributeType::undefined:
+      break;
   }
   return Attribute::reference(parts.name, AttributeType::undefined, ir::kEmpty);
 }

@@ -59,15 +59,20 @@ void GraphImporter::declare_definitions(const Message& message, Numbers numbers,
 
 void GraphImporter::declare_graph_part(const Message& message, const Field& field, GraphId graph) {
   switch (field.number) {
-    case field::graph::name: edit_.graph(graph).name = symbol(field, "name"); break;
-    case field::graph::doc_string: edit_.graph(graph).doc = as_string(field, "doc_string"); break;
+    case field::graph::name:
+      edit_.graph(graph).name = symbol(field, "name");
+      break;
+    case field::graph::doc_string:
+      edit_.graph(graph).doc = as_string(field, "doc_string");
+      break;
     case field::graph::initializer:
       declare_initializer(tensors_.import(as_message(message, field, "initializer")), graph);
       break;
     case field::graph::sparse_initializer:
       declare_initializer(tensors_.import_sparse(as_message(message, field, "sparse_initializer")), graph);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -100,12 +105,23 @@ void GraphImporter::declare_node(const Message& message, GraphId graph) {
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case field::node::output: names_.push_back(value_name(field)); break;
-      case field::node::name: spec.name = as_string(field, "name"); break;
-      case field::node::op_type: spec.op = symbol(field, "op_type"); break;
-      case field::node::domain: spec.domain = symbol(field, "domain"); break;
-      case field::node::overload: spec.overload = symbol(field, "overload"); break;
-      default: break;
+      case field::node::output:
+        names_.push_back(value_name(field));
+        break;
+      case field::node::name:
+        spec.name = as_string(field, "name");
+        break;
+      case field::node::op_type:
+        spec.op = symbol(field, "op_type");
+        break;
+      case field::node::domain:
+        spec.domain = symbol(field, "domain");
+        break;
+      case field::node::overload:
+        spec.overload = symbol(field, "overload");
+        break;
+      default:
+        break;
     }
   }
   spec.results = names_;
@@ -199,15 +215,24 @@ void GraphImporter::import_function(const Message& message) {
 
 void GraphImporter::read_function_header(const Message& message, const Field& field, ir::Function& function) {
   switch (field.number) {
-    case field::function::name: function.name = symbol(field, "name"); break;
-    case field::function::domain: function.domain = symbol(field, "domain"); break;
-    case field::function::overload: function.overload = symbol(field, "overload"); break;
-    case field::function::doc_string: function.doc = as_string(field, "doc_string"); break;
-    case field::function::attribute: function.attribute_names.push_back(symbol(field, "attribute")); break;
+    case field::function::name:
+      function.name = symbol(field, "name");
+      break;
+    case field::function::domain:
+      function.domain = symbol(field, "domain");
+      break;
+    case field::function::overload:
+      function.overload = symbol(field, "overload");
+      break;
+    case field::function::doc_string:
+      function.doc = as_string(field, "doc_string");
+      break;
+    case field::function::attribute:
+      function.attribute_names.push_back(symbol(field, "attribute"));
+      break;
     case field::function::attribute_proto:
-      function.attribute_defaults.push_back(
-          attributes_.import(as_message(message, field, "attribute_proto"),
-                             [this](const Message& body) { return import_graph(body); }));
+      function.attribute_defaults.push_back(attributes_.import(
+          as_message(message, field, "attribute_proto"), [this](const Message& body) { return import_graph(body); }));
       break;
     case field::function::opset_import:
       function.opset_imports.push_back(import_opset(model_.symbols(), as_message(message, field, "opset_import")));
@@ -217,7 +242,8 @@ void GraphImporter::read_function_header(const Message& message, const Field& fi
       bind(name, edit_.add_input(function.body, name));
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -254,7 +280,8 @@ ValueId GraphImporter::resolve(Symbol name, GraphId graph) {
 }
 
 void GraphImporter::leave_scope(size_t mark) {
-  for (; replaced_.size() > mark; replaced_.pop_back()) visible_[replaced_.back().first.index] = replaced_.back().second;
+  for (; replaced_.size() > mark; replaced_.pop_back())
+    visible_[replaced_.back().first.index] = replaced_.back().second;
 }
 
 // Files name values in the order of their definition, so the next name is most often the next symbol: that is looked at

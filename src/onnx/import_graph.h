@@ -13,12 +13,16 @@ namespace assay::onnx {
 
 ir::OpsetImport import_opset(ir::SymbolTable& symbols, const Message& message);
 
-// Imports GraphProto and FunctionProto messages into a model: first all definitions of a graph, then all uses, so that a
-// graph that is not sorted resolves too. Bodies see the names around them.
+// Imports GraphProto and FunctionProto messages into a model: first all definitions of a graph, then all uses, so that
+// a graph that is not sorted resolves too. Bodies see the names around them.
 class GraphImporter {
  public:
   GraphImporter(ir::Model& model, ir::Edit& edit, TensorImporter& tensors, Diagnostics& findings)
-      : model_(model), edit_(edit), tensors_(tensors), types_(model), attributes_(model, edit, tensors, types_),
+      : model_(model),
+        edit_(edit),
+        tensors_(tensors),
+        types_(model),
+        attributes_(model, edit, tensors, types_),
         findings_(findings) {}
 
   ir::GraphId import_graph(const Message& message);
@@ -58,10 +62,10 @@ class GraphImporter {
   TypeImporter types_;
   AttributeImporter attributes_;
   Diagnostics& findings_;
-  std::vector<ir::ValueId> visible_;                             // by symbol: what the name means here
-  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;     // what names meant before, for leaving a scope
-  ir::Symbol last_name_;                                         // see value_name()
-  std::vector<ir::Symbol> names_;                                // reused while nodes are read
+  std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
+  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // what names meant before, for leaving a scope
+  ir::Symbol last_name_;                                      // see value_name()
+  std::vector<ir::Symbol> names_;                             // reused while nodes are read
   std::vector<ir::ValueId> operands_;
 };
 

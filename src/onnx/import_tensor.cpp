@@ -1,8 +1,8 @@
 #include "onnx/import_tensor.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -60,8 +60,12 @@ void TensorImporter::read(const Message& message, Parts& parts) {
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case field::tensor::name: parts.name = as_string(field, "name"); break;
-      case field::tensor::data_type: parts.dtype = static_cast<DType>(as_int(field, "data_type")); break;
+      case field::tensor::name:
+        parts.name = as_string(field, "name");
+        break;
+      case field::tensor::data_type:
+        parts.dtype = static_cast<DType>(as_int(field, "data_type"));
+        break;
       case field::tensor::dims:
         for_each_varint(field, "dims", [&](uint64_t dim) { parts.dims.push_back(static_cast<int64_t>(dim)); });
         break;
@@ -69,8 +73,11 @@ void TensorImporter::read(const Message& message, Parts& parts) {
         if (field.type != WireType::bytes) fail_wire_type(field, "raw_data");
         parts.raw = field.payload;
         break;
-      case field::tensor::segment: fail(ErrorCode::unsupported, "it is stored in segments, which no tool writes");
-      case field::tensor::data_location: parts.is_external = as_int(field, "data_location") == 1; break;
+      case field::tensor::segment:
+        fail(ErrorCode::unsupported, "it is stored in segments, which no tool writes");
+      case field::tensor::data_location:
+        parts.is_external = as_int(field, "data_location") == 1;
+        break;
       case field::tensor::external_data:
         read_external(as_message(message, field, "external_data"), parts.external);
         break;

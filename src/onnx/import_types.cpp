@@ -47,7 +47,8 @@ TypeId TypeImporter::parse(const Message& message) {
         type = Type{TypeKind::opaque};
         parse_opaque(as_message(message, field, "opaque_type"), type);
         break;
-      default: continue;
+      default:
+        continue;
     }
     type.denotation = denotation;
     found = true;

@@ -1,11 +1,11 @@
 #include "onnx/known_operators.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
+
+#include <fmt/core.h>
 
 #include "base/text.h"
 #include "ir/verify.h"
@@ -90,10 +90,10 @@ void check_usage(const ir::Model& model, const Declared& declared, const Usages:
   const std::string node(model[usage.example].name);
   const std::string op = printable(model.text(key.second));
   if (find_domain(domain) && !find_operator(domain, model.text(key.second))) {
-    diagnostics.error("unknown_operator", node,
-                      fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
-                                  domain.empty() ? "ai.onnx" : domain, op, usage.count,
-                                  ir::describe(model, usage.example)));
+    diagnostics.error(
+        "unknown_operator", node,
+        fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
+                    domain.empty() ? "ai.onnx" : domain, op, usage.count, ir::describe(model, usage.example)));
   }
   if (!find_domain(domain) && !domain.starts_with("com.microsoft")) {
     diagnostics.warn("unknown_domain", node,

@@ -1,8 +1,8 @@
 #include "onnx/load.h"
 
-#include <unistd.h>
-
 #include <array>
+
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -21,9 +21,12 @@ struct ForeignKind {
 };
 
 constexpr std::array kForeignKinds = {
-    ForeignKind{".textproto", "a protobuf text file"},  ForeignKind{".txtpb", "a protobuf text file"},
-    ForeignKind{".prototxt", "a protobuf text file"},   ForeignKind{".pbtxt", "a protobuf text file"},
-    ForeignKind{".json", "a JSON file"},                ForeignKind{".onnxjson", "a JSON file"},
+    ForeignKind{".textproto", "a protobuf text file"},
+    ForeignKind{".txtpb", "a protobuf text file"},
+    ForeignKind{".prototxt", "a protobuf text file"},
+    ForeignKind{".pbtxt", "a protobuf text file"},
+    ForeignKind{".json", "a JSON file"},
+    ForeignKind{".onnxjson", "a JSON file"},
     ForeignKind{".ort", "an ONNX Runtime format file"},
 };
 
@@ -65,7 +68,8 @@ ir::Model load(const fs::path& path, const LoadOptions& options, Diagnostics& fi
   return with_frame([&] { return fmt::format("loading `{}`", label); },
                     [&] {
                       if (!options.is_onnx) refuse_foreign(path);
-                      ir::Model model = is_text(path) ? load_text(path, findings) : load_binary(path, options, findings);
+                      ir::Model model =
+                          is_text(path) ? load_text(path, findings) : load_binary(path, options, findings);
                       check_operators(model, findings);
                       return model;
                     });

@@ -1,9 +1,8 @@
 #include "onnx/load.h"
 
 #include <fcntl.h>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "onnx/known_operators.h"
 #include "support/model_checks.h"
@@ -77,7 +76,8 @@ TEST_F(Load, standard_input) {
 TEST_F(Load, graph_faults_are_findings) {
   EXPECT_EQ(finding_codes(model(graph({relu_, node("Relu", {"X"}, {"Y"})})).bytes()), "duplicate_name ");
   EXPECT_EQ(finding_codes(model(graph({node("Relu", {"Z"}, {"Y"})})).bytes()), "undefined_name ");
-  EXPECT_EQ(finding_codes(model(graph({node("Relu", {"A"}, {"Y"}), node("Relu", {"X"}, {"A"})})).bytes()), "not_sorted ");
+  EXPECT_EQ(finding_codes(model(graph({node("Relu", {"A"}, {"Y"}), node("Relu", {"X"}, {"A"})})).bytes()),
+            "not_sorted ");
   EXPECT_EQ(finding_codes(model(graph({node("Relu", {"B"}, {"Y"}), node("Relu", {"Y"}, {"B"})})).bytes()), "cycle ");
   const Wire shadowing = Wire().message(1, node("Relu", {"X"}, {"X"})).message(12, value_info("X"));
   Wire holder = node("If", {"X"}, {"Y"});
@@ -88,9 +88,13 @@ TEST_F(Load, graph_faults_are_findings) {
 TEST_F(Load, operators_and_domains) {
   EXPECT_EQ(finding_codes(with({node("Rellu", {"X"}, {"Y"})}, {opset(17)})), "unknown_operator ");
   EXPECT_EQ(finding_codes(with({node("Relu", {"X"}, {"Y"}, "", "ai.onnx")}, {opset(17)})), "");
-  EXPECT_EQ(finding_codes(with({node("Op", {"X"}, {"Y"}, "", "mine")}, {opset(17), opset(1, "mine")})), "unknown_domain ");
-  EXPECT_EQ(finding_codes(with({node("Gelu", {"X"}, {"Y"}, "", "com.microsoft")}, {opset(17), opset(1, "com.microsoft")})), "");
-  EXPECT_EQ(finding_codes(with({node("Op", {"X"}, {"Y"}, "", "mine")}, {opset(17)})), "unknown_domain no_opset_import ");
+  EXPECT_EQ(finding_codes(with({node("Op", {"X"}, {"Y"}, "", "mine")}, {opset(17), opset(1, "mine")})),
+            "unknown_domain ");
+  EXPECT_EQ(
+      finding_codes(with({node("Gelu", {"X"}, {"Y"}, "", "com.microsoft")}, {opset(17), opset(1, "com.microsoft")})),
+      "");
+  EXPECT_EQ(finding_codes(with({node("Op", {"X"}, {"Y"}, "", "mine")}, {opset(17)})),
+            "unknown_domain no_opset_import ");
   EXPECT_EQ(finding_codes(with({relu_}, {opset(1, "mine")})), "no_opset_import ");
   EXPECT_EQ(finding_codes(with({relu_}, {}, 2)), "");
 }
@@ -103,8 +107,18 @@ TEST_F(Load, newer_versions) {
 }
 
 TEST_F(Load, local_functions_are_known_operators) {
-  const Wire function = Wire().text(1, "Mine").text(4, "a").text(5, "b").message(7, node("Relu", {"a"}, {"b"})).message(9, opset(17)).text(10, "d");
-  Wire wire = Wire().integer(1, 10).message(7, graph({node("Mine", {"X"}, {"Y"}, "", "d")})).message(8, opset(17)).message(8, opset(1, "d"));
+  const Wire function = Wire()
+                            .text(1, "Mine")
+                            .text(4, "a")
+                            .text(5, "b")
+                            .message(7, node("Relu", {"a"}, {"b"}))
+                            .message(9, opset(17))
+                            .text(10, "d");
+  Wire wire = Wire()
+                  .integer(1, 10)
+                  .message(7, graph({node("Mine", {"X"}, {"Y"}, "", "d")}))
+                  .message(8, opset(17))
+                  .message(8, opset(1, "d"));
   EXPECT_EQ(finding_codes(wire.message(25, function).bytes()), "");
 }
 

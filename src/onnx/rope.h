@@ -10,8 +10,9 @@
 
 namespace assay::onnx {
 
-// The bytes of a message to be written, as a list of pieces: short literal text of our own, and ranges that are borrowed
-// from mapped files or tensors. Weights are never copied into it. What is borrowed must live until it is written.
+// The bytes of a message to be written, as a list of pieces: short literal text of our own, and ranges that are
+// borrowed from mapped files or tensors. Weights are never copied into it. What is borrowed must live until it is
+// written.
 class Rope {
  public:
   uint64_t size() const { return size_; }
@@ -33,8 +34,8 @@ class Rope {
 
  private:
   struct Piece {
-    Bytes bytes;                 // of borrowed bytes
-    uint64_t offset = 0;         // of literals
+    Bytes bytes;          // of borrowed bytes
+    uint64_t offset = 0;  // of literals
     uint64_t size = 0;
     tensor::StoragePtr storage;  // of tensors
     bool is_literal = false;

@@ -18,10 +18,14 @@ bool is_fixed(uint32_t field) { return field == field::tensor::float_data || fie
 
 WireType single_type(uint32_t number) {
   switch (number) {
-    case field::tensor::float_data: return WireType::fixed32;
-    case field::tensor::double_data: return WireType::fixed64;
-    case field::tensor::string_data: return WireType::bytes;
-    default: return WireType::varint;
+    case field::tensor::float_data:
+      return WireType::fixed32;
+    case field::tensor::double_data:
+      return WireType::fixed64;
+    case field::tensor::string_data:
+      return WireType::bytes;
+    default:
+      return WireType::varint;
   }
 }
 
@@ -114,7 +118,8 @@ void TypedStorage::pack_six_bits() const {
 
 class TypedStrings : public tensor::Storage {
  public:
-  TypedStrings(std::shared_ptr<const MappedFile> file, TypedData data) : file_(std::move(file)), data_(std::move(data)) {}
+  TypedStrings(std::shared_ptr<const MappedFile> file, TypedData data)
+      : file_(std::move(file)), data_(std::move(data)) {}
 
   uint64_t size_bytes() const override {
     uint64_t size = 0;
@@ -146,14 +151,20 @@ bool is_in_place(const TypedData& data, DType dtype) {
 uint32_t typed_field(DType dtype) {
   switch (dtype) {
     case DType::float32:
-    case DType::complex64: return field::tensor::float_data;
+    case DType::complex64:
+      return field::tensor::float_data;
     case DType::float64:
-    case DType::complex128: return field::tensor::double_data;
-    case DType::int64: return field::tensor::int64_data;
+    case DType::complex128:
+      return field::tensor::double_data;
+    case DType::int64:
+      return field::tensor::int64_data;
     case DType::uint32:
-    case DType::uint64: return field::tensor::uint64_data;
-    case DType::string: return field::tensor::string_data;
-    default: return field::tensor::int32_data;
+    case DType::uint64:
+      return field::tensor::uint64_data;
+    case DType::string:
+      return field::tensor::string_data;
+    default:
+      return field::tensor::int32_data;
   }
 }
 

@@ -13,11 +13,16 @@ constexpr int kGroupEnd = 4;
 
 std::string_view text(WireType type) {
   switch (type) {
-    case WireType::varint: return "varint";
-    case WireType::fixed64: return "64-bit";
-    case WireType::bytes: return "length-delimited";
-    case WireType::group: return "group";
-    case WireType::fixed32: return "32-bit";
+    case WireType::varint:
+      return "varint";
+    case WireType::fixed64:
+      return "64-bit";
+    case WireType::bytes:
+      return "length-delimited";
+    case WireType::group:
+      return "group";
+    case WireType::fixed32:
+      return "32-bit";
   }
   return "unknown";
 }
@@ -38,9 +43,7 @@ std::optional<uint64_t> take_varint(Bytes& bytes) {
   return std::nullopt;
 }
 
-void FieldReader::fail_at(std::string_view what) const {
-  fail(ErrorCode::parse, "byte {}: {}", at_ - origin_, what);
-}
+void FieldReader::fail_at(std::string_view what) const { fail(ErrorCode::parse, "byte {}: {}", at_ - origin_, what); }
 
 uint64_t FieldReader::read_long_varint() {
   Bytes rest(at_, end_);
@@ -60,12 +63,21 @@ uint64_t FieldReader::read_fixed(size_t size) {
 
 void FieldReader::read_content(Field& field) {
   switch (field.type) {
-    case WireType::varint: field.value = read_varint(); return;
-    case WireType::fixed64: field.value = read_fixed(8); return;
-    case WireType::fixed32: field.value = read_fixed(4); return;
-    case WireType::group: return skip_group(field.number);
-    case WireType::bytes: break;
-    default: fail_at("not a field of an ONNX file");
+    case WireType::varint:
+      field.value = read_varint();
+      return;
+    case WireType::fixed64:
+      field.value = read_fixed(8);
+      return;
+    case WireType::fixed32:
+      field.value = read_fixed(4);
+      return;
+    case WireType::group:
+      return skip_group(field.number);
+    case WireType::bytes:
+      break;
+    default:
+      fail_at("not a field of an ONNX file");
   }
   const uint64_t size = read_varint();
   if (size > static_cast<uint64_t>(end_ - at_)) {

@@ -91,7 +91,8 @@ TEST(Wire, lengths_that_overflow) {
 }
 
 TEST(Wire, every_cut_of_a_message_is_damage_or_a_whole_field) {
-  const std::string bytes = Wire().integer(1, 300).float64(2, 1).text(3, "abc").float32(4, 2).tag(5, 3).tag(5, 4).bytes();
+  const std::string bytes =
+      Wire().integer(1, 300).float64(2, 1).text(3, "abc").float32(4, 2).tag(5, 3).tag(5, 4).bytes();
   std::vector<size_t> ends = {0};
   for (const Field& field : fields_of(bytes)) ends.push_back(ends.back() + field.whole.size());
   for (size_t size = 0; size < bytes.size(); ++size) {
@@ -117,7 +118,8 @@ TEST(Wire, messages_are_nested_100_deep_at_most) {
 
 TEST(Wire, packed_and_single_numbers_read_alike) {
   const std::string single = Wire().integer(1, 1).integer(1, -2).integer(1, 300).bytes();
-  const std::string packed = Wire().text(1, Wire().varint(1).varint(static_cast<uint64_t>(-2)).varint(300).bytes()).bytes();
+  const std::string packed =
+      Wire().text(1, Wire().varint(1).varint(static_cast<uint64_t>(-2)).varint(300).bytes()).bytes();
   for (const std::string& bytes : {single, packed}) {
     std::vector<int64_t> values;
     for (const Field& field : fields_of(bytes)) {

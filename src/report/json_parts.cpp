@@ -23,23 +23,30 @@ void write_tiles(JsonWriter& json, const tensor::Tensor& tensor) {
 
 void write_loaded(JsonWriter& json, const tensor::Tensor& tensor) {
   switch (tensor::kind(tensor.dtype())) {
-    case tensor::DTypeKind::floating: return write_tiles<double>(json, tensor);
-    case tensor::DTypeKind::signed_integer: return write_tiles<int64_t>(json, tensor);
+    case tensor::DTypeKind::floating:
+      return write_tiles<double>(json, tensor);
+    case tensor::DTypeKind::signed_integer:
+      return write_tiles<int64_t>(json, tensor);
     case tensor::DTypeKind::unsigned_integer:
-    case tensor::DTypeKind::boolean: return write_tiles<uint64_t>(json, tensor);
+    case tensor::DTypeKind::boolean:
+      return write_tiles<uint64_t>(json, tensor);
     case tensor::DTypeKind::string:
       for (const std::string& text : tensor.strings()) json.value(text);
       return;
     case tensor::DTypeKind::complex:
-    case tensor::DTypeKind::none: return;
+    case tensor::DTypeKind::none:
+      return;
   }
 }
 
 std::string_view text(Severity severity) {
   switch (severity) {
-    case Severity::info: return "info";
-    case Severity::warning: return "warning";
-    case Severity::error: return "error";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
   }
   return "error";
 }
@@ -66,9 +73,12 @@ void write_value_info(JsonWriter& json, const results::ValueInfo& info) {
   if (info.ranked) {
     json.begin_array();
     for (const results::Dim& dim : info.shape) {
-      if (dim.value) json.value(*dim.value);
-      else if (dim.symbol.empty()) json.null();
-      else json.value(dim.symbol);
+      if (dim.value)
+        json.value(*dim.value);
+      else if (dim.symbol.empty())
+        json.null();
+      else
+        json.value(dim.symbol);
     }
     json.end_array();
   } else {

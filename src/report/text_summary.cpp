@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "report/text_model.h"
@@ -50,7 +50,8 @@ void weights(const results::ModelOverview& overview, std::string& out) {
   if (overview.external_bytes > 0) out += fmt::format(", {} of it external", human_bytes(overview.external_bytes));
   out += '\n';
   for (const auto& [dtype, count] : overview.weights) out += fmt::format("    {}: {}\n", dtype, weight_text(count));
-  if (overview.constants.tensors > 0) out += fmt::format("    in Constant nodes: {}\n", weight_text(overview.constants));
+  if (overview.constants.tensors > 0)
+    out += fmt::format("    in Constant nodes: {}\n", weight_text(overview.constants));
 }
 
 void operators(const results::ModelOverview& overview, std::string& out) {

@@ -63,8 +63,8 @@ struct AttributeListing {
   using Value = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
                              std::vector<std::string>, std::vector<const tensor::Tensor*>>;
   std::string name;
-  std::string_view type;   // ONNX's word, as `INTS`
-  std::string reference;   // set where it names an attribute of the enclosing function
+  std::string_view type;  // ONNX's word, as `INTS`
+  std::string reference;  // set where it names an attribute of the enclosing function
   Value value;
 };
 
@@ -89,9 +89,9 @@ struct WeightCount {
 struct QuantizationSummary {
   uint64_t quantize_nodes = 0;
   uint64_t dequantize_nodes = 0;
-  uint64_t quantized_op_nodes = 0;                 // QLinearConv, MatMulInteger, …
-  std::map<std::string, uint64_t> weight_types;    // dequantised weights by element type
-  uint64_t per_tensor = 0;                         // granularity of dequantised weights
+  uint64_t quantized_op_nodes = 0;               // QLinearConv, MatMulInteger, …
+  std::map<std::string, uint64_t> weight_types;  // dequantised weights by element type
+  uint64_t per_tensor = 0;                       // granularity of dequantised weights
   uint64_t per_axis = 0;
   uint64_t blocked = 0;
   bool empty() const { return quantize_nodes + dequantize_nodes + quantized_op_nodes == 0; }
@@ -110,8 +110,8 @@ struct ModelOverview {
   int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  size_t node_count = 0;        // of the main graph
-  size_t total_node_count = 0;  // with bodies and functions
+  size_t node_count = 0;                         // of the main graph
+  size_t total_node_count = 0;                   // with bodies and functions
   std::map<std::string, uint64_t> op_histogram;  // of all nodes; `domain::Op` outside the default domain
   uint64_t parameter_count = 0;
   uint64_t parameter_bytes = 0;

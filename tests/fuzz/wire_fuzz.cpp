@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <protozero/pbf_message.hpp>
 #include <vector>
+
+#include <protozero/pbf_message.hpp>
 
 #include "base/error.h"
 #include "onnx/wire.h"
@@ -35,12 +36,17 @@ bool is_left_out(protozero::data_view rest) {
 }
 
 bool is_same(const Field& field, protozero::pbf_reader& reader) {
-  if (field.number != reader.tag() || static_cast<int>(field.type) != static_cast<int>(reader.wire_type())) return false;
+  if (field.number != reader.tag() || static_cast<int>(field.type) != static_cast<int>(reader.wire_type()))
+    return false;
   switch (field.type) {
-    case WireType::varint: return field.value == reader.get_uint64();
-    case WireType::fixed64: return field.value == reader.get_fixed64();
-    case WireType::fixed32: return field.value == reader.get_fixed32();
-    default: break;
+    case WireType::varint:
+      return field.value == reader.get_uint64();
+    case WireType::fixed64:
+      return field.value == reader.get_fixed64();
+    case WireType::fixed32:
+      return field.value == reader.get_fixed32();
+    default:
+      break;
   }
   const protozero::data_view view = reader.get_view();
   return view.size() == field.payload.size() &&

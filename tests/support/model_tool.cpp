@@ -133,7 +133,8 @@ ir::Model load(const std::string& path) {
 void edit_file(std::string_view name, const std::string& in, const std::string& out) {
   ir::Model model = load(in);
   Editing editing{model, ir::Edit(model)};
-  const auto* found = std::find_if(std::begin(kEdits), std::end(kEdits), [&](const NamedEdit& e) { return e.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kEdits), std::end(kEdits), [&](const NamedEdit& e) { return e.name == name; });
   if (found == std::end(kEdits)) fail(ErrorCode::usage, "no edit is named `{}`", name);
   found->apply(editing);
   ir::check_structure(model);

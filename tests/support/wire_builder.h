@@ -49,9 +49,7 @@ class Wire {
 };
 
 // ONNX's messages, with the fields that tests need.
-inline Wire opset(int64_t version, std::string_view domain = "") {
-  return Wire().text(1, domain).integer(2, version);
-}
+inline Wire opset(int64_t version, std::string_view domain = "") { return Wire().text(1, domain).integer(2, version); }
 
 inline Wire attribute(std::string_view name, int64_t value) {
   return Wire().text(1, name).integer(3, value).integer(20, 2);

@@ -82,5 +82,5 @@ class Place:
         return kept | {"HOME": str(self.folder), "TMPDIR": str(self.folder), "LC_ALL": "C.UTF-8"}
 
     def normal(self, output: bytes) -> str:
-        text = output.decode(errors="backslashreplace").replace(str(self.folder), "$DIR")
+        text = output.decode(errors="backslashreplace").replace(str(self.folder), "$DIR").replace(self.program, "assay")
         return with_marked_end(TIME.sub("$TIME", text))

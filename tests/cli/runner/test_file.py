@@ -17,7 +17,8 @@
     absent NAME                   the file does not exist after the run
 
 `stderr` takes what `stdout` takes. In WORDS $DIR is the test's temporary folder; in texts $DIR stands for it, $TIME for
-a time that was measured. Text whose last line has no line end is followed by the line `\\ no newline at end`.
+a time that was measured; the program's path is `assay`. Text whose last line has no line end is followed by the line
+`\\ no newline at end`.
 """
 
 import dataclasses

@@ -77,17 +77,15 @@ OptionGroup comparison_group() {
   return {
       .title = "Comparison",
       .description = "What counts as a difference",
-      .rows = {{.names = {"--rtol"},
-                .metavar = "NUMBER",
-                .default_value = "0",
-                .help = "relative tolerance for weights: elements are equal where |a-b| <= atol + rtol*|b|"},
-               {.names = {"--atol"},
-                .metavar = "NUMBER",
-                .default_value = "0",
-                .help = "absolute tolerance for weights"},
-               {.names = {"--ignore-names"},
-                .arity = Arity::flag,
-                .help = "names of nodes, tensors, symbolic dims and the graph make no difference"}},
+      .rows =
+          {{.names = {"--rtol"},
+            .metavar = "NUMBER",
+            .default_value = "0",
+            .help = "relative tolerance for weights: elements are equal where |a-b| <= atol + rtol*|b|"},
+           {.names = {"--atol"}, .metavar = "NUMBER", .default_value = "0", .help = "absolute tolerance for weights"},
+           {.names = {"--ignore-names"},
+            .arity = Arity::flag,
+            .help = "names of nodes, tensors, symbolic dims and the graph make no difference"}},
   };
 }
 
@@ -96,11 +94,12 @@ OptionGroup comparison_group() {
 Command command_inspect_diff() {
   return {.path = "inspect diff",
           .summary = "show in what two models differ",
-          .description = "Compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
-                         "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
-                         "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
-                         "ignored. No difference are: another order of nodes, types of intermediate tensors that "
-                         "only one model states, and weights left unread by --ignore-external-data.",
+          .description =
+              "Compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
+              "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
+              "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
+              "ignored. No difference are: another order of nodes, types of intermediate tensors that "
+              "only one model states, and weights left unread by --ignore-external-data.",
           .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
                           model_row("model_b", "the second model, to which relative differences refer")},
           .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},

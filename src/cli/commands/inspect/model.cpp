@@ -1,3 +1,5 @@
+#include "cli/options/groups/model.h"
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -6,7 +8,6 @@
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
-#include "cli/options/groups/model.h"
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
 #include "onnx/text.h"
@@ -71,21 +72,21 @@ OptionGroup listing_group() {
   return {
       .title = "Listing",
       .description = "What is shown",
-      .rows =
-          {{.names = {"--show"},
-            .arity = Arity::one_or_more,
-            .repeat = Repeat::append,
-            .choices = {"layers", "attrs", "weights", "text"},
-            .help = "what to list besides the summary: nodes, their attributes (with layers), the values of weights; "
+      .rows = {{.names = {"--show"},
+                .arity = Arity::one_or_more,
+                .repeat = Repeat::append,
+                .choices = {"layers", "attrs", "weights", "text"},
+                .help =
+                    "what to list besides the summary: nodes, their attributes (with layers), the values of weights; "
                     "`text` prints the model in ONNX's text syntax instead"},
-           {.names = {"--filter-op"},
-            .arity = Arity::one_or_more,
-            .metavar = "PATTERN",
-            .help = "list only nodes whose operator matches one of these wildcards"},
-           {.names = {"--filter-name"},
-            .arity = Arity::one_or_more,
-            .metavar = "PATTERN",
-            .help = "list only nodes whose name matches one of these wildcards"}},
+               {.names = {"--filter-op"},
+                .arity = Arity::one_or_more,
+                .metavar = "PATTERN",
+                .help = "list only nodes whose operator matches one of these wildcards"},
+               {.names = {"--filter-name"},
+                .arity = Arity::one_or_more,
+                .metavar = "PATTERN",
+                .help = "list only nodes whose name matches one of these wildcards"}},
       .spellings = {{.option = "--mode", .value = "full", .words = {"--show", "layers", "attrs", "weights"}},
                     {.option = "--mode", .value = "attr*", .words = {"--show", "layers", "attrs"}},
                     {.option = "--mode", .value = "layers", .words = {"--show", "layers"}},
@@ -98,13 +99,15 @@ OptionGroup listing_group() {
 }  // namespace
 
 Command command_inspect_model() {
-  return {.path = "inspect model",
-          .summary = "list a model's inputs, outputs, nodes, attributes and weights",
-          .description = "Shows what is in a model without running it. Weights are not read unless they are shown. A "
-                         "model that is wrong as a graph is listed too, with what is wrong as warnings.",
-          .positionals = {model_positional()},
-          .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), json_group(), engine_view_group()},
-          .run = run};
+  return {
+      .path = "inspect model",
+      .summary = "list a model's inputs, outputs, nodes, attributes and weights",
+      .description =
+          "Shows what is in a model without running it. Weights are not read unless they are shown. A "
+          "model that is wrong as a graph is listed too, with what is wrong as warnings.",
+      .positionals = {model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), json_group(), engine_view_group()},
+      .run = run};
 }
 
 }  // namespace assay::cli

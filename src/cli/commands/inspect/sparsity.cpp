@@ -1,3 +1,5 @@
+#include "inspect/sparsity/sparsity.h"
+
 #include <chrono>
 
 #include "base/error.h"
@@ -7,7 +9,6 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "inspect/sparsity/sparsity.h"
 #include "report/json_sparsity.h"
 #include "report/text_sparsity.h"
 
@@ -54,10 +55,11 @@ int run(const Arguments& arguments, Environment& environment) {
 Command command_inspect_sparsity() {
   return {.path = "inspect sparsity",
           .summary = "tell which weights are 2:4 structured sparse",
-          .description = "Looks at the weights of Conv, MatMul and Gemm along the axis that is summed over. A weight is "
-                         "2:4 sparse where of every 4 consecutive elements at least 2 are zero. Weights behind "
-                         "QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose are found; quantised zeros "
-                         "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",
+          .description =
+              "Looks at the weights of Conv, MatMul and Gemm along the axis that is summed over. A weight is "
+              "2:4 sparse where of every 4 consecutive elements at least 2 are zero. Weights behind "
+              "QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose are found; quantised zeros "
+              "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), json_group()},
           .run = run};

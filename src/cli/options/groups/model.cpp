@@ -24,10 +24,14 @@ struct ModelKind {
 };
 
 constexpr std::array kModelKinds = {
-    ModelKind{".engine", "engine", kNoEngine},      ModelKind{".plan", "engine", kNoEngine},
-    ModelKind{".py", "trt-network-script", kNoEngine}, ModelKind{".pb", "frozen", kNoTensorFlow},
-    ModelKind{".graphdef", "frozen", kNoTensorFlow}, ModelKind{".hdf5", "keras", kNoTensorFlow},
-    ModelKind{"", "ckpt", kNoTensorFlow},            ModelKind{".uff", "uff", "UFF models are not supported"},
+    ModelKind{".engine", "engine", kNoEngine},
+    ModelKind{".plan", "engine", kNoEngine},
+    ModelKind{".py", "trt-network-script", kNoEngine},
+    ModelKind{".pb", "frozen", kNoTensorFlow},
+    ModelKind{".graphdef", "frozen", kNoTensorFlow},
+    ModelKind{".hdf5", "keras", kNoTensorFlow},
+    ModelKind{"", "ckpt", kNoTensorFlow},
+    ModelKind{".uff", "uff", "UFF models are not supported"},
     ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
 };
 
@@ -81,7 +85,8 @@ OptionGroup onnx_load_group() {
 LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment) {
   const std::string type = arguments.value("--model-type");
   refuse_other_kinds(path, type);
-  environment.log.info("Loading model: " + printable(path == "-" ? path : fs::absolute(path).lexically_normal().string()));
+  environment.log.info("Loading model: " +
+                       printable(path == "-" ? path : fs::absolute(path).lexically_normal().string()));
   onnx::LoadOptions options;
   options.external_folder = arguments.value("--external-data-dir");
   options.ignore_external_data = arguments.flag("--ignore-external-data");

@@ -3,9 +3,9 @@
 #include <string_view>
 
 #include "ir/edit.h"
-#include "onnx/text_lexer.h"
-#include "onnx/text_parser_external.h"
-#include "onnx/text_parser_types.h"
+#include "onnx/parser/external.h"
+#include "onnx/parser/lexer.h"
+#include "onnx/parser/types.h"
 
 namespace assay::onnx {
 

@@ -1,4 +1,4 @@
-#include "onnx/text_parser_external.h"
+#include "onnx/parser/external.h"
 
 #include "base/error.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "onnx/text_parser_attributes.h"
+#include "onnx/parser/attributes.h"
 
 #include <array>
 

@@ -1,8 +1,8 @@
-#include "onnx/text_printer_elements.h"
+#include "onnx/printer/elements.h"
 
 #include <algorithm>
 
-#include "onnx/text_printer_words.h"
+#include "onnx/printer/words.h"
 #include "tensor/casts.h"
 
 namespace assay::onnx {

@@ -1,4 +1,4 @@
-#include "onnx/text_parser_names.h"
+#include "onnx/parser/names.h"
 
 #include <fmt/core.h>
 

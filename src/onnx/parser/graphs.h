@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "ir/edit.h"
-#include "onnx/text_lexer.h"
-#include "onnx/text_parser_attributes.h"
-#include "onnx/text_parser_names.h"
+#include "onnx/parser/attributes.h"
+#include "onnx/parser/lexer.h"
+#include "onnx/parser/names.h"
 
 namespace assay::onnx {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "ir/edit.h"
-#include "onnx/text_lexer.h"
+#include "onnx/parser/lexer.h"
 
 namespace assay::onnx {
 
@@ -15,7 +15,7 @@ std::optional<tensor::DType> find_text_dtype(std::string_view word);
 bool is_type_word(std::string_view word);
 
 // Parses types: `float[N, ?, 3]`, `float` (a scalar), `float[]` (of unknown rank), `seq(T)`, `optional(T)`, `map(K,
-// T)`, `sparse_tensor(float[3])`, `opaque(domain, name)`, and the extensions that text_printer.h lists.
+// T)`, `sparse_tensor(float[3])`, `opaque(domain, name)`, and the extensions that printer.h lists.
 class TypeParser {
  public:
   TypeParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit) : lexer_(lexer), model_(model), edit_(edit) {}

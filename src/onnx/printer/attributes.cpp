@@ -1,6 +1,7 @@
-#include "onnx/text_parser_attributes.h"
-#include "onnx/text_printer.h"
-#include "onnx/text_printer_words.h"
+#include "onnx/parser/attributes.h"
+
+#include "onnx/printer/printer.h"
+#include "onnx/printer/words.h"
 
 namespace assay::onnx {
 

@@ -1,6 +1,6 @@
-#include "onnx/text_printer.h"
+#include "onnx/printer/printer.h"
 
-#include "onnx/text_printer_words.h"
+#include "onnx/printer/words.h"
 
 namespace assay::onnx {
 

@@ -1,8 +1,8 @@
-#include "onnx/text_parser_tensors.h"
+#include "onnx/parser/tensors.h"
 
 #include <fmt/core.h>
 
-#include "onnx/text_parser_elements.h"
+#include "onnx/parser/elements.h"
 
 namespace assay::onnx {
 

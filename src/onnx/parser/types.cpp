@@ -1,4 +1,4 @@
-#include "onnx/text_parser_types.h"
+#include "onnx/parser/types.h"
 
 #include <array>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "onnx/text_lexer.h"
+#include "onnx/parser/lexer.h"
 #include "tensor/tensor.h"
 
 namespace assay::onnx {

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "onnx/text_lexer.h"
+#include "onnx/parser/lexer.h"
 
 namespace assay::onnx {
 namespace {

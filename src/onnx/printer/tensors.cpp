@@ -1,11 +1,11 @@
-#include "onnx/text_printer_tensors.h"
+#include "onnx/printer/tensors.h"
 
 #include "base/error.h"
 #include "base/text.h"
-#include "onnx/text_parser_external.h"
-#include "onnx/text_printer_elements.h"
-#include "onnx/text_printer_types.h"
-#include "onnx/text_printer_words.h"
+#include "onnx/parser/external.h"
+#include "onnx/printer/elements.h"
+#include "onnx/printer/types.h"
+#include "onnx/printer/words.h"
 
 namespace assay::onnx {
 

@@ -1,4 +1,4 @@
-#include "onnx/text_lexer.h"
+#include "onnx/parser/lexer.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "onnx/text_lexer.h"
-#include "onnx/text_printer.h"
-#include "onnx/text_printer_words.h"
+#include "onnx/parser/lexer.h"
+#include "onnx/printer/printer.h"
+#include "onnx/printer/words.h"
 
 namespace assay::onnx {
 

@@ -1,8 +1,8 @@
 #include <fmt/core.h>
 
 #include "ir/verify.h"
+#include "onnx/parser/graphs.h"
 #include "onnx/text.h"
-#include "onnx/text_parser_graphs.h"
 
 namespace assay::onnx {
 namespace {

@@ -1,8 +1,8 @@
-#include "onnx/text_printer_types.h"
+#include "onnx/printer/types.h"
 
 #include "base/error.h"
-#include "onnx/text_lexer.h"
-#include "onnx/text_printer_words.h"
+#include "onnx/parser/lexer.h"
+#include "onnx/printer/words.h"
 
 namespace assay::onnx {
 

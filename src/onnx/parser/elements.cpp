@@ -1,4 +1,4 @@
-#include "onnx/text_parser_elements.h"
+#include "onnx/parser/elements.h"
 
 #include <algorithm>
 #include <limits>

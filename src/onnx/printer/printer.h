@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "onnx/printer/tensors.h"
+#include "onnx/printer/types.h"
 #include "onnx/text.h"
-#include "onnx/text_printer_tensors.h"
-#include "onnx/text_printer_types.h"
 
 namespace assay::onnx {
 

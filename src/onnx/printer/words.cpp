@@ -1,10 +1,10 @@
-#include "onnx/text_printer_words.h"
+#include "onnx/printer/words.h"
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "onnx/text_lexer.h"
-#include "onnx/text_parser_types.h"
+#include "onnx/parser/lexer.h"
+#include "onnx/parser/types.h"
 
 namespace assay::onnx {
 

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "onnx/text_parser_graphs.h"
+#include "onnx/parser/graphs.h"
 
 namespace assay::onnx {
 

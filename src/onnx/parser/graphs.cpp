@@ -1,4 +1,4 @@
-#include "onnx/text_parser_graphs.h"
+#include "onnx/parser/graphs.h"
 
 namespace assay::onnx {
 
