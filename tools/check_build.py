@@ -8,14 +8,13 @@ a compiler cache change nothing.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import resource
-import shlex
 import subprocess
 import sys
 
+import compilations
 import source_tree
 
 
@@ -26,24 +25,19 @@ def logged_seconds(build: pathlib.Path) -> dict[str, float]:
     return {output: (int(end) - int(start)) / 1000 for start, end, _, output, *_ in fields}
 
 
-def processor_seconds(entry: dict) -> float:
-    words = shlex.split(entry["command"])
-    words[words.index("-o") + 1] = os.devnull
+def processor_seconds(build: pathlib.Path, words: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, cwd=entry["directory"], check=True, env=os.environ | {"CCACHE_DISABLE": "1"})
+    subprocess.run(words, cwd=build, check=True, env=os.environ | {"CCACHE_DISABLE": "1"})
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def check(build: pathlib.Path, limit: float) -> list[str]:
-    commands = {entry["output"]: entry for entry in json.loads((build / "compile_commands.json").read_text())}
-    findings = []
-    for output, seconds in sorted(logged_seconds(build).items()):
-        if seconds > limit and output in commands:
-            measured = processor_seconds(commands[output])
-            if measured > limit:
-                findings.append(f"{commands[output]['file']}: {measured:.1f} s to compile; the limit is {limit:g} s")
-    return findings
+    logged = logged_seconds(build)
+    suspects = [one for one in compilations.read(build) if logged.get(one.output, 0) > limit and one.source.exists()]
+    measured = [(one.source, processor_seconds(build, one.discarding())) for one in suspects]
+    return [f"{source}: {seconds:.1f} s to compile; the limit is {limit:g} s"
+            for source, seconds in measured if seconds > limit]
 
 
 def main() -> int:

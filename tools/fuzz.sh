@@ -10,6 +10,7 @@ if ! [[ $seconds =~ ^[1-9][0-9]*$ ]]; then
 fi
 
 tools/build.sh fuzz
+export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-16
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 status=0
 ctest --test-dir build/fuzz --output-on-failure --timeout 600 -j "$(nproc)" -R '^unit/' || status=1
@@ -28,7 +29,9 @@ run_target() {
   "$1" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$findings$name-" "${folders[@]}" >"build/fuzz/$name.log" 2>&1 || {
     tail -n 40 "build/fuzz/$name.log" >&2
-    echo "fuzz $name: FOUND something; repeat it with: $1 $findings$name-…" >&2
+    local input
+    input=$(sed -n 's/.*Test unit written to //p' "build/fuzz/$name.log")
+    echo "fuzz $name: FOUND something; repeat it with: $1 $input" >&2
     return 1
   }
   local count

@@ -7,11 +7,12 @@ A source is checked again when it, a header that it includes (as Ninja knows) or
 """
 
 import concurrent.futures
-import json
 import os
 import pathlib
 import subprocess
 import sys
+
+import compilations
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -34,13 +35,8 @@ def dependencies(build: pathlib.Path) -> dict[str, list[pathlib.Path]]:
 def sources(build: pathlib.Path) -> dict[pathlib.Path, list[pathlib.Path]]:
     """Our sources with the files that they are made of."""
     objects = dependencies(build)
-    commands = json.loads((build / "compile_commands.json").read_text())
-    found = {}
-    for command in commands:
-        path = pathlib.Path(command["file"])
-        if path.is_relative_to(ROOT / "src") and path.exists():
-            found[path] = [path, ROOT / ".clang-tidy", *objects.get(command["output"], [])]
-    return found
+    return {one.source: [one.source, ROOT / ".clang-tidy", *objects.get(one.output, [])]
+            for one in compilations.read(build) if one.source.is_relative_to(ROOT / "src") and one.source.exists()}
 
 
 def mark_of(build: pathlib.Path, source: pathlib.Path) -> pathlib.Path:

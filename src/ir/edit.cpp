@@ -152,55 +152,6 @@ void Edit::replace_uses(ValueId old_value, ValueId new_value) {
   while (const Use* use = model_.values_[old_value].first_use) set_operand(use->user, use->index, new_value);
 }
 
-void Edit::set_attributes(NodeId id, std::span<const Attribute> attributes) {
-  Node& node = model_.nodes_[id];
-  const std::vector<GraphId> old_bodies = model_.bodies(node);
-  Attribute* items = model_.arena_->allocate<Attribute>(attributes.size());
-  for (size_t i = 0; i < attributes.size(); ++i) {
-    items[i] = attributes[i];
-    const bool kept = std::find(node.attributes.begin(), node.attributes.end(), items[i]) != node.attributes.end();
-    if (!importing_ && !kept) items[i].dirty_ = true;
-  }
-  node.attributes = {items, attributes.size()};
-  adopt_bodies(id, old_bodies);
-  touch(id);
-}
-
-// Takes the bodies that the attributes name now; those that they named before and that nobody else took die.
-void Edit::adopt_bodies(NodeId node, std::span<const GraphId> old_bodies) {
-  const std::vector<GraphId> bodies = model_.bodies(model_.nodes_[node]);
-  for (const GraphId body : bodies) model_.graphs_[body.index].parent = node;
-  std::vector<GraphId> lost;
-  for (const GraphId body : old_bodies) {
-    const bool kept = std::find(bodies.begin(), bodies.end(), body) != bodies.end();
-    if (!kept && model_.graphs_[body.index].parent == node) lost.push_back(body);
-  }
-  kill(std::move(lost));
-}
-
-void Edit::set_attribute(NodeId id, Attribute attribute) {
-  attribute.dirty_ = !importing_;
-  Node& node = model_.nodes_[id];
-  for (Attribute& old : node.attributes) {
-    if (old.name() != attribute.name()) continue;
-    const std::vector<GraphId> old_bodies = model_.bodies(node);
-    old = attribute;
-    adopt_bodies(id, old_bodies);
-    return touch(id);
-  }
-  std::vector<Attribute> all(node.attributes.begin(), node.attributes.end());
-  all.push_back(attribute);
-  set_attributes(id, all);
-}
-
-void Edit::remove_attribute(NodeId node, Symbol name) {
-  std::vector<Attribute> kept;
-  for (const Attribute& attribute : model_.nodes_[node].attributes) {
-    if (attribute.name() != name) kept.push_back(attribute);
-  }
-  if (kept.size() != model_.nodes_[node].attributes.size()) set_attributes(node, kept);
-}
-
 void Edit::set_op(NodeId node, Symbol op, Symbol domain) {
   model_.nodes_[node].op = op;
   model_.nodes_[node].domain = domain;
@@ -228,64 +179,6 @@ void Edit::set_type(ValueId id, TypeId type) {
   value.type = type;
   value.dirty = !importing_;
   touch(value.graph);
-}
-
-void Edit::erase(NodeId id) {
-  for (const ValueId result : model_.nodes_[id].results) {
-    ASSAY_CHECK(!result || !model_.values_[result].first_use);
-  }
-  unlink(id);
-  kill(model_.bodies(model_.nodes_[id]));
-  kill(id);
-}
-
-void Edit::erase(GraphId body) { kill(std::vector<GraphId>{body}); }
-
-void Edit::kill(std::vector<GraphId> bodies) {
-  while (!bodies.empty()) {
-    const GraphId body = bodies.back();
-    bodies.pop_back();
-    const Graph& graph = model_.graphs_[body.index];
-    for (const NodeId node : nodes(model_, body)) {
-      for (const GraphId inner : model_.bodies(model_.nodes_[node])) bodies.push_back(inner);
-      kill(node);
-    }
-    kill(graph.outputs_node);
-    for (const ValueId id : graph.inputs) forget(model_.values_[id]);
-    for (const ValueId id : graph.initializers) forget(model_.values_[id]);
-  }
-}
-
-void Edit::kill(NodeId id) {
-  Node& node = model_.nodes_[id];
-  for (Use& use : node.operands) detach(use);
-  for (const ValueId result : node.results) {
-    if (result) forget(model_.values_[result]);
-  }
-  node.alive = false;
-}
-
-void Edit::forget(Value& value) {
-  value.alive = false;
-  if (value.source_name != kEmpty) model_.forgotten_names_.emplace(value.graph, value.source_name);
-}
-
-void Edit::erase(std::span<const ValueId> values) {
-  std::vector<GraphId> graphs;
-  for (const ValueId id : values) {
-    Value& value = model_.values_[id];
-    ASSAY_CHECK(value.alive && !value.producer && !value.first_use);
-    forget(value);
-    if (graphs.empty() || graphs.back() != value.graph) graphs.push_back(value.graph);
-  }
-  std::sort(graphs.begin(), graphs.end());
-  graphs.erase(std::unique(graphs.begin(), graphs.end()), graphs.end());
-  for (const GraphId id : graphs) {
-    const auto is_dead = [&](ValueId value) { return !model_.values_[value].alive; };
-    std::erase_if(model_.graphs_[id.index].inputs, is_dead);
-    std::erase_if(model_.graphs_[id.index].initializers, is_dead);
-    touch(id);
-  }
 }
 
 void Edit::link(NodeId id, NodeId before) {

@@ -35,6 +35,7 @@ std::string graph_label(const ir::Model& model, GraphId graph) {
     label += fmt::format("{}`{}` of {}", label.empty() ? "" : " in ", printable(attribute_of_body(model, graph)),
                          ir::describe(model, model[graph].parent));
   }
+  if (graph == model.main_graph()) return label;
   const std::string function = function_label(model, graph);
   return label.empty() || function.empty() ? label + function : fmt::format("{} in {}", label, function);
 }

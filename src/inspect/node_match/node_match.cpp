@@ -1,5 +1,6 @@
 #include "inspect/node_match/node_match.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
