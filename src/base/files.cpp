@@ -147,4 +147,12 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(Bytes bytes, std::strin
   return std::shared_ptr<const MappedFile>(new MappedFile(label, -1, data, bytes.size()));
 }
 
+void MappedFile::release(uint64_t offset, uint64_t size) const {
+  if (fd_ < 0) return;  // memory of our own would lose its content
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = (offset + page - 1) / page * page;
+  const uint64_t end = (offset + size) / page * page;
+  if (begin < end) madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 }  // namespace assay

@@ -30,6 +30,8 @@ class MappedFile {
   uint64_t size() const { return size_; }
   const std::filesystem::path& path() const { return path_; }
   int fd() const { return fd_; }  // -1 where there is no file behind it
+  // Gives the pages of a range back to the system; they return when they are touched.
+  void release(uint64_t offset, uint64_t size) const;
 
  private:
   MappedFile(std::filesystem::path path, int fd, const std::byte* data, uint64_t size);

@@ -59,7 +59,7 @@ bool Lister::is_listed(const ir::Node& node) const {
 
 results::InitializerInfo Lister::initializer(ir::ValueId id) const {
   const ir::TensorEntry& entry = model_[model_[id].constant];
-  return {value_info(model_, id), entry.sparse ? nullptr : &entry.tensor, entry.external_location};
+  return {value_info(model_, id), entry.sparse ? nullptr : &entry.tensor, std::string(entry.external_location)};
 }
 
 void Lister::begin(ir::GraphId id, results::GraphRole role, std::string_view attribute) {

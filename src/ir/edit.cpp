@@ -84,7 +84,7 @@ void Edit::set_default(ValueId input, TensorId tensor) {
 void Edit::set_tensor(TensorId id, tensor::Tensor tensor) {
   TensorEntry& entry = model_.tensors_[id];
   entry.tensor = std::move(tensor);
-  entry.external_location.clear();
+  entry.external_location = {};
   if (std::exchange(entry.sparse, nullptr)) entry.source = {};
   entry.dirty = true;
   model_.edited_ = true;

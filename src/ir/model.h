@@ -24,9 +24,9 @@ namespace assay::ir {
 // Where an imported thing stands in its file: a whole field, the first `header` bytes of which are tag and length.
 struct SourceRange {
   uint64_t offset = 0;
-  uint64_t size = 0;
-  uint8_t header = 0;
-  bool present = false;
+  uint64_t size : 56 = 0;
+  uint64_t header : 7 = 0;
+  bool present : 1 = false;
 };
 
 // One place where a value is used; part of the value's list of uses.
@@ -104,7 +104,7 @@ struct SparseTensor {
 struct TensorEntry {
   tensor::Tensor tensor;
   std::shared_ptr<const SparseTensor> sparse;  // set: a sparse tensor, and `tensor` is empty
-  std::string external_location;               // relative path as written; empty: not external
+  std::string_view external_location;          // relative path as written; empty: not external
   std::string_view name;                       // as in its TensorProto; lives as long as the model
   bool dirty = false;                          // its content was edited
   bool renamed = false;                        // the name in its TensorProto no longer holds

@@ -33,7 +33,7 @@ Symbol SymbolTable::insert(std::string_view text, bool copy) {
   const Symbol symbol = texts_.add();
   texts_[symbol] = copy ? std::string_view(owned_.emplace_back(text)) : text;
   slots_[at] = {hash, symbol};
-  if (texts_.size() * 2 > slots_.size()) grow();
+  if (texts_.size() * 3 > slots_.size() * 2) grow();
   return symbol;
 }
 

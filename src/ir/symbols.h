@@ -32,7 +32,7 @@ class SymbolTable {
   void grow();
 
   Pool<Symbol, std::string_view> texts_;
-  std::vector<Slot> slots_;  // open addressing, at most half full
+  std::vector<Slot> slots_;  // open addressing, at most two thirds full
   std::deque<std::string> owned_;
 };
 

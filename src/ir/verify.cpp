@@ -57,7 +57,7 @@ void NameCheck::declare(ValueId id) {
   if (value.name == kEmpty) return;
   ValueId& slot = visible_[value.name.index];
   if (slot) report_twice(value, model_[slot]);
-  scopes_.back().replaced.emplace_back(value.name, slot);
+  if (value.graph != model_.main_graph()) scopes_.back().replaced.emplace_back(value.name, slot);
   slot = id;
 }
 
@@ -76,6 +76,7 @@ void NameCheck::enter(GraphId id) {
 }
 
 void NameCheck::leave() {
+  if (scopes_.back().graph == model_.main_graph()) visible_.assign(visible_.size(), ValueId{});
   const std::vector<std::pair<Symbol, ValueId>>& replaced = scopes_.back().replaced;
   for (size_t i = replaced.size(); i-- > 0;) visible_[replaced[i].first.index] = replaced[i].second;
   scopes_.pop_back();

@@ -64,7 +64,7 @@ std::shared_ptr<const MappedFile> ExternalFiles::map(const std::string& location
 }
 
 tensor::StoragePtr ExternalFiles::open(const ExternalReference& reference, std::optional<uint64_t> needed) {
-  const std::shared_ptr<const MappedFile> file = map(reference.location);
+  const std::shared_ptr<const MappedFile> file = map(std::string(reference.location));
   const uint64_t offset = reference.offset.value_or(0);
   const uint64_t needed_bytes = needed.value_or(file->size() - std::min(offset, file->size()));
   if (reference.length && *reference.length != needed_bytes) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/files.h"
 #include "tensor/storage.h"
@@ -13,7 +14,7 @@ namespace assay::onnx {
 
 // What a TensorProto says about data outside the model file.
 struct ExternalReference {
-  std::string location;  // relative path
+  std::string_view location;  // relative path, in the model file
   std::optional<uint64_t> offset;
   std::optional<uint64_t> length;
 };

@@ -176,7 +176,7 @@ TEST_F(External, one_file_for_each_tensor) {
   std::set<std::string> files;
   for (uint32_t i = 0; i < names.size(); ++i) {
     EXPECT_EQ(text(again[ir::TensorId{i}].tensor), std::string(8, static_cast<char>('a' + i)));
-    files.insert(again[ir::TensorId{i}].external_location);
+    files.emplace(again[ir::TensorId{i}].external_location);
   }
   EXPECT_EQ(files.size(), names.size());
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ir/verify.h"
 #include "onnx/fields.h"
+#include "onnx/read_window.h"
 
 namespace assay::onnx {
 
@@ -31,8 +32,10 @@ GraphId GraphImporter::import_graph(const Message& message) {
   edit_.graph(id).source = range_of(message);
   declare_definitions(message, numbers, id);
   std::vector<Message> outputs;
+  ReadWindow window(*model_.source(), message);
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
+    window.pass(field.whole);
     if (field.number == field::graph::node) continue;
     declare_graph_part(message, field, id);
     if (field.number != field::graph::output) continue;
@@ -45,15 +48,18 @@ GraphId GraphImporter::import_graph(const Message& message) {
   for (const Message& output : outputs) values.push_back(resolve_output(output, id));
   edit_.set_outputs(id, values);
   leave_scope(mark);
+  if (id == model_.main_graph()) visible_ = {};
   return id;
 }
 
 // Nodes and inputs; initializers come later because one of them may be the default of an input.
 void GraphImporter::declare_definitions(const Message& message, Numbers numbers, GraphId graph) {
+  ReadWindow window(*model_.source(), message);
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
     if (field.number == numbers.node) declare_node(as_message(message, field, "node"), graph);
     if (field.number == numbers.input) declare_input(as_message(message, field, "input"), graph);
+    window.pass(field.whole);
   }
 }
 
@@ -89,7 +95,11 @@ void GraphImporter::declare_input(const Message& message, GraphId graph) {
 
 // An initializer that has the name of an input is the input's default.
 void GraphImporter::declare_initializer(ir::TensorEntry tensor, GraphId graph) {
-  const Symbol name = model_.symbols().intern_borrowed(tensor.name);
+  // Names that stand among large weights are copied, so that comparing names does not make the weights resident.
+  constexpr uint64_t kLargeBytes = 16 << 10;
+  weight_bytes_ += tensor.tensor.size_bytes();
+  const bool among_large = weight_bytes_ / ++weight_count_ >= kLargeBytes;
+  const Symbol name = among_large ? edit_.intern(tensor.name) : model_.symbols().intern_borrowed(tensor.name);
   const ir::TensorId id = edit_.add_tensor(std::move(tensor));
   const ValueId known = lookup(name);
   if (known && model_[known].graph == graph && model_[known].kind == ir::ValueKind::input && !model_[known].constant) {
@@ -133,9 +143,11 @@ void GraphImporter::declare_node(const Message& message, GraphId graph) {
 }
 
 void GraphImporter::describe_all(const Message& message, uint32_t number, GraphId graph) {
+  ReadWindow window(*model_.source(), message);
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
     if (field.number == number) describe(as_message(message, field, "value_info"), graph);
+    window.pass(field.whole);
   }
 }
 
@@ -161,11 +173,13 @@ void GraphImporter::describe_value(ValueId value, ir::TypeId type) {
 }
 
 void GraphImporter::resolve_nodes(const Message& message, GraphId graph) {
+  ReadWindow window(*model_.source(), message);
   for (NodeId node = model_[graph].first; node; node = model_[node].next) {
     const ir::SourceRange& source = model_[node].source;
     const Bytes bytes(message.origin + source.offset + source.header, source.size - source.header);
-    const Message content{bytes, message.origin, message.depth + 1, source.header};
+    const Message content{bytes, message.origin, message.depth + 1, static_cast<uint8_t>(source.header)};
     with_frame([&] { return ir::describe(model_, node); }, [&] { resolve_node(content, node); });
+    window.pass(bytes);
   }
 }
 
@@ -262,7 +276,7 @@ void GraphImporter::bind(Symbol name, ValueId value) {
   if (visible_.size() <= name.index) visible_.resize(model_.symbols().size());
   ValueId& slot = visible_[name.index];
   if (slot && model_[slot].graph == model_[value].graph) return;
-  replaced_.emplace_back(name, slot);
+  if (model_[value].graph != model_.main_graph()) replaced_.emplace_back(name, slot);
   slot = value;
 }
 

@@ -125,7 +125,7 @@ tensor::StoragePtr TensorImporter::external_storage(const Parts& parts, uint64_t
   if (is_known && !needed) fail(ErrorCode::parse, "{} elements of {} are too many", count, tensor::name(parts.dtype));
   if (!options_.ignore_external_data) return external_.open(parts.external, needed);
   check_location(parts.external.location);
-  return make_unread(parts.external.location, needed.value_or(0));
+  return make_unread(std::string(parts.external.location), needed.value_or(0));
 }
 
 ir::TensorEntry TensorImporter::import_sparse(const Message& message) {

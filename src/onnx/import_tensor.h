@@ -10,7 +10,12 @@
 namespace assay::onnx {
 
 inline ir::SourceRange range_of(const Message& message) {
-  return {message.offset() - message.header, message.bytes.size() + message.header, message.header, true};
+  ir::SourceRange range;
+  range.offset = message.offset() - message.header;
+  range.size = message.bytes.size() + message.header;
+  range.header = message.header;
+  range.present = true;
+  return range;
 }
 
 // Imports TensorProto and SparseTensorProto messages over mapped storage. Sizes are checked here: Error (parse) names

@@ -73,7 +73,7 @@ void TensorParser::parse_external(const ir::Type& type, ir::TensorEntry& entry) 
   if (!size)
     lexer_.fail_at(start, "expected `{`, found `[`: strings, and dims that are too large, have no external data");
   const std::shared_ptr<TextExternalStorage> storage = std::make_shared<TextExternalStorage>(parse_entries(), *size);
-  entry.external_location = storage->location();
+  entry.external_location = edit_.keep(storage->location());
   if (entry.external_location.empty()) lexer_.fail_at(start, "expected external data with a \"location\", found none");
   entry.tensor = tensor::Tensor(type.dtype, std::move(shape), storage);
 }
