@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "onnx/rope.h"
+#include "onnx/export/rope.h"
 #include "support/model_checks.h"
 
 namespace assay::onnx {

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "onnx/export_graph.h"
-#include "onnx/export_header.h"
-#include "onnx/external.h"
+#include "onnx/export/graph.h"
+#include "onnx/export/header.h"
 #include "onnx/fields.h"
+#include "onnx/import/external.h"
 
 namespace assay::onnx {
 namespace fs = std::filesystem;

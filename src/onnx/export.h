@@ -5,7 +5,7 @@
 #include <string>
 
 #include "ir/model.h"
-#include "onnx/export_tensor.h"
+#include "onnx/export/tensor.h"
 
 namespace assay::onnx {
 

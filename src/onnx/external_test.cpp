@@ -1,5 +1,5 @@
 // External data: where it may lie, what is read of it, how it is written.
-#include "onnx/external.h"
+#include "onnx/import/external.h"
 
 #include <set>
 

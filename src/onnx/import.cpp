@@ -4,7 +4,7 @@
 
 #include "ir/verify.h"
 #include "onnx/fields.h"
-#include "onnx/import_graph.h"
+#include "onnx/import/graph.h"
 
 namespace assay::onnx {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/model.h"
-#include "onnx/rope.h"
+#include "onnx/export/rope.h"
 #include "onnx/wire.h"
 
 namespace assay::onnx {

@@ -1,4 +1,4 @@
-#include "onnx/external.h"
+#include "onnx/import/external.h"
 
 #include <algorithm>
 

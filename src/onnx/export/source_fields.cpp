@@ -1,4 +1,4 @@
-#include "onnx/source_fields.h"
+#include "onnx/export/source_fields.h"
 
 #include <fmt/core.h>
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ir/edit.h"
-#include "onnx/import_tensor.h"
-#include "onnx/import_types.h"
+#include "onnx/import/tensor.h"
+#include "onnx/import/types.h"
 
 namespace assay::onnx {
 

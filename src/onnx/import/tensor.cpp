@@ -1,4 +1,4 @@
-#include "onnx/import_tensor.h"
+#include "onnx/import/tensor.h"
 
 #include <charconv>
 

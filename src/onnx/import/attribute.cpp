@@ -1,4 +1,4 @@
-#include "onnx/import_attribute.h"
+#include "onnx/import/attribute.h"
 
 #include <algorithm>
 #include <bit>

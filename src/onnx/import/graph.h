@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "ir/edit.h"
-#include "onnx/import_attribute.h"
-#include "onnx/import_tensor.h"
-#include "onnx/import_types.h"
+#include "onnx/import/attribute.h"
+#include "onnx/import/tensor.h"
+#include "onnx/import/types.h"
 
 namespace assay::onnx {
 

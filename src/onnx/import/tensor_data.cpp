@@ -1,4 +1,4 @@
-#include "onnx/tensor_data.h"
+#include "onnx/import/tensor_data.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "onnx/import_graph.h"
+#include "onnx/import/graph.h"
 
 #include <fmt/core.h>
 
@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "ir/verify.h"
 #include "onnx/fields.h"
-#include "onnx/read_window.h"
+#include "onnx/import/read_window.h"
 
 namespace assay::onnx {
 

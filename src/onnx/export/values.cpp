@@ -1,6 +1,6 @@
-#include "onnx/export_graph.h"
+#include "onnx/export/graph.h"
+#include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
-#include "onnx/source_fields.h"
 
 namespace assay::onnx {
 

@@ -1,4 +1,4 @@
-#include "onnx/rope.h"
+#include "onnx/export/rope.h"
 
 #include <bit>
 

@@ -1,11 +1,11 @@
-#include "onnx/export_tensor.h"
+#include "onnx/export/tensor.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
-#include "onnx/source_fields.h"
 
 namespace assay::onnx {
 namespace {

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "ir/model.h"
-#include "onnx/external.h"
 #include "onnx/import.h"
-#include "onnx/tensor_data.h"
+#include "onnx/import/external.h"
+#include "onnx/import/tensor_data.h"
 
 namespace assay::onnx {
 

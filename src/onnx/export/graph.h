@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ir/model.h"
-#include "onnx/export_tensor.h"
-#include "onnx/rope.h"
+#include "onnx/export/rope.h"
+#include "onnx/export/tensor.h"
 #include "onnx/wire.h"
 
 namespace assay::onnx {

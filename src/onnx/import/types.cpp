@@ -1,4 +1,4 @@
-#include "onnx/import_types.h"
+#include "onnx/import/types.h"
 
 #include "onnx/fields.h"
 

@@ -1,10 +1,10 @@
 #include <array>
 #include <string_view>
 
-#include "onnx/export_graph.h"
-#include "onnx/export_header.h"
+#include "onnx/export/graph.h"
+#include "onnx/export/header.h"
+#include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
-#include "onnx/source_fields.h"
 
 namespace assay::onnx {
 

@@ -1,10 +1,10 @@
-#include "onnx/export_header.h"
+#include "onnx/export/header.h"
 
 #include <algorithm>
 #include <array>
 
+#include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
-#include "onnx/source_fields.h"
 
 namespace assay::onnx {
 namespace {

@@ -1,10 +1,10 @@
-#include "onnx/export_graph.h"
+#include "onnx/export/graph.h"
 
 #include <array>
 
 #include "base/error.h"
+#include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
-#include "onnx/source_fields.h"
 
 namespace assay::onnx {
 
