@@ -21,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kFirstBytes = 64 << 10;
+constexpr size_t kMostStreamBytes = size_t{4} << 30;  // a stream is held in memory
 
 // A file descriptor that is closed at the end of its scope unless released.
 class Descriptor {
@@ -115,18 +116,15 @@ std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
   return std::shared_ptr<const MappedFile>(new MappedFile(path, file.release(), begin, size));
 }
 
-// A stream is held in memory; one that would take more than half of it is refused before the machine suffers.
-static uint64_t stream_limit() {
-  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
-}
-
 std::shared_ptr<const MappedFile> MappedFile::read_stream(int fd, std::string label) {
   GrowingPages pages(label);
   pages.resize(kFirstBytes);
   size_t size = 0;
   for (;;) {
     if (size == pages.capacity()) {
-      if (size > stream_limit() / 2) fail(ErrorCode::limit, "`{}` does not end within {} bytes", label, size);
+      if (size >= kMostStreamBytes) {
+        fail(ErrorCode::limit, "`{}` does not end within {} bytes; larger models must be files", label, size);
+      }
       pages.resize(2 * size);
     }
     const size_t count = read_some(fd, {pages.data() + size, pages.capacity() - size}, label);

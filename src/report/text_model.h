@@ -49,7 +49,6 @@ class TextModelListing : public results::ModelListingSink {
   };
   std::vector<NodeContext> nodes_;
   size_t indent_ = 0;
-  size_t graph_depth_ = 0;
 };
 
 // `{x [dtype=float32, shape=('N', 3)],\n y}`.
