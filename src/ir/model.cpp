@@ -23,4 +23,9 @@ GraphId Model::enclosing(GraphId graph) const {
   return parent ? (*this)[parent].graph : GraphId{};
 }
 
+NodeId Model::ancestor_in(NodeId node, GraphId graph) const {
+  while (node && (*this)[node].graph != graph) node = (*this)[(*this)[node].graph].parent;
+  return node;
+}
+
 }  // namespace assay::ir

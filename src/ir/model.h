@@ -170,6 +170,8 @@ class Model {
   std::vector<GraphId> bodies(const Node& node) const;
   // The graph that this body stands in; invalid for others.
   GraphId enclosing(GraphId graph) const;
+  // The node of `graph` that this node is or stands in, however deep; invalid if it stands elsewhere.
+  NodeId ancestor_in(NodeId node, GraphId graph) const;
 
   uint32_t node_slots() const { return nodes_.size(); }  // ids below this were given out; some may be dead
   uint32_t value_slots() const { return values_.size(); }

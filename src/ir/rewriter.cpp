@@ -9,12 +9,6 @@
 namespace assay::ir {
 namespace {
 
-// The node of `graph` that `node` is or stands in.
-NodeId ancestor_in(const Model& model, NodeId node, GraphId graph) {
-  while (node && model[node].graph != graph) node = model[model[node].graph].parent;
-  return node;
-}
-
 std::string describe_all(const Model& model, const std::vector<NodeId>& nodes) {
   std::string text;
   for (const NodeId node : nodes) text += (text.empty() ? "" : ", ") + describe(model, node);
@@ -50,7 +44,7 @@ void Rewriter::check_order(const Patch& patch, NodeId anchor) const {
   }
   for (const Patch::Replacement& item : patch.replacements_) {
     for (const Use& use : uses(model_, item.old_value)) {
-      const NodeId user = ancestor_in(model_, use.user, graph);
+      const NodeId user = model_.ancestor_in(use.user, graph);
       ASSAY_CHECK(user && (model_[user].is_outputs || !model_.is_before(user, anchor) || !item.new_value.is_new()));
     }
   }

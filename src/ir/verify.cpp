@@ -99,12 +99,6 @@ void NameCheck::run(GraphId root) {
   }
 }
 
-// The node of `graph` that `user` is or stands in, however deep; invalid if it stands elsewhere.
-NodeId ancestor_in(const Model& model, NodeId user, GraphId graph) {
-  while (user && model[user].graph != graph) user = model[model[user].graph].parent;
-  return user;
-}
-
 // Kahn's algorithm over graphs whose order is wrong: what never becomes ready stands on, or behind, a cycle.
 class CycleSearch {
  public:
@@ -117,7 +111,7 @@ class CycleSearch {
     for (const ValueId result : model_[node].results) {
       if (!result) continue;
       for (const Use& use : uses(model_, result)) {
-        const NodeId user = ancestor_in(model_, use.user, graph_);
+        const NodeId user = model_.ancestor_in(use.user, graph_);
         if (user && !model_[user].is_outputs) fn(user);
       }
     }
@@ -189,7 +183,7 @@ class UseCheck {
   void check(ValueId id) {
     const Value& value = model_[id];
     for (const Use& use : uses(model_, id)) {
-      const NodeId user = ancestor_in(model_, use.user, value.graph);
+      const NodeId user = model_.ancestor_in(use.user, value.graph);
       if (!user) return report_invisible(model_, value, use.user, diagnostics_);
       if (value.producer && !model_[user].is_outputs && !model_.is_before(value.producer, user)) return disorder(id);
     }

@@ -1,3 +1,5 @@
+#include "inspect/node_match/interface.h"
+
 #include <algorithm>
 
 #include "inspect/model_diff/parts.h"
@@ -48,21 +50,6 @@ void diff_ends(const DiffContext& context, const Ends& ends, results::InterfaceD
   Pairs sorted = ends.pairs;
   std::ranges::sort(sorted);
   part.reordered = !std::ranges::is_sorted(sorted, {}, &std::pair<size_t, size_t>::second);
-}
-
-// Inputs with a default are weights.
-std::vector<ValueId> inputs_of(const ir::Model& model) {
-  std::vector<ValueId> values;
-  for (const ValueId input : model[model.main_graph()].inputs) {
-    values.push_back(model[input].constant ? ValueId{} : input);
-  }
-  return values;
-}
-
-std::vector<ValueId> outputs_of(const ir::Model& model) {
-  std::vector<ValueId> values;
-  for (const ir::Use& use : model.outputs(model.main_graph())) values.push_back(use.value);
-  return values;
 }
 
 }  // namespace

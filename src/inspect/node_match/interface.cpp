@@ -7,25 +7,25 @@
 #include "inspect/node_match/words.h"
 
 namespace assay::inspect {
-namespace {
 
-using ir::ValueId;
-using Pairs = std::vector<std::pair<size_t, size_t>>;
-
-// An input with a default is a weight and left out.
-std::vector<ValueId> inputs_of(const ir::Model& model) {
-  std::vector<ValueId> values;
-  for (const ValueId input : model[model.main_graph()].inputs) {
-    values.push_back(model[input].constant ? ValueId{} : input);
+std::vector<ir::ValueId> inputs_of(const ir::Model& model) {
+  std::vector<ir::ValueId> values;
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    values.push_back(model[input].constant ? ir::ValueId{} : input);
   }
   return values;
 }
 
-std::vector<ValueId> outputs_of(const ir::Model& model) {
-  std::vector<ValueId> values;
+std::vector<ir::ValueId> outputs_of(const ir::Model& model) {
+  std::vector<ir::ValueId> values;
   for (const ir::Use& use : model.outputs(model.main_graph())) values.push_back(use.value);
   return values;
 }
+
+namespace {
+
+using ir::ValueId;
+using Pairs = std::vector<std::pair<size_t, size_t>>;
 
 // Positions of one side by some key; taken in order.
 template <typename Key>

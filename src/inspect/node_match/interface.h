@@ -5,6 +5,10 @@
 
 namespace assay::inspect {
 
+// The main graph's inputs and outputs; an input with a default is a weight and stands as an invalid one.
+std::vector<ir::ValueId> inputs_of(const ir::Model& model);
+std::vector<ir::ValueId> outputs_of(const ir::Model& model);
+
 // Pairs the inputs and outputs of the main graphs: by name, the others of one type in their order.
 void match_interfaces(const ir::Model& a, const ir::Model& b, Matching& matching);
 
