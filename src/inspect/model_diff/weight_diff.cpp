@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tensor/casts.h"
+#include "tensor/index.h"
 
 namespace assay::inspect {
 namespace {
@@ -36,15 +37,6 @@ bool is_nan(T value) {
 template <typename T>
 bool is_inf(T value) {
   return std::isinf(magnitude(value));
-}
-
-std::vector<int64_t> index_of(uint64_t place, const tensor::Shape& shape) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
-    index[i] = static_cast<int64_t>(place % static_cast<uint64_t>(shape[i]));
-    place /= static_cast<uint64_t>(shape[i]);
-  }
-  return index;
 }
 
 // Walks two tensors of one type in tiles and adds up how far they are apart.
@@ -116,7 +108,7 @@ class Comparison {
 
   void add_differing(uint64_t place, uint64_t in_tile) {
     if (is_nan(tile_a_[in_tile]) && is_nan(tile_b_[in_tile])) return;
-    if (result_.differing_count++ == 0) result_.first_differing = index_of(place, a_.shape());
+    if (result_.differing_count++ == 0) result_.first_differing = tensor::index_of(place, a_.shape());
   }
 
   const Tensor& a_;
@@ -136,7 +128,7 @@ TensorDistance count_different(const Items& a, const Items& b, const tensor::Sha
   result.count = a.size();
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (a[i] == b[i]) continue;
-    if (result.differing_count++ == 0) result.first_differing = index_of(i, shape);
+    if (result.differing_count++ == 0) result.first_differing = tensor::index_of(i, shape);
   }
   return result;
 }

@@ -8,6 +8,7 @@
 #include "inspect/sparsity/scan.h"
 #include "inspect/sparsity/weights.h"
 #include "inspect/sparsity/zero.h"
+#include "tensor/index.h"
 
 namespace assay::inspect {
 namespace {
@@ -26,15 +27,6 @@ AxisView view_along(const tensor::Shape& shape, int64_t axis) {
     if (i > axis) view.inner *= dim;
   }
   return view;
-}
-
-std::vector<int64_t> index_of(uint64_t place, const tensor::Shape& shape) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0;) {
-    index[i] = static_cast<int64_t>(place % static_cast<uint64_t>(shape[i]));
-    place /= static_cast<uint64_t>(shape[i]);
-  }
-  return index;
 }
 
 // Why the weight is not eligible; empty: it is.
@@ -71,7 +63,7 @@ WeightSparsity check(const ir::Model& model, const SparsityCandidate& candidate)
   result.zero_fraction = static_cast<double>(counts.zeros) / static_cast<double>(tensor.count());
   result.group_count = tensor.count() / kGroup;
   result.bad_group_count = counts.bad_groups;
-  if (counts.first_bad) result.first_bad = index_of(*counts.first_bad, tensor.shape());
+  if (counts.first_bad) result.first_bad = tensor::index_of(*counts.first_bad, tensor.shape());
   return result;
 }
 
