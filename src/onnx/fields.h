@@ -134,4 +134,13 @@ enum : uint32_t {
 };
 }
 
+// Of onnx-data.proto: sequences and optionals share the numbers of what they hold.
+namespace container {
+enum : uint32_t { elem_type = 2, tensor = 3, sparse_tensor = 4, sequence = 5, map = 6, optional = 7 };
+}
+
+namespace map {
+enum : uint32_t { key_type = 2, keys = 3, string_keys = 4, values = 5 };
+}
+
 }  // namespace assay::onnx::field

@@ -1,32 +1,24 @@
 #include "onnx/known_operators.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
-#include <tuple>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include "base/text.h"
 #include "ir/verify.h"
+#include "schema/schema.h"
 
 namespace assay::onnx {
 namespace {
 
 std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
-const KnownDomain* find_domain(std::string_view name) {
-  const std::span<const KnownDomain> domains = known_domains();
-  const auto found = std::ranges::find(domains, name, &KnownDomain::name);
-  return found == domains.end() ? nullptr : &*found;
-}
-
-const KnownOperator* find_operator(std::string_view domain, std::string_view name) {
-  const std::span<const KnownOperator> all = known_operators();
-  const auto order = [](const KnownOperator& op) { return std::tuple(op.domain, op.name); };
-  const auto found = std::ranges::lower_bound(all, std::tuple(domain, name), {}, order);
-  return found != all.end() && order(*found) == std::tuple(domain, name) ? &*found : nullptr;
-}
 
 // One kind of operator that the model uses.
 struct Usage {
@@ -67,18 +59,19 @@ Declared collect_declared(const ir::Model& model) {
 }
 
 void check_versions(const ir::Model& model, Diagnostics& diagnostics) {
-  if (model.header().ir_version > kNewestIrVersion) {
+  const int64_t newest_ir = schema::newest_ir_version();
+  if (model.header().ir_version > newest_ir) {
     diagnostics.warn("newer_ir_version", "",
                      fmt::format("the model has IR version {}, the newest that is known here is {}",
-                                 model.header().ir_version, kNewestIrVersion));
+                                 model.header().ir_version, newest_ir));
   }
   for (const ir::OpsetImport& opset : model.header().opset_imports) {
     const std::string_view name = canonical(model.text(opset.domain));
-    const KnownDomain* known = find_domain(name);
-    if (!known || opset.version <= known->newest_version) continue;
+    const std::optional<int64_t> newest = schema::newest_version(name);
+    if (!newest || opset.version <= *newest) continue;
     diagnostics.warn("newer_opset", "",
                      fmt::format("the model needs version {} of domain `{}`, the newest that is known here is {}",
-                                 opset.version, name.empty() ? "ai.onnx" : name, known->newest_version));
+                                 opset.version, name.empty() ? "ai.onnx" : name, *newest));
   }
 }
 
@@ -89,13 +82,15 @@ void check_usage(const ir::Model& model, const Declared& declared, const Usages:
   if (declared.functions.contains(key)) return;
   const std::string node(model[usage.example].name);
   const std::string op = printable(model.text(key.second));
-  if (find_domain(domain) && !find_operator(domain, model.text(key.second))) {
+  const bool open = domain.starts_with("com.microsoft");  // has operators that are not listed
+  const bool listed = schema::newest_version(domain).has_value();
+  if (listed && !open && !schema::is_known_operator(domain, model.text(key.second))) {
     diagnostics.error(
         "unknown_operator", node,
         fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
                     domain.empty() ? "ai.onnx" : domain, op, usage.count, ir::describe(model, usage.example)));
   }
-  if (!find_domain(domain) && !domain.starts_with("com.microsoft")) {
+  if (!listed && !open) {
     diagnostics.warn("unknown_domain", node,
                      fmt::format("domain `{}` is not ONNX's: what `{}` means is not known ({} node(s))",
                                  printable(domain), op, usage.count));

@@ -1,5 +1,6 @@
 #include "cli/options/values.h"
 
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -64,6 +65,48 @@ std::vector<std::string> spelled_out(const Spelling& spelling, std::string_view 
     words.push_back(std::move(text));
   }
   return words;
+}
+
+exec::InputShape parse_input_shape(std::string_view option, std::string_view text) {
+  const KeyValue parts = split_key_value(text);
+  const std::string_view list = parts.value;
+  if (parts.key.empty() || list.size() < 2 || list.front() != '[' || list.back() != ']') {
+    fail(ErrorCode::usage, "{}: expected NAME:[DIM,...], seen `{}`", option, printable(text));
+  }
+  exec::InputShape shape{parts.key, {}};
+  const std::string_view inner = list.substr(1, list.size() - 2);
+  if (inner.find_first_not_of(' ') == std::string_view::npos) return shape;
+  for (const std::string_view word : split(inner, ',')) {
+    const size_t begin = word.find_first_not_of(' ');
+    const size_t end = word.find_last_not_of(' ');
+    if (begin == std::string_view::npos) fail(ErrorCode::usage, "{}: empty dim in `{}`", option, printable(text));
+    const std::string_view dim = word.substr(begin, end - begin + 1);
+    const bool is_number = dim.find_first_not_of("-0123456789") == std::string_view::npos;
+    const int64_t number = is_number ? parse_integer(option, dim) : -1;
+    if (number < -1) fail(ErrorCode::usage, "{}: negative dim {} in `{}`", option, number, printable(text));
+    shape.dims.push_back(number);
+  }
+  return shape;
+}
+
+uint64_t parse_size(std::string_view option, std::string_view text) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string_view digits = text;
+  if (!digits.empty() && (digits.back() == 'B' || digits.back() == 'b')) digits.remove_suffix(1);
+  uint64_t scale = 1;
+  if (!digits.empty()) {
+    const size_t unit = kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(digits.back()))));
+    if (unit != std::string_view::npos) {
+      scale = uint64_t{1} << (10 * (unit + 1));
+      digits.remove_suffix(1);
+    }
+  }
+  const double number = parse_number(option, digits);
+  const double bytes = number * static_cast<double>(scale);
+  if (!(number > 0) || bytes < 1 || bytes > 9e18) {
+    fail(ErrorCode::usage, "{}: expected a size as 512M or 8G, seen `{}`", option, printable(text));
+  }
+  return static_cast<uint64_t>(bytes);
 }
 
 }  // namespace assay::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/options/spec.h"
+#include "exec/generated_inputs.h"
 
 namespace assay::cli {
 
@@ -22,6 +23,11 @@ KeyValue split_key_value(std::string_view text);
 int64_t parse_integer(std::string_view option, std::string_view text);
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);
+
+// `name:[1,3,-1]`; a dim that is -1 or a word stays as the model says.
+exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
+// Bytes: `1000`, `512K`, `1.5G` (binary units).
+uint64_t parse_size(std::string_view option, std::string_view text);
 
 [[noreturn]] void fail_choice(std::string_view option, std::string_view value,
                               std::span<const std::string_view> choices);

@@ -1,0 +1,204 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include <sched.h>
+
+#include "base/check.h"
+
+namespace assay {
+namespace {
+
+constexpr std::chrono::microseconds kSpin{30};
+constexpr uint32_t kClosed = 1u << 31;
+
+unsigned affinity_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return unsigned(CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Whether this thread is working on one of several pieces; calls from there stay in the thread.
+bool& inside_piece() {
+  thread_local bool inside = false;
+  return inside;
+}
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Spins for a short while, then sleeps, until waiting(word) is false. Who changes `word` must notify.
+template <typename Fn>
+void wait_while(const std::atomic<uint32_t>& word, Fn waiting) {
+  const std::chrono::steady_clock::time_point end_of_spin = std::chrono::steady_clock::now() + kSpin;
+  for (uint32_t seen = word.load(); waiting(seen); seen = word.load()) {
+    if (std::chrono::steady_clock::now() < end_of_spin) {
+      relax();
+    } else {
+      word.wait(seen);
+    }
+  }
+}
+
+// One call of parallel_for: hands out its pieces in ascending order.
+class Job {
+ public:
+  Job(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t, uint64_t)> fn)
+      : count_(count), grain_(grain), pieces_(count / grain + (count % grain != 0)), fn_(fn) {}
+
+  uint64_t pieces() const { return pieces_; }
+  void run_piece(uint64_t piece) const {
+    const uint64_t begin = piece * grain_;
+    fn_(begin, begin + std::min(grain_, count_ - begin));
+  }
+  // Takes pieces until none is left. After a failure only pieces below it matter; they have all been taken before.
+  void work() {
+    for (uint64_t piece = next_++; piece < pieces_ && piece < failed_; piece = next_++) {
+      try {
+        run_piece(piece);
+      } catch (...) {
+        note_failure(piece);
+      }
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void note_failure(uint64_t piece) {
+    const std::lock_guard lock(mutex_);
+    if (piece >= failed_) return;
+    failed_ = piece;
+    error_ = std::current_exception();
+  }
+
+  const uint64_t count_;
+  const uint64_t grain_;
+  const uint64_t pieces_;
+  const FunctionRef<void(uint64_t, uint64_t)> fn_;
+  std::atomic<uint64_t> next_ = 0;
+  std::atomic<uint64_t> failed_ = std::numeric_limits<uint64_t>::max();
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool();
+
+  unsigned count() const { return count_; }
+  void set_count(unsigned count) { count_ = count == 0 ? affinity_cores() : count; }
+  void run(Job& job);
+
+ private:
+  void have_workers(unsigned count);
+  void stop_workers();
+  void worker(uint32_t seen);
+
+  std::mutex run_mutex_;  // held by the caller whose job it is
+  std::atomic<unsigned> count_ = affinity_cores();
+  std::vector<std::thread> workers_;
+  unsigned wanted_workers_ = 0;
+  Job* job_ = nullptr;
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint32_t> generation_ = 0;    // counts the jobs
+  std::atomic<uint32_t> inside_ = kClosed;  // workers that may touch the job; kClosed: no further one may
+};
+
+// A process that exits from inside a piece cannot wait for that piece.
+Pool::~Pool() {
+  if (inside_piece()) {
+    for (std::thread& worker : workers_) worker.detach();
+    return;
+  }
+  const std::lock_guard lock(run_mutex_);
+  stop_workers();
+}
+
+void Pool::run(Job& job) {
+  const std::lock_guard lock(run_mutex_);
+  have_workers(count_ - 1);
+  job_ = &job;
+  inside_ &= ~kClosed;
+  ++generation_;
+  generation_.notify_all();
+  inside_piece() = true;
+  job.work();
+  inside_piece() = false;
+  inside_ |= kClosed;
+  wait_while(inside_, [](uint32_t inside) { return inside != kClosed; });
+}
+
+// Where the system gives fewer threads than asked for, those do the work.
+void Pool::have_workers(unsigned count) {
+  if (wanted_workers_ == count) return;
+  stop_workers();
+  workers_.reserve(count);
+  wanted_workers_ = count;
+  try {
+    while (workers_.size() < count) workers_.emplace_back(&Pool::worker, this, generation_.load());
+  } catch (const std::system_error&) {
+    return;
+  }
+}
+
+void Pool::stop_workers() {
+  stop_ = true;
+  ++generation_;
+  generation_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
+  wanted_workers_ = 0;
+  stop_ = false;
+}
+
+void Pool::worker(uint32_t seen) {
+  inside_piece() = true;
+  while (true) {
+    wait_while(generation_, [seen](uint32_t generation) { return generation == seen; });
+    seen = generation_;
+    if (stop_) return;
+    if ((inside_++ & kClosed) == 0) job_->work();
+    if (--inside_ == kClosed) inside_.notify_all();
+  }
+}
+
+Pool& pool() {
+  static Pool instance;
+  return instance;
+}
+
+}  // namespace
+
+unsigned thread_count() { return pool().count(); }
+void set_thread_count(unsigned count) { pool().set_count(count); }
+
+void parallel_for(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t begin, uint64_t end)> fn) {
+  ASSAY_CHECK(grain > 0);
+  Job job(count, grain, fn);
+  if (job.pieces() <= 1 || inside_piece() || pool().count() == 1) {
+    for (uint64_t piece = 0; piece < job.pieces(); ++piece) job.run_piece(piece);
+    return;
+  }
+  pool().run(job);
+  job.rethrow();
+}
+
+}  // namespace assay

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/infer.h"
+#include "ops/node.h"
+
+namespace assay::ops {
+
+// What a node breaks of its schema by itself: counts of inputs and outputs, names and types of attributes. One line
+// each, with what was seen and what is expected.
+std::vector<std::string> broken_call_rules(const Node& node);
+// Inputs whose types the schema does not allow, or which should be of one type and are not.
+std::vector<std::string> broken_type_rules(const Node& node, std::span<const Knowledge> inputs);
+// Gives outputs the element types that the schema ties to inputs, or fixes.
+void bind_output_types(const Node& node, std::span<const Knowledge> inputs, std::span<Knowledge> outputs);
+
+}  // namespace assay::ops

@@ -1,0 +1,229 @@
+#include "ops/dim.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace assay::ops {
+namespace {
+
+std::optional<int64_t> checked_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::nullopt : std::optional(sum);
+}
+
+std::optional<int64_t> checked_multiply(int64_t a, int64_t b) {
+  int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
+}
+
+Dim dim_of(std::optional<int64_t> number) { return number ? Dim(*number) : Dim(); }
+
+int64_t floor_quotient(int64_t a, int64_t divisor) { return a / divisor - (a % divisor < 0 ? 1 : 0); }
+
+}  // namespace
+
+bool Dim::equals(const Dim& other) const {
+  if (kind_ != other.kind_ || is_unknown()) return false;
+  return is_number() ? number_ == other.number_ : id_ == other.id_;
+}
+
+bool Dim::is_non_negative() const {
+  if (is_number()) return number_ >= 0;
+  if (is_unknown()) return false;
+  const ir::AffineDim& expression = space_->table_.expression(id_);
+  return expression.constant >= 0 &&
+         std::ranges::all_of(expression.terms, [](const auto& term) { return term.second >= 0; });
+}
+
+std::string Dim::text() const {
+  if (is_number()) return fmt::format("{}", number_);
+  return is_unknown() ? "?" : space_->text(id_);
+}
+
+Dim operator+(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return dim_of(checked_add(a.number_, b.number_));
+  if (a.is_unknown() || b.is_unknown()) return {};
+  DimSpace& space = a.space_ ? *a.space_ : *b.space_;
+  return space.from(space.table_.add(space.to_id(a), space.to_id(b)));
+}
+
+Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+
+Dim operator*(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return dim_of(checked_multiply(a.number_, b.number_));
+  if (a.is(0) || b.is(0)) return 0;
+  if (a.is_unknown() || b.is_unknown()) return {};
+  DimSpace& space = a.space_ ? *a.space_ : *b.space_;
+  if (a.is_number()) return space.from(space.table_.scale(b.id_, a.number_));
+  if (b.is_number()) return space.from(space.table_.scale(a.id_, b.number_));
+  const std::optional<DimSpace::Monomial> result = space.monomial(Dims{a, b});
+  return result ? space.from(*result) : Dim();
+}
+
+// floor(e/d): what d divides leaves the bracket, the rest becomes a symbol.
+Dim floor_div(const Dim& a, int64_t divisor) {
+  ASSAY_CHECK(divisor > 0);
+  if (a.is_number()) return floor_quotient(a.number_, divisor);
+  if (a.is_unknown() || divisor == 1) return a;
+  DimSpace& space = *a.space_;
+  Dim whole = 0;
+  Dim rest = 0;
+  const ir::AffineDim expression = space.table_.expression(a.id_);
+  const auto divide = [&](int64_t coefficient, const Dim& factor) {
+    const int64_t quotient = floor_quotient(coefficient, divisor);
+    whole = whole + factor * Dim(quotient);
+    rest = rest + factor * Dim(coefficient - quotient * divisor);
+  };
+  for (const auto& [name, coefficient] : expression.terms) {
+    divide(coefficient, space.from(space.table_.symbol(name)));
+  }
+  divide(expression.constant, 1);
+  if (rest.is_number()) return whole + Dim(floor_quotient(rest.number_, divisor));
+  if (rest.is_unknown() || whole.is_unknown()) return {};
+  const std::string inner = rest.text();
+  const bool is_sum = inner.find(' ') != std::string::npos;
+  return whole + space.symbol(is_sum ? fmt::format("floor(({})/{})", inner, divisor)
+                                     : fmt::format("floor({}/{})", inner, divisor));
+}
+
+Dim ceil_div(const Dim& a, int64_t divisor) { return floor_div(a + Dim(divisor - 1), divisor); }
+
+Dim min(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return std::min(a.number_, b.number_);
+  if (a.is_unknown() || b.is_unknown()) return {};
+  if ((a - b).is_non_negative()) return b;
+  if ((b - a).is_non_negative()) return a;
+  return (a.space_ ? *a.space_ : *b.space_).extreme("min", a, b);
+}
+
+Dim max(const Dim& a, const Dim& b) {
+  if (a.is_number() && b.is_number()) return std::max(a.number_, b.number_);
+  if (a.is_unknown() || b.is_unknown()) return {};
+  if ((a - b).is_non_negative()) return a;
+  if ((b - a).is_non_negative()) return b;
+  return (a.space_ ? *a.space_ : *b.space_).extreme("max", a, b);
+}
+
+Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors) {
+  DimSpace* space = nullptr;
+  for (const Dim& dim : dims) space = dim.space_ ? dim.space_ : space;
+  for (const Dim& dim : divisors) space = dim.space_ ? dim.space_ : space;
+  if (!space) {
+    const std::optional<int64_t> total = product(dims).number();
+    const std::optional<int64_t> part = product(divisors).number();
+    if (!total || !part || *part == 0 || *total % *part != 0) return {};
+    return *total / *part;
+  }
+  std::optional<DimSpace::Monomial> total = space->monomial(dims);
+  const std::optional<DimSpace::Monomial> part = space->monomial(divisors);
+  if (!total || !part || part->number == 0 || total->number % part->number != 0) return {};
+  for (const ir::Symbol factor : part->factors) {
+    const auto found = std::ranges::find(total->factors, factor);
+    if (found == total->factors.end()) return {};
+    total->factors.erase(found);
+  }
+  total->number /= part->number;
+  return space->from(*total);
+}
+
+Dim product(std::span<const Dim> dims) {
+  Dim result = 1;
+  for (const Dim& dim : dims) result = result * dim;
+  return result;
+}
+
+std::string text(std::span<const Dim> dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + dims[i].text();
+  return text + "]";
+}
+
+std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims) {
+  std::vector<int64_t> result;
+  for (const Dim& dim : dims) {
+    if (!dim.is_number()) return std::nullopt;
+    result.push_back(*dim.number());
+  }
+  return result;
+}
+
+Dim DimSpace::from(ir::DimId id) {
+  if (id == ir::kUnknownDim || !id.valid()) return {};
+  if (const std::optional<int64_t> number = table_.as_constant(id)) return *number;
+  Dim dim;
+  dim.kind_ = Dim::Kind::expression;
+  dim.id_ = id;
+  dim.space_ = this;
+  return dim;
+}
+
+ir::DimId DimSpace::to_id(const Dim& dim) {
+  if (dim.is_unknown()) return ir::kUnknownDim;
+  return dim.is_number() ? table_.constant(dim.number_) : dim.id_;
+}
+
+Dim DimSpace::symbol(std::string_view name) { return from(table_.symbol(symbols_.intern(name))); }
+
+Dim DimSpace::fresh() {
+  std::string name;
+  do name = fmt::format("unk__{}", fresh_count_++);
+  while (symbols_.find(name).valid());
+  return symbol(name);
+}
+
+Dim DimSpace::extreme(const char* name, const Dim& a, const Dim& b) {
+  std::string first = a.text();
+  std::string second = b.text();
+  if (second < first) std::swap(first, second);
+  return symbol(fmt::format("{}({}, {})", name, first, second));
+}
+
+// The product as number and symbols, a sum being one symbol; empty where something is unknown or overflows.
+std::optional<DimSpace::Monomial> DimSpace::monomial(std::span<const Dim> dims) {
+  Monomial result;
+  for (const Dim& dim : dims) {
+    if (dim.is_unknown()) return std::nullopt;
+    int64_t coefficient = dim.number_;
+    if (!dim.is_number()) {
+      const ir::AffineDim& expression = table_.expression(dim.id_);
+      if (expression.terms.size() != 1 || expression.constant != 0) {
+        const ir::Symbol sum = symbols_.intern(fmt::format("({})", text(dim.id_)));
+        sums_.try_emplace(sum, dim.id_);
+        result.factors.push_back(sum);
+        continue;
+      }
+      coefficient = expression.terms[0].second;
+      const ir::Symbol name = expression.terms[0].first;
+      const auto known = products_.find(name);
+      if (known == products_.end()) {
+        result.factors.push_back(name);
+      } else {
+        result.factors.insert(result.factors.end(), known->second.begin(), known->second.end());
+      }
+    }
+    const std::optional<int64_t> number = checked_multiply(result.number, coefficient);
+    if (!number) return std::nullopt;
+    result.number = *number;
+  }
+  std::ranges::sort(result.factors);
+  return result;
+}
+
+Dim DimSpace::from(const Monomial& monomial) {
+  if (monomial.factors.empty()) return monomial.number;
+  if (monomial.factors.size() == 1 && sums_.contains(monomial.factors[0])) {
+    return from(table_.scale(sums_.at(monomial.factors[0]), monomial.number));
+  }
+  std::string name;
+  for (const ir::Symbol factor : monomial.factors) {
+    name += (name.empty() ? "" : "*") + std::string(symbols_.text(factor));
+  }
+  const ir::Symbol symbol = symbols_.intern(name);
+  if (monomial.factors.size() > 1) products_.try_emplace(symbol, monomial.factors);
+  return from(table_.scale(table_.symbol(symbol), monomial.number));
+}
+
+}  // namespace assay::ops

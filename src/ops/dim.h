@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/dims.h"
+
+namespace assay::ops {
+
+class DimSpace;
+
+// A dim, or an element of a shape tensor: a number, an affine expression in named symbols, or nothing known. Arithmetic
+// beyond affine gives a symbol that is named after its formula (`floor(h/2)`), so that equal formulas are equal dims.
+class Dim {
+ public:
+  Dim() = default;                                               // nothing known
+  Dim(int64_t number) : kind_(Kind::number), number_(number) {}  // NOLINT: numbers are dims
+
+  bool is_unknown() const { return kind_ == Kind::unknown; }
+  bool is_number() const { return kind_ == Kind::number; }
+  std::optional<int64_t> number() const { return is_number() ? std::optional(number_) : std::nullopt; }
+  bool is(int64_t value) const { return is_number() && number_ == value; }
+  // Known to be the same; two unknown dims are not.
+  bool equals(const Dim& other) const;
+  // Certainly not negative: symbols stand for sizes.
+  bool is_non_negative() const;
+  std::string text() const;  // `4`, `2*batch + 1`, `?`
+
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  friend Dim floor_div(const Dim& a, int64_t divisor);  // divisor > 0
+  friend Dim ceil_div(const Dim& a, int64_t divisor);
+  friend Dim min(const Dim& a, const Dim& b);
+  friend Dim max(const Dim& a, const Dim& b);
+  // The product of all of `dims` divided by that of `divisors`, where that is known to divide; else unknown.
+  friend Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors);
+
+ private:
+  friend class DimSpace;
+  enum class Kind : uint8_t { unknown, number, expression };
+
+  Kind kind_ = Kind::unknown;
+  int64_t number_ = 0;
+  ir::DimId id_;
+  DimSpace* space_ = nullptr;  // of expressions
+};
+
+using Dims = std::vector<Dim>;
+
+Dim product(std::span<const Dim> dims);
+std::string text(std::span<const Dim> dims);  // `[2, batch, ?]`
+// All as numbers, if all are.
+std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims);
+inline Dims dims_of(std::span<const int64_t> numbers) { return Dims(numbers.begin(), numbers.end()); }
+
+// Where the expressions of one inference live: the tables of a model.
+class DimSpace {
+ public:
+  DimSpace(ir::DimTable& table, ir::SymbolTable& symbols) : table_(table), symbols_(symbols) {}
+  DimSpace(const DimSpace&) = delete;
+  DimSpace& operator=(const DimSpace&) = delete;
+
+  Dim from(ir::DimId id);
+  ir::DimId to_id(const Dim& dim);
+  Dim symbol(std::string_view name);
+  // A symbol that stands for a size which only running the model tells: `unk__0`, `unk__1`, ...
+  Dim fresh();
+
+ private:
+  friend class Dim;
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  friend Dim floor_div(const Dim& a, int64_t divisor);
+  friend Dim min(const Dim& a, const Dim& b);
+  friend Dim max(const Dim& a, const Dim& b);
+  friend Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors);
+
+  // number * product of symbols, the symbols sorted.
+  struct Monomial {
+    int64_t number = 1;
+    std::vector<ir::Symbol> factors;
+  };
+
+  Dim make(ir::DimId id) { return from(id); }
+  Dim extreme(const char* name, const Dim& a, const Dim& b);
+  std::optional<Monomial> monomial(std::span<const Dim> dims);
+  Dim from(const Monomial& monomial);
+  std::string text(ir::DimId id) const { return table_.text(id, symbols_); }
+
+  ir::DimTable& table_;
+  ir::SymbolTable& symbols_;
+  std::map<ir::Symbol, std::vector<ir::Symbol>> products_;  // symbol named `a*b` -> its factors
+  std::map<ir::Symbol, ir::DimId> sums_;                    // symbol named `(a + 1)` -> the sum
+  uint32_t fresh_count_ = 0;
+};
+
+}  // namespace assay::ops

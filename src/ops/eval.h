@@ -1,0 +1,109 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/node.h"
+#include "ops/type.h"
+#include "tensor/casts.h"
+#include "tensor/datum.h"
+
+namespace assay::ops {
+
+using tensor::Datum;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+// What a node's evaluation needs from the run that it is part of.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) = 0;
+  // The seed for a random node without a seed attribute; a different one each time it is asked.
+  virtual uint64_t next_seed() = 0;
+  virtual uint64_t max_steps() const = 0;  // of one Loop
+};
+
+// One node during evaluation: inputs as data, outputs to set. infer() has run on the same inputs: its rules hold, and
+// out_shape() and out_dtype() are what it found.
+//
+// Elements are computed in a carrier: double for floats, int64_t for signed and uint64_t for unsigned integers and
+// booleans. Rounding to the output's type happens once, in store(). In wide mode (fp64) floating tensors are stored as
+// float64 whatever their declared type; load and store do that by themselves.
+class Eval : public Node {
+ public:
+  Eval(const Node& node, std::span<const Datum> inputs, std::span<const Type> types, std::span<Datum> outputs,
+       Runner& runner, bool is_wide)
+      : Node(node), inputs_(inputs), types_(types), outputs_(outputs), runner_(runner), is_wide_(is_wide) {}
+
+  uint32_t input_count() const { return static_cast<uint32_t>(inputs_.size()); }
+  bool has(uint32_t input) const;  // given, and not an empty optional
+  const Datum& datum(uint32_t input) const { return inputs_[input]; }
+  const Tensor& tensor_in(uint32_t input) const { return inputs_[input].tensor(); }
+  const Shape& shape(uint32_t input) const { return tensor_in(input).shape(); }
+  int64_t rank(uint32_t input) const { return static_cast<int64_t>(shape(input).size()); }
+  uint64_t count(uint32_t input) const { return tensor_in(input).count(); }
+  DType dtype(uint32_t input) const { return inputs_[input].declared(); }  // declared
+  // All elements. C: double, int64_t, uint64_t (integers load into double too), std::complex<double>, std::string.
+  template <typename C>
+  std::vector<C> load(uint32_t input) const;
+  // The only element of an input, or `otherwise` where the input is left out.
+  template <typename C>
+  C scalar(uint32_t input, C otherwise) const;
+  std::vector<int64_t> integers_in(uint32_t input) const { return load<int64_t>(input); }  // integers of any type
+
+  uint32_t output_count() const { return static_cast<uint32_t>(outputs_.size()); }
+  bool wants(uint32_t output) const;
+  DType out_dtype(uint32_t output) const { return types_[output].dtype; }
+  const Type& out_type(uint32_t output) const { return types_[output]; }
+  Shape out_shape(uint32_t output) const;  // needs every dim inferred
+  uint64_t out_count(uint32_t output) const;
+  // The type that an output's elements are stored in: float64 for floats in wide mode.
+  DType stored(DType declared) const;
+  // Rounds elements to the output's dtype; the shape is the inferred one, or `shape`.
+  template <typename C>
+  void store(uint32_t output, std::vector<C> elements);
+  template <typename C>
+  void store(uint32_t output, Shape shape, std::vector<C> elements);
+  void set(uint32_t output, Datum value) { outputs_[output] = std::move(value); }
+  // A tensor that was moved, not computed: the output's dtype is declared, elements stay as stored.
+  void set_tensor(uint32_t output, Tensor value);
+
+  bool is_wide() const { return is_wide_; }
+  std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) const {
+    return runner_.run_body(body, inputs);
+  }
+  Runner& runner() const { return runner_; }
+
+ private:
+  std::span<const Datum> inputs_;
+  std::span<const Type> types_;
+  std::span<Datum> outputs_;
+  Runner& runner_;
+  bool is_wide_;
+};
+
+// Elements of any tensor in a carrier, and a tensor from elements.
+template <typename C>
+std::vector<C> load_elements(const Tensor& tensor);
+template <typename C>
+Tensor make_rounded(DType dtype, Shape shape, std::vector<C> elements);
+
+// Calls fn with a zero of the carrier of `dtype`: double, int64_t or uint64_t (booleans too). Error for others.
+template <typename Fn>
+decltype(auto) with_carrier(DType dtype, Fn&& fn) {
+  switch (tensor::kind(dtype)) {
+    case tensor::DTypeKind::floating:
+      return fn(double{});
+    case tensor::DTypeKind::signed_integer:
+      return fn(int64_t{});
+    case tensor::DTypeKind::unsigned_integer:
+    case tensor::DTypeKind::boolean:
+      return fn(uint64_t{});
+    default:
+      fail(ErrorCode::unsupported, "elements of type {} cannot be computed with here", tensor::name(dtype));
+  }
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,300 @@
+#include "ops/inference.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ops/call_rules.h"
+#include "ops/evaluate.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr uint64_t kMaxFoldedElements = 4096;  // what computes shapes is small
+
+bool is_small(const Tensor& tensor) { return tensor.count() <= kMaxFoldedElements; }
+
+// Whether a and b can be the types of one value.
+bool agree(const Type& a, const Type& b) {
+  if (!a.known || !b.known) return true;
+  if (a.kind != b.kind) return false;
+  const bool has_dtypes = a.dtype != DType::undefined && b.dtype != DType::undefined;
+  if (has_dtypes && a.dtype != b.dtype) return false;
+  if (a.element && b.element && !agree(*a.element, *b.element)) return false;
+  if (!a.dims || !b.dims) return true;
+  if (a.dims->size() != b.dims->size()) return false;
+  for (size_t i = 0; i < a.dims->size(); ++i) {
+    const Dim& x = (*a.dims)[i];
+    const Dim& y = (*b.dims)[i];
+    if (x.is_number() && y.is_number() && !x.equals(y)) return false;
+  }
+  return true;
+}
+
+// What both say together; where they differ, `inferred` holds.
+Type refined(const Type& inferred, const Type& declared) {
+  if (!inferred.known) return declared;
+  if (!declared.known || inferred.kind != declared.kind) return inferred;
+  Type result = inferred;
+  if (result.dtype == DType::undefined) result.dtype = declared.dtype;
+  if (inferred.element && declared.element) {
+    result.element = std::make_shared<const Type>(refined(*inferred.element, *declared.element));
+  } else if (declared.element) {
+    result.element = declared.element;
+  }
+  if (!declared.dims) return result;
+  if (!result.dims) {
+    result.dims = declared.dims;
+    return result;
+  }
+  if (result.dims->size() != declared.dims->size()) return result;
+  for (size_t i = 0; i < result.dims->size(); ++i) {
+    Dim& dim = (*result.dims)[i];
+    const Dim& other = (*declared.dims)[i];
+    if (dim.is_unknown() || (!dim.is_number() && other.is_number())) dim = other;
+  }
+  return result;
+}
+
+}  // namespace
+
+Inference::Inference(ir::Model& model)
+    : model_(model), space_(model.dims(), model.symbols()), callees_(model), types_(model.value_slots()) {}
+
+Inference::~Inference() = default;
+
+void Inference::set_input(ir::ValueId input, Type type) { types_[input.index] = std::move(type); }
+
+void Inference::run(Diagnostics& findings) {
+  findings_ = &findings;
+  const ir::GraphId graph = model_.main_graph();
+  for (const ir::ValueId input : model_[graph].inputs) {
+    Type& type = types_[input.index];
+    if (!type.known) type = declared_type(model_[input].type);
+    if (!type.dims) continue;
+    for (Dim& dim : *type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
+  }
+  infer_graph(graph);
+}
+
+const Tensor* Inference::constant(ir::ValueId value) const {
+  const auto found = folded_.find(value);
+  if (found != folded_.end()) return found->second.get();
+  const ir::Value& facts = model_[value];
+  // The default of an input may be overridden.
+  if (facts.kind != ir::ValueKind::initializer || !facts.constant.valid()) return nullptr;
+  const ir::TensorEntry& entry = model_[facts.constant];
+  return entry.sparse ? nullptr : &entry.tensor;
+}
+
+Dim Inference::macs(ir::NodeId node) const {
+  const auto found = macs_.find(node);
+  return found == macs_.end() ? Dim(0) : found->second;
+}
+
+void Inference::write(ir::Edit& edit) {
+  for (uint32_t i = 0; i < types_.size(); ++i) {
+    const ir::Value& value = model_[ir::ValueId{i}];
+    if (!value.alive || !types_[i].known || value.kind == ir::ValueKind::initializer) continue;
+    const ir::TypeId type = to_ir(types_[i]);
+    if (type.valid() && type != value.type) edit.set_type(ir::ValueId{i}, type);
+  }
+}
+
+std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> inputs) {
+  const ir::Graph& graph = model_[body];
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const Type declared = declared_type(model_[graph.inputs[i]].type);
+    types_[graph.inputs[i].index] = i < inputs.size() ? refined(inputs[i], declared) : declared;
+  }
+  infer_graph(body);
+  std::vector<Type> outputs;
+  for (const ir::Use& use : model_.outputs(body))
+    outputs.push_back(use.value.valid() ? known_of(use.value).type : Type());
+  return outputs;
+}
+
+std::vector<Datum> Inference::run_body(ir::GraphId, std::span<const Datum>) {
+  fail(ErrorCode::unsupported, "nodes with bodies are not run during inference");
+}
+
+void Inference::infer_graph(ir::GraphId graph) {
+  for (const ir::NodeId id : ir::nodes(model_, graph)) infer_node(id);
+}
+
+void Inference::infer_node(ir::NodeId id) {
+  const ir::Node& node = model_[id];
+  const Callee& callee = callees_[id];
+  const Node facts(model_, node, callee.schema, callee.version, scope_);
+  std::vector<Knowledge> inputs;
+  for (const ir::Use& use : node.operands) inputs.push_back(use.value.valid() ? known_of(use.value) : Knowledge());
+  std::vector<Knowledge> found =
+      callee.function ? infer_function(*callee.function, facts, inputs) : infer_operator(id, facts, inputs);
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    if (node.results[i].valid()) take(id, node.results[i], i < found.size() ? std::move(found[i]) : Knowledge());
+  }
+}
+
+std::vector<Knowledge> Inference::infer_operator(ir::NodeId id, const Node& node, std::span<const Knowledge> inputs) {
+  std::vector<Knowledge> outputs(node.ir_node().results.size());
+  const Callee& callee = callees_[id];
+  std::vector<std::string> broken = broken_call_rules(node);
+  const bool has_call = broken.empty();
+  if (has_call) broken = broken_type_rules(node, inputs);
+  for (std::string& rule : broken) report(id, "schema", std::move(rule));
+  bind_output_types(node, inputs, outputs);
+  if (!callee.op || !broken.empty()) return outputs;
+  if (fold(node, *callee.op, inputs, outputs)) return outputs;
+  try {
+    Infer infer(node, space_, inputs, outputs, this);
+    if (callee.op->infer) callee.op->infer(infer);
+    if (callee.op->macs && scope_ == nullptr) macs_.insert_or_assign(id, callee.op->macs(infer));
+  } catch (const Error& error) {
+    report(id, "shape", error.line());
+    for (Knowledge& output : outputs) {
+      output.type.dims.reset();
+      output.elements.reset();
+    }
+  }
+  return outputs;
+}
+
+std::vector<Knowledge> Inference::infer_function(const ir::Function& function, const Node& node,
+                                                 std::span<const Knowledge> inputs) {
+  std::vector<Knowledge> outputs(node.ir_node().results.size());
+  if (std::ranges::find(active_functions_, &function) != active_functions_.end()) return outputs;
+  AttributeScope scope;
+  for (const ir::Attribute& attribute : function.attribute_defaults)
+    scope.insert_or_assign(attribute.name(), attribute);
+  for (const ir::Attribute& attribute : node.ir_node().attributes) {
+    const ir::Attribute* bound = node.find(model_.text(attribute.name()));
+    if (bound) scope.insert_or_assign(attribute.name(), *bound);
+  }
+  const AttributeScope* outer = std::exchange(scope_, &scope);
+  active_functions_.push_back(&function);
+  const ir::Graph& body = model_[function.body];
+  std::vector<Type> types(body.inputs.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    elements_.erase(body.inputs[i]);
+    folded_.erase(body.inputs[i]);
+    if (i >= inputs.size()) continue;
+    types[i] = inputs[i].type;
+    if (inputs[i].elements) elements_.insert_or_assign(body.inputs[i], *inputs[i].elements);
+    if (inputs[i].constant)
+      folded_.insert_or_assign(body.inputs[i], std::make_shared<const Tensor>(*inputs[i].constant));
+  }
+  infer(function.body, types);
+  const std::span<const ir::Use> results = model_.outputs(function.body);
+  for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
+    if (results[i].value.valid()) outputs[i] = known_of(results[i].value);
+  }
+  active_functions_.pop_back();
+  scope_ = outer;
+  return outputs;
+}
+
+bool Inference::fold(const Node& node, const Operator& op, std::span<const Knowledge> inputs,
+                     std::span<Knowledge> outputs) {
+  if (!op.eval || op.is_random || !model_.bodies(node.ir_node()).empty()) return false;
+  std::vector<Datum> data;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!node.ir_node().operands[i].value.valid()) {
+      data.emplace_back();
+      continue;
+    }
+    if (!inputs[i].constant || !is_small(*inputs[i].constant)) return false;
+    data.emplace_back(*inputs[i].constant);
+  }
+  const auto results = attempt([&] {  // what fails on data is reported by infer
+    return evaluate(node, op, data, *this, {.is_wide = false, .max_output_bytes = kMaxFoldedElements * sizeof(double)});
+  });
+  const auto* values = std::get_if<std::vector<Datum>>(&results);
+  if (!values) return false;
+  for (size_t i = 0; i < values->size(); ++i) {
+    const Datum& value = (*values)[i];
+    if (value.is_none()) continue;
+    outputs[i].type = type_of(value);
+    const ir::ValueId result = node.ir_node().results[i];
+    if (!value.is_tensor() || !result.valid()) continue;
+    const auto [entry, is_new] = folded_.insert_or_assign(result, std::make_shared<const Tensor>(value.tensor()));
+    outputs[i].constant = entry->second.get();
+  }
+  return true;
+}
+
+Knowledge Inference::known_of(ir::ValueId value) const {
+  Knowledge known;
+  known.constant = constant(value);
+  if (known.constant) {
+    known.type = Type::tensor(known.constant->dtype(), dims_of(known.constant->shape()));
+    return known;
+  }
+  known.type = types_[value.index];
+  const auto found = elements_.find(value);
+  if (found != elements_.end()) known.elements = found->second;
+  return known;
+}
+
+void Inference::take(ir::NodeId node, ir::ValueId value, Knowledge found) {
+  if (!found.constant) folded_.erase(value);
+  elements_.erase(value);
+  if (found.elements &&
+      std::ranges::any_of(found.elements->items, [](const Dim& item) { return !item.is_unknown(); })) {
+    elements_.insert_or_assign(value, std::move(*found.elements));
+  }
+  merge_declared(node, value, found.type);
+  if (found.type.is_tensor() && found.type.dims) {
+    for (Dim& dim : *found.type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
+  }
+  types_[value.index] = std::move(found.type);
+}
+
+void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {
+  if (!model_[value].type.valid()) return;
+  const Type declared = declared_type(model_[value].type);
+  if (!agree(type, declared)) {
+    report(node, "shape",
+           fmt::format("`{}` is declared as {}, inferred is {}", printable(model_.text(model_[value].name)),
+                       declared.text(), type.text()));
+  }
+  type = refined(type, declared);
+}
+
+Type Inference::declared_type(ir::TypeId id) {
+  if (!id.valid()) return {};
+  const ir::Type& type = model_[id];
+  Type result;
+  result.known = true;
+  result.kind = type.kind;
+  result.dtype = type.dtype;
+  if (type.ranked) {
+    result.dims.emplace();
+    for (const ir::DimId dim : type.dims) result.dims->push_back(space_.from(dim));
+  }
+  if (type.element.valid()) result.element = std::make_shared<const Type>(declared_type(type.element));
+  return result;
+}
+
+ir::TypeId Inference::to_ir(const Type& type) {
+  if (!type.known || type.kind == ir::TypeKind::opaque) return {};
+  ir::Type result;
+  result.kind = type.kind;
+  result.dtype = type.dtype;
+  result.ranked = type.dims.has_value();
+  if (type.dims) {
+    for (const Dim& dim : *type.dims) result.dims.push_back(space_.to_id(dim));
+  }
+  if (type.element) {
+    result.element = to_ir(*type.element);
+    if (!result.element.valid()) return {};
+  }
+  return model_.types().intern(std::move(result));
+}
+
+void Inference::report(ir::NodeId node, std::string_view code, std::string message) {
+  findings_->error(code, describe_node(model_, node), std::move(message));
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "ir/edit.h"
+#include "ir/model.h"
+#include "ops/infer.h"
+#include "ops/resolve.h"
+
+namespace assay::ops {
+
+// Types of all values of a model, found from its inputs and constants. Values that shapes are computed from are
+// followed too, as numbers or as expressions in the names of dims; sizes that only data decides become symbols of their
+// own.
+class Inference final : private BodyInference, private Runner {
+ public:
+  // Uses the model's tables of dims, symbols and types; the model is not edited otherwise.
+  explicit Inference(ir::Model& model);
+  ~Inference() override;
+
+  // Fixes the type of an input of the main graph before run().
+  void set_input(ir::ValueId input, Type type);
+  // Broken rules become findings (error) that name the node; where what is inferred contradicts what the model
+  // declares, that is a finding (error) with both, and what is inferred holds. A node that fails leaves outputs of
+  // unknown shape, so that later findings are independent of it.
+  void run(Diagnostics& findings);
+
+  const Type& type(ir::ValueId value) const { return types_[value.index]; }
+  const Tensor* constant(ir::ValueId value) const;
+  // Multiply-accumulates of a node; 0 where there are none worth counting, unknown where shapes are.
+  Dim macs(ir::NodeId node) const;
+  // Writes what was found into the model, as types of its values.
+  void write(ir::Edit& edit);
+
+ private:
+  std::vector<Type> infer(ir::GraphId body, std::span<const Type> inputs) override;
+  std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
+  uint64_t next_seed() override { return 0; }
+  uint64_t max_steps() const override { return 1'000'000; }
+
+  void infer_graph(ir::GraphId graph);
+  void infer_node(ir::NodeId id);
+  std::vector<Knowledge> infer_operator(ir::NodeId id, const Node& node, std::span<const Knowledge> inputs);
+  std::vector<Knowledge> infer_function(const ir::Function& function, const Node& node,
+                                        std::span<const Knowledge> inputs);
+  // Runs a node whose inputs are all constant and small; false where it cannot be.
+  bool fold(const Node& node, const Operator& op, std::span<const Knowledge> inputs, std::span<Knowledge> outputs);
+  Knowledge known_of(ir::ValueId value) const;
+  void take(ir::NodeId node, ir::ValueId value, Knowledge found);
+  void merge_declared(ir::NodeId node, ir::ValueId value, Type& type);
+  Type declared_type(ir::TypeId id);
+  ir::TypeId to_ir(const Type& type);
+  void report(ir::NodeId node, std::string_view code, std::string message);
+
+  ir::Model& model_;
+  DimSpace space_;
+  Resolver callees_;
+  std::vector<Type> types_;                                      // by value
+  std::map<ir::ValueId, std::shared_ptr<const Tensor>> folded_;  // constants that nodes compute
+  std::map<ir::ValueId, Elements> elements_;
+  std::map<ir::NodeId, Dim> macs_;
+  Diagnostics* findings_ = nullptr;
+  const AttributeScope* scope_ = nullptr;
+  std::vector<const ir::Function*> active_functions_;
+};
+
+}  // namespace assay::ops

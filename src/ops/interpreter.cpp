@@ -1,0 +1,239 @@
+#include "ops/interpreter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr uint64_t kDefaultMaxSteps = 10'000'000;
+
+uint64_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : UINT64_MAX;
+}
+
+// Bytes of a result that are not those of an input which it merely shows in another shape.
+uint64_t own_bytes(const Datum& datum, std::span<const Datum> inputs) {
+  if (!datum.is_tensor()) return 0;
+  for (const Datum& input : inputs) {
+    if (input.is_tensor() && input.tensor().storage() == datum.tensor().storage()) return 0;
+  }
+  return datum.tensor().size_bytes();
+}
+
+Datum constant_of(const ir::Model& model, ir::TensorId id) {
+  const ir::TensorEntry& entry = model[id];
+  if (entry.sparse) fail(ErrorCode::unsupported, "sparse tensors cannot be computed with here");
+  return entry.tensor;
+}
+
+}  // namespace
+
+Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& options)
+    : model_(model),
+      options_(options),
+      callees_(model),
+      values_(model.value_slots()),
+      is_set_(model.value_slots()),
+      held_bytes_(model.value_slots()) {
+  if (options_.max_memory_bytes == 0) options_.max_memory_bytes = machine_memory();
+  if (options_.max_steps == 0) options_.max_steps = kDefaultMaxSteps;
+}
+
+Interpreter::~Interpreter() = default;
+
+void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::ValueId> wanted, ValueSink sink,
+                      const FailureSink* failures) {
+  wanted_ = {wanted.begin(), wanted.end()};
+  sink_ = &sink;
+  failures_ = failures;
+  seeds_given_ = 0;
+  drop_all();  // what a failed run left
+  for (const InputDatum& input : inputs) set(input.value, options_.is_wide ? widen(input.datum) : input.datum);
+  const ir::GraphId graph = model_.main_graph();
+  for (const ir::ValueId value : wanted) {
+    const ir::Value& facts = model_[value];
+    const bool has_default = facts.constant.valid() && !is_set_[value.index];
+    if (has_default && facts.kind != ir::ValueKind::result) set(value, value_of(value));
+  }
+  run_steps(graph);
+  drop_all();
+}
+
+std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum> inputs) {
+  const ir::Graph& graph = model_[body];
+  if (inputs.size() > graph.inputs.size()) {
+    fail(ErrorCode::shape, "its body takes {} inputs, it is given {}", graph.inputs.size(), inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) set(graph.inputs[i], inputs[i]);
+  run_steps(body);
+  std::vector<Datum> outputs;
+  for (const ir::Use& use : model_.outputs(body)) outputs.push_back(value_of(use.value));
+  for (const ir::Use& use : model_.outputs(body)) {
+    if (use.value.valid() && model_[use.value].graph == body) drop(use.value);
+  }
+  for (const ir::ValueId input : graph.inputs) drop(input);
+  return outputs;
+}
+
+uint64_t Interpreter::next_seed() {
+  // Weyl sequence: neighbouring seeds must not give neighbouring streams.
+  return options_.seed + 0x9E3779B97F4A7C15ULL * ++seeds_given_;
+}
+
+const Interpreter::Plan& Interpreter::plan_of(ir::GraphId graph) {
+  const auto [entry, is_new] = plans_.try_emplace(graph);
+  Plan& plan = entry->second;
+  if (!is_new) return plan;
+  std::map<ir::NodeId, size_t> place;
+  for (const ir::NodeId node : ir::nodes(model_, graph)) {
+    place[node] = plan.steps.size();
+    plan.steps.push_back({node, {}});
+  }
+  const auto find_last_use = [&](ir::ValueId value, size_t born) {
+    size_t last = born;
+    for (const ir::Use& use : ir::uses(model_, value)) {
+      if (model_[use.user].is_outputs && model_[use.user].graph == graph) return;  // kept to the end
+      const ir::NodeId user = model_.ancestor_in(use.user, graph);
+      if (user.valid()) last = std::max(last, place.at(user));
+    }
+    if (last < plan.steps.size()) plan.steps[last].last_used.push_back(value);
+  };
+  for (const ir::ValueId input : model_[graph].inputs) find_last_use(input, 0);
+  for (const ir::ValueId value : model_[graph].initializers) find_last_use(value, 0);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (const ir::ValueId result : model_[plan.steps[i].node].results) {
+      if (result.valid()) find_last_use(result, i);
+    }
+  }
+  return plan;
+}
+
+void Interpreter::run_steps(ir::GraphId graph) {
+  for (const Step& step : plan_of(graph).steps) {
+    if (!run_guarded(step)) continue;
+    for (const ir::ValueId value : step.last_used) drop(value);
+  }
+}
+
+// Runs a node of the main graph under the failure sink, if there is one; false where it did not run.
+bool Interpreter::run_guarded(const Step& step) {
+  const auto frame = [&] { return describe_node(model_, step.node); };
+  if (!failures_ || model_[step.node].graph != model_.main_graph()) {
+    with_frame(frame, [&] { run_node(step.node); });
+    return true;
+  }
+  for (const ir::Use& use : model_[step.node].operands) {
+    const bool is_missing = use.value.valid() && !is_set_[use.value.index] && !model_[use.value].constant.valid();
+    if (is_missing) return false;
+  }
+  try {
+    run_node(step.node);
+    return true;
+  } catch (const Error& error) {
+    if ((*failures_)(step.node, error)) return false;
+    throw;
+  }
+}
+
+void Interpreter::run_node(ir::NodeId id) {
+  const ir::Node& node = model_[id];
+  std::vector<Datum> inputs;
+  inputs.reserve(node.operands.size());
+  for (const ir::Use& use : node.operands) inputs.push_back(use.value.valid() ? value_of(use.value) : Datum());
+  std::vector<Datum> outputs = call(id, inputs);
+  for (size_t i = 0; i < node.results.size() && i < outputs.size(); ++i) {
+    const ir::ValueId result = node.results[i];
+    if (!result.valid()) continue;
+    const uint64_t bytes = own_bytes(outputs[i], inputs);
+    set(result, std::move(outputs[i]));
+    held_bytes_[result.index] = bytes;
+    live_bytes_ += bytes;
+  }
+}
+
+std::vector<Datum> Interpreter::call(ir::NodeId id, std::span<const Datum> inputs) {
+  const ir::Node& node = model_[id];
+  const Callee& callee = callees_[id];
+  if (callee.function) return call_function(*callee.function, node, inputs);
+  const std::string reason = refusal(model_, node, callee);
+  if (!reason.empty()) throw Error(ErrorCode::unsupported, reason);
+  const Node facts(model_, node, callee.schema, callee.version, scope_);
+  return evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, std::max<uint64_t>(memory_left(), 1)});
+}
+
+std::vector<Datum> Interpreter::call_function(const ir::Function& function, const ir::Node& node,
+                                              std::span<const Datum> inputs) {
+  if (std::ranges::find(active_functions_, &function) != active_functions_.end()) {
+    fail(ErrorCode::shape, "function `{}` calls itself", printable(model_.text(function.name)));
+  }
+  AttributeScope scope;
+  for (const ir::Attribute& attribute : function.attribute_defaults)
+    scope.insert_or_assign(attribute.name(), attribute);
+  const Node facts(model_, node, nullptr, 0, scope_);
+  for (const ir::Attribute& attribute : node.attributes) {
+    const ir::Attribute* bound = facts.find(model_.text(attribute.name()));
+    if (bound) scope.insert_or_assign(attribute.name(), *bound);
+  }
+  std::vector<Datum> arguments(inputs.begin(), inputs.end());
+  arguments.resize(std::max(arguments.size(), model_[function.body].inputs.size()));
+  const AttributeScope* outer = std::exchange(scope_, &scope);
+  active_functions_.push_back(&function);
+  const auto restore = [&] {
+    scope_ = outer;
+    active_functions_.pop_back();
+  };
+  try {
+    std::vector<Datum> outputs = run_body(function.body, arguments);
+    restore();
+    return outputs;
+  } catch (...) {
+    restore();
+    throw;
+  }
+}
+
+Datum Interpreter::value_of(ir::ValueId value) {
+  if (is_set_[value.index]) return values_[value.index];
+  const ir::Value& facts = model_[value];
+  if (!facts.constant.valid()) {
+    fail(ErrorCode::usage, "value `{}` is not there: it has no data", printable(model_.text(facts.name)));
+  }
+  const Datum constant = constant_of(model_, facts.constant);
+  if (!options_.is_wide) return constant;
+  set(value, widen(constant));
+  return values_[value.index];
+}
+
+void Interpreter::set(ir::ValueId value, Datum datum) {
+  values_[value.index] = std::move(datum);
+  is_set_[value.index] = true;
+  if (!wanted_.empty()) offer(value);
+}
+
+void Interpreter::offer(ir::ValueId value) {
+  if (wanted_.erase(value) != 0) (*sink_)(value, values_[value.index]);
+}
+
+void Interpreter::drop(ir::ValueId value) {
+  values_[value.index] = Datum();
+  is_set_[value.index] = false;
+  live_bytes_ -= std::exchange(held_bytes_[value.index], 0);
+}
+
+void Interpreter::drop_all() {
+  for (uint32_t i = 0; i < values_.size(); ++i) drop(ir::ValueId{i});
+}
+
+uint64_t Interpreter::memory_left() const {
+  return options_.max_memory_bytes > live_bytes_ ? options_.max_memory_bytes - live_bytes_ : 0;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/function_ref.h"
+#include "ops/evaluate.h"
+#include "ops/resolve.h"
+
+namespace assay::ops {
+
+struct InterpreterOptions {
+  bool is_wide = false;           // fp64 mode: every floating value is carried in double
+  uint64_t max_memory_bytes = 0;  // 0: what the machine has
+  uint64_t max_steps = 0;         // iterations of one Loop; 0: ten million
+  uint64_t seed = 0;              // of random nodes without a seed of their own
+};
+
+// Takes a value as soon as it is there.
+using ValueSink = FunctionRef<void(ir::ValueId value, const Datum& datum)>;
+// Told of a node that failed. True: go on; nodes that need its outputs are left out.
+using FailureSink = FunctionRef<bool(ir::NodeId node, const Error& error)>;
+
+struct InputDatum {
+  ir::ValueId value;
+  Datum datum;
+};
+
+// Runs a model on the reference operators, node by node in graph order; values are dropped after their last use.
+class Interpreter final : private Runner {
+ public:
+  // The model must outlive it and not be edited meanwhile.
+  Interpreter(const ir::Model& model, const InterpreterOptions& options);
+  ~Interpreter() override;
+
+  // Runs the main graph. `wanted` are values of it; those that are computed are given to `sink`, each once. Inputs
+  // without datum take their default. Error names the failing node; with `failures`, the run goes on as it says.
+  void run(std::span<const InputDatum> inputs, std::span<const ir::ValueId> wanted, ValueSink sink,
+           const FailureSink* failures = nullptr);
+
+ private:
+  struct Step {
+    ir::NodeId node;
+    std::vector<ir::ValueId> last_used;  // values that nothing needs afterwards
+  };
+  struct Plan {
+    std::vector<Step> steps;
+    std::vector<ir::ValueId> never_used;  // inputs of the graph
+  };
+
+  std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
+  uint64_t next_seed() override;
+  uint64_t max_steps() const override { return options_.max_steps; }
+
+  const Plan& plan_of(ir::GraphId graph);
+  void run_steps(ir::GraphId graph);
+  bool run_guarded(const Step& step);
+  void run_node(ir::NodeId id);
+  std::vector<Datum> call(ir::NodeId id, std::span<const Datum> inputs);
+  std::vector<Datum> call_function(const ir::Function& function, const ir::Node& node, std::span<const Datum> inputs);
+  Datum value_of(ir::ValueId value);
+  void set(ir::ValueId value, Datum datum);
+  void drop(ir::ValueId value);
+  void drop_all();
+  void offer(ir::ValueId value);
+  uint64_t memory_left() const;
+
+  const ir::Model& model_;
+  InterpreterOptions options_;
+  Resolver callees_;
+  std::map<ir::GraphId, Plan> plans_;
+  std::vector<Datum> values_;         // by value
+  std::vector<bool> is_set_;          // by value
+  std::vector<uint64_t> held_bytes_;  // by value
+  std::set<ir::ValueId> wanted_;
+  const ValueSink* sink_ = nullptr;
+  const FailureSink* failures_ = nullptr;
+  const AttributeScope* scope_ = nullptr;
+  std::vector<const ir::Function*> active_functions_;
+  uint64_t live_bytes_ = 0;
+  uint64_t seeds_given_ = 0;
+};
+
+}  // namespace assay::ops

@@ -1,0 +1,37 @@
+#include "ops/kernels/type_union.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+// Both branches are inferred, so that both are checked; a known condition decides, else what both agree on holds.
+void infer_if(Infer& node) {
+  const std::optional<double> condition = node.number_of(0);
+  const std::vector<Type> chosen = node.infer_body(node.graph("then_branch"), {});
+  const std::vector<Type> other = node.infer_body(node.graph("else_branch"), {});
+  if (chosen.size() != other.size() || chosen.size() != node.output_count()) {
+    fail(ErrorCode::shape, "its branches have {} and {} outputs, the node has {}", chosen.size(), other.size(),
+         node.output_count());
+  }
+  for (uint32_t i = 0; i < node.output_count(); ++i) {
+    node.set_type(i, !condition ? type_union(chosen[i], other[i]) : *condition != 0 ? chosen[i] : other[i]);
+  }
+}
+
+void eval_if(Eval& node) {
+  if (node.count(0) != 1) fail(ErrorCode::shape, "the condition must have one element, it has {}", node.count(0));
+  const bool condition = node.load<uint64_t>(0).front() != 0;
+  const std::vector<Datum> results = node.run_body(node.graph(condition ? "then_branch" : "else_branch"), {});
+  for (uint32_t i = 0; i < node.output_count() && i < results.size(); ++i) node.set(i, results[i]);
+}
+
+}  // namespace
+
+OperatorRows operator_control_if() {
+  static constexpr Operator kRows[] = {
+      {.name = "If", .infer = infer_if, .eval = eval_if},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

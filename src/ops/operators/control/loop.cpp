@@ -1,0 +1,110 @@
+#include "ops/kernels/stack.h"
+#include "ops/kernels/type_union.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+// What the body says of a carried value must hold for every iteration: dims that it changes are not known.
+std::vector<Type> infer_carried(const Infer& node, ir::GraphId body, std::vector<Type>& carried) {
+  std::vector<Type> outputs;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Type> inputs{Type::tensor(DType::int64, Dims{}), Type::tensor(DType::boolean, Dims{})};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    outputs = node.infer_body(body, inputs);
+    bool is_stable = true;
+    for (size_t i = 0; i < carried.size() && i + 1 < outputs.size(); ++i) {
+      const Type merged = type_union(carried[i], outputs[i + 1]);
+      is_stable = is_stable && merged.text() == carried[i].text();
+      carried[i] = merged;
+    }
+    if (is_stable) return outputs;
+    // Dims that still move after one round are taken as unknown altogether.
+    for (Type& type : carried) {
+      if (round > 0) type.dims.reset();
+    }
+  }
+  return outputs;
+}
+
+void infer_loop(Infer& node) {
+  const ir::GraphId body = node.graph("body");
+  const size_t carried_count = node.input_count() < 2 ? 0 : node.input_count() - 2;
+  const size_t body_inputs = node.model()[body].inputs.size();
+  const size_t body_outputs = node.model().outputs(body).size();
+  if (body_inputs != carried_count + 2) {
+    fail(ErrorCode::shape, "its body has {} inputs, {} are given to it", body_inputs, carried_count + 2);
+  }
+  if (body_outputs != node.output_count() + 1 || body_outputs < carried_count + 1) {
+    fail(ErrorCode::shape, "its body has {} outputs, expected are the condition, {} carried and {} collected values",
+         body_outputs, carried_count, node.output_count() - std::min<size_t>(carried_count, node.output_count()));
+  }
+  std::vector<Type> carried;
+  for (uint32_t i = 2; i < node.input_count(); ++i) carried.push_back(node.has(i) ? node.type(i) : Type());
+  const std::vector<Type> outputs = infer_carried(node, body, carried);
+  for (uint32_t i = 0; i < node.output_count(); ++i) {
+    node.set_type(i, i < carried_count ? carried[i] : stacked(outputs[i + 1], Dim()));
+  }
+}
+
+bool truth_of(const Datum& datum) {
+  if (!datum.is_tensor() || datum.tensor().count() != 1) {
+    fail(ErrorCode::shape, "the condition of a loop must be a tensor with one element");
+  }
+  return load_elements<uint64_t>(datum.tensor()).front() != 0;
+}
+
+Datum scalar_datum(DType dtype, int64_t value) { return make_rounded(dtype, {}, std::vector<int64_t>{value}); }
+
+// The collected values of a loop that ended before its first iteration: their shape is what the body declares.
+Datum collect(Eval& node, uint32_t output, const std::vector<Datum>& parts) {
+  if (!parts.empty()) {
+    return Datum(stack(parts, 0, parts.front().tensor().dtype(), {}), parts.front().declared());
+  }
+  const ir::GraphId body = node.graph("body");
+  const ir::ValueId value = node.model().outputs(body)[output + 1].value;
+  const ir::TypeId declared = node.model()[value].type;
+  Shape shape;
+  DType dtype = DType::float32;
+  if (declared.valid()) {
+    const ir::Type& type = node.model()[declared];
+    dtype = type.dtype;
+    for (const ir::DimId dim : type.dims) shape.push_back(node.model().dims().as_constant(dim).value_or(0));
+  }
+  return Datum(stack({}, 0, node.stored(dtype), shape), dtype);
+}
+
+void eval_loop(Eval& node) {
+  const int64_t trips = node.scalar<int64_t>(0, -1);  // -1: no limit but the condition
+  bool goes_on = node.scalar<uint64_t>(1, 1) != 0;
+  const size_t carried_count = node.input_count() < 2 ? 0 : node.input_count() - 2;
+  std::vector<Datum> carried;
+  for (uint32_t i = 2; i < node.input_count(); ++i) carried.push_back(node.datum(i));
+  std::vector<std::vector<Datum>> collected(node.output_count() - carried_count);
+  const bool has_limit = node.has(0);
+  for (int64_t step = 0; goes_on && (!has_limit || step < trips); ++step) {
+    if (static_cast<uint64_t>(step) >= node.runner().max_steps()) {
+      fail(ErrorCode::limit, "the loop did not end within {} iterations", node.runner().max_steps());
+    }
+    std::vector<Datum> inputs{scalar_datum(DType::int64, step), scalar_datum(DType::boolean, goes_on ? 1 : 0)};
+    inputs.insert(inputs.end(), carried.begin(), carried.end());
+    std::vector<Datum> outputs = node.run_body(node.graph("body"), inputs);
+    goes_on = truth_of(outputs[0]);
+    for (size_t i = 0; i < carried_count; ++i) carried[i] = outputs[i + 1];
+    for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(outputs[i + 1 + carried_count]);
+  }
+  for (uint32_t i = 0; i < node.output_count(); ++i) {
+    node.set(i, i < carried_count ? carried[i] : collect(node, i, collected[i - carried_count]));
+  }
+}
+
+}  // namespace
+
+OperatorRows operator_control_loop() {
+  static constexpr Operator kRows[] = {
+      {.name = "Loop", .infer = infer_loop, .eval = eval_loop},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

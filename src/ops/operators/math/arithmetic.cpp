@@ -1,0 +1,70 @@
+#include <limits>
+
+#include "ops/kernels/element_inference.h"
+#include "ops/kernels/elementwise.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+// Integers are divided towards zero; a division by zero gives 0 and the one quotient that overflows wraps.
+template <typename C>
+C divide(C a, C b) {
+  if constexpr (std::is_floating_point_v<C>)
+    return a / b;
+  else if (b == 0)
+    return 0;
+  else if constexpr (std::is_signed_v<C>)
+    return b == -1 ? wrapping_subtract(C{0}, a) : a / b;
+  else
+    return a / b;
+}
+
+void eval_add(Eval& node) {
+  elementwise_any(node, [](auto a, auto b) { return wrapping_add(a, b); });
+}
+
+void eval_sub(Eval& node) {
+  elementwise_any(node, [](auto a, auto b) { return wrapping_subtract(a, b); });
+}
+
+void eval_mul(Eval& node) {
+  elementwise_any(node, [](auto a, auto b) { return wrapping_multiply(a, b); });
+}
+
+void eval_div(Eval& node) {
+  elementwise_any(node, [](auto a, auto b) { return divide(a, b); });
+}
+
+void infer_add(Infer& node) {
+  infer_elements_of_two(node, [](const Dim& a, const Dim& b) { return a + b; });
+}
+
+void infer_sub(Infer& node) {
+  infer_elements_of_two(node, [](const Dim& a, const Dim& b) { return a - b; });
+}
+
+void infer_mul(Infer& node) {
+  infer_elements_of_two(node, [](const Dim& a, const Dim& b) { return a * b; });
+}
+
+void infer_div(Infer& node) {
+  infer_elements_of_two(node, [](const Dim& a, const Dim& b) {
+    const bool is_plain = a.is_non_negative() && b.is_number() && *b.number() > 0;
+    return is_plain ? floor_div(a, *b.number()) : Dim();
+  });
+}
+
+}  // namespace
+
+OperatorRows operator_math_arithmetic() {
+  static constexpr Operator kRows[] = {
+      {.name = "Add", .since = 7, .infer = infer_add, .eval = eval_add},
+      {.name = "Sub", .since = 7, .infer = infer_sub, .eval = eval_sub},
+      {.name = "Mul", .since = 7, .infer = infer_mul, .eval = eval_mul},
+      {.name = "Div", .since = 7, .infer = infer_div, .eval = eval_div},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,71 @@
+#include "ops/resolve.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace assay::ops {
+namespace {
+
+std::string_view standard_name(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
+
+}  // namespace
+
+Resolver::Resolver(const ir::Model& model) : model_(model), callees_(model.node_slots()) {
+  resolve_graph(model.main_graph(), model.header().opset_imports);
+  for (const ir::Function& function : model.functions()) resolve_graph(function.body, function.opset_imports);
+}
+
+void Resolver::resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports) {
+  std::vector<ir::GraphId> pending{graph};
+  while (!pending.empty()) {
+    const ir::GraphId current = pending.back();
+    pending.pop_back();
+    for (const ir::NodeId id : ir::nodes(model_, current)) {
+      const ir::Node& node = model_[id];
+      callees_[id.index] = resolve(node, imports);
+      const std::vector<ir::GraphId> bodies = model_.bodies(node);
+      pending.insert(pending.end(), bodies.begin(), bodies.end());
+    }
+  }
+}
+
+Callee Resolver::resolve(const ir::Node& node, const std::vector<ir::OpsetImport>& imports) const {
+  Callee callee;
+  const std::string_view domain = standard_name(model_.text(node.domain));
+  for (const ir::OpsetImport& import : imports) {
+    if (standard_name(model_.text(import.domain)) == domain) callee.version = import.version;
+  }
+  for (const ir::Function& function : model_.functions()) {
+    const bool is_called = function.name == node.op && function.overload == node.overload &&
+                           standard_name(model_.text(function.domain)) == domain;
+    if (is_called) callee.function = &function;
+  }
+  if (callee.function) return callee;
+  // Models that use com.microsoft without importing it are common; it has one version.
+  if (callee.version == 0 && domain == "com.microsoft") callee.version = 1;
+  callee.schema = schema::find_schema(domain, model_.text(node.op), callee.version);
+  callee.op = find_operator(domain, model_.text(node.op), callee.version);
+  return callee;
+}
+
+std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& callee) {
+  if (callee.function || callee.op) return {};
+  const std::string_view domain = node.domain == ir::kEmpty ? "ai.onnx" : model.text(node.domain);
+  const std::string name = fmt::format("{}::{}", printable(domain), printable(model.text(node.op)));
+  if (callee.version == 0) return fmt::format("{}: the model imports no version of its domain", name);
+  if (!callee.schema) return fmt::format("{} is not known in version {}", name, callee.version);
+  return fmt::format("the reference has no {} of version {}", name, callee.version);
+}
+
+std::string describe_node(const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  const std::string op = printable(model.text(node.op));
+  if (!node.name.empty()) return fmt::format("node `{}` ({})", printable(node.name), op);
+  for (const ir::ValueId result : node.results) {
+    if (result.valid()) return fmt::format("node of `{}` ({})", printable(model.text(model[result].name)), op);
+  }
+  return fmt::format("node without name and outputs ({})", op);
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/model.h"
+#include "ops/operator.h"
+#include "schema/schema.h"
+
+namespace assay::ops {
+
+// What a node calls.
+struct Callee {
+  int64_t version = 0;                     // of its domain; 0: the model imports no version of it
+  const schema::Schema* schema = nullptr;  // of an operator that is known
+  const Operator* op = nullptr;            // of an operator that the reference can run
+  const ir::Function* function = nullptr;  // of the model itself; goes before operators
+};
+
+// The callees of all nodes of a model, found once. The model must not be edited meanwhile.
+class Resolver {
+ public:
+  explicit Resolver(const ir::Model& model);
+  const Callee& operator[](ir::NodeId node) const { return callees_[node.index]; }
+
+ private:
+  void resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports);
+  Callee resolve(const ir::Node& node, const std::vector<ir::OpsetImport>& imports) const;
+
+  const ir::Model& model_;
+  std::vector<Callee> callees_;  // by node
+};
+
+// Why the reference cannot run the node: no such operator, or not in that version. Empty if it can.
+std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& callee);
+
+// `node `x` (Conv)`, or by its first output where it has no name.
+std::string describe_node(const ir::Model& model, ir::NodeId node);
+
+}  // namespace assay::ops
