@@ -15,6 +15,7 @@ struct VerbSummary {
 
 // Verbs with sub-commands; a test holds this against the listing.
 constexpr std::array kVerbSummaries = {
+    VerbSummary{"check", "find what is wrong with a model, and what can run it"},
     VerbSummary{"docs", "print the manual in other forms"},
     VerbSummary{"inspect", "show what is in a model or in a file of tensors"},
 };

@@ -67,8 +67,7 @@ Inference::~Inference() = default;
 
 void Inference::set_input(ir::ValueId input, Type type) { types_[input.index] = std::move(type); }
 
-void Inference::run(Diagnostics& findings) {
-  findings_ = &findings;
+void Inference::run() {
   const ir::GraphId graph = model_.main_graph();
   for (const ir::ValueId input : model_[graph].inputs) {
     Type& type = types_[input.index];
@@ -294,7 +293,8 @@ ir::TypeId Inference::to_ir(const Type& type) {
 }
 
 void Inference::report(ir::NodeId node, std::string_view code, std::string message) {
-  findings_->error(code, describe_node(model_, node), std::move(message));
+  const auto is_same = [&](const InferenceFinding& other) { return other.node == node && other.message == message; };
+  if (std::ranges::none_of(findings_, is_same)) findings_.push_back({node, code, std::move(message)});
 }
 
 }  // namespace assay::ops

@@ -4,13 +4,20 @@
 #include <memory>
 #include <vector>
 
-#include "base/diagnostics.h"
 #include "ir/edit.h"
 #include "ir/model.h"
 #include "ops/infer.h"
 #include "ops/resolve.h"
 
 namespace assay::ops {
+
+// What inference found wrong with a node: `schema` (a rule that the node breaks by itself), `shape`, or `declared` (the
+// model declares another type than inferred).
+struct InferenceFinding {
+  ir::NodeId node;
+  std::string_view code;
+  std::string message;
+};
 
 // Types of all values of a model, found from its inputs and constants. Values that shapes are computed from are
 // followed too, as numbers or as expressions in the names of dims; sizes that only data decides become symbols of their
@@ -23,10 +30,11 @@ class Inference final : private BodyInference, private Runner {
 
   // Fixes the type of an input of the main graph before run().
   void set_input(ir::ValueId input, Type type);
-  // Broken rules become findings (error) that name the node; where what is inferred contradicts what the model
-  // declares, that is a finding (error) with both, and what is inferred holds. A node that fails leaves outputs of
-  // unknown shape, so that later findings are independent of it.
-  void run(Diagnostics& findings);
+  // Broken rules become findings, each once; where what is inferred contradicts what the model declares, that is a
+  // finding with both, and what is inferred holds. A node that fails leaves outputs of unknown shape, so that later
+  // findings are independent of it.
+  void run();
+  const std::vector<InferenceFinding>& findings() const { return findings_; }
 
   const Type& type(ir::ValueId value) const { return types_[value.index]; }
   const Tensor* constant(ir::ValueId value) const;
@@ -62,7 +70,7 @@ class Inference final : private BodyInference, private Runner {
   std::map<ir::ValueId, std::shared_ptr<const Tensor>> folded_;  // constants that nodes compute
   std::map<ir::ValueId, Elements> elements_;
   std::map<ir::NodeId, Dim> macs_;
-  Diagnostics* findings_ = nullptr;
+  std::vector<InferenceFinding> findings_;
   const AttributeScope* scope_ = nullptr;
   std::vector<const ir::Function*> active_functions_;
 };

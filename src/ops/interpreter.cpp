@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "ir/verify.h"
 
 namespace assay::ops {
 namespace {
@@ -125,7 +126,7 @@ void Interpreter::run_steps(ir::GraphId graph) {
 
 // Runs a node of the main graph under the failure sink, if there is one; false where it did not run.
 bool Interpreter::run_guarded(const Step& step) {
-  const auto frame = [&] { return describe_node(model_, step.node); };
+  const auto frame = [&] { return ir::describe(model_, step.node); };
   if (!failures_ || model_[step.node].graph != model_.main_graph()) {
     with_frame(frame, [&] { run_node(step.node); });
     return true;

@@ -58,14 +58,4 @@ std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& 
   return fmt::format("the reference has no {} of version {}", name, callee.version);
 }
 
-std::string describe_node(const ir::Model& model, ir::NodeId id) {
-  const ir::Node& node = model[id];
-  const std::string op = printable(model.text(node.op));
-  if (!node.name.empty()) return fmt::format("node `{}` ({})", printable(node.name), op);
-  for (const ir::ValueId result : node.results) {
-    if (result.valid()) return fmt::format("node of `{}` ({})", printable(model.text(model[result].name)), op);
-  }
-  return fmt::format("node without name and outputs ({})", op);
-}
-
 }  // namespace assay::ops

@@ -34,7 +34,4 @@ class Resolver {
 // Why the reference cannot run the node: no such operator, or not in that version. Empty if it can.
 std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& callee);
 
-// `node `x` (Conv)`, or by its first output where it has no name.
-std::string describe_node(const ir::Model& model, ir::NodeId node);
-
 }  // namespace assay::ops

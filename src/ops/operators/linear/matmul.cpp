@@ -1,5 +1,6 @@
 #include "ops/kernels/batched_product.h"
 #include "ops/kernels/broadcast.h"
+#include "ops/kernels/integer_product.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -14,7 +15,54 @@ Dim macs_of_matmul(const Infer& node) {
   return matmul_macs(node.dims(0), *node.output(0).type.dims);
 }
 
-void eval_matmul(Eval& node) { node.store(0, matmul(node.tensor_in(0), node.tensor_in(1), node.out_shape(0))); }
+std::vector<uint64_t> load_bits(const Tensor& tensor) {
+  const std::vector<int64_t> values = load_elements<int64_t>(tensor);
+  return {values.begin(), values.end()};
+}
+
+Shape lead_of(const Shape& shape) { return {shape.begin(), shape.end() - std::min<ptrdiff_t>(2, std::ssize(shape))}; }
+
+// The number of the matrix of an operand that belongs to each matrix of the result.
+std::vector<uint64_t> matrix_numbers(const Shape& lead, const Shape& result_lead) {
+  const uint64_t count = tensor::element_count(lead).value();
+  std::vector<uint64_t> numbers(count);
+  for (uint64_t i = 0; i < count; ++i) numbers[i] = i;
+  const BroadcastReader reader(tensor::make_tensor<uint64_t>(DType::uint64, lead, numbers), result_lead);
+  std::vector<uint64_t> sources(tensor::element_count(result_lead).value());
+  reader.read(0, std::span(sources));
+  return sources;
+}
+
+// Integers of more than 32 bits are not exact in double, and none of them wraps there.
+void eval_integers(Eval& node) {
+  const Shape& left = node.shape(0);
+  const Shape& right = node.shape(1);
+  const bool is_row = left.size() == 1;
+  const bool is_column = right.size() == 1;
+  const ProductSize size{static_cast<uint64_t>(is_row ? 1 : left[left.size() - 2]),
+                         static_cast<uint64_t>(is_column ? 1 : right.back()), static_cast<uint64_t>(left.back())};
+  std::vector<int64_t> out(node.out_count(0));
+  if (!out.empty()) {
+    const std::vector<uint64_t> a = load_bits(node.tensor_in(0));
+    const std::vector<uint64_t> b = load_bits(node.tensor_in(1));
+    Shape lead = node.out_shape(0);
+    lead.resize(std::max(lead_of(left).size(), lead_of(right).size()));
+    const std::vector<uint64_t> a_of = matrix_numbers(lead_of(left), lead);
+    const std::vector<uint64_t> b_of = matrix_numbers(lead_of(right), lead);
+    std::vector<uint64_t> sums(size.rows * size.columns);
+    for (uint64_t m = 0; m < a_of.size(); ++m) {
+      integer_product(size, {a.data() + a_of[m] * size.rows * size.depth, size.depth},
+                      {b.data() + b_of[m] * size.depth * size.columns, size.columns}, sums.data());
+      std::ranges::copy(sums, out.begin() + static_cast<ptrdiff_t>(m * sums.size()));
+    }
+  }
+  node.store(0, std::move(out));
+}
+
+void eval_matmul(Eval& node) {
+  if (!tensor::is_floating(node.dtype(0))) return eval_integers(node);
+  node.store(0, matmul(node.tensor_in(0), node.tensor_in(1), node.out_shape(0)));
+}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include "ops/kernels/element_inference.h"
 #include "ops/kernels/elementwise.h"
+#include "ops/kernels/limited_broadcast.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -59,9 +60,13 @@ void infer_div(Infer& node) {
 
 OperatorRows operator_math_arithmetic() {
   static constexpr Operator kRows[] = {
+      {.name = "Add", .infer = infer_limited_broadcast, .eval = limited<eval_add>},
       {.name = "Add", .since = 7, .infer = infer_add, .eval = eval_add},
+      {.name = "Sub", .infer = infer_limited_broadcast, .eval = limited<eval_sub>},
       {.name = "Sub", .since = 7, .infer = infer_sub, .eval = eval_sub},
+      {.name = "Mul", .infer = infer_limited_broadcast, .eval = limited<eval_mul>},
       {.name = "Mul", .since = 7, .infer = infer_mul, .eval = eval_mul},
+      {.name = "Div", .infer = infer_limited_broadcast, .eval = limited<eval_div>},
       {.name = "Div", .since = 7, .infer = infer_div, .eval = eval_div},
   };
   return kRows;

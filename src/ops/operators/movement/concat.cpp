@@ -23,7 +23,7 @@ void infer_concat(Infer& node) {
   infer_joined_elements(node);
   if (!node.all_ranked()) return;
   const int64_t rank = node.rank(0);
-  const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis"), rank));
+  const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis", 1), rank));
   Dims result = node.dims(0);
   for (uint32_t i = 1; i < node.input_count(); ++i) {
     const Dims& dims = node.dims(i);
@@ -39,7 +39,7 @@ void infer_concat(Infer& node) {
 
 void eval_concat(Eval& node) {
   const Shape shape = node.out_shape(0);
-  const int64_t axis = normalize_axis(node.integer("axis"), static_cast<int64_t>(shape.size()));
+  const int64_t axis = normalize_axis(node.integer("axis", 1), static_cast<int64_t>(shape.size()));
   const AxisView whole = view_axis(shape, axis);
   MoveTo result(node.tensor_in(0).dtype(), shape);
   uint64_t at = 0;
@@ -59,7 +59,7 @@ void eval_concat(Eval& node) {
 
 OperatorRows operator_movement_concat() {
   static constexpr Operator kRows[] = {
-      {.name = "Concat", .since = 4, .infer = infer_concat, .eval = eval_concat},
+      {.name = "Concat", .infer = infer_concat, .eval = eval_concat},
   };
   return kRows;
 }

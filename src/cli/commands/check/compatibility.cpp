@@ -1,0 +1,72 @@
+#include "inspect/compatibility.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/running.h"
+#include "report/json_compatibility.h"
+
+namespace assay::cli {
+namespace {
+
+void print(const results::BackendCompatibility& backend, Log& log) {
+  if (!backend.usable) {
+    log.warning(fmt::format("{} | cannot be used: {}", backend.backend, backend.version));
+    return;
+  }
+  for (const results::RefusedNode& node : backend.refused) {
+    log.info(fmt::format("{} | {}: {}", backend.backend, node.node, node.reason));
+  }
+  const size_t accepted = backend.node_count - backend.refused.size();
+  log.finish(fmt::format("{} | {} | {} of {} nodes can be run", backend.backend,
+                         backend.refused.empty() ? "COMPATIBLE" : "NOT COMPATIBLE", accepted, backend.node_count));
+}
+
+int verdict(const results::CompatibilityReport& report) {
+  bool is_undecided = false;
+  for (const results::BackendCompatibility& backend : report.backends) {
+    if (!backend.refused.empty()) return kExitDifferent;
+    is_undecided = is_undecided || !backend.usable;
+  }
+  return is_undecided ? kExitUndecided : kExitEqual;
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  std::vector<std::string> names = chosen_backends(arguments);
+  if (names.empty()) {
+    for (const Registered<exec::Backends>& file : exec::registered_backends()) {
+      for (const exec::BackendPtr& backend : file.make()) names.emplace_back(backend->name());
+    }
+  }
+  const std::string path = arguments.value("model_file");
+  const LoadedModel loaded = load_model(path, arguments, environment);
+  print_findings(loaded.findings, environment);
+  results::CompatibilityReport report;
+  report.path = path;
+  for (const std::string& name : names) {
+    report.backends.push_back(inspect::inspect_compatibility(loaded.model, *exec::find_backend(name)));
+    print(report.backends.back(), environment.log);
+  }
+  report.timings = {{"load_seconds", loaded.load_seconds}};
+  if (wants_json(arguments)) write_json(arguments, environment, report::compatibility_json(report));
+  return verdict(report);
+}
+
+}  // namespace
+
+Command command_check_compatibility() {
+  return {.path = "check compatibility",
+          .summary = "tell which backends can run a model, and which nodes they cannot",
+          .description =
+              "Asks each backend, all of this build unless some are named, for the nodes that it cannot run and why. "
+              "Exit status: 0 every backend can run the model, 1 one cannot, 3 a backend is not there.",
+          .positionals = {model_positional()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), json_group()},
+          .run = run};
+}
+
+}  // namespace assay::cli

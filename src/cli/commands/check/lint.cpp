@@ -1,0 +1,119 @@
+#include "lint/lint.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/running.h"
+#include "report/json_lint.h"
+
+namespace assay::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using results::LintLevel;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Data for the model's inputs; none where it cannot be made, which is a warning.
+std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const exec::GenerateOptions& options, Log& log) {
+  std::vector<ops::InputDatum> inputs;
+  Diagnostics notes;
+  const auto made = attempt([&] { return exec::generate_inputs(loaded.model, options, notes); });
+  if (const Error* error = std::get_if<Error>(&made)) {
+    if (error->code() == ErrorCode::usage) throw *error;
+    log.warning(fmt::format("the model is not run: {}", error->line()));
+    return inputs;
+  }
+  const std::vector<ir::ValueId> values = exec::required_inputs(loaded.model);
+  const std::vector<exec::Feed>& feeds = std::get<std::vector<exec::Feed>>(made);
+  for (size_t i = 0; i < values.size(); ++i) inputs.push_back({values[i], feeds[i].value});
+  return inputs;
+}
+
+LogLevel log_level(LintLevel level) {
+  if (level == LintLevel::exception) return LogLevel::error;
+  return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
+}
+
+void print(const results::LintReport& report, Log& log) {
+  for (const results::LintEntry& entry : report.entries) {
+    const std::string where =
+        entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
+    log.write(log_level(entry.level), fmt::format("LINT | {}{}", where, printable(entry.message)));
+  }
+}
+
+bool has_level(const results::LintReport& report, LintLevel level) {
+  return std::ranges::any_of(report.entries, [&](const results::LintEntry& entry) { return entry.level == level; });
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const Clock::time_point begin = Clock::now();
+  const exec::SessionOptions limits = session_options(arguments);
+  const exec::GenerateOptions data = generate_options(arguments);
+  const std::string command = printable(environment.command_line);
+  environment.log.start(fmt::format("RUNNING | Command: {}", command));
+  const std::string path = arguments.value("model_file");
+  LoadedModel loaded = load_model(path, arguments, environment);
+  const Clock::time_point loaded_at = Clock::now();
+  ops::InterpreterOptions options;
+  options.max_memory_bytes = limits.max_memory_bytes;
+  options.max_steps = limits.max_steps;
+  const std::vector<ops::InputDatum> inputs =
+      arguments.flag("--static") ? std::vector<ops::InputDatum>{} : make_inputs(loaded, data, environment.log);
+  results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, options);
+  report.path = path;
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", seconds_since(loaded_at)}};
+  print(report, environment.log);
+  if (arguments.has("--output")) {
+    OutputFile file(arguments.value("--output"));
+    file.write(report::lint_json(report));
+    file.commit();
+  }
+  if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report));
+  const bool fails =
+      has_level(report, LintLevel::exception) || (arguments.flag("--strict") && has_level(report, LintLevel::warning));
+  const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", seconds_since(begin), command);
+  if (fails) {
+    environment.log.error(fmt::format("FAILED | {}", line));
+  } else {
+    environment.log.finish(fmt::format("PASSED | {}", line));
+  }
+  return fails ? kExitDifferent : kExitEqual;
+}
+
+OptionGroup lint_group() {
+  return {.title = "Lint",
+          .description = "What is checked and what counts",
+          .rows = {{.names = {"--output", "-o"},
+                    .metavar = "FILE",
+                    .help = "write the report, as JSON, to this file",
+                    .is_file = true},
+                   {.names = {"--strict"}, .arity = Arity::flag, .help = "warnings, too, make the exit status 1"},
+                   {.names = {"--static"}, .arity = Arity::flag, .help = "do not run the model, only look at it"}}};
+}
+
+}  // namespace
+
+Command command_check_lint() {
+  return {.path = "check lint",
+          .summary = "find everything that is wrong with a model, in one go",
+          .description =
+              "Checks structure, operators, attributes, types and shapes, looks at weights and constants, and runs the "
+              "model on the reference interpreter. Findings are independent of each other: behind a node that fails, "
+              "what can be checked is checked. Exit status: 0 clean or warnings only, 1 findings of level exception, 2 "
+              "the file cannot be read.",
+          .positionals = {model_positional()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(), data_group(), limits_group(),
+                     json_group()},
+          .run = run};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "lint/check.h"
+
+namespace assay::lint {
+namespace {
+
+// What stays on purpose: constants themselves, and what quantised or sparse weights are stored as.
+bool stays(std::string_view op) {
+  return op == "Constant" || op == "ConstantOfShape" || op == "QuantizeLinear" || op == "DequantizeLinear";
+}
+
+class ConstantNodes {
+ public:
+  explicit ConstantNodes(const Subject& subject) : subject_(subject), model_(subject.model) {
+    for (const ir::NodeId id : ir::nodes(model_, model_.main_graph())) {
+      if (is_constant(id)) constant_.insert(id);
+    }
+  }
+
+  bool contains(ir::NodeId node) const { return constant_.contains(node); }
+
+ private:
+  // Deterministic, and all that it reads is constant.
+  bool is_constant(ir::NodeId id) const {
+    const ir::Node& node = model_[id];
+    const ops::Callee& callee = subject_.callees[id];
+    if (!callee.op || callee.op->is_random || !model_.bodies(node).empty()) return false;
+    for (const ir::Use& use : node.operands) {
+      if (!use.value.valid()) continue;
+      const ir::Value& value = model_[use.value];
+      const bool is_initializer = value.kind == ir::ValueKind::initializer;
+      if (!is_initializer && !(value.producer.valid() && constant_.contains(value.producer))) return false;
+    }
+    return true;
+  }
+
+  const Subject& subject_;
+  const ir::Model& model_;
+  std::set<ir::NodeId> constant_;
+};
+
+// A region of constant nodes is reported where it ends: at nodes whose results go to what is not constant.
+void report_all(const Subject& subject, Findings& findings) {
+  const ir::Model& model = subject.model;
+  if (!subject.is_sound) return;
+  const ConstantNodes constants(subject);
+  for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
+    if (!constants.contains(id) || stays(model.text(model[id].op))) continue;
+    bool ends_here = false;
+    for (const ir::ValueId result : model[id].results) {
+      if (!result.valid()) continue;
+      for (const ir::Use& use : ir::uses(model, result)) {
+        ends_here = ends_here || !constants.contains(use.user) || stays(model.text(model[use.user].op));
+      }
+    }
+    if (ends_here) {
+      findings.add(LintLevel::info, kAnalysis, "unfolded_constant", id,
+                   "its inputs are all constant: it can be computed once and stored");
+    }
+  }
+}
+
+}  // namespace
+
+Check check_folding() { return {"constant subgraphs that are left unfolded", 60, report_all}; }
+
+}  // namespace assay::lint

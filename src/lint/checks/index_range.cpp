@@ -1,0 +1,64 @@
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "lint/check.h"
+#include "ops/eval.h"
+
+namespace assay::lint {
+namespace {
+
+constexpr int64_t kGreatestInt32 = std::numeric_limits<int32_t>::max();
+
+// Operands that hold places or sizes. Ends of slices may be beyond everything: that is how "to the end" is written.
+struct IndexOperand {
+  std::string_view op;
+  uint32_t operand;
+};
+constexpr IndexOperand kIndexOperands[] = {
+    {"Gather", 1}, {"GatherElements", 1}, {"GatherND", 1}, {"ScatterElements", 1}, {"ScatterND", 1}, {"Reshape", 1},
+    {"Expand", 1}, {"Tile", 1},           {"Pad", 1},      {"ConstantOfShape", 0}};
+
+void report_sizes(const Subject& subject, Findings& findings) {
+  const ir::Model& model = subject.model;
+  for (const ir::NodeId id : all_nodes(model)) {
+    for (const ir::ValueId result : model[id].results) {
+      if (!result.valid()) continue;
+      const ops::Type& type = subject.inference.type(result);
+      if (!type.is_tensor() || !type.dims) continue;
+      const std::optional<std::vector<int64_t>> shape = ops::numbers(*type.dims);
+      const std::optional<uint64_t> count = shape ? tensor::element_count(*shape) : std::nullopt;
+      if (!shape || (count && *count <= static_cast<uint64_t>(kGreatestInt32))) continue;
+      findings.add(LintLevel::warning, kAnalysis, "int32_size", id,
+                   fmt::format("`{}` has shape {}: more elements than 32-bit indices reach",
+                               printable(model.text(model[result].name)), ops::text(*type.dims)));
+    }
+  }
+}
+
+void report_indices(const Subject& subject, ir::NodeId id, uint32_t operand, Findings& findings) {
+  const tensor::Tensor* constant = constant_operand(subject, subject.model[id], operand);
+  if (!constant || constant->dtype() != tensor::DType::int64) return;
+  for (const int64_t value : ops::load_elements<int64_t>(*constant)) {
+    if (value >= std::numeric_limits<int32_t>::min() && value <= kGreatestInt32) continue;
+    findings.add(LintLevel::warning, kAnalysis, "int32_overflow", id,
+                 fmt::format("input {} holds {}, which 32-bit integers cannot hold", operand, value));
+    return;
+  }
+}
+
+void report_all(const Subject& subject, Findings& findings) {
+  report_sizes(subject, findings);
+  for (const ir::NodeId id : all_nodes(subject.model)) {
+    for (const IndexOperand& index : kIndexOperands) {
+      if (index.op == subject.model.text(subject.model[id].op)) report_indices(subject, id, index.operand, findings);
+    }
+  }
+}
+
+}  // namespace
+
+Check check_index_range() { return {"tensors and indices beyond 32 bits", 70, report_all}; }
+
+}  // namespace assay::lint

@@ -1,0 +1,34 @@
+#include "lint/check.h"
+
+namespace assay::lint {
+namespace {
+
+// Runs the whole model on the reference; every node whose inputs are there is tried, whatever failed before.
+void report_all(const Subject& subject, Findings& findings) {
+  const ir::Model& model = subject.model;
+  if (subject.inputs.empty() && !model[model.main_graph()].inputs.empty()) return;
+  if (!subject.is_sound) return;
+  ops::Interpreter interpreter(model, subject.limits);
+  const auto note_failure = [&](ir::NodeId node, const Error& error) {
+    const bool is_reported = findings.is_failing(node) || error.code() == ErrorCode::unsupported;
+    if (!is_reported) findings.add(LintLevel::exception, kReference, "run", node, error.line());
+    return true;
+  };
+  const ops::FailureSink failures(note_failure);
+  std::vector<ir::ValueId> results;
+  for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
+    for (const ir::ValueId value : model[id].results) {
+      if (value.valid()) results.push_back(value);
+    }
+  }
+  const auto note_value = [&](ir::ValueId value, const tensor::Datum&) {
+    if (model[value].producer.valid()) findings.pass(model[value].producer);
+  };
+  interpreter.run(subject.inputs, results, note_value, &failures);
+}
+
+}  // namespace
+
+Check check_run() { return {"failures that only data shows: the model is run on the reference", 30, report_all}; }
+
+}  // namespace assay::lint

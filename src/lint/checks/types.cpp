@@ -1,0 +1,20 @@
+#include "lint/check.h"
+
+namespace assay::lint {
+namespace {
+
+void report_all(const Subject& subject, Findings& findings) {
+  for (const ops::InferenceFinding& finding : subject.inference.findings()) {
+    const bool is_schema = finding.code == "schema";
+    findings.add(LintLevel::exception, is_schema ? kChecker : kReference, finding.code, finding.node, finding.message);
+  }
+}
+
+}  // namespace
+
+Check check_types() {
+  return {"attributes, types and shapes that break the rules of an operator or contradict the declared ones", 20,
+          report_all};
+}
+
+}  // namespace assay::lint

@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "lint/check.h"
+
+namespace assay::lint {
+namespace {
+
+// The oldest IR version that a release of ONNX with this operator set came with; 0 if none had it.
+int64_t least_ir_version(std::string_view domain, int64_t version) {
+  for (const schema::Release& release : schema::releases()) {
+    const int64_t own = domain.empty() || domain == "ai.onnx" ? release.opset : domain == "ai.onnx.ml" ? release.ml : 0;
+    if (own >= version) return release.ir;
+  }
+  return 0;
+}
+
+void report_all(const Subject& subject, Findings& findings) {
+  const ir::Header& header = subject.model.header();
+  std::set<std::string_view> domains;
+  for (const ir::OpsetImport& import : header.opset_imports) {
+    const std::string_view domain = subject.model.text(import.domain);
+    if (!domains.insert(domain == "ai.onnx" ? "" : domain).second) {
+      findings.add(LintLevel::exception, kChecker, "opset_imported_twice",
+                   fmt::format("domain `{}` is imported twice", domain.empty() ? "ai.onnx" : printable(domain)));
+    }
+    if (import.version < 1) {
+      findings.add(LintLevel::exception, kChecker, "opset_version",
+                   fmt::format("version {} of domain `{}` cannot be", import.version,
+                               domain.empty() ? "ai.onnx" : printable(domain)));
+    }
+    const int64_t least = least_ir_version(domain, import.version);
+    if (least > header.ir_version && header.ir_version > 0) {
+      findings.add(
+          LintLevel::warning, kChecker, "ir_opset_mismatch",
+          fmt::format("IR version {} is older than operator set {} of `{}`, which came with IR version {}",
+                      header.ir_version, import.version, domain.empty() ? "ai.onnx" : printable(domain), least));
+    }
+  }
+}
+
+}  // namespace
+
+Check check_versions() { return {"IR versions and operator sets that do not go together", 5, report_all}; }
+
+}  // namespace assay::lint

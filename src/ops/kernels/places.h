@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace assay::ops {
+
+// An index counted from the end made one counted from the start. Error naming index and limit where it is out of range.
+uint64_t checked_index(int64_t index, uint64_t length);
+
+// Strides, in elements, of a tensor of shape `from` seen as broadcast to `to`: 0 where it is repeated.
+std::vector<int64_t> broadcast_strides(const tensor::Shape& from, const tensor::Shape& to);
+// The sum of index * stride over the axes, of the element at `place` of a tensor of shape `shape`.
+int64_t strided_place(uint64_t place, const tensor::Shape& shape, std::span<const int64_t> strides);
+
+// Where the elements along one axis come from; kNowhere: from nowhere, they are filled.
+using AxisMap = std::vector<int64_t>;
+inline constexpr int64_t kNowhere = -1;
+
+// The tensor whose element at index i is that of `from` at maps[a][i[a]] for all axes a, or the only element of `fill`
+// (without one zero, or an empty string) where one of them is kNowhere.
+tensor::Tensor move_by_maps(const tensor::Tensor& from, std::span<const AxisMap> maps, const tensor::Tensor* fill);
+// The place in a tensor of shape `from` that such maps lead to, or kNowhere.
+int64_t mapped_place(uint64_t place, const tensor::Shape& from, std::span<const AxisMap> maps);
+
+}  // namespace assay::ops

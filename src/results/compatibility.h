@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::results {
+
+// A node that a backend cannot run, and why.
+struct RefusedNode {
+  std::string node;
+  std::string op;
+  std::string reason;
+};
+
+struct BackendCompatibility {
+  std::string backend;
+  bool usable = false;  // it is there
+  std::string version;  // or why it is not there
+  size_t node_count = 0;
+  std::vector<RefusedNode> refused;
+};
+
+struct CompatibilityReport {
+  std::string path;
+  std::vector<BackendCompatibility> backends;
+  std::vector<std::pair<std::string, double>> timings;  // seconds
+};
+
+}  // namespace assay::results

@@ -1,0 +1,157 @@
+"""ONNX's own backend tests through our reference backend, beside ONNX Runtime and onnx's ReferenceEvaluator.
+
+    conformance_test.py ONNX_CASES [--backend NAME] [--no-rivals]
+
+ONNX_CASES is the program built from tests/runners/onnx_cases.cpp. The tests are made from the installed package onnx
+into the build folder and kept for its version. All sides get the same files and are judged alike: element types and
+shapes must be equal, elements within the test's own tolerances (our integers exactly). The table goes to standard
+output and to conformance.txt in the build folder. Fails when ours fails a test that is not listed in EXCEPTIONS, or
+passes one that is.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import onnx
+import onnxruntime
+from conformance_rivals import run_rivals
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
+import make_node_tests  # noqa: E402
+
+IMAGES = "decoding JPEG, PNG, TIFF, … needs an image library; the reference interpreter has none"
+GRADIENT = "Gradient differentiates a whole graph; the domain ai.onnx.preview.training is for training"
+# Tests that ours may fail, and why. Names as in the index.
+EXCEPTIONS = {
+    "test_image_decoder_decode_bmp_rgb": IMAGES,
+    "test_image_decoder_decode_jpeg2k_rgb": IMAGES,
+    "test_image_decoder_decode_jpeg_bgr": IMAGES,
+    "test_image_decoder_decode_jpeg_grayscale": IMAGES,
+    "test_image_decoder_decode_jpeg_rgb": IMAGES,
+    "test_image_decoder_decode_png_rgb": IMAGES,
+    "test_image_decoder_decode_pnm_rgb": IMAGES,
+    "test_image_decoder_decode_tiff_rgb": IMAGES,
+    "test_image_decoder_decode_webp_rgb": IMAGES,
+    "test_gradient_of_add": GRADIENT,
+    "test_gradient_of_add_and_mul": GRADIENT,
+}
+SECONDS_PER_TEST = 60
+MOST_LISTED = 40
+
+
+def tests_of_package(build):
+    """The folder of the tests and their index; made if it is not there yet."""
+    folder = build / f"onnx-tests-{onnx.__version__}"
+    if not (folder / make_node_tests.INDEX).exists():
+        make_node_tests.write_tests(folder, make_node_tests.KINDS)
+    return folder, json.loads((folder / make_node_tests.INDEX).read_text())
+
+
+class OurRun:
+    """Runs our program; where a test kills it or hangs, notes that and goes on behind it."""
+
+    def __init__(self, program, backend, folder, index, report):
+        self.command = [program, folder, "--backend", backend, "--json", report]
+        self.names = [entry["name"] for entry in index]
+        self.report = report
+        self.reasons = {}
+
+    def run(self):
+        while len(self.reasons) < len(self.names):
+            died = self.run_from(self.names[len(self.reasons)])
+            self.collect()
+            if died is None:
+                break
+            if len(self.reasons) < len(self.names):
+                self.reasons[self.names[len(self.reasons)]] = died
+        missing = len(self.names) - len(self.reasons)
+        assert missing == 0, f"{missing} tests of the index were not run"
+        return self.reasons
+
+    def collect(self):
+        for line in self.report.read_text().splitlines():
+            if line.endswith("}"):
+                entry = json.loads(line)
+                self.reasons[entry["name"]] = entry["reason"] if not entry["passed"] else ""
+
+    def run_from(self, name):
+        """None if the run reached its end, otherwise how it died."""
+        self.report.write_text("")
+        process = subprocess.Popen([*map(str, self.command), "--from", name], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        size, last_change = 0, time.monotonic()
+        while process.poll() is None:
+            time.sleep(0.05)
+            if self.report.stat().st_size != size:
+                size, last_change = self.report.stat().st_size, time.monotonic()
+            if time.monotonic() - last_change > SECONDS_PER_TEST:
+                process.kill()
+                process.wait()
+                return f"takes more than {SECONDS_PER_TEST} s"
+        message = process.stderr.read().strip()
+        assert process.returncode <= 0, message  # wrong usage
+        return None if process.returncode == 0 else f"ends the process with signal {-process.returncode}"
+
+
+def table(index, columns):
+    """Passed of total, by kind."""
+    kinds = list(dict.fromkeys(entry["kind"] for entry in index))
+    rows = [["", *columns]]
+    for kind in [*kinds, "all"]:
+        names = [entry["name"] for entry in index if kind in (entry["kind"], "all")]
+        passed = [sum(not reasons[name] for name in names) for reasons in columns.values()]
+        rows.append([kind, *(f"{count:,} of {len(names):,}" for count in passed)])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                               for i, (cell, width) in enumerate(zip(row, widths))) for row in rows)
+
+
+def judge(reasons):
+    """The lines about what is not as EXCEPTIONS says."""
+    lines = [f"FAIL {name}: {reason}" for name, reason in reasons.items() if reason and name not in EXCEPTIONS]
+    for name, why in EXCEPTIONS.items():
+        if name not in reasons:
+            lines.append(f"listed exception {name}: there is no such test")
+        elif not reasons[name]:
+            lines.append(f"listed exception {name}: it passes; take it from the list ({why})")
+    return lines
+
+
+def text_of(index, columns, backend, seconds):
+    lines = [f"ONNX's backend tests (onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}), passed of total; "
+             f"{seconds:.0f} s", table(index, columns), ""]
+    exceptions = [name for name, reason in columns[backend].items() if reason and name in EXCEPTIONS]
+    lines.append(f"{backend} fails {len(exceptions)} listed exceptions: {', '.join(exceptions) or 'none'}")
+    faults = judge(columns[backend])
+    lines += faults[:MOST_LISTED]
+    if len(faults) > MOST_LISTED:
+        lines.append(f"… and {len(faults) - MOST_LISTED} more")
+    return "\n".join(lines) + "\n", faults
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("program", type=pathlib.Path)
+    options.add_argument("--backend", default="ref")
+    options.add_argument("--no-rivals", action="store_true")
+    options = options.parse_args()
+    start = time.monotonic()
+    build = options.program.resolve().parents[1]
+    folder, index = tests_of_package(build)
+    ours = OurRun(options.program, options.backend, folder, index, build / "conformance.jsonl").run()
+    columns = {options.backend: ours}
+    if not options.no_rivals:
+        columns |= run_rivals(folder, index)
+    text, faults = text_of(index, columns, options.backend, time.monotonic() - start)
+    print(text, end="")
+    if not options.no_rivals:
+        (build / "conformance.txt").write_text(text)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
