@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "inspect/cost.h"
 #include "inspect/model_overview.h"
 
 namespace assay::inspect {
@@ -109,7 +110,8 @@ void Lister::step() {
 }
 
 void Lister::begin_node(Level& level) {
-  const ir::Node& node = model_[level.next];
+  const ir::NodeId id = level.next;
+  const ir::Node& node = model_[id];
   level.next = node.next;
   const size_t index = level.index++;
   if (!is_listed(node)) return;
@@ -120,6 +122,7 @@ void Lister::begin_node(Level& level) {
   listing.domain = model_.text(node.domain);
   for (const ir::Use& use : node.operands) listing.inputs.push_back(value_info(model_, use.value));
   for (const ir::ValueId result : node.results) listing.outputs.push_back(value_info(model_, result));
+  if (options_.costs) listing.cost = node_cost(model_, *options_.costs, id);
   sink_.begin_node(listing);
   level.in_node = true;
   if (options_.attributes) level.attributes = node.attributes;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "ops/inference.h"
 #include "results/model_listing.h"
 
 namespace assay::inspect {
@@ -16,6 +17,7 @@ struct ListingOptions {
   // Only nodes whose operator, or name, matches one of these wildcards; empty: all.
   std::vector<std::string> ops;
   std::vector<std::string> names;
+  const ops::Inference* costs = nullptr;  // set: nodes are listed with their cost
 };
 
 // Walks the main graph, then the functions, bodies within their nodes, and hands everything to the sink. The overview

@@ -171,7 +171,20 @@ Dim DimSpace::fresh() {
   std::string name;
   do name = fmt::format("unk__{}", fresh_count_++);
   while (symbols_.find(name).valid());
+  fresh_.insert(symbols_.intern(name));
   return symbol(name);
+}
+
+bool DimSpace::has_fresh(const Dim& dim) const {
+  if (dim.is_number() || dim.is_unknown()) return false;
+  return std::ranges::any_of(table_.expression(dim.id_).terms, [&](const auto& term) {
+    if (fresh_.contains(term.first)) return true;
+    // A formula has the names of its symbols in its own.
+    const std::string_view name = symbols_.text(term.first);
+    return std::ranges::any_of(fresh_, [&](ir::Symbol fresh) {
+      return name.find(symbols_.text(fresh)) != std::string_view::npos;
+    });
+  });
 }
 
 Dim DimSpace::extreme(const char* name, const Dim& a, const Dim& b) {

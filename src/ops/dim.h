@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,6 +71,8 @@ class DimSpace {
   Dim symbol(std::string_view name);
   // A symbol that stands for a size which only running the model tells: `unk__0`, `unk__1`, ...
   Dim fresh();
+  // Whether a fresh symbol occurs in the dim.
+  bool has_fresh(const Dim& dim) const;
 
  private:
   friend class Dim;
@@ -96,6 +99,7 @@ class DimSpace {
   ir::SymbolTable& symbols_;
   std::map<ir::Symbol, std::vector<ir::Symbol>> products_;  // symbol named `a*b` -> its factors
   std::map<ir::Symbol, ir::DimId> sums_;                    // symbol named `(a + 1)` -> the sum
+  std::set<ir::Symbol> fresh_;
   uint32_t fresh_count_ = 0;
 };
 

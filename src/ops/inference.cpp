@@ -130,7 +130,7 @@ void Inference::infer_node(ir::NodeId id) {
   std::vector<Knowledge> inputs;
   for (const ir::Use& use : node.operands) inputs.push_back(use.value.valid() ? known_of(use.value) : Knowledge());
   std::vector<Knowledge> found =
-      callee.function ? infer_function(*callee.function, facts, inputs) : infer_operator(id, facts, inputs);
+      callee.function ? infer_function(id, facts, inputs) : infer_operator(id, facts, inputs);
   for (size_t i = 0; i < node.results.size(); ++i) {
     if (node.results[i].valid()) take(id, node.results[i], i < found.size() ? std::move(found[i]) : Knowledge());
   }
@@ -149,7 +149,7 @@ std::vector<Knowledge> Inference::infer_operator(ir::NodeId id, const Node& node
   try {
     Infer infer(node, space_, inputs, outputs, this);
     if (callee.op->infer) callee.op->infer(infer);
-    if (callee.op->macs && scope_ == nullptr) macs_.insert_or_assign(id, callee.op->macs(infer));
+    if (callee.op->macs) macs_.insert_or_assign(id, callee.op->macs(infer));
   } catch (const Error& error) {
     report(id, "shape", error.line());
     for (Knowledge& output : outputs) {
@@ -160,8 +160,8 @@ std::vector<Knowledge> Inference::infer_operator(ir::NodeId id, const Node& node
   return outputs;
 }
 
-std::vector<Knowledge> Inference::infer_function(const ir::Function& function, const Node& node,
-                                                 std::span<const Knowledge> inputs) {
+std::vector<Knowledge> Inference::infer_function(ir::NodeId call, const Node& node, std::span<const Knowledge> inputs) {
+  const ir::Function& function = *callees_[call].function;
   std::vector<Knowledge> outputs(node.ir_node().results.size());
   if (std::ranges::find(active_functions_, &function) != active_functions_.end()) return outputs;
   AttributeScope scope;
@@ -185,6 +185,9 @@ std::vector<Knowledge> Inference::infer_function(const ir::Function& function, c
       folded_.insert_or_assign(body.inputs[i], std::make_shared<const Tensor>(*inputs[i].constant));
   }
   infer(function.body, types);
+  Dim macs = 0;
+  for (const ir::NodeId id : ir::nodes(model_, function.body)) macs = macs + this->macs(id);
+  macs_.insert_or_assign(call, macs);
   const std::span<const ir::Use> results = model_.outputs(function.body);
   for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     if (results[i].value.valid()) outputs[i] = known_of(results[i].value);

@@ -40,6 +40,8 @@ class Inference final : private BodyInference, private Runner {
   const Tensor* constant(ir::ValueId value) const;
   // Multiply-accumulates of a node; 0 where there are none worth counting, unknown where shapes are.
   Dim macs(ir::NodeId node) const;
+  // Whether a dim depends on what only data decides, or on a dim that the model leaves unnamed.
+  bool is_data_size(const Dim& dim) const { return dim.is_unknown() || space_.has_fresh(dim); }
   // Writes what was found into the model, as types of its values.
   void write(ir::Edit& edit);
 
@@ -52,8 +54,7 @@ class Inference final : private BodyInference, private Runner {
   void infer_graph(ir::GraphId graph);
   void infer_node(ir::NodeId id);
   std::vector<Knowledge> infer_operator(ir::NodeId id, const Node& node, std::span<const Knowledge> inputs);
-  std::vector<Knowledge> infer_function(const ir::Function& function, const Node& node,
-                                        std::span<const Knowledge> inputs);
+  std::vector<Knowledge> infer_function(ir::NodeId call, const Node& node, std::span<const Knowledge> inputs);
   // Runs a node whose inputs are all constant and small; false where it cannot be.
   bool fold(const Node& node, const Operator& op, std::span<const Knowledge> inputs, std::span<Knowledge> outputs);
   Knowledge known_of(ir::ValueId value) const;

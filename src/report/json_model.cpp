@@ -1,5 +1,7 @@
 #include "report/json_model.h"
 
+#include <charconv>
+
 #include <variant>
 
 namespace assay::report {
@@ -24,6 +26,23 @@ void write_pairs(JsonWriter& json, const std::vector<std::pair<std::string, int6
   json.begin_object();
   for (const auto& [name, number] : pairs) json.field(name, number);
   json.end_object();
+}
+
+// As a number where it is one, else as the formula.
+void write_amount(JsonWriter& json, std::string_view key, const std::string& text) {
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, number);
+  if (result.ec == std::errc() && result.ptr == end) {
+    json.field(key, number);
+  } else {
+    json.field(key, text);
+  }
+}
+
+void write_cost(JsonWriter& json, const results::Cost& cost) {
+  write_amount(json, "macs", cost.macs);
+  write_amount(json, "bytes_moved", cost.bytes);
 }
 
 }  // namespace
@@ -63,6 +82,7 @@ void JsonModelListing::counts(const results::ModelOverview& overview) {
   json_.field("parameter_count", overview.parameter_count);
   json_.field("parameter_bytes", overview.parameter_bytes);
   json_.field("external_bytes", overview.external_bytes);
+  if (overview.cost) write_cost(json_, *overview.cost);
   json_.key("weights");
   json_.begin_object();
   for (const auto& [dtype, count] : overview.weights) {
@@ -179,6 +199,7 @@ void JsonModelListing::begin_node(const results::NodeListing& node) {
   json_.field("domain", node.domain);
   values("inputs", node.inputs);
   values("outputs", node.outputs);
+  if (node.cost) write_cost(json_, *node.cost);
   has_attributes_.push_back(false);
 }
 

@@ -91,6 +91,7 @@ std::string summary_text(const results::ModelOverview& overview) {
   facts(overview, out);
   weights(overview, out);
   operators(overview, out);
+  if (overview.cost) out += fmt::format("Cost: {} MACs, {} bytes\n", overview.cost->macs, overview.cost->bytes);
   if (!overview.functions.empty()) out += fmt::format("Functions: {}\n", overview.functions.size());
   for (const results::FunctionListing& function : overview.functions) {
     out += fmt::format("    {}\n", function_text(function));

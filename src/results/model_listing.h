@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "results/cost.h"
 #include "tensor/tensor.h"
 
 namespace assay::results {
@@ -57,6 +58,7 @@ struct NodeListing {
   std::string domain;
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
+  std::optional<Cost> cost;
 };
 
 struct AttributeListing {
@@ -119,6 +121,7 @@ struct ModelOverview {
   std::map<std::string, WeightCount> weights;  // initializers by element type
   WeightCount constants;                       // in Constant nodes
   QuantizationSummary quantization;
+  std::optional<Cost> cost;  // of one run
   std::vector<FunctionListing> functions;
   std::vector<Diagnostic> findings;
   size_t findings_dropped = 0;

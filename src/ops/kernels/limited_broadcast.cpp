@@ -28,7 +28,7 @@ void check_run(const Infer& node) {
   const auto axis = static_cast<size_t>(first_axis(node, node.rank(0), node.rank(1)));
   for (size_t i = 0; i < part.size(); ++i) {
     const Dim& wanted = whole[axis + i];
-    if (wanted.is_number() && part[i].is_number() && !wanted.equals(part[i])) {
+    if (wanted.is_number() && part[i].is_number() && !part[i].is(1) && !wanted.equals(part[i])) {
       fail(ErrorCode::shape, "shape {} is no run of the dims {} from axis {} on", text(part), text(whole), axis);
     }
   }

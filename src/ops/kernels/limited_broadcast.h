@@ -6,7 +6,7 @@
 namespace assay::ops {
 
 // Broadcasting as it was before operator-set version 7: with `broadcast` set, the second input has one element or its
-// shape is a run of dims of the first input, from `axis` on or, without `axis`, at the end.
+// shape is a run of dims of the first input, some perhaps 1, from `axis` on or, without `axis`, at the end.
 
 // Output 0 has the dims of input 0; Error where input 1 does not fit.
 void infer_limited_broadcast(Infer& node);

@@ -13,7 +13,8 @@ bool is_given(const Eval& node, const ListArgument& argument) {
 std::optional<Dims> known_list(const Infer& node, const ListArgument& argument) {
   if (!is_given(node, argument)) return std::nullopt;
   if (node.version() < argument.since) return dims_of(node.integers(argument.name));
-  node.require_rank(argument.input, 1);
+  const bool is_scalar = argument.may_be_scalar && node.is_ranked(argument.input) && node.rank(argument.input) == 0;
+  if (!is_scalar) node.require_rank(argument.input, 1);
   std::optional<Elements> elements = node.elements(argument.input);
   if (!elements) return std::nullopt;
   return std::move(elements->items);

@@ -14,6 +14,7 @@ struct ListArgument {
   std::string_view name;
   uint32_t input = 1;
   int64_t since = 0;
+  bool may_be_scalar = false;  // a single number instead of a list of one
 };
 
 bool is_given(const Infer& node, const ListArgument& argument);

@@ -50,6 +50,12 @@ void check_kernel(const std::vector<int64_t>& kernel, size_t axes) {
   }
 }
 
+std::vector<int64_t> read_kernel(const Node& node, size_t axes) {
+  std::vector<int64_t> kernel = node.integers("kernel_shape");
+  check_kernel(kernel, axes);
+  return kernel;
+}
+
 // A window that would begin in the padding after the input does not count.
 Dims window_counts(const WindowRules& rules, std::span<const Dim> in, std::span<const Dim> kernel) {
   Dims counts;
@@ -88,6 +94,18 @@ Window make_window(const WindowRules& rules, std::span<const int64_t> in, std::s
     axis.end = total - axis.begin;
   }
   return window;
+}
+
+void infer_pool(Infer& node) {
+  require_spatial(node);
+  if (!node.is_ranked(0)) return;
+  const Dims& in = node.dims(0);
+  const size_t axes = in.size() - 2;
+  const Dims kernel = dims_of(read_kernel(node, axes));
+  Dims out = {in[0], in[1]};
+  for (const Dim& count : window_counts(read_window_rules(node, axes), spatial(in), kernel)) out.push_back(count);
+  node.set_dims(1, out);
+  node.set_dims(0, std::move(out));
 }
 
 void require_spatial(const Infer& node, uint32_t input) {

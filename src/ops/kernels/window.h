@@ -38,9 +38,15 @@ WindowRules read_window_rules(const Node& node, size_t axes);
 // Error unless there are `axes` of them, all positive.
 void check_kernel(const std::vector<int64_t>& kernel, size_t axes);
 
+// The attribute kernel_shape, checked.
+std::vector<int64_t> read_kernel(const Node& node, size_t axes);
+
 // How many windows fit along each axis. Error where a kernel is larger than its padded axis.
 Dims window_counts(const WindowRules& rules, std::span<const Dim> in, std::span<const Dim> kernel);
 Window make_window(const WindowRules& rules, std::span<const int64_t> in, std::span<const int64_t> kernel);
+
+// Dims of outputs 0 and 1 of a pool with the attribute kernel_shape.
+void infer_pool(Infer& node);
 
 // The dims of a shape behind those of batch and channel.
 template <typename T>

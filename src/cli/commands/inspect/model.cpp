@@ -1,15 +1,21 @@
 #include "cli/options/groups/model.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "inspect/cost.h"
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
+#include "inspect/unbounded_sizes.h"
+#include "ir/edit.h"
+#include "ir/verify.h"
 #include "onnx/text.h"
 #include "report/json_model.h"
 #include "report/text_model.h"
@@ -17,13 +23,16 @@
 namespace assay::cli {
 namespace {
 
-inspect::ListingOptions listing_options(const Arguments& arguments) {
+bool shows(const Arguments& arguments, std::string_view what) {
   const std::vector<std::string> show = arguments.values("--show");
-  const auto shows = [&](std::string_view what) { return std::ranges::find(show, what) != show.end(); };
+  return std::ranges::find(show, what) != show.end();
+}
+
+inspect::ListingOptions listing_options(const Arguments& arguments) {
   inspect::ListingOptions options;
-  options.layers = shows("layers");
-  options.attributes = shows("attrs");
-  options.weights = shows("weights");
+  options.layers = shows(arguments, "layers");
+  options.attributes = shows(arguments, "attrs");
+  options.weights = shows(arguments, "weights");
   options.ops = arguments.values("--filter-op");
   options.names = arguments.values("--filter-name");
   const bool filters = !options.ops.empty() || !options.names.empty();
@@ -47,18 +56,53 @@ void print_text(const LoadedModel& loaded, const results::ModelOverview& overvie
   environment.log.info(listing.take_text());
 }
 
+// `[Variable (cast_out_6): (shape=[], dtype=int64)]`
+std::string sizes_text(const ir::Model& model, const ops::Inference& inference) {
+  std::string text;
+  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
+    const ops::Type& type = inference.type(value);
+    text += fmt::format("{}Variable ({}): (shape={}, dtype={})", text.empty() ? "" : ", ",
+                        printable(model.text(model[value].name)), type.dims ? ops::text(*type.dims) : "None",
+                        tensor::name(type.dtype));
+  }
+  return "[" + text + "]";
+}
+
+// What the options ask of inference: types in the listing, costs, sizes that only data decides. None: nothing is asked.
+std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& loaded, Environment& environment) {
+  const bool writes_types = arguments.flag("--shape-inference");
+  if (!writes_types && !arguments.flag("--list-unbounded-dds") && !shows(arguments, "cost")) return nullptr;
+  auto inference = std::make_unique<ops::Inference>(loaded.model);
+  inference->run();
+  for (const ops::InferenceFinding& finding : inference->findings()) {
+    loaded.findings.warn("inference", ir::describe(loaded.model, finding.node),
+                         fmt::format("{}: {}", ir::describe(loaded.model, finding.node), finding.message));
+  }
+  if (writes_types) {
+    ir::Edit edit(loaded.model);
+    inference->write(edit);
+  }
+  if (arguments.flag("--list-unbounded-dds")) {
+    environment.log.info(
+        fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
+  }
+  return inference;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   refuse_engine_options(arguments);
   const std::string path = arguments.value("model_file");
-  const inspect::ListingOptions options = listing_options(arguments);
-  const LoadedModel loaded = load_model(path, arguments, environment);
+  inspect::ListingOptions options = listing_options(arguments);
+  LoadedModel loaded = load_model(path, arguments, environment);
+  const std::unique_ptr<ops::Inference> inference = infer(arguments, loaded, environment);
+  if (shows(arguments, "cost")) options.costs = inference.get();
   print_findings(loaded.findings, environment);
-  const std::vector<std::string> show = arguments.values("--show");
-  if (std::ranges::find(show, "text") != show.end()) {
+  if (shows(arguments, "text")) {
     environment.log.info(onnx::to_text(loaded.model));
     return kExitEqual;
   }
-  const results::ModelOverview overview = overview_of(loaded, path);
+  results::ModelOverview overview = overview_of(loaded, path);
+  if (options.costs) overview.cost = inspect::model_cost(loaded.model, *options.costs);
   if (!json_on_stdout(arguments)) print_text(loaded, overview, options, environment);
   if (wants_json(arguments)) {
     report::JsonModelListing listing(options.layers, options.weights);
@@ -75,10 +119,11 @@ OptionGroup listing_group() {
       .rows = {{.names = {"--show"},
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,
-                .choices = {"layers", "attrs", "weights", "text"},
+                .choices = {"layers", "attrs", "weights", "cost", "text"},
                 .help =
-                    "what to list besides the summary: nodes, their attributes (with layers), the values of weights; "
-                    "`text` prints the model in ONNX's text syntax instead"},
+                    "what to list besides the summary: nodes, their attributes (with layers), the values of weights, "
+                    "what a run costs in all and by node (with layers); `text` prints the model in ONNX's text syntax "
+                    "instead"},
                {.names = {"--filter-op"},
                 .arity = Arity::one_or_more,
                 .metavar = "PATTERN",
@@ -86,7 +131,13 @@ OptionGroup listing_group() {
                {.names = {"--filter-name"},
                 .arity = Arity::one_or_more,
                 .metavar = "PATTERN",
-                .help = "list only nodes whose name matches one of these wildcards"}},
+                .help = "list only nodes whose name matches one of these wildcards"},
+               {.names = {"--shape-inference", "--do-shape-inference"},
+                .arity = Arity::flag,
+                .help = "infer types and shapes first and list them; what contradicts the model is a warning"},
+               {.names = {"--list-unbounded-dds"},
+                .arity = Arity::flag,
+                .help = "list values that decide how large a result becomes and that nothing bounds before a run"}},
       .spellings = {{.option = "--mode", .value = "full", .words = {"--show", "layers", "attrs", "weights"}},
                     {.option = "--mode", .value = "attr*", .words = {"--show", "layers", "attrs"}},
                     {.option = "--mode", .value = "layers", .words = {"--show", "layers"}},

@@ -2,17 +2,11 @@
 
 #include "ops/kernels/element_inference.h"
 #include "ops/kernels/elementwise.h"
+#include "ops/kernels/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
 namespace {
-
-// Ties to even; does not depend on the rounding mode.
-double round_even(double x) {
-  const double rounded = std::round(x);
-  const bool is_tie = std::abs(x - std::trunc(x)) == 0.5;
-  return is_tie ? std::copysign(2 * std::round(x / 2), x) : rounded;
-}
 
 template <double (*Function)(double)>
 void eval_function(Eval& node) {

@@ -8,7 +8,7 @@
 namespace assay::ops {
 namespace {
 
-constexpr ListArgument kAxes{.name = "axes", .input = 1, .since = 13};
+constexpr ListArgument kAxes{.name = "axes", .input = 1, .since = 13, .may_be_scalar = true};
 
 void set_reshaped(Infer& node, Dims dims) {
   if (const std::optional<std::vector<int64_t>> shape = numbers(dims)) {

@@ -1,0 +1,84 @@
+#include <cmath>
+
+#include "ops/kernels/elementwise.h"
+#include "ops/operator.h"
+
+// Activations with one or more straight parts.
+namespace assay::ops {
+namespace {
+
+// NaN stays NaN.
+void eval_relu(Eval& node) {
+  elementwise_any(node, []<typename C>(C x) -> C { return x < 0 ? C{0} : x; });
+}
+
+void eval_leaky_relu(Eval& node) {
+  const double alpha = node.floating("alpha");
+  elementwise<double>(node, [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+void eval_thresholded_relu(Eval& node) {
+  const double alpha = node.floating("alpha");
+  elementwise<double>(node, [=](double x) { return x > alpha ? x : 0; });
+}
+
+double clamp_to_one(double x) {
+  if (x > 1) return 1;
+  return x < 0 ? 0 : x;
+}
+
+void eval_hard_sigmoid(Eval& node) {
+  const double alpha = node.floating("alpha");
+  const double beta = node.floating("beta");
+  elementwise<double>(node, [=](double x) { return clamp_to_one(alpha * x + beta); });
+}
+
+void eval_hard_swish(Eval& node) {
+  elementwise<double>(node, [](double x) { return x * clamp_to_one(x / 6 + 0.5); });
+}
+
+double shrink(double x, double lambd, double bias) {
+  if (x < -lambd) return x + bias;
+  return x > lambd ? x - bias : 0;
+}
+
+// A whole bias is added to integers exactly, whatever their size; a fraction of the sum is cut off.
+template <typename C>
+C shrink_integer(C x, double lambd, double bias) {
+  const auto value = static_cast<double>(x);
+  const double far = 0x1p62;
+  if (bias != std::trunc(bias) || !(std::abs(bias) < far)) {
+    const double moved = std::trunc(shrink(value, lambd, bias));
+    return std::abs(moved) < far ? static_cast<C>(static_cast<int64_t>(moved)) : C{0};
+  }
+  const auto step = static_cast<C>(static_cast<int64_t>(bias));
+  if (value < -lambd) return wrapping_add(x, step);
+  return value > lambd ? wrapping_subtract(x, step) : C{0};
+}
+
+void eval_shrink(Eval& node) {
+  const double lambd = node.floating("lambd");
+  const double bias = node.floating("bias");
+  elementwise_any(node, [=]<typename C>(C x) -> C {
+    if constexpr (std::is_floating_point_v<C>)
+      return shrink(x, lambd, bias);
+    else
+      return shrink_integer(x, lambd, bias);
+  });
+}
+
+}  // namespace
+
+OperatorRows operator_activation_rectified() {
+  static constexpr Operator kRows[] = {
+      {.name = "Relu", .infer = infer_same_as_first, .eval = eval_relu},
+      {.name = "LeakyRelu", .infer = infer_same_as_first, .eval = eval_leaky_relu},
+      {.name = "ThresholdedRelu", .infer = infer_same_as_first, .eval = eval_thresholded_relu},
+      {.name = "HardSigmoid", .infer = infer_same_as_first, .eval = eval_hard_sigmoid},
+      {.name = "HardSwish", .infer = infer_same_as_first, .eval = eval_hard_swish},
+      {.name = "Shrink", .infer = infer_same_as_first, .eval = eval_shrink},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,57 @@
+#include "ops/kernels/scatter.h"
+
+#include "ops/kernels/broadcast.h"
+#include "ops/kernels/places.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+void infer_scatter(Infer& node) {
+  reduction_of(node);
+  infer_same_as_first(node);
+  if (node.is_ranked(0)) normalize_axis(node.integer("axis", 0), node.rank(0));
+  if (node.is_ranked(1) && node.is_ranked(2)) {
+    node.require_rank(2, node.rank(1));
+    for (size_t a = 0; a < node.dims(1).size(); ++a) {
+      unify(node.dims(1)[a], node.dims(2)[a], "dims of indices and updates");
+    }
+  }
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return;
+  node.require_rank(1, node.rank(0));
+  const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis", 0), node.rank(0)));
+  for (size_t a = 0; a < node.dims(0).size(); ++a) {
+    const std::optional<int64_t> limit = node.dims(0)[a].number();
+    const std::optional<int64_t> seen = node.dims(1)[a].number();
+    if (a == axis || !limit || !seen || *seen <= *limit) continue;
+    fail(ErrorCode::shape, "indices of shape {} reach beyond the data of shape {} at axis {}", text(node.dims(1)),
+         text(node.dims(0)), a);
+  }
+}
+
+void eval_scatter(Eval& node) {
+  const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis", 0), node.rank(0)));
+  std::vector<int64_t> strides = row_major_strides(node.shape(0));
+  const auto step = static_cast<uint64_t>(strides[axis]);
+  const auto length = static_cast<uint64_t>(node.shape(0)[axis]);
+  strides[axis] = 0;
+  const std::vector<int64_t> indices = node.integers_in(1);
+  std::vector<uint64_t> targets(indices.size());
+  for (uint64_t i = 0; i < targets.size(); ++i) {
+    const auto base = static_cast<uint64_t>(strided_place(i, node.shape(1), strides));
+    targets[i] = base + checked_index(indices[i], length) * step;
+  }
+  scatter(node, targets, 1, reduction_of(node));
+}
+
+}  // namespace
+
+OperatorRows operator_movement_scatter() {
+  static constexpr Operator kRows[] = {
+      {.name = "Scatter", .since = 9, .infer = infer_scatter, .eval = eval_scatter},
+      {.name = "ScatterElements", .since = 11, .infer = infer_scatter, .eval = eval_scatter},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

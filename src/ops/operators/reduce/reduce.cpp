@@ -1,0 +1,185 @@
+#include <cmath>
+#include <limits>
+
+#include "ops/kernels/elementwise.h"
+#include "ops/kernels/numeric_limits.h"
+#include "ops/kernels/reduction.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+template <typename C>
+using Line = std::span<const C>;
+
+// Output 0 = fn(line), fn being called with the carrier of the input.
+template <typename Fn>
+void reduce_any(Eval& node, Fn fn) {
+  const Lines lines(node.shape(0), reduced_axes(node));
+  with_carrier(node.dtype(0), [&](auto zero) {
+    using C = decltype(zero);
+    node.store(0, reduce_lines<C>(lines, node.load<C>(0), [&](Line<C> line) -> C { return fn(line); }));
+  });
+}
+
+// The same in double; integers get what is before the point, 0 where the result is no finite number.
+template <double (*Function)(Line<double>)>
+void reduce_real(Eval& node) {
+  const Lines lines(node.shape(0), reduced_axes(node));
+  const bool is_integer = tensor::is_integer(node.dtype(0));
+  node.store(0, reduce_lines<double>(lines, node.load<double>(0), [=](Line<double> line) {
+               const double value = Function(line);
+               return is_integer && !std::isfinite(value) ? 0 : value;
+             }));
+}
+
+struct Sum {
+  template <typename C>
+  C operator()(Line<C> line) const {
+    C sum = 0;
+    for (const C x : line) sum = wrapping_add(sum, x);
+    return sum;
+  }
+};
+
+struct Mean {
+  template <typename C>
+  C operator()(Line<C> line) const {
+    const C sum = Sum()(line);
+    if constexpr (!std::is_floating_point_v<C>) {
+      if (line.empty()) return 0;
+    }
+    return sum / static_cast<C>(line.size());
+  }
+};
+
+struct Product {
+  template <typename C>
+  C operator()(Line<C> line) const {
+    C product = 1;
+    for (const C x : line) product = wrapping_multiply(product, x);
+    return product;
+  }
+};
+
+struct SumSquare {
+  template <typename C>
+  C operator()(Line<C> line) const {
+    C sum = 0;
+    for (const C x : line) sum = wrapping_add(sum, wrapping_multiply(x, x));
+    return sum;
+  }
+};
+
+struct L1 {
+  template <typename C>
+  C operator()(Line<C> line) const {
+    C sum = 0;
+    for (const C x : line) sum = x < 0 ? wrapping_subtract(sum, x) : wrapping_add(sum, x);
+    return sum;
+  }
+};
+
+// NaN wins over everything.
+template <typename C>
+C largest(Line<C> line, C start) {
+  for (const C x : line) {
+    if (x > start || x != x) start = x;
+    if (start != start) break;
+  }
+  return start;
+}
+
+template <typename C>
+C smallest(Line<C> line, C start) {
+  for (const C x : line) {
+    if (x < start || x != x) start = x;
+    if (start != start) break;
+  }
+  return start;
+}
+
+double l2(Line<double> line) { return std::sqrt(SumSquare()(line)); }
+
+double log_sum(Line<double> line) { return std::log(Sum()(line)); }
+
+double log_sum_exp(Line<double> line) {
+  const double top = largest(line, -kInfinity);
+  if (!std::isfinite(top)) return top;
+  double sum = 0;
+  for (const double x : line) sum += std::exp(x - top);
+  return top + std::log(sum);
+}
+
+// Of no elements: minus infinity, or the least number of a type without it.
+void eval_max(Eval& node) {
+  const DType dtype = node.dtype(0);
+  reduce_any(node, [=]<typename C>(Line<C> line) -> C {
+    if constexpr (std::is_floating_point_v<C>)
+      return largest(line, -kInfinity);
+    else
+      return largest(line, lowest_of<C>(dtype));
+  });
+}
+
+void eval_min(Eval& node) {
+  const DType dtype = node.dtype(0);
+  reduce_any(node, [=]<typename C>(Line<C> line) -> C {
+    if constexpr (std::is_floating_point_v<C>)
+      return smallest(line, kInfinity);
+    else
+      return smallest(line, highest_of<C>(dtype));
+  });
+}
+
+template <typename Function>
+void eval_reduce(Eval& node) {
+  reduce_any(node, Function());
+}
+
+// Small integer tensors reduced to one element: what counts the elements of a shape.
+void infer_elements(Infer& node, std::optional<Dim> start, FunctionRef<Dim(const Dim& a, const Dim& b)> fn) {
+  infer_reduction(node);
+  const std::optional<std::vector<int64_t>> axes = reduced_axes(node);
+  const std::optional<Elements> elements = node.elements(0);
+  if (!axes || !elements || axes->size() != elements->shape.size()) return;
+  if (elements->items.empty() && !start) return;
+  Dim result = start ? *start : elements->items.front();
+  for (size_t i = start ? 0 : 1; i < elements->items.size(); ++i) result = fn(result, elements->items[i]);
+  node.set_elements(0, {Shape(node.flag("keepdims") ? axes->size() : 0, 1), {result}});
+}
+
+void infer_sum(Infer& node) {
+  infer_elements(node, Dim(0), [](const Dim& a, const Dim& b) { return a + b; });
+}
+void infer_product(Infer& node) {
+  infer_elements(node, Dim(1), [](const Dim& a, const Dim& b) { return a * b; });
+}
+void infer_max(Infer& node) {
+  infer_elements(node, std::nullopt, [](const Dim& a, const Dim& b) { return max(a, b); });
+}
+void infer_min(Infer& node) {
+  infer_elements(node, std::nullopt, [](const Dim& a, const Dim& b) { return min(a, b); });
+}
+
+}  // namespace
+
+OperatorRows operator_reduce_reduce() {
+  static constexpr Operator kRows[] = {
+      {.name = "ReduceSum", .infer = infer_sum, .eval = eval_reduce<Sum>},
+      {.name = "ReduceMean", .infer = infer_reduction, .eval = eval_reduce<Mean>},
+      {.name = "ReduceMax", .infer = infer_max, .eval = eval_max},
+      {.name = "ReduceMin", .infer = infer_min, .eval = eval_min},
+      {.name = "ReduceProd", .infer = infer_product, .eval = eval_reduce<Product>},
+      {.name = "ReduceSumSquare", .infer = infer_reduction, .eval = eval_reduce<SumSquare>},
+      {.name = "ReduceL1", .infer = infer_reduction, .eval = eval_reduce<L1>},
+      {.name = "ReduceL2", .infer = infer_reduction, .eval = reduce_real<l2>},
+      {.name = "ReduceLogSum", .infer = infer_reduction, .eval = reduce_real<log_sum>},
+      {.name = "ReduceLogSumExp", .infer = infer_reduction, .eval = reduce_real<log_sum_exp>},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops
