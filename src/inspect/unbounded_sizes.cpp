@@ -15,7 +15,8 @@ std::optional<uint32_t> size_operand(std::string_view op) {
 bool depends_on_data(const ops::Inference& inference, ir::ValueId result) {
   if (!result.valid()) return false;
   const ops::Type& type = inference.type(result);
-  return !type.dims || std::ranges::any_of(*type.dims, [&](const ops::Dim& dim) { return inference.is_data_size(dim); });
+  return !type.dims ||
+         std::ranges::any_of(*type.dims, [&](const ops::Dim& dim) { return inference.is_data_size(dim); });
 }
 
 }  // namespace

@@ -181,9 +181,8 @@ bool DimSpace::has_fresh(const Dim& dim) const {
     if (fresh_.contains(term.first)) return true;
     // A formula has the names of its symbols in its own.
     const std::string_view name = symbols_.text(term.first);
-    return std::ranges::any_of(fresh_, [&](ir::Symbol fresh) {
-      return name.find(symbols_.text(fresh)) != std::string_view::npos;
-    });
+    return std::ranges::any_of(
+        fresh_, [&](ir::Symbol fresh) { return name.find(symbols_.text(fresh)) != std::string_view::npos; });
   });
 }
 

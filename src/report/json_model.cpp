@@ -1,7 +1,6 @@
 #include "report/json_model.h"
 
 #include <charconv>
-
 #include <variant>
 
 namespace assay::report {

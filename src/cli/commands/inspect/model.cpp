@@ -83,8 +83,7 @@ std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& l
     inference->write(edit);
   }
   if (arguments.flag("--list-unbounded-dds")) {
-    environment.log.info(
-        fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
+    environment.log.info(fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
   }
   return inference;
 }

@@ -42,18 +42,15 @@ double shrink(double x, double lambd, double bias) {
   return x > lambd ? x - bias : 0;
 }
 
-// A whole bias is added to integers exactly, whatever their size; a fraction of the sum is cut off.
+// Exact for integers of any size; a fraction of the sum is cut off.
 template <typename C>
 C shrink_integer(C x, double lambd, double bias) {
   const auto value = static_cast<double>(x);
-  const double far = 0x1p62;
-  if (bias != std::trunc(bias) || !(std::abs(bias) < far)) {
-    const double moved = std::trunc(shrink(value, lambd, bias));
-    return std::abs(moved) < far ? static_cast<C>(static_cast<int64_t>(moved)) : C{0};
-  }
-  const auto step = static_cast<C>(static_cast<int64_t>(bias));
-  if (value < -lambd) return wrapping_add(x, step);
-  return value > lambd ? wrapping_subtract(x, step) : C{0};
+  if (value >= -lambd && value <= lambd) return 0;
+  const double moved = value < -lambd ? bias : -bias;
+  const double step = value + moved >= 0 ? std::floor(moved) : std::ceil(moved);
+  const bool fits = std::abs(step) < 0x1p63;
+  return fits ? wrapping_add(x, static_cast<C>(static_cast<int64_t>(step))) : C{0};
 }
 
 void eval_shrink(Eval& node) {

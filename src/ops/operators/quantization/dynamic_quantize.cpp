@@ -17,8 +17,8 @@ void infer_dynamic_quantize(Infer& node) {
 
 double saturated(double x) { return x > 0 ? std::min(x, kHighest) : 0; }
 
-// The range of the elements is widened to hold 0; if that is all it holds, the scale is that of a range of 1. ONNX
-// defines scale and quotients to be rounded to float32 before they are used.
+// The range of the elements is widened to hold 0; if that is all it holds, the scale is 1. ONNX defines scale and
+// quotients to be rounded to float32 before they are used.
 void eval_dynamic_quantize(Eval& node) {
   std::vector<double> data = node.load<double>(0);
   double low = 0;
@@ -30,7 +30,7 @@ void eval_dynamic_quantize(Eval& node) {
   const auto divide = [is_wide = node.is_wide()](double a, double b) {
     return is_wide ? a / b : static_cast<double>(static_cast<float>(a / b));
   };
-  const double scale = divide(low == high ? 1 : high - low, kHighest);
+  const double scale = low == high ? 1 : divide(high - low, kHighest);
   const double zero = round_even(saturated(divide(-low, scale)));
   for (double& x : data) x = saturated(round_even(divide(x, scale)) + zero);
   node.store(0, std::move(data));

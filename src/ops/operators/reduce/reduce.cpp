@@ -48,9 +48,7 @@ struct Mean {
   template <typename C>
   C operator()(Line<C> line) const {
     const C sum = Sum()(line);
-    if constexpr (!std::is_floating_point_v<C>) {
-      if (line.empty()) return 0;
-    }
+    if (line.empty()) return std::numeric_limits<C>::quiet_NaN();  // 0 for integers
     return sum / static_cast<C>(line.size());
   }
 };

@@ -1,0 +1,108 @@
+#include "ops/inference.h"
+
+#include <gtest/gtest.h>
+
+#include "support/parsed_model.h"
+
+namespace assay::ops {
+namespace {
+
+using testing_support::parsed;
+using testing_support::value_named;
+
+std::string inferred(ir::Model& model, std::string_view name) {
+  Inference inference(model);
+  inference.run();
+  for (const InferenceFinding& finding : inference.findings()) ADD_FAILURE() << finding.message;
+  return inference.type(value_named(model, name)).text();
+}
+
+std::string inferred(const std::string& text, std::string_view name = "Y") {
+  ir::Model model = parsed(text);
+  return inferred(model, name);
+}
+
+std::vector<std::string> findings(const std::string& text) {
+  ir::Model model = parsed(text);
+  Inference inference(model);
+  inference.run();
+  std::vector<std::string> lines;
+  for (const InferenceFinding& finding : inference.findings()) lines.push_back(finding.message);
+  return lines;
+}
+
+TEST(InferenceTest, FollowsNamedDims) {
+  EXPECT_EQ(inferred("g (float[n,3] X, float[3,m] W) => (float[] Y) { t = MatMul(X, W) Y = Concat<axis=1>(t, t) }"),
+            "float32[n, 2*m]");
+}
+
+TEST(InferenceTest, FollowsShapesThroughTheGraph) {
+  EXPECT_EQ(inferred(R"(g (float[b,s,12] X) => (float[] Y) <int64[1] tail = {4}>
+      { sh = Shape(X) f = Shape<start=0, end=2>(X) h = Constant<value_ints=[3]>() t = Concat<axis=0>(f, h, tail)
+        Y = Reshape(X, t) })"),
+            "float32[b, s, 3, 4]");
+  EXPECT_EQ(inferred(R"(g (float[b,s,12] X) => (float[] Y) <int64[2] t = {-1, 12}> { Y = Reshape(X, t) })"),
+            "float32[b*s, 12]");
+}
+
+TEST(InferenceTest, ArithmeticOnShapesIsKeptAsFormulas) {
+  EXPECT_EQ(inferred(R"(g (float[b] X, float[1] Z) => (float[] Y) <int64 two = {2}>
+      { n = Shape(X) d = Mul(n, two) Y = Expand(Z, d) })"),
+            "float32[2*b]");
+}
+
+TEST(InferenceTest, WhatOnlyDataDecidesIsASymbolOfItsOwn) {
+  ir::Model model = parsed("g (float[4] X) => (int64[] Y, float[] Z) { Y = NonZero(X) Z = Transpose<perm=[0]>(X) }");
+  Inference inference(model);
+  inference.run();
+  const Type& type = inference.type(value_named(model, "Y"));
+  ASSERT_TRUE(type.dims.has_value());
+  EXPECT_TRUE(inference.is_data_size((*type.dims)[1]));
+  EXPECT_FALSE(inference.is_data_size((*type.dims)[0]));
+}
+
+TEST(InferenceTest, BothBranchesOfAnIfAreMerged) {
+  EXPECT_EQ(inferred(R"(g (bool c, float[n,2] X, float[n,3] Z) => (float[] Y)
+      { Y = If(c) <then_branch = t () => (float[] a) { a = Identity(X) }, else_branch = e () => (float[] a) { a = Identity(Z) }> })"),
+            "float32[n, unk__0]");
+}
+
+TEST(InferenceTest, GoesThroughFunctions) {
+  EXPECT_EQ(inferred(R"(<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+      g (float[n,2] X) => (float[] Y) { Y = local.twice<axis=1>(X) }
+      <domain: "local", opset_import: ["" : 21]> twice<axis>(a) => (b) { b = Concat<axis: int = @axis>(a, a) })"),
+            "float32[n, 4]");
+}
+
+TEST(InferenceTest, FindingsAreIndependent) {
+  const std::vector<std::string> found = findings(R"(g (float[2,3] X, float[4,5] W) => (float[] Y, float[] Z)
+      { m = MatMul(X, W) Y = Relu(m) Z = Softmax<axis=7>(X) })");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0], "the inner dims of [2, 3] and [4, 5] differ: 3 and 4");
+  EXPECT_EQ(found[1], "axis 7 is out of range for rank 2");
+}
+
+TEST(InferenceTest, ContradictionsNameBothShapes) {
+  const std::vector<std::string> found = findings("g (float[2,3] X) => (float[3,3] Y) { Y = Relu(X) }");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0], "`Y` is declared as float32[3, 3], inferred is float32[2, 3]");
+}
+
+TEST(InferenceTest, RulesOfTheSchemaAreChecked) {
+  EXPECT_EQ(findings("g (float[2] X) => (float[] Y) { Y = Relu<slope=1.0>(X) }"),
+            std::vector<std::string>{"Relu has no attribute `slope`"});
+  EXPECT_EQ(findings("g (float[2] X) => (float[] Y) { Y = Add(X) }"),
+            std::vector<std::string>{"it has 1 inputs, Add takes 2"});
+  EXPECT_EQ(findings("g (float[2] X, double[2] Z) => (float[] Y) { Y = Add(X, Z) }"),
+            std::vector<std::string>{"inputs 0 and 1 must be of one type, they are float32 and float64"});
+}
+
+TEST(InferenceTest, CountsMultiplications) {
+  ir::Model model = parsed("g (float[n,3] X, float[3,5] W) => (float[] Y) { Y = MatMul(X, W) }");
+  Inference inference(model);
+  inference.run();
+  EXPECT_EQ(inference.macs(ir::NodeId{model[value_named(model, "Y")].producer}).text(), "15*n");
+}
+
+}  // namespace
+}  // namespace assay::ops

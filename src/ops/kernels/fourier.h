@@ -1,0 +1,29 @@
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay::ops {
+
+// The discrete Fourier transform of one length, by splitting it into its prime factors.
+class Fourier {
+ public:
+  // The inverse is not divided by the length.
+  Fourier(uint64_t length, bool inverse);
+
+  uint64_t length() const { return length_; }
+  // Both of the length; not the same memory. From several threads.
+  void transform(std::span<const std::complex<double>> in, std::span<std::complex<double>> out) const;
+
+ private:
+  void split(const std::complex<double>* in, uint64_t stride, std::complex<double>* out, uint64_t length,
+             size_t factor) const;
+
+  uint64_t length_;
+  std::vector<uint64_t> factors_;
+  std::vector<std::complex<double>> roots_;  // exp(∓2πik/length)
+};
+
+}  // namespace assay::ops

@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+void infer_suppression(Infer& node) {
+  node.require_rank(0, 3);
+  node.require_rank(1, 3);
+  if (node.is_ranked(0)) unify(node.dims(0)[2], 4, "the numbers of a box and 4");
+  if (node.is_ranked(0) && node.is_ranked(1)) {
+    unify(node.dims(0)[0], node.dims(1)[0], "batch sizes of boxes and scores");
+    unify(node.dims(0)[1], node.dims(1)[2], "numbers of boxes and of scores");
+  }
+  const int64_t center = node.integer("center_point_box");
+  if (center != 0 && center != 1) fail(ErrorCode::shape, "attribute `center_point_box` is {}, expected 0 or 1", center);
+  const std::optional<double> threshold = node.number_of(3);
+  if (threshold && !(*threshold >= 0 && *threshold <= 1)) {
+    fail(ErrorCode::shape, "iou_threshold is {}, expected 0 to 1", *threshold);
+  }
+  node.set_dims(0, {Dim(), 3});
+}
+
+// By its borders along both axes.
+struct Box {
+  double low[2], high[2];
+
+  Box(const double* numbers, bool has_center) {
+    for (int i = 0; i < 2; ++i) {
+      const double half = numbers[i + 2] / 2;
+      const double a = has_center ? numbers[i] - half : numbers[i];
+      const double b = has_center ? numbers[i] + half : numbers[i + 2];
+      low[i] = std::min(a, b);
+      high[i] = std::max(a, b);
+    }
+  }
+  double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
+};
+
+// Whether the common part of two boxes is more than `threshold` of what they cover together.
+bool overlap(const Box& a, const Box& b, double threshold) {
+  double common = 1;
+  for (int i = 0; i < 2; ++i) {
+    const double length = std::min(a.high[i], b.high[i]) - std::max(a.low[i], b.low[i]);
+    if (!(length > 0)) return false;
+    common *= length;
+  }
+  if (a.area() <= 0 || b.area() <= 0) return false;
+  return common / (a.area() + b.area() - common) > threshold;
+}
+
+struct Limits {
+  int64_t most;
+  double overlap;
+  double score;  // must be exceeded, if there is one
+  bool has_score;
+};
+
+// Indices of the boxes of one class that are kept, best first; of equal scores the first.
+std::vector<int64_t> select(std::span<const double> scores, const std::vector<Box>& boxes, const Limits& limits) {
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (!limits.has_score || scores[i] > limits.score) order.push_back(static_cast<int64_t>(i));
+  }
+  const auto rank = [&](int64_t i) {
+    const double score = scores[static_cast<size_t>(i)];
+    return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
+  };
+  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return rank(a) > rank(b); });
+  std::vector<int64_t> kept;
+  for (const int64_t index : order) {
+    if (static_cast<int64_t>(kept.size()) >= limits.most) break;
+    const Box& box = boxes[static_cast<size_t>(index)];
+    const bool is_free = std::ranges::none_of(
+        kept, [&](int64_t other) { return overlap(box, boxes[static_cast<size_t>(other)], limits.overlap); });
+    if (is_free) kept.push_back(index);
+  }
+  return kept;
+}
+
+void eval_suppression(Eval& node) {
+  const Limits limits{node.scalar<int64_t>(2, 0), node.scalar<double>(3, 0), node.scalar<double>(4, 0), node.has(4)};
+  const std::vector<double> numbers = node.load<double>(0);
+  const std::vector<double> scores = node.load<double>(1);
+  const Shape& shape = node.shape(1);
+  const auto count = static_cast<size_t>(shape[2]);
+  const bool has_center = node.flag("center_point_box");
+  std::vector<int64_t> selected;
+  for (int64_t b = 0; b < shape[0]; ++b) {
+    std::vector<Box> boxes;
+    for (size_t i = 0; i < count; ++i) {
+      boxes.emplace_back(numbers.data() + (static_cast<size_t>(b) * count + i) * 4, has_center);
+    }
+    for (int64_t c = 0; c < shape[1]; ++c) {
+      const size_t first = static_cast<size_t>(b * shape[1] + c) * count;
+      for (const int64_t index : select(std::span(scores).subspan(first, count), boxes, limits)) {
+        selected.insert(selected.end(), {b, c, index});
+      }
+    }
+  }
+  const auto rows = static_cast<int64_t>(selected.size() / 3);
+  node.store(0, {rows, 3}, std::move(selected));
+}
+
+}  // namespace
+
+OperatorRows operator_image_non_max_suppression() {
+  static constexpr Operator kRows[] = {
+      {.name = "NonMaxSuppression", .since = 10, .infer = infer_suppression, .eval = eval_suppression},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

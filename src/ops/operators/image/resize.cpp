@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "ops/kernels/movement.h"
+#include "ops/kernels/resize_plan.h"
+#include "ops/kernels/saturate.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+bool is_same(const ResampledAxis& axis) {
+  return axis.in == axis.out && axis.scale == 1 && axis.roi_start == 0 && axis.roi_end == 1;
+}
+
+// Which places along an axis lie beside the original one, where tf_crop_and_resize extrapolates.
+std::vector<bool> places_beside(const Node& node, const ResampledAxis& axis) {
+  std::vector<bool> beside(static_cast<size_t>(axis.out));
+  if (resize_coordinate_mode(node) != "tf_crop_and_resize" || is_same(axis)) return beside;
+  for (int64_t x = 0; x < axis.out; ++x) {
+    const double place = original_place("tf_crop_and_resize", axis, x);
+    beside[static_cast<size_t>(x)] = !(place >= 0 && place <= static_cast<double>(axis.in - 1));
+  }
+  return beside;
+}
+
+// Calls fn(place) for every element of the output that lies beside the input along any axis.
+template <typename Fn>
+void each_beside(const Eval& node, const std::vector<ResampledAxis>& plan, Fn fn) {
+  const Shape shape = node.out_shape(0);
+  const uint64_t count = node.out_count(0);
+  std::vector<bool> is_beside(count);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const std::vector<bool> beside = places_beside(node, plan[i]);
+    if (std::ranges::find(beside, true) == beside.end()) continue;
+    const AxisView view = view_axis(shape, static_cast<int64_t>(i));
+    for (uint64_t place = 0; place < count; ++place) {
+      if (beside[place / view.inner % view.length]) is_beside[place] = true;
+    }
+  }
+  for (uint64_t place = 0; place < count; ++place) {
+    if (is_beside[place]) fn(place);
+  }
+}
+
+// For each axis, how far the element that each place takes lies from the first.
+std::vector<std::vector<uint64_t>> nearest_offsets(const Eval& node, const std::vector<ResampledAxis>& plan) {
+  std::vector<std::vector<uint64_t>> offsets(plan.size());
+  uint64_t stride = 1;
+  for (size_t i = plan.size(); i-- > 0;) {
+    for (int64_t x = 0; x < plan[i].out; ++x) {
+      const double place = original_place(resize_coordinate_mode(node), plan[i], x);
+      const int64_t element =
+          is_same(plan[i]) ? x : nearest_element(resize_nearest_mode(node, plan[i].scale), place, plan[i]);
+      offsets[i].push_back(static_cast<uint64_t>(element) * stride);
+    }
+    stride *= static_cast<uint64_t>(plan[i].in);
+  }
+  return offsets;
+}
+
+void eval_nearest(Eval& node, const std::vector<ResampledAxis>& plan) {
+  const Tensor& input = node.tensor_in(0);
+  const Shape shape = node.out_shape(0);
+  const std::vector<std::vector<uint64_t>> offsets = nearest_offsets(node, plan);
+  const MoveFrom from(input);
+  MoveTo to(input.dtype(), shape);
+  parallel_for(node.out_count(0), 4096, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t place = begin; place < end; ++place) {
+      uint64_t source = 0;
+      uint64_t rest = place;
+      for (size_t i = plan.size(); i-- > 0;) {
+        source += offsets[i][rest % offsets[i].size()];
+        rest /= offsets[i].size();
+      }
+      to.copy(from, source, place);
+    }
+  });
+  const double value = node.floating("extrapolation_value", 0);
+  each_beside(node, plan, [&](uint64_t place) {
+    to.copy(MoveFrom(make_rounded(input.dtype(), {1}, std::vector<double>{value})), 0, place);
+  });
+  node.set_tensor(0, to.finish());
+}
+
+// Weighted sums along one axis; elements beside it are the last ones before.
+std::vector<double> resample_axis(const std::vector<double>& data, const AxisView& from, const ResampledAxis& axis,
+                                  const std::vector<Taps>& taps) {
+  const AxisView to{from.outer, static_cast<uint64_t>(axis.out), from.inner};
+  std::vector<double> result(to.outer * to.length * to.inner);
+  parallel_for(to.outer * to.length, 16, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t line = begin; line < end; ++line) {
+      const Taps& own = taps[line % to.length];
+      double* sums = result.data() + line * to.inner;
+      for (size_t k = 0; k < own.weights.size(); ++k) {
+        const double weight = own.weights[k];
+        if (weight == 0) continue;
+        const int64_t element = std::clamp<int64_t>(own.first + static_cast<int64_t>(k), 0, axis.in - 1);
+        const double* source = data.data() + from.place(line / to.length, static_cast<uint64_t>(element), 0);
+        for (uint64_t i = 0; i < to.inner; ++i) sums[i] += weight * source[i];
+      }
+    }
+  });
+  return result;
+}
+
+void eval_filtered(Eval& node, const std::vector<ResampledAxis>& plan) {
+  const Filter filter{resize_mode(node) == ResizeMode::cubic, node.floating("cubic_coeff_a", -0.75),
+                      node.flag("antialias"), node.flag("exclude_outside")};
+  std::vector<double> data = node.load<double>(0);
+  Shape shape = node.shape(0);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    if (is_same(plan[i])) continue;
+    std::vector<Taps> taps;
+    for (int64_t x = 0; x < plan[i].out; ++x) {
+      taps.push_back(taps_at(filter, original_place(resize_coordinate_mode(node), plan[i], x), plan[i]));
+    }
+    data = resample_axis(data, view_axis(shape, static_cast<int64_t>(i)), plan[i], taps);
+    shape[i] = plan[i].out;
+  }
+  const double value = node.floating("extrapolation_value", 0);
+  each_beside(node, plan, [&](uint64_t place) { data[place] = value; });
+  store_saturated(node, 0, std::move(data));
+}
+
+void eval_resize(Eval& node) {
+  if (node.out_count(0) == 0) {
+    const DType dtype = node.tensor_in(0).dtype();
+    return node.set_tensor(0, MoveTo(dtype, node.out_shape(0)).finish());
+  }
+  const std::vector<ResampledAxis> plan = plan_resize(node);
+  if (resize_mode(node) == ResizeMode::nearest) return eval_nearest(node, plan);
+  eval_filtered(node, plan);
+}
+
+}  // namespace
+
+OperatorRows operator_image_resize() {
+  static constexpr Operator kRows[] = {
+      {.name = "Resize", .since = 10, .infer = infer_resize, .eval = eval_resize},
+      {.name = "Upsample", .infer = infer_resize, .eval = eval_resize},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,55 @@
+#include <cmath>
+#include <numbers>
+
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+// a[0] - a[1] * cos(x) + a[2] * cos(x)^2
+struct Cosines {
+  double a[3];
+};
+
+constexpr Cosines kHann{{0.5, 0.5, 0}};
+constexpr Cosines kHamming{{25.0 / 46, 21.0 / 46, 0}};
+constexpr Cosines kBlackman{{0.34, 0.5, 0.16}};  // 0.42 - 0.5 * cos(x) + 0.08 * cos(2x)
+
+void infer_window(Infer& node) {
+  const int64_t number = node.integer("output_datatype");
+  const auto dtype = static_cast<DType>(number > 0 && number < 32 ? number : 0);
+  const bool is_allowed = tensor::is_known(dtype) &&
+                          (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(dtype)) != 0);
+  if (!is_allowed) fail(ErrorCode::shape, "attribute `output_datatype` cannot be {}", number);
+  node.set_dtype(0, dtype);
+  if (node.is_ranked(0) && product(node.dims(0)).is_number() && !product(node.dims(0)).is(1)) {
+    fail(ErrorCode::shape, "the size must be a scalar, its shape is {}", text(node.dims(0)));
+  }
+  const std::optional<Elements> size = node.elements(0);
+  node.set_dims(0, {size && size->items.size() == 1 ? size->items[0] : Dim()});
+}
+
+// A symmetric window of one element, for which the formula is not defined, holds 1.
+template <const Cosines& Window>
+void eval_window(Eval& node) {
+  std::vector<double> values(node.out_count(0));
+  const auto period = static_cast<double>(values.size()) - (node.flag("periodic") ? 0 : 1);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double cosine = std::cos(2 * std::numbers::pi * static_cast<double>(i) / period);
+    values[i] = period == 0 ? 1 : Window.a[0] - Window.a[1] * cosine + Window.a[2] * cosine * cosine;
+  }
+  node.store(0, std::move(values));
+}
+
+}  // namespace
+
+OperatorRows operator_signal_window() {
+  static constexpr Operator kRows[] = {
+      {.name = "HannWindow", .infer = infer_window, .eval = eval_window<kHann>},
+      {.name = "HammingWindow", .infer = infer_window, .eval = eval_window<kHamming>},
+      {.name = "BlackmanWindow", .infer = infer_window, .eval = eval_window<kBlackman>},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops
