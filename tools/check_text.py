@@ -3,7 +3,7 @@
 
     check_text.py [ROOT]
 
-No file may name a path of somebody's machine or a folder beside the project, or hold the marks of an unfinished merge.
+No file may name a path of somebody's machine or a folder beside the project, or hold the marks of an unfinished merge or skeleton.
 """
 
 import pathlib
@@ -16,6 +16,7 @@ RULES = [
     (re.compile(r"\.\./" + "shared"), "a folder beside the project"),
     (re.compile(r"(?<![\w.~}$-])/" + r"(work|root)/"), "an absolute path of one machine"),
     (re.compile(r"^(<{7}|>{7}) "), "the mark of an unfinished merge"),
+    (re.compile(r"\b" + "TO" + r"DO\b"), "the mark of a skeleton that is not filled in"),
 ]
 
 

@@ -296,8 +296,7 @@ ir::TypeId Inference::to_ir(const Type& type) {
 }
 
 void Inference::report(ir::NodeId node, std::string_view code, std::string message) {
-  const auto is_same = [&](const InferenceFinding& other) { return other.node == node && other.message == message; };
-  if (std::ranges::none_of(findings_, is_same)) findings_.push_back({node, code, std::move(message)});
+  if (reported_.emplace(node, message).second) findings_.push_back({node, code, std::move(message)});
 }
 
 }  // namespace assay::ops

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "ir/edit.h"
@@ -72,6 +74,7 @@ class Inference final : private BodyInference, private Runner {
   std::map<ir::ValueId, Elements> elements_;
   std::map<ir::NodeId, Dim> macs_;
   std::vector<InferenceFinding> findings_;
+  std::set<std::pair<ir::NodeId, std::string>> reported_;  // bodies may be inferred more than once
   const AttributeScope* scope_ = nullptr;
   std::vector<const ir::Function*> active_functions_;
 };

@@ -12,6 +12,10 @@ std::string_view standard_name(std::string_view domain) { return domain == "ai.o
 }  // namespace
 
 Resolver::Resolver(const ir::Model& model) : model_(model), callees_(model.node_slots()) {
+  for (const ir::Function& function : model.functions()) {
+    const std::string_view domain = standard_name(model.text(function.domain));
+    functions_.insert_or_assign({domain, function.name, function.overload}, &function);
+  }
   resolve_graph(model.main_graph(), model.header().opset_imports);
   for (const ir::Function& function : model.functions()) resolve_graph(function.body, function.opset_imports);
 }
@@ -36,12 +40,11 @@ Callee Resolver::resolve(const ir::Node& node, const std::vector<ir::OpsetImport
   for (const ir::OpsetImport& import : imports) {
     if (standard_name(model_.text(import.domain)) == domain) callee.version = import.version;
   }
-  for (const ir::Function& function : model_.functions()) {
-    const bool is_called = function.name == node.op && function.overload == node.overload &&
-                           standard_name(model_.text(function.domain)) == domain;
-    if (is_called) callee.function = &function;
+  const auto function = functions_.find({domain, node.op, node.overload});
+  if (function != functions_.end()) {
+    callee.function = function->second;
+    return callee;
   }
-  if (callee.function) return callee;
   // Models that use com.microsoft without importing it are common; it has one version.
   if (callee.version == 0 && domain == "com.microsoft") callee.version = 1;
   callee.schema = schema::find_schema(domain, model_.text(node.op), callee.version);

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "ir/model.h"
@@ -28,6 +31,7 @@ class Resolver {
   Callee resolve(const ir::Node& node, const std::vector<ir::OpsetImport>& imports) const;
 
   const ir::Model& model_;
+  std::map<std::tuple<std::string_view, ir::Symbol, ir::Symbol>, const ir::Function*> functions_;
   std::vector<Callee> callees_;  // by node
 };
 

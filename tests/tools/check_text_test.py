@@ -14,7 +14,7 @@ class CheckText(TreeTest):
         self.assertEqual(self.check("build/work/x, src/root/y, ~/work/z, the roots\n"), (0, ""))
 
     def test_machine_paths_and_folders_beside(self):
-        for text in ("see /" + "work/main", "'/" + "root/x'", "../" + "shared/y", "<" * 7 + " HEAD"):
+        for text in ("see /" + "work/main", "'/" + "root/x'", "../" + "shared/y", "<" * 7 + " HEAD", "// TO" + "DO: all"):
             status, output = self.check("first line\n" + text + "\n")
             self.assertEqual(status, 1, text)
             self.assertIn("docs/page.md:2:", output)
