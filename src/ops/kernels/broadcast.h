@@ -10,10 +10,11 @@ namespace assay::ops {
 // Strides, in elements, of a dense row-major tensor.
 std::vector<int64_t> row_major_strides(const tensor::Shape& shape);
 
-// The elements of a tensor as broadcast to a shape, in row-major order, read piece by piece.
+// The elements of a tensor as broadcast to a shape, in row-major order, read piece by piece. The tensor must outlive it.
 class BroadcastReader {
  public:
   BroadcastReader(const tensor::Tensor& tensor, const tensor::Shape& to);
+  BroadcastReader(tensor::Tensor&& tensor, const tensor::Shape& to) = delete;
 
   // Elements [begin, begin + out.size()) in a carrier: double, int64_t or uint64_t. From several threads.
   template <typename C>

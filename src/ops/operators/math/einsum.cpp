@@ -142,7 +142,7 @@ class Summation {
 void eval_einsum(Eval& node) {
   const Plan plan = make_plan(node);
   uint64_t terms = 1;
-  for (const uint64_t size : plan.inner) terms *= std::max<uint64_t>(size, 1);
+  for (const uint64_t size : plan.inner) terms = std::min(terms * std::clamp<uint64_t>(size, 1, kGrain), kGrain);
   with_carrier(node.dtype(0), [&](auto zero) {
     using C = decltype(zero);
     std::vector<std::vector<C>> data;

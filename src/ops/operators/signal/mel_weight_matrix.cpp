@@ -50,7 +50,7 @@ std::vector<int64_t> corners(const Sizes& sizes, double lower, double upper) {
   for (int64_t i = 0; i < count; ++i) {
     const double hertz = hertz_of(static_cast<double>(i) * step + low);
     const double bin =
-        std::floor(static_cast<double>(sizes.dft_length + 1) * hertz / static_cast<double>(sizes.sample_rate));
+        std::floor((static_cast<double>(sizes.dft_length) + 1) * hertz / static_cast<double>(sizes.sample_rate));
     if (!(bin >= 0 && bin < static_cast<double>(bins))) {
       fail(ErrorCode::shape, "frequency {} lies in bin {} of {}", hertz, bin, bins);
     }
