@@ -99,7 +99,7 @@ void check_usage(const ir::Model& model, const Declared& declared, const Usages:
   if (needs_import && !declared.imported_domains.contains(domain)) {
     diagnostics.error("no_opset_import", node,
                       fmt::format("{} is of domain `{}`, which no opset_import names",
-                                  ir::describe(model, usage.example), printable(domain)));
+                                  ir::describe(model, usage.example), domain.empty() ? "ai.onnx" : printable(domain)));
   }
 }
 

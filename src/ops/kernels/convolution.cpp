@@ -10,6 +10,7 @@ namespace {
 
 constexpr uint64_t kFewFilters = 4;  // of a group: not worth packing
 constexpr uint64_t kRun = 1024;
+constexpr uint64_t kBlock = 16;
 
 // One group of channels of one image as the matrix whose rows are weights and whose columns are output places.
 class Patches {
@@ -85,6 +86,13 @@ class Patches {
   bool is_plain_;
 };
 
+// sums += factor * values, for blocks of a length that the compiler vectorizes.
+void add_scaled(double* sums, double factor, const double* values, uint64_t blocks) {
+  for (uint64_t b = 0; b < blocks; ++b, sums += kBlock, values += kBlock) {
+    for (uint64_t i = 0; i < kBlock; ++i) sums[i] += factor * values[i];
+  }
+}
+
 // As matrix_product does it, for a few filters: the same sums in the same order.
 void convolve_group_directly(const Convolution& what, const Patches& patches, uint64_t filter, ReadRow weights,
                              uint64_t row, WriteRow write) {
@@ -95,14 +103,12 @@ void convolve_group_directly(const Convolution& what, const Patches& patches, ui
     weights(filter + f, 0, factors);
     for (uint64_t begin = 0; begin < what.out_plane(); begin += kRun) {
       const uint64_t count = std::min(kRun, what.out_plane() - begin);
-      const uint64_t blocks = (count + 15) / 16;
+      const uint64_t blocks = (count + kBlock - 1) / kBlock;
       sums.fill(0);
       patch.fill(0);
       for (uint64_t k = 0; k < factors.size(); ++k) {
         patches.read(k, begin, std::span(patch).first(count));
-        for (uint64_t b = 0; b < blocks; ++b) {
-          for (uint64_t i = 0; i < 16; ++i) sums[b * 16 + i] += factors[k] * patch[b * 16 + i];
-        }
+        add_scaled(sums.data(), factors[k], patch.data(), blocks);
       }
       write(row + f, begin, std::span<const double>(sums).first(count));
     }

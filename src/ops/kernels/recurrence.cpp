@@ -197,7 +197,9 @@ class Run {
         if (rows[b]) std::copy_n(cell.h.data() + b * hidden_, hidden_, y_.data() + y_place(time_of(d, s, b), d, b));
       }
     }
+    // A sequence without steps has zeros for a last state.
     for (uint64_t b = 0; b < batch_; ++b) {
+      if (lengths_[b] == 0) continue;
       std::copy_n(cell.h.data() + b * hidden_, hidden_, last_h_.data() + state_place(d, b));
       if (kind_.has_cell) std::copy_n(cell.c.data() + b * hidden_, hidden_, last_c_.data() + state_place(d, b));
     }

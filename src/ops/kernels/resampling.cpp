@@ -29,7 +29,7 @@ void divide_by_sum(std::vector<double>& weights) {
 
 bool is_coordinate_mode(std::string_view mode) { return std::ranges::find(kModes, mode) != std::end(kModes); }
 
-// What the modes call the resized length is the length asked for, which may have a fraction.
+// The resized length of align_corners and half_pixel_symmetric is the one asked for, which may have a fraction.
 double original_place(std::string_view mode, const ResampledAxis& axis, int64_t x) {
   const auto in = static_cast<double>(axis.in);
   const auto at = static_cast<double>(x);
@@ -37,15 +37,16 @@ double original_place(std::string_view mode, const ResampledAxis& axis, int64_t 
   const double half_pixel = (at + 0.5) / axis.scale - 0.5;
   if (mode == "align_corners") return length == 1 ? 0 : at * (in - 1) / (length - 1);
   if (mode == "asymmetric") return at / axis.scale;
-  if (mode == "pytorch_half_pixel") return length > 1 ? half_pixel : 0;
+  if (mode == "pytorch_half_pixel") return axis.out > 1 ? half_pixel : 0;
   if (mode == "tf_half_pixel_for_nn") return (at + 0.5) / axis.scale;
   if (mode == "half_pixel_symmetric") {
     const double adjustment = static_cast<double>(axis.out) / length;
     return in / 2 * (1 - adjustment) + half_pixel;
   }
   if (mode != "tf_crop_and_resize") return half_pixel;
-  if (length <= 1) return 0.5 * (axis.roi_start + axis.roi_end) * (in - 1);
-  return axis.roi_start * (in - 1) + at * (axis.roi_end - axis.roi_start) * (in - 1) / (length - 1);
+  if (axis.out <= 1) return 0.5 * (axis.roi_start + axis.roi_end) * (in - 1);
+  const auto steps = static_cast<double>(axis.out - 1);
+  return axis.roi_start * (in - 1) + at * (axis.roi_end - axis.roi_start) * (in - 1) / steps;
 }
 
 int64_t nearest_element(std::string_view mode, double place, const ResampledAxis& axis) {

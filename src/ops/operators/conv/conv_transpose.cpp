@@ -46,13 +46,15 @@ Dim reach_of(const WindowRules& rules, const Spread& spread, size_t axis, const 
          (kernel - Dim(1)) * Dim(rules.dilations[axis]) + Dim(1);
 }
 
+// SAME takes as much away as makes the result a stride for each element; it never adds anything.
 Dim out_dim(const WindowRules& rules, const Spread& spread, size_t axis, const Dim& in, const Dim& kernel) {
   if (!spread.output_shape.empty()) return spread.output_shape[axis];
+  const Dim reach = reach_of(rules, spread, axis, in, kernel);
   if (rules.auto_pad == AutoPad::same_upper || rules.auto_pad == AutoPad::same_lower) {
-    return in * Dim(rules.strides[axis]);
+    return min(in * Dim(rules.strides[axis]), reach);
   }
   const size_t axes = rules.strides.size();
-  return reach_of(rules, spread, axis, in, kernel) - Dim(rules.pads[axis]) - Dim(rules.pads[axis + axes]);
+  return reach - Dim(rules.pads[axis]) - Dim(rules.pads[axis + axes]);
 }
 
 Dims kernel_of(const Infer& node, size_t axes) {

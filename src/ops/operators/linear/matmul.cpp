@@ -27,8 +27,8 @@ std::vector<uint64_t> matrix_numbers(const Shape& lead, const Shape& result_lead
   const uint64_t count = tensor::element_count(lead).value();
   std::vector<uint64_t> numbers(count);
   for (uint64_t i = 0; i < count; ++i) numbers[i] = i;
-  const Tensor in_order = tensor::make_tensor<uint64_t>(DType::uint64, lead, numbers);
-  const BroadcastReader reader(in_order, result_lead);
+  const Tensor table = tensor::make_tensor<uint64_t>(DType::uint64, lead, numbers);
+  const BroadcastReader reader(table, result_lead);
   std::vector<uint64_t> sources(tensor::element_count(result_lead).value());
   reader.read(0, std::span(sources));
   return sources;
