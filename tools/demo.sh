@@ -24,7 +24,9 @@ show() {
   fi
 }
 
-show model.txt assay inspect model model.onnx --show layers
+show model.txt assay inspect model model.onnx --shape-inference --show layers cost
+show run.txt assay run model.onnx --ref --ref-fp64 --input-shapes image:[2,3,32,32]
+show lint.txt assay check lint model.onnx --input-shapes image:[2,3,32,32]
 show diff.txt assay inspect diff model.onnx edited.onnx
 show sparsity.txt assay inspect sparsity model.onnx
 printf '\nThe models and these listings are in build/demo.\n'

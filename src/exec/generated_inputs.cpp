@@ -1,10 +1,12 @@
 #include "exec/generated_inputs.h"
 
-#include <set>
+#include <algorithm>
+#include <complex>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/numpy_random.h"
 #include "base/text.h"
-#include "exec/numpy_random.h"
 #include "tensor/casts.h"
 
 namespace assay::exec {
@@ -60,32 +62,34 @@ tensor::Shape shape_of(const ir::Model& model, ir::ValueId input, const Generate
   return shape;
 }
 
-tensor::Tensor random_tensor(DType dtype, const tensor::Shape& shape, NumpyRandom& random) {
-  const uint64_t count = tensor::element_count(shape).value_or(UINT64_MAX);
-  const std::optional<uint64_t> size = tensor::packed_bytes(dtype == DType::string ? DType::float64 : dtype, count);
-  if (!size || *size > uint64_t{1} << 40) fail(ErrorCode::limit, "shape {} is too large", shape_text(shape));
-  std::vector<std::byte> bytes(*size);
-  const bool is_integer = tensor::is_integer(dtype) || dtype == DType::boolean;
-  if (is_integer) {
-    std::vector<int64_t> values(count);
-    random.integers(0, 1,
-                    tensor::bit_width(dtype) < 8 && dtype != DType::boolean ? 8
-                    : dtype == DType::boolean                               ? 1
-                                                                            : tensor::bit_width(dtype),
-                    values);
-    tensor::store(dtype, std::span<const int64_t>(values), 0, bytes);
-    return {dtype, shape, tensor::make_owned(std::move(bytes))};
-  }
-  std::vector<double> values(count);
-  random.uniform(values);
+// Bytes that making a tensor takes; the largest number where that overflows.
+uint64_t bytes_needed(DType dtype, const tensor::Shape& shape) {
+  const std::optional<uint64_t> count = tensor::element_count(shape);
+  if (!count || *count > UINT64_MAX / 64) return UINT64_MAX;
+  return *count * (dtype == DType::string ? 64 : sizeof(double)) + tensor::packed_bytes(dtype, *count).value_or(0);
+}
+
+tensor::Tensor random_integers(DType dtype, const tensor::Shape& shape, NumpyRandom& random) {
+  std::vector<int64_t> values(*tensor::element_count(shape));
+  const uint32_t bits = dtype == DType::boolean ? 1 : std::max(tensor::bit_width(dtype), 8U);
+  random.integers(0, 1, bits, values);
+  std::vector<std::byte> bytes(*tensor::packed_bytes(dtype, values.size()));
+  tensor::store(dtype, std::span<const int64_t>(values), 0, bytes);
+  return {dtype, shape, tensor::make_owned(std::move(bytes))};
+}
+
+tensor::Tensor random_floats(DType dtype, const tensor::Shape& shape, NumpyRandom& random) {
+  std::vector<double> values(*tensor::element_count(shape));
+  for (double& value : values) value = random.uniform();
   if (dtype == DType::string) {
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(python_float(value));
     return {dtype, shape, tensor::make_strings(std::move(texts))};
   }
+  std::vector<std::byte> bytes(*tensor::packed_bytes(dtype, values.size()));
   if (tensor::kind(dtype) == tensor::DTypeKind::complex) {
-    const std::vector<std::complex<double>> real(values.begin(), values.end());
-    tensor::store_complex(dtype, real, 0, bytes);
+    const std::vector<std::complex<double>> numbers(values.begin(), values.end());
+    tensor::store_complex(dtype, numbers, 0, bytes);
   } else {
     tensor::store(dtype, std::span<const double>(values), 0, bytes);
   }
@@ -104,6 +108,7 @@ std::vector<ir::ValueId> required_inputs(const ir::Model& model) {
 
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings) {
   NumpyRandom random(static_cast<uint32_t>(options.seed));
+  uint64_t left = options.max_bytes != 0 ? options.max_bytes : machine_memory_bytes();
   std::vector<Feed> feeds;
   for (const ir::ValueId input : required_inputs(model)) {
     const std::string name(model.text(model[input].name));
@@ -114,7 +119,15 @@ std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions&
            printable(name));
     }
     const tensor::Shape shape = shape_of(model, input, options, findings);
-    feeds.push_back({name, random_tensor(model[type].dtype, shape, random)});
+    const DType dtype = model[type].dtype;
+    const uint64_t needed = bytes_needed(dtype, shape);
+    if (needed > left) {
+      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(name),
+           shape_text(shape), human_bytes(needed), human_bytes(left));
+    }
+    left -= needed;
+    const bool is_integer = tensor::is_integer(dtype) || dtype == DType::boolean;
+    feeds.push_back({name, is_integer ? random_integers(dtype, shape, random) : random_floats(dtype, shape, random)});
   }
   return feeds;
 }

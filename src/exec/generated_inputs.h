@@ -17,6 +17,7 @@ struct InputShape {
 struct GenerateOptions {
   uint64_t seed = 1;
   std::vector<InputShape> shapes;
+  uint64_t max_bytes = 0;  // of all inputs together; 0: what the machine has
 };
 
 // Inputs of the main graph that a caller must give: those without a default.
@@ -24,7 +25,7 @@ std::vector<ir::ValueId> required_inputs(const ir::Model& model);
 
 // One set of inputs: floats in [0, 1), integers 0 or 1, booleans, in the order of the model's inputs from one stream of
 // NumPy. Dims that nothing fixes are 1, which `findings` says. Error (unsupported) for inputs that are no tensors,
-// (usage) for shapes that do not fit.
+// (usage) for shapes that do not fit, (limit) before more memory is taken than allowed.
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings);
 
 }  // namespace assay::exec

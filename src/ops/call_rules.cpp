@@ -138,13 +138,6 @@ Bindings bind(const Schema& schema, std::span<const Knowledge> inputs) {
   return bindings;
 }
 
-// The type without its dims.
-Type bare(const Type& type) {
-  Type result = type;
-  result.dims.reset();
-  return result;
-}
-
 Type only_type(const schema::TypeSet& set) {
   if (std::popcount(set.tensors) == 1 && !set.sequences && !set.optional_tensors && set.other.empty()) {
     return Type::tensor(static_cast<tensor::DType>(std::countr_zero(set.tensors)));

@@ -257,7 +257,7 @@ void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {
   if (!model_[value].type.valid()) return;
   const Type declared = declared_type(model_[value].type);
   if (!agree(type, declared)) {
-    report(node, "shape",
+    report(node, agree(bare(type), bare(declared)) ? "declared_shape" : "declared_type",
            fmt::format("`{}` is declared as {}, inferred is {}", printable(model_.text(model_[value].name)),
                        declared.text(), type.text()));
   }

@@ -13,8 +13,8 @@
 
 namespace assay::ops {
 
-// What inference found wrong with a node: `schema` (a rule that the node breaks by itself), `shape`, or `declared` (the
-// model declares another type than inferred).
+// What inference found wrong with a node: `schema` (a rule that the node breaks by itself), `shape`, `declared_type` or
+// `declared_shape` (the model declares another than inferred).
 struct InferenceFinding {
   ir::NodeId node;
   std::string_view code;

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <unistd.h>
-
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "ir/verify.h"
 
@@ -13,12 +12,6 @@ namespace assay::ops {
 namespace {
 
 constexpr uint64_t kDefaultMaxSteps = 10'000'000;
-
-uint64_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes) : UINT64_MAX;
-}
 
 // Bytes of a result that are not those of an input which it merely shows in another shape.
 uint64_t own_bytes(const Datum& datum, std::span<const Datum> inputs) {
@@ -44,7 +37,7 @@ Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& optio
       values_(model.value_slots()),
       is_set_(model.value_slots()),
       held_bytes_(model.value_slots()) {
-  if (options_.max_memory_bytes == 0) options_.max_memory_bytes = machine_memory();
+  if (options_.max_memory_bytes == 0) options_.max_memory_bytes = machine_memory_bytes();
   if (options_.max_steps == 0) options_.max_steps = kDefaultMaxSteps;
 }
 
@@ -210,6 +203,7 @@ Datum Interpreter::value_of(ir::ValueId value) {
   const Datum constant = constant_of(model_, facts.constant);
   if (!options_.is_wide) return constant;
   set(value, widen(constant));
+  live_bytes_ += held_bytes_[value.index] = own_bytes(values_[value.index], {&constant, 1});
   return values_[value.index];
 }
 

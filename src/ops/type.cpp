@@ -86,4 +86,11 @@ Type type_of(const tensor::Datum& datum) {
   return Type::sequence(element);
 }
 
+Type bare(const Type& type) {
+  Type result = type;
+  result.dims.reset();
+  if (type.element) result.element = std::make_shared<const Type>(bare(*type.element));
+  return result;
+}
+
 }  // namespace assay::ops

@@ -30,5 +30,7 @@ struct Type {
 };
 
 Type type_of(const tensor::Datum& datum);
+// The type without its dims, and without those of its elements.
+Type bare(const Type& type);
 
 }  // namespace assay::ops

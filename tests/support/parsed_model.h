@@ -1,7 +1,9 @@
 #pragma once
 
-#include <gtest/gtest.h>
+#include <string>
+#include <string_view>
 
+#include "base/check.h"
 #include "ir/model.h"
 #include "onnx/text.h"
 
@@ -12,7 +14,7 @@ inline ir::Model parsed(std::string text) {
   if (text.find("ir_version") == std::string::npos) text = "<ir_version: 10, opset_import: [\"\" : 21]> " + text;
   Diagnostics findings;
   ir::Model model = onnx::parse_text(text, findings);
-  EXPECT_EQ(findings.error_count(), 0u) << (findings.empty() ? "" : findings.all().front().message);
+  ASSAY_CHECK(findings.error_count() == 0);
   return model;
 }
 
@@ -22,8 +24,7 @@ inline ir::ValueId value_named(const ir::Model& model, std::string_view name) {
     const ir::Value& value = model[ir::ValueId{i}];
     if (value.alive && value.graph == model.main_graph() && model.text(value.name) == name) return ir::ValueId{i};
   }
-  ADD_FAILURE() << "no value " << name;
-  return {};
+  check_failed("a value of this name", __FILE__, __LINE__);
 }
 
 }  // namespace assay::testing_support

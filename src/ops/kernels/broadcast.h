@@ -10,7 +10,8 @@ namespace assay::ops {
 // Strides, in elements, of a dense row-major tensor.
 std::vector<int64_t> row_major_strides(const tensor::Shape& shape);
 
-// The elements of a tensor as broadcast to a shape, in row-major order, read piece by piece. The tensor must outlive it.
+// The elements of a tensor as broadcast to a shape, in row-major order, read piece by piece. The tensor must outlive
+// it.
 class BroadcastReader {
  public:
   BroadcastReader(const tensor::Tensor& tensor, const tensor::Shape& to);

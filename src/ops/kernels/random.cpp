@@ -12,38 +12,15 @@ uint64_t seed_of(double value) {
   return is_whole ? static_cast<uint64_t>(value) : std::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
+NumpyRandom seeded(uint64_t seed) { return NumpyRandom(static_cast<uint32_t>(seed ^ (seed >> 32))); }
+
 }  // namespace
 
-double Random::uniform() {
-  const uint64_t high = engine_() >> 5;
-  const uint64_t low = engine_() >> 6;
-  return static_cast<double>(high << 26 | low) * 0x1p-53;
-}
-
-double Random::normal() {
-  if (has_next_) {
-    has_next_ = false;
-    return next_normal_;
-  }
-  double x = 0;
-  double y = 0;
-  double square = 0;
-  do {
-    x = 2 * uniform() - 1;
-    y = 2 * uniform() - 1;
-    square = x * x + y * y;
-  } while (square >= 1 || square == 0);
-  const double factor = std::sqrt(-2 * std::log(square) / square);
-  next_normal_ = factor * x;
-  has_next_ = true;
-  return factor * y;
-}
-
-Random random_of(const Eval& node) {
+NumpyRandom random_of(const Eval& node) {
   const ir::Attribute* seed = node.find("seed");
-  if (!seed) return Random(node.runner().next_seed());
-  if (seed->type() == ir::AttributeType::integer) return Random(static_cast<uint64_t>(node.integer("seed")));
-  return Random(seed_of(node.floating("seed")));
+  if (!seed) return seeded(node.runner().next_seed());
+  if (seed->type() == ir::AttributeType::integer) return seeded(static_cast<uint64_t>(node.integer("seed")));
+  return seeded(seed_of(node.floating("seed")));
 }
 
 }  // namespace assay::ops

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "ops/kernels/known_dims.h"
+
 namespace assay::ops {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 40;  // of every number, so that what is computed from them fits 64 bits
+constexpr int64_t kMost = int64_t{1} << 31;  // of every number, so that what is computed from them fits 64 bits
 
 std::vector<int64_t> list_of(const Node& node, std::string_view name, size_t length, int64_t otherwise, int64_t least) {
   const std::vector<int64_t> written = node.integers(name);
@@ -78,6 +80,7 @@ Dims window_counts(const WindowRules& rules, std::span<const Dim> in, std::span<
       counts.push_back(floor_div(room, stride) + Dim(1));
     }
   }
+  if (std::ranges::all_of(kernel, [](const Dim& size) { return size.is_number(); })) require_known(in, counts);
   return counts;
 }
 

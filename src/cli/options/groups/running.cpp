@@ -66,6 +66,7 @@ exec::GenerateOptions generate_options(const Arguments& arguments) {
     fail(ErrorCode::usage, "--seed must be between 0 and 4294967295, seen {}", seed);
   }
   options.seed = static_cast<uint64_t>(seed);
+  if (arguments.has("--max-memory")) options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   for (const std::string& text : arguments.values("--input-shapes")) {
     options.shapes.push_back(parse_input_shape("--input-shapes", text));
   }

@@ -29,7 +29,7 @@ void pass_through(Eval& node) {
 
 // What is kept is scaled, so that the mean stays.
 void drop(Eval& node, double ratio) {
-  Random random = random_of(node);
+  NumpyRandom random = random_of(node);
   std::vector<double> data = node.load<double>(0);
   std::vector<double> mask(data.size());
   for (size_t i = 0; i < data.size(); ++i) {

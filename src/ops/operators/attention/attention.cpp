@@ -1,31 +1,21 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
+#include "ops/kernels/attention_bias.h"
 #include "ops/kernels/heads.h"
+#include "ops/kernels/known_dims.h"
 #include "ops/kernels/scaled_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
 namespace {
 
-constexpr double kMasked = -std::numeric_limits<double>::infinity();
-constexpr uint32_t kMask = 3, kPastKey = 4, kPastValue = 5, kValidKeys = 6;
-
-int64_t window_side(const Node& node, std::string_view name) {
-  const int64_t size = node.integer(name, -1);
-  if (size < -1) fail(ErrorCode::shape, "attribute `{}` is {}, expected -1 or more", name, size);
-  return size;
-}
-
 void check_attributes(const Node& node) {
   const int64_t mode = node.integer("qk_matmul_output_mode");
   if (mode < 0 || mode > 3) fail(ErrorCode::shape, "attribute `qk_matmul_output_mode` is {}, expected 0 to 3", mode);
-  window_side(node, "left_window_size");
-  window_side(node, "right_window_size");
+  attention_window(node, "left_window_size");
+  attention_window(node, "right_window_size");
   const int64_t precision = node.integer("softmax_precision", 1);
   if (precision != 1 && precision != 10 && precision != 11 && precision != 16) {
     fail(ErrorCode::shape, "attribute `softmax_precision` is {}, expected 1, 10, 11 or 16", precision);
@@ -47,12 +37,15 @@ Cached with_past(const Infer& node, uint32_t input, uint32_t past) {
   own.batch = unify(own.batch, dims[0], "batch sizes of past and input");
   own.heads = unify(own.heads, dims[1], "heads of past and input");
   own.size = unify(own.size, dims[3], "head sizes of past and input");
-  return {own, own.length + dims[2]};
+  const Dims lengths = {own.length, dims[2]};
+  const Dim length = lengths[0] + lengths[1];
+  require_known(lengths, std::span(&length, 1));
+  return {own, length};
 }
 
 void check_mask(const Infer& node, const Dims& scores) {
-  if (!node.has(kMask) || !node.is_ranked(kMask)) return;
-  const Dims& mask = node.dims(kMask);
+  if (!node.has(AttentionInputs::kMask) || !node.is_ranked(AttentionInputs::kMask)) return;
+  const Dims& mask = node.dims(AttentionInputs::kMask);
   bool fits = !mask.empty() && mask.size() <= 4;
   for (size_t i = 0; fits && i < mask.size(); ++i) {
     const Dim& own = mask[mask.size() - 1 - i];
@@ -64,23 +57,25 @@ void check_mask(const Infer& node, const Dims& scores) {
 }
 
 void check_cache(const Infer& node, const Dim& batch) {
-  if (node.has(kPastKey) != node.has(kPastValue)) {
-    fail(ErrorCode::shape, "past_key and past_value must be given together");
-  }
-  if (!node.has(kValidKeys)) return;
-  if (node.has(kPastKey)) fail(ErrorCode::shape, "nonpad_kv_seqlen and a past cannot be given together");
-  node.require_rank(kValidKeys, 1);
-  if (node.is_ranked(kValidKeys)) unify(node.dims(kValidKeys)[0], batch, "batch size and length of nonpad_kv_seqlen");
+  if (!node.has(AttentionInputs::kValidKeys)) return;
+  if (node.has(AttentionInputs::kPastKey))
+    fail(ErrorCode::shape, "nonpad_kv_seqlen and a past cannot be given together");
+  node.require_rank(AttentionInputs::kValidKeys, 1);
+  if (node.is_ranked(AttentionInputs::kValidKeys))
+    unify(node.dims(AttentionInputs::kValidKeys)[0], batch, "batch size and length of nonpad_kv_seqlen");
 }
 
 void infer_attention(Infer& node) {
   check_attributes(node);
+  if (node.has(AttentionInputs::kPastKey) != node.has(AttentionInputs::kPastValue)) {
+    fail(ErrorCode::shape, "past_key and past_value must be given together");
+  }
   if (!node.is_ranked(0) || !node.is_ranked(1) || !node.is_ranked(2)) return;
   node.require_rank(1, node.rank(0));
   node.require_rank(2, node.rank(0));
   const HeadDims q = head_dims(node, 0, "q_num_heads");
-  const Cached k = with_past(node, 1, kPastKey);
-  const Cached v = with_past(node, 2, kPastValue);
+  const Cached k = with_past(node, 1, AttentionInputs::kPastKey);
+  const Cached v = with_past(node, 2, AttentionInputs::kPastValue);
   const Dim batch = unify(unify(q.batch, k.own.batch, "batch sizes"), v.own.batch, "batch sizes");
   const Dim heads = unify(k.own.heads, v.own.heads, "heads of keys and values");
   const Dim size = unify(q.size, k.own.size, "head sizes of queries and keys");
@@ -100,8 +95,8 @@ void infer_attention(Infer& node) {
 Dim macs_of_attention(const Infer& node) {
   if (!node.is_ranked(0) || !node.is_ranked(1) || !node.is_ranked(2)) return {};
   const HeadDims q = head_dims(node, 0, "q_num_heads");
-  const Cached k = with_past(node, 1, kPastKey);
-  const Cached v = with_past(node, 2, kPastValue);
+  const Cached k = with_past(node, 1, AttentionInputs::kPastKey);
+  const Cached v = with_past(node, 2, AttentionInputs::kPastValue);
   return q.batch * q.heads * q.length * k.length * (q.size + v.own.size);
 }
 
@@ -123,55 +118,6 @@ std::vector<double> joined(const Eval& node, uint32_t input, uint32_t past, cons
   return result;
 }
 
-// What is added to the scores: minus infinity where a query must not see a key.
-class Bias {
- public:
-  Bias(const Eval& node, const Shape& scores)
-      : scores_(scores),
-        is_causal_(node.flag("is_causal")),
-        left_(window_side(node, "left_window_size")),
-        right_(window_side(node, "right_window_size")) {
-    if (node.has(kValidKeys)) valid_ = node.integers_in(kValidKeys);
-    if (node.has(kPastKey)) past_ = node.shape(kPastKey)[2];
-    if (!node.has(kMask)) return;
-    const Shape& mask = node.shape(kMask);
-    mask_length_ = static_cast<uint64_t>(mask.back());
-    is_boolean_ = node.dtype(kMask) == DType::boolean;
-    reader_.emplace(node.tensor_in(kMask), Shape{scores[0], scores[1], scores[2], mask.back()});
-  }
-
-  // Of query `i` of a head of the batch entry `b`; `head` counts over the batch.
-  void row(uint64_t b, uint64_t head, uint64_t i, std::span<double> out) const {
-    std::ranges::fill(out, 0.0);
-    if (reader_) read_mask((head * static_cast<uint64_t>(scores_[2]) + i) * mask_length_, out);
-    const int64_t offset = valid_.empty() ? past_ : valid_[b] - scores_[2];
-    const int64_t place = static_cast<int64_t>(i) + offset;
-    for (int64_t j = 0; j < static_cast<int64_t>(out.size()); ++j) {
-      const bool is_hidden = (is_causal_ && j > place) || (left_ >= 0 && place - j > left_) ||
-                             (right_ >= 0 && j - place > right_) || (!valid_.empty() && j >= valid_[b]);
-      if (is_hidden) out[static_cast<size_t>(j)] = kMasked;
-    }
-  }
-
- private:
-  // Keys behind the end of the mask are hidden.
-  void read_mask(uint64_t first, std::span<double> out) const {
-    reader_->read(first, out.first(mask_length_));
-    std::ranges::fill(out.subspan(mask_length_), kMasked);
-    if (!is_boolean_) return;
-    for (double& x : out.first(mask_length_)) x = x != 0 ? 0 : kMasked;
-  }
-
-  Shape scores_;
-  bool is_causal_;
-  int64_t left_, right_;
-  int64_t past_ = 0;
-  std::vector<int64_t> valid_;
-  std::optional<BroadcastReader> reader_;
-  uint64_t mask_length_ = 0;
-  bool is_boolean_ = false;
-};
-
 // From scores to weights, row by row; `shown` gets what the fourth output shows.
 class Weights {
  public:
@@ -191,14 +137,14 @@ class Weights {
     bias_.row(b, head, i, bias);
     for (size_t j = 0; j < scores.size(); ++j) scores[j] += bias[j];
     show(2);
-    const bool sees_none = std::ranges::all_of(bias, [](double x) { return x == kMasked; });
-    if (sees_none) std::ranges::fill(scores, kMasked);
+    const bool sees_none = std::ranges::all_of(bias, [](double x) { return x == AttentionBias::kMasked; });
+    if (sees_none) std::ranges::fill(scores, AttentionBias::kMasked);
     softmax_row(scores, true);
     show(3);
   }
 
  private:
-  Bias bias_;
+  AttentionBias bias_;
   double softcap_;
   int64_t mode_;
 };
@@ -208,9 +154,10 @@ void eval_attention(Eval& node) {
   const HeadLayout k_layout(node.shape(1), node.integer("kv_num_heads", 1));
   const HeadLayout v_layout(node.shape(2), node.integer("kv_num_heads", 1));
   const std::vector<double> q = unpack_heads(node.load<double>(0), q_layout);
-  std::vector<double> k = joined(node, 1, kPastKey, k_layout);
-  std::vector<double> v = joined(node, 2, kPastValue, v_layout);
-  const uint64_t past = node.has(kPastKey) ? static_cast<uint64_t>(node.shape(kPastKey)[2]) : 0;
+  std::vector<double> k = joined(node, 1, AttentionInputs::kPastKey, k_layout);
+  std::vector<double> v = joined(node, 2, AttentionInputs::kPastValue, v_layout);
+  const uint64_t past =
+      node.has(AttentionInputs::kPastKey) ? static_cast<uint64_t>(node.shape(AttentionInputs::kPastKey)[2]) : 0;
   const AttentionHead head{q_layout.length, k_layout.length + past, q_layout.size, v_layout.size};
   const Shape shape = {static_cast<int64_t>(q_layout.batch), static_cast<int64_t>(q_layout.heads),
                        static_cast<int64_t>(head.queries), static_cast<int64_t>(head.keys)};

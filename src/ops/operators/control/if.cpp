@@ -4,11 +4,16 @@
 namespace assay::ops {
 namespace {
 
-// Both branches are inferred, so that both are checked; a known condition decides, else what both agree on holds.
+// A known condition decides; the branch that never runs is not looked at, because exporters leave branches that break
+// rules behind such conditions. Else what both branches agree on holds.
 void infer_if(Infer& node) {
   const std::optional<double> condition = node.number_of(0);
-  const std::vector<Type> chosen = node.infer_body(node.graph("then_branch"), {});
-  const std::vector<Type> other = node.infer_body(node.graph("else_branch"), {});
+  const auto infer_branch = [&](const char* name, bool runs) {
+    const ir::GraphId body = node.graph(name);
+    return runs ? node.infer_body(body, {}) : std::vector<Type>(node.model().outputs(body).size());
+  };
+  const std::vector<Type> chosen = infer_branch("then_branch", !condition || *condition != 0);
+  const std::vector<Type> other = infer_branch("else_branch", !condition || *condition == 0);
   if (chosen.size() != other.size() || chosen.size() != node.output_count()) {
     fail(ErrorCode::shape, "its branches have {} and {} outputs, the node has {}", chosen.size(), other.size(),
          node.output_count());

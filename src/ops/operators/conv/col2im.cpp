@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "ops/kernels/elementwise.h"
+#include "ops/kernels/known_dims.h"
 #include "ops/kernels/window.h"
 #include "ops/operator.h"
 
@@ -23,6 +24,7 @@ void require_list(const Infer& node, uint32_t input) {
 void check_counts(const Infer& node, const Dims& image, const Dims& block) {
   const Dim& held = node.dims(0)[1];
   const Dim taps = product(block);
+  require_known(block, std::span(&taps, 1));
   if (taps.is_number() && held.is_number() && *held.number() % *taps.number() != 0) {
     fail(ErrorCode::shape, "blocks of {} elements do not divide {} rows", taps.text(), held.text());
   }

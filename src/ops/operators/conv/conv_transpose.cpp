@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "ops/kernels/convolution.h"
+#include "ops/kernels/known_dims.h"
 #include "ops/kernels/matrix_product.h"
 #include "ops/operator.h"
 
@@ -20,7 +21,7 @@ std::vector<int64_t> padding_of(const Node& node, size_t axes) {
   std::vector<int64_t> padding = node.integers("output_padding");
   if (!node.has_attribute("output_padding")) padding.assign(axes, 0);
   const bool fits = padding.size() == axes && std::ranges::all_of(padding, [](int64_t entry) {
-                      return entry >= 0 && entry < (int64_t{1} << 40);
+                      return entry >= 0 && entry < (int64_t{1} << 31);
                     });
   if (!fits) fail(ErrorCode::shape, "attribute `output_padding` must have {} entries, none negative", axes);
   return padding;
@@ -34,7 +35,7 @@ std::vector<int64_t> wanted_shape(const Node& node, size_t axes) {
     fail(ErrorCode::shape, "attribute `output_shape` has {} entries for {} spatial axes", shape.size(), axes);
   }
   for (const int64_t size : shape) {
-    if (size < 0 || size > (int64_t{1} << 40))
+    if (size < 0 || size > (int64_t{1} << 31))
       fail(ErrorCode::shape, "attribute `output_shape` has an entry of {}", size);
   }
   return shape;
@@ -94,6 +95,10 @@ void infer_conv_transpose(Infer& node) {
   const Dims kernel = kernel_of(node, axes);
   Dims out = {node.dims(0)[0], filters_of(node)};
   for (size_t i = 0; i < axes; ++i) out.push_back(out_dim(rules, spread, i, node.dims(0)[i + 2], kernel[i]));
+  Dims known = node.dims(0);
+  known.insert(known.end(), kernel.begin(), kernel.end());
+  if (node.is_ranked(1)) known.push_back(node.dims(1)[1]);
+  require_known(known, out);
   node.set_dims(0, std::move(out));
 }
 

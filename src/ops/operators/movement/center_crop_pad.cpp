@@ -1,4 +1,5 @@
 #include "ops/kernels/list_argument.h"
+#include "ops/kernels/movement.h"
 #include "ops/kernels/places.h"
 #include "ops/operator.h"
 
@@ -38,6 +39,7 @@ AxisMap centered_map(int64_t from, int64_t to) {
 
 void eval_center_crop_pad(Eval& node) {
   const Shape to = node.out_shape(0);
+  if (node.out_count(0) == 0) return node.set_tensor(0, MoveTo(node.tensor_in(0).dtype(), to).finish());
   std::vector<AxisMap> maps;
   for (size_t a = 0; a < to.size(); ++a) maps.push_back(centered_map(node.shape(0)[a], to[a]));
   node.set_tensor(0, move_by_maps(node.tensor_in(0), maps, nullptr));

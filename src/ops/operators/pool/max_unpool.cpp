@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "ops/kernels/known_dims.h"
 #include "ops/kernels/window.h"
 #include "ops/operator.h"
 
@@ -17,6 +18,7 @@ Dims unpooled_dims(const Infer& node) {
     out.push_back((in[i + 2] - Dim(1)) * Dim(rules.strides[i]) + Dim(kernel[i]) - Dim(rules.pads[i]) -
                   Dim(rules.pads[i + axes]));
   }
+  require_known(in, out);
   return out;
 }
 

@@ -34,7 +34,7 @@ void eval_multinomial(Eval& node) {
   const Shape shape = node.out_shape(0);
   const auto classes = static_cast<size_t>(node.shape(0)[1]);
   const auto samples = static_cast<size_t>(shape[1]);
-  Random random = random_of(node);
+  NumpyRandom random = random_of(node);
   std::vector<int64_t> drawn;
   for (size_t row = 0; samples != 0 && row < static_cast<size_t>(shape[0]); ++row) {
     const std::vector<double> sums = running_sums(std::span(data).subspan(row * classes, classes));

@@ -29,7 +29,7 @@ void infer_like(Infer& node) {
 void eval_normal(Eval& node) {
   const double mean = node.floating("mean");
   const double scale = node.floating("scale");
-  Random random = random_of(node);
+  NumpyRandom random = random_of(node);
   std::vector<double> values(node.out_count(0));
   for (double& value : values) value = mean + scale * random.normal();
   node.store(0, std::move(values));
@@ -38,14 +38,14 @@ void eval_normal(Eval& node) {
 void eval_uniform(Eval& node) {
   const double low = node.floating("low");
   const double high = node.floating("high");
-  Random random = random_of(node);
+  NumpyRandom random = random_of(node);
   std::vector<double> values(node.out_count(0));
   for (double& value : values) value = low + (high - low) * random.uniform();
   node.store(0, std::move(values));
 }
 
 void eval_bernoulli(Eval& node) {
-  Random random = random_of(node);
+  NumpyRandom random = random_of(node);
   std::vector<double> values = node.load<double>(0);
   for (double& value : values) {
     if (!(value >= 0 && value <= 1)) fail(ErrorCode::shape, "{} is no probability", value);

@@ -35,22 +35,22 @@ Dim symbolic_length(const Infer& node) {
     const std::optional<Elements> known = node.elements(input);
     return known && known->items.size() == 1 ? known->items.front() : Dim();
   };
-  const Dim delta = item(2);
+  const Dim delta = node.has(2) ? item(2) : Dim(1);
   if (!delta.is_number() || *delta.number() == INT64_MIN) return {};
   const Dim length = *delta.number() > 0 ? item(1) - item(0) : item(0) - item(1);
   return ceil_div(max(length, 0), std::abs(*delta.number()));
 }
 
 Dim range_length(const Infer& node) {
-  const tensor::Tensor* bounds[3];
+  const tensor::Tensor* bounds[3] = {};
   for (uint32_t i = 0; i < 3; ++i) {
     bounds[i] = node.constant(i);
-    if (!bounds[i]) return symbolic_length(node);
+    if (!bounds[i] && (i < 2 || node.has(2))) return symbolic_length(node);
   }
   return with_carrier(bounds[0]->dtype(), [&](auto zero) -> Dim {
     using C = decltype(zero);
     return step_count(load_elements<C>(*bounds[0])[0], load_elements<C>(*bounds[1])[0],
-                      load_elements<C>(*bounds[2])[0]);
+                      bounds[2] ? load_elements<C>(*bounds[2])[0] : C{1});
   });
 }
 
@@ -65,7 +65,7 @@ void infer_range(Infer& node) {
   const Dim length = range_length(node);
   node.set_dims(0, {length});
   const std::optional<Elements> start = node.elements(0);
-  const std::optional<int64_t> delta = node.integer_of(2);
+  const std::optional<int64_t> delta = node.has(2) ? node.integer_of(2) : 1;
   if (!length.is_number() || *length.number() > 4096 || !start || start->items.size() != 1 || !delta) return;
   Elements elements{{*length.number()}, {}};
   for (int64_t i = 0; i < *length.number(); ++i) elements.items.push_back(start->items[0] + Dim(i) * Dim(*delta));
@@ -76,7 +76,7 @@ void eval_range(Eval& node) {
   with_carrier(node.dtype(0), [&](auto zero) {
     using C = decltype(zero);
     const C start = node.scalar<C>(0, 0);
-    const C delta = node.scalar<C>(2, 0);
+    const C delta = node.scalar<C>(2, 1);  // com.microsoft's may be left out
     store_tiles<C>(node, [&](uint64_t begin, std::span<C> out) {
       for (size_t i = 0; i < out.size(); ++i) {
         out[i] = wrapping_add(start, wrapping_multiply(static_cast<C>(begin + i), delta));
@@ -90,6 +90,7 @@ void eval_range(Eval& node) {
 OperatorRows operator_shape_range() {
   static constexpr Operator kRows[] = {
       {.name = "Range", .since = 11, .infer = infer_range, .eval = eval_range},
+      {.domain = "com.microsoft", .name = "Range", .infer = infer_range, .eval = eval_range},
   };
   return kRows;
 }

@@ -1,15 +1,33 @@
-#include "exec/numpy_random.h"
+#include "base/numpy_random.h"
 
 #include <bit>
+#include <cmath>
 
-namespace assay::exec {
+namespace assay {
 
-void NumpyRandom::uniform(std::span<double> out) {
-  for (double& x : out) {
-    const double high = engine_() >> 5;
-    const double low = engine_() >> 6;
-    x = (high * 67108864.0 + low) / 9007199254740992.0;
+double NumpyRandom::uniform() {
+  const uint64_t high = engine_() >> 5;
+  const uint64_t low = engine_() >> 6;
+  return static_cast<double>(high << 26 | low) * 0x1p-53;
+}
+
+double NumpyRandom::normal() {
+  if (has_next_) {
+    has_next_ = false;
+    return next_normal_;
   }
+  double x = 0;
+  double y = 0;
+  double square = 0;
+  do {
+    x = 2 * uniform() - 1;
+    y = 2 * uniform() - 1;
+    square = x * x + y * y;
+  } while (square >= 1 || square == 0);
+  const double factor = std::sqrt(-2 * std::log(square) / square);
+  next_normal_ = factor * x;
+  has_next_ = true;
+  return factor * y;
 }
 
 // Bits are drawn under the smallest mask that covers the range and thrown away while they are beyond it. Narrow types
@@ -45,4 +63,4 @@ void NumpyRandom::integers(int64_t low, int64_t high, uint32_t bits, std::span<i
   }
 }
 
-}  // namespace assay::exec
+}  // namespace assay
