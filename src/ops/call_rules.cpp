@@ -85,8 +85,9 @@ void check_counts(const Node& node, std::vector<std::string>& broken) {
   }
   for (uint32_t i = 0; i < inputs; ++i) {
     const ArgumentSchema* argument = schema.input(i);
-    const bool may_miss = !argument || argument->option == ArgumentOption::optional;
-    if (!may_miss && !node.ir_node().operands[i].value.valid() && i < schema.min_inputs) {
+    const bool must_be = argument && (argument->option == ArgumentOption::variadic ||
+                                      (argument->option == ArgumentOption::single && i < schema.min_inputs));
+    if (must_be && !node.ir_node().operands[i].value.valid()) {
       broken.push_back(fmt::format("input {} (`{}`) is required and left out", i, argument->name));
     }
   }

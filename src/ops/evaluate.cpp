@@ -32,6 +32,27 @@ void refuse_broken(const std::vector<std::string>& broken) {
   if (!broken.empty()) throw Error(ErrorCode::shape, broken.front());
 }
 
+// An operand that is written may still hold nothing: an empty optional.
+void refuse_empty(const Node& node, std::span<const Datum> inputs) {
+  for (uint32_t i = 0; node.schema() && i < inputs.size(); ++i) {
+    const schema::ArgumentSchema* argument = node.schema()->input(i);
+    const bool holds_nothing = node.ir_node().operands[i].value.valid() && inputs[i].is_none();
+    if (!holds_nothing || !argument) continue;
+    if (argument->types.optional_tensors || argument->types.optional_sequences) continue;
+    fail(ErrorCode::shape, "input {} (`{}`) is an empty optional", i, argument->name);
+  }
+}
+
+// Attributes may ask for an element type that does not exist.
+void refuse_unknown_dtypes(const Node& node) {
+  for (const std::string_view name : {"to", "dtype", "output_datatype"}) {
+    if (!node.has_attribute(name)) continue;
+    const int64_t number = node.integer(name);
+    const bool exists = number > 0 && number < INT32_MAX && tensor::is_known(static_cast<DType>(number));
+    if (!exists) fail(ErrorCode::shape, "attribute `{}` is {}, which is no element type", name, number);
+  }
+}
+
 // Bytes of the outputs as far as inference knows them, elements being at least a carrier wide while they are computed.
 uint64_t output_bytes(std::span<const Knowledge> outputs) {
   uint64_t total = 0;
@@ -55,6 +76,8 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   refuse_broken(broken_call_rules(node));
   const std::vector<Knowledge> known = known_inputs(inputs);
   refuse_broken(broken_type_rules(node, known));
+  refuse_empty(node, inputs);
+  refuse_unknown_dtypes(node);
   std::vector<Knowledge> found(node.ir_node().results.size());
   bind_output_types(node, known, found);
 

@@ -60,13 +60,18 @@ std::optional<std::vector<int64_t>> Infer::integers_of(uint32_t input) const {
 
 std::optional<int64_t> Infer::integer_of(uint32_t input) const {
   const std::optional<std::vector<int64_t>> known = integers_of(input);
-  return known && known->size() == 1 ? std::optional(known->front()) : std::nullopt;
+  if (!known) return std::nullopt;
+  if (known->size() != 1)
+    fail(ErrorCode::shape, "input {} must be one number, it has {} elements", input, known->size());
+  return known->front();
 }
 
 std::optional<double> Infer::number_of(uint32_t input) const {
   const tensor::Tensor* value = constant(input);
   const bool is_number = value && (tensor::is_floating(value->dtype()) || holds_sizes(value->dtype()));
-  if (!is_number || value->count() != 1) return std::nullopt;
+  if (!is_number) return std::nullopt;
+  if (value->count() != 1)
+    fail(ErrorCode::shape, "input {} must be one number, it has {} elements", input, value->count());
   return load_elements<double>(*value).front();
 }
 

@@ -59,7 +59,8 @@ class Infer : public Node {
   std::optional<Elements> elements(uint32_t input) const;
   // The same as numbers, if all are known.
   std::optional<std::vector<int64_t>> integers_of(uint32_t input) const;
-  std::optional<int64_t> integer_of(uint32_t input) const;  // of a tensor with one element
+  // Of a tensor with one element; Error where it has another number of them.
+  std::optional<int64_t> integer_of(uint32_t input) const;
   // The single number in a constant input of any numeric type.
   std::optional<double> number_of(uint32_t input) const;
 

@@ -48,7 +48,9 @@ Callee Resolver::resolve(const ir::Node& node, const std::vector<ir::OpsetImport
   // Models that use com.microsoft without importing it are common; it has one version.
   if (callee.version == 0 && domain == "com.microsoft") callee.version = 1;
   callee.schema = schema::find_schema(domain, model_.text(node.op), callee.version);
-  callee.op = find_operator(domain, model_.text(node.op), callee.version);
+  // In a version that is older than the operator there is no schema, and so nothing to run by.
+  const bool holds = callee.schema != nullptr || !schema::is_known_operator(domain, model_.text(node.op));
+  if (holds) callee.op = find_operator(domain, model_.text(node.op), callee.version);
   return callee;
 }
 

@@ -101,6 +101,13 @@ void write_findings(JsonWriter& json, const std::vector<Diagnostic>& findings) {
   json.end_array();
 }
 
+void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
+  json.key(key);
+  json.begin_array();
+  for (const int64_t number : numbers) json.value(number);
+  json.end_array();
+}
+
 void write_timings(JsonWriter& json, const std::vector<std::pair<std::string, double>>& timings) {
   json.begin_object();
   for (const auto& [name, seconds] : timings) json.field(name, seconds);

@@ -8,13 +8,6 @@
 namespace assay::report {
 namespace {
 
-void write_list(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
-  json.key(key);
-  json.begin_array();
-  for (const int64_t number : numbers) json.value(number);
-  json.end_array();
-}
-
 void write_stats(JsonWriter& json, const results::TensorStats& stats) {
   json.begin_object();
   json.field("count", stats.count);
@@ -23,9 +16,9 @@ void write_stats(JsonWriter& json, const results::TensorStats& stats) {
   json.field("variance", stats.variance);
   json.field("median", stats.median);
   json.field("min", stats.least);
-  write_list(json, "min_at", stats.least_at);
+  write_numbers(json, "min_at", stats.least_at);
   json.field("max", stats.greatest);
-  write_list(json, "max_at", stats.greatest_at);
+  write_numbers(json, "max_at", stats.greatest_at);
   json.field("mean_magnitude", stats.mean_magnitude);
   json.field("nan_count", stats.nan_count);
   json.field("inf_count", stats.inf_count);
@@ -39,7 +32,7 @@ void write_values(JsonWriter& json, std::string_view key, const std::vector<resu
     json.begin_object();
     json.field("name", value.name);
     json.field("dtype", value.type);
-    if (value.is_tensor) write_list(json, "shape", value.shape);
+    if (value.is_tensor) write_numbers(json, "shape", value.shape);
     if (value.stats) {
       json.key("stats");
       write_stats(json, *value.stats);

@@ -6,13 +6,6 @@
 namespace assay::report {
 namespace {
 
-void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
-  json.key(key);
-  json.begin_array();
-  for (const int64_t number : numbers) json.value(number);
-  json.end_array();
-}
-
 void write_weight(JsonWriter& json, const results::WeightSparsity& weight) {
   json.begin_object();
   json.field("name", weight.name);

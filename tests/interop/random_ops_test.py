@@ -23,11 +23,12 @@ import time
 import traceback
 import warnings
 
-from random_ops import control, draw, elementwise, known, ml, models, movement, nn, quantized, reduction, sides  # noqa: F401
+from random_ops import draw, known, models, sides
+from random_ops import control, elementwise, images, indexing, ml, movement, nn, quantized, reduction  # noqa: F401
 from random_ops.judge import DimCount, contradiction, difference
 
 DEFAULT_SEED = 20
-DEFAULT_COUNT = 10  # of each operator, times its weight
+DEFAULT_COUNT = 20  # of each operator, times its weight
 
 
 def plan(options):

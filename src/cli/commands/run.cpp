@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <ctime>
 
 #include "base/error.h"
@@ -11,16 +10,13 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/running.h"
+#include "cli/stopwatch.h"
 #include "compare/statistics.h"
 #include "report/json_run.h"
 #include "report/text_run.h"
 
 namespace assay::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // `ref-runner-N0-11/21/26-07:40:57`
 std::string runner_name(const std::string& backend, size_t number) {
@@ -81,17 +77,17 @@ results::RunnerRun run_backend(const std::string& name, const std::string& runne
   results::RunnerRun run;
   run.runner = runner;
   log.start(fmt::format("{:<35} | Activating and starting inference", runner));
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch total;
   const exec::BackendPtr backend = exec::find_backend(name);
   const std::unique_ptr<exec::Session> session = backend->prepare(model, options);
-  run.load_seconds = seconds_since(begin);
+  run.load_seconds = total.seconds();
   for (const exec::Feed& feed : feeds) run.inputs.push_back(describe(feed.name, feed.value, false));
   log.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", runner, report::values_text(run.inputs)));
   const std::vector<std::string> outputs = output_names(model);
   Collector collector(run);
-  const Clock::time_point started = Clock::now();
+  const Stopwatch running;
   with_frame([&] { return runner; }, [&] { session->run(feeds, outputs, collector); });
-  run.run_seconds = seconds_since(started);
+  run.run_seconds = running.seconds();
   put_in_order(run.outputs, outputs);
   return run;
 }
@@ -109,7 +105,7 @@ void print(const results::RunnerRun& run, Log& log) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch total;
   const std::vector<std::string> backends = chosen_backends(arguments);
   if (backends.empty()) fail(ErrorCode::usage, "no backend is chosen: --ref or --ref-fp64");
   const exec::SessionOptions limits = session_options(arguments);
@@ -130,9 +126,9 @@ int run(const Arguments& arguments, Environment& environment) {
     print(report.runs.back(), environment.log);
   }
   report.findings = loaded.findings.all();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", seconds_since(begin)}};
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
-  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", seconds_since(begin), command));
+  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }
 

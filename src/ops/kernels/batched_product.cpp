@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ops/kernels/broadcast.h"
 #include "ops/kernels/matrix_product.h"
+#include "ops/kernels/places.h"
 
 namespace assay::ops {
 namespace {
@@ -17,19 +17,6 @@ List as_matrix(const List& dims, bool is_left, T one) {
 }
 
 Shape lead_of(const Shape& shape) { return {shape.begin(), shape.end() - 2}; }
-
-// Place of the matrix of an operand that belongs to matrix number `batch` of the result.
-uint64_t matrix_of(uint64_t batch, const Shape& lead, const Shape& result_lead) {
-  const std::vector<int64_t> strides = row_major_strides(lead);
-  uint64_t source = 0;
-  for (size_t i = result_lead.size(); i-- > 0;) {
-    const auto dim = static_cast<uint64_t>(result_lead[i]);
-    const size_t skip = result_lead.size() - lead.size();
-    if (i >= skip && lead[i - skip] != 1) source += batch % dim * static_cast<uint64_t>(strides[i - skip]);
-    batch /= dim;
-  }
-  return source;
-}
 
 }  // namespace
 
@@ -64,9 +51,11 @@ std::vector<double> matmul(const Tensor& a, const Tensor& b, const Shape& result
   const uint64_t matrix = size.rows * size.columns;
   Shape lead = result;
   lead.resize(std::max(left.size(), right.size()) - 2);
+  const std::vector<int64_t> strides_a = broadcast_strides(lead_of(left), lead);
+  const std::vector<int64_t> strides_b = broadcast_strides(lead_of(right), lead);
   for (uint64_t batch = 0; batch < out.size() / matrix; ++batch) {
-    const uint64_t first_a = matrix_of(batch, lead_of(left), lead) * size.rows * size.depth;
-    const uint64_t first_b = matrix_of(batch, lead_of(right), lead) * size.depth * size.columns;
+    const uint64_t first_a = static_cast<uint64_t>(strided_place(batch, lead, strides_a)) * size.rows * size.depth;
+    const uint64_t first_b = static_cast<uint64_t>(strided_place(batch, lead, strides_b)) * size.depth * size.columns;
     matrix_product(
         size,
         [&](uint64_t row, uint64_t begin, std::span<double> to) {

@@ -1,25 +1,8 @@
 #include "ops/kernels/element_inference.h"
 
-#include "ops/kernels/broadcast.h"
+#include "ops/kernels/places.h"
 
 namespace assay::ops {
-namespace {
-
-// The place in a tensor of shape `from` of the element at `place` of the broadcast shape `to`.
-uint64_t broadcast_source(uint64_t place, const tensor::Shape& from, const tensor::Shape& to) {
-  const std::vector<int64_t> strides = row_major_strides(from);
-  uint64_t source = 0;
-  for (size_t i = to.size(); i-- > 0;) {
-    const auto dim = static_cast<uint64_t>(to[i]);
-    const size_t lead = to.size() - from.size();
-    if (i >= lead && from[i - lead] != 1) source += place % dim * static_cast<uint64_t>(strides[i - lead]);
-    place /= dim;
-  }
-  return source;
-}
-
-}  // namespace
-
 void infer_elements_of_two(Infer& node, FunctionRef<Dim(const Dim& a, const Dim& b)> fn) {
   infer_broadcast(node);
   const std::optional<Elements> a = node.elements(0);
@@ -28,9 +11,12 @@ void infer_elements_of_two(Infer& node, FunctionRef<Dim(const Dim& a, const Dim&
   const std::optional<std::vector<int64_t>> shape = numbers(broadcast(dims_of(a->shape), dims_of(b->shape)));
   Elements result{*shape, {}};
   const uint64_t count = tensor::element_count(*shape).value_or(0);
+  const std::vector<int64_t> strides_a = broadcast_strides(a->shape, *shape);
+  const std::vector<int64_t> strides_b = broadcast_strides(b->shape, *shape);
   for (uint64_t i = 0; i < count; ++i) {
-    result.items.push_back(
-        fn(a->items[broadcast_source(i, a->shape, *shape)], b->items[broadcast_source(i, b->shape, *shape)]));
+    const auto place_a = static_cast<size_t>(strided_place(i, *shape, strides_a));
+    const auto place_b = static_cast<size_t>(strided_place(i, *shape, strides_b));
+    result.items.push_back(fn(a->items[place_a], b->items[place_b]));
   }
   node.set_elements(0, std::move(result));
 }

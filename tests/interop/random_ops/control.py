@@ -166,7 +166,8 @@ def scan(r, d):
     d.input(state)
     d.input(r.array("float32", shape))
     nodes = [helper.make_node("Add", ["s", "e"], ["t"]), helper.make_node("Mul", ["s", "e"], ["o"])]
-    body = helper.make_graph(nodes, "body", [value("s", state), value("e", state)], [value("t", state), value("o", state)])
+    body = helper.make_graph(nodes, "body", [value("s", state), value("e", state)],
+                             [value("t", state), value("o", state)])
     d.attribute(body=body, num_scan_inputs=1)
     if axis:
         d.attribute(scan_input_axes=[axis - len(shape) if d.version >= 11 and r.maybe() else axis])

@@ -111,7 +111,7 @@ class Draw:
         self.outputs = 1
         self.operands = None  # how many inputs belong to the node; the others are captured by its bodies
         self.companion = 17 if domain else None  # version of ONNX's own operators beside another domain
-        self.ulps, self.terms, self.scale, self.steps = 4, 0, 0.0, 0
+        self.ulps, self.terms, self.scale, self.steps, self.coarse = 4, 0, 0.0, 0, False
         self.ignored = set()  # outputs whose elements are not defined
 
     def dtypes(self, variable="T"):
@@ -148,14 +148,17 @@ class Draw:
             if self.rng.maybe(chance):
                 self.attributes[name] = value
 
-    def near(self, ulps=4, terms=0, scale=0.0, steps=0):
+    def near(self, ulps=4, terms=0, scale=0.0, steps=0, coarse=False):
         """How far floats may be off: eps * (ulps * |value| + terms * scale); quantized integers: `steps`.
 
-        ONNX Runtime accumulates in the element type (float32 for float16, mostly) where we use double: a sum of `terms`
-        products, none larger than `scale`, is off by at most terms * eps * scale / 2 for each rounding of a product and
-        as much for each addition.
+        eps is that of the output's type, but float32's for shorter types, for which ONNX Runtime computes in float32;
+        these may then differ by one unit more. `coarse`: float32's for float64 too, where ONNX Runtime computes with
+        float32 constants or attributes.
+
+        ONNX Runtime accumulates in that type where we use double: a sum of `terms` products, none larger than `scale`,
+        is off by at most terms * eps * scale / 2 for the rounding of products and as much for that of additions.
         """
-        self.ulps, self.terms, self.scale, self.steps = ulps, terms, float(scale), steps
+        self.ulps, self.terms, self.scale, self.steps, self.coarse = ulps, terms, float(scale), steps, coarse
 
     def finish(self):
         while self.inputs and self.inputs[-1] is None:

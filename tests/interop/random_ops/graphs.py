@@ -117,14 +117,17 @@ class Builder:
 
     def step_matmul(self, x):
         shape = self.values[x]
+        if len(shape) < 2:
+            return
         width = self.r.choice([1, 2, 3])
         weight = self.constant(self.r.array("float32", [shape[-1], width], -1, 1) / (shape[-1] or 1))
-        self.node("MatMul", [x, weight], [*shape[:-1], width]) if len(shape) > 1 else None
+        self.node("MatMul", [x, weight], [*shape[:-1], width])
 
     def step_transpose(self, x):
         shape = self.values[x]
         perm = self.r.sample(range(len(shape)), len(shape))
-        self.node("Transpose", [x], [shape[axis] for axis in perm], perm=perm)
+        if perm:
+            self.node("Transpose", [x], [shape[axis] for axis in perm], perm=perm)
 
     def step_flatten_by_shape(self, x):
         """Keeps one dim, computed from the value itself, and folds the rest."""

@@ -48,9 +48,10 @@ def is_near(draw, ours, theirs):
     name = ours.dtype.name
     if name in MANTISSA:
         a, b = ours.astype(np.float64), theirs.astype(np.float64)
-        eps = 2.0**-MANTISSA[name]
-        # Where ONNX Runtime computes float64 operators of ours in float32 stages there is none: eps is the output's.
-        allowed = eps * (draw.ulps * np.abs(b) + draw.terms * draw.scale) + SMALLEST[name]
+        computed = 2.0**-(min(MANTISSA[name], MANTISSA["float32"]) if draw.coarse else max(MANTISSA[name], 23))
+        allowed = computed * (draw.ulps * np.abs(b) + draw.terms * draw.scale) + SMALLEST[name]
+        if MANTISSA[name] < MANTISSA["float32"]:
+            allowed += 2.0**-MANTISSA[name] * np.abs(b)  # both round once more, perhaps to neighbours
         with np.errstate(invalid="ignore"):
             return (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
     if draw.steps and ours.dtype.kind in "iu":

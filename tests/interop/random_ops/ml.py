@@ -202,13 +202,16 @@ def tree_ensemble_old(r, d):
     d.input(array)
     attributes, leaves = tree_nodes(r, r.randint(1, 3))
     d.attribute(**attributes)
-    width = r.randint(2, 3) if d.op.endswith("fier") else r.randint(1, 2)
+    width = r.randint(3, 4) if d.op.endswith("fier") else r.randint(1, 2)  # of two labels, ONNX Runtime gives 0 or 1
     owner = "class" if d.op.endswith("fier") else "target"
-    d.attribute(**{f"{owner}_treeids": [tree for tree, _ in leaves], f"{owner}_nodeids": [node for _, node in leaves],
-                   f"{owner}_ids": [r.randrange(width) for _ in leaves], f"{owner}_weights": numbers(r, len(leaves))})
+    # Every leaf has a weight for every class: without one, ONNX Runtime leaves base values and labels out.
+    places = [(tree, node, index) for tree, node in leaves for index in range(width)]
+    for key, column in zip(("treeids", "nodeids", "ids"), zip(*places)):
+        d.attribute(**{f"{owner}_{key}": list(column)})
+    d.attribute(**{f"{owner}_weights": numbers(r, len(places))})
     if owner == "class":
         labels = list(range(5, 5 + width))
-        d.attribute(**({"classlabels_int64s": labels} if r.maybe() else {"classlabels_strings": list(map(str, labels))}))
+        d.attribute(classlabels_int64s=labels) if r.maybe() else d.attribute(classlabels_strings=list(map(str, labels)))
         d.outputs = 2
     else:
         d.attribute(n_targets=width)
@@ -222,7 +225,8 @@ def tree_ensemble(r, d):
     d.input(r.array("float32", [r.randint(1, 5), 3]))
     trees = 1
     real = np.float32
-    d.attribute(nodes_splits=np.array(numbers(r, 3 * trees), real), nodes_featureids=[r.randint(0, 2) for _ in range(3)],
+    d.attribute(nodes_splits=np.array(numbers(r, 3 * trees), real),
+                nodes_featureids=[r.randint(0, 2) for _ in range(3)],
                 nodes_modes=np.array([r.randint(0, 5) for _ in range(3)], np.uint8),
                 nodes_truenodeids=[1, 0, 2], nodes_falsenodeids=[2, 1, 3], nodes_trueleafs=[0, 1, 1],
                 nodes_falseleafs=[0, 1, 1], tree_roots=[0], n_targets=2,

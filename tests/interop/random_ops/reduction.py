@@ -27,7 +27,7 @@ def reduce(r, d):
     elif axes and r.maybe(0.8):
         d.attribute(axes=axes if d.version >= 11 else [axis % len(shape) for axis in axes])
     count = max(math.prod(shape), 1)
-    d.near(8, terms=count, scale=16 if d.op == "ReduceSumSquare" else 4)
+    d.near(8 + count / 8, terms=count, scale=16 if d.op == "ReduceSumSquare" else 4)
     if d.op == "ReduceProd":
         d.near(4 + count)
 

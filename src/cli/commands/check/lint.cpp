@@ -1,7 +1,5 @@
 #include "lint/lint.h"
 
-#include <chrono>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -11,15 +9,13 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/running.h"
+#include "cli/stopwatch.h"
 #include "report/json_lint.h"
 
 namespace assay::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using results::LintLevel;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Data for the model's inputs; none where it cannot be made, which is a warning.
 std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const exec::GenerateOptions& options, Log& log) {
@@ -55,14 +51,14 @@ bool has_level(const results::LintReport& report, LintLevel level) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch total;
   const exec::SessionOptions limits = session_options(arguments);
   const exec::GenerateOptions data = generate_options(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   const std::string path = arguments.value("model_file");
   LoadedModel loaded = load_model(path, arguments, environment);
-  const Clock::time_point loaded_at = Clock::now();
+  const Stopwatch checking;
   ops::InterpreterOptions options;
   options.max_memory_bytes = limits.max_memory_bytes;
   options.max_steps = limits.max_steps;
@@ -70,7 +66,7 @@ int run(const Arguments& arguments, Environment& environment) {
       arguments.flag("--static") ? std::vector<ops::InputDatum>{} : make_inputs(loaded, data, environment.log);
   results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, options);
   report.path = path;
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", seconds_since(loaded_at)}};
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", checking.seconds()}};
   print(report, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
@@ -80,7 +76,7 @@ int run(const Arguments& arguments, Environment& environment) {
   if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report));
   const bool fails =
       has_level(report, LintLevel::exception) || (arguments.flag("--strict") && has_level(report, LintLevel::warning));
-  const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", seconds_since(begin), command);
+  const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", total.seconds(), command);
   if (fails) {
     environment.log.error(fmt::format("FAILED | {}", line));
   } else {

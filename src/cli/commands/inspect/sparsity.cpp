@@ -1,7 +1,5 @@
 #include "inspect/sparsity/sparsity.h"
 
-#include <chrono>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -9,15 +7,12 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/stopwatch.h"
 #include "report/json_sparsity.h"
 #include "report/text_sparsity.h"
 
 namespace assay::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 void print(const results::SparsityReport& report, Log& log) {
   for (const results::SkippedWeight& skipped : report.skipped) {
@@ -33,20 +28,20 @@ void print(const results::SparsityReport& report, Log& log) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const Clock::time_point begin = Clock::now();
+  const Stopwatch total;
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   const std::string path = arguments.value("model_file");
   const LoadedModel loaded = load_model(path, arguments, environment);
   print_findings(loaded.findings, environment);
-  const Clock::time_point loaded_at = Clock::now();
+  const Stopwatch checking;
   results::SparsityReport report = inspect::inspect_sparsity(loaded.model);
   report.path = path;
   report.findings = loaded.findings.all();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"check_seconds", seconds_since(loaded_at)}};
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"check_seconds", checking.seconds()}};
   print(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::sparsity_json(report));
-  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", seconds_since(begin), command));
+  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }
 

@@ -9,6 +9,7 @@ namespace {
 void infer_join(Infer& node) {
   if (!node.type(0).is_sequence() || !node.type(0).element) return;
   const Type& element = *node.type(0).element;
+  if (element.is_tensor()) node.set_dtype(0, element.dtype);
   if (!element.dims) return;
   const bool is_new = node.flag("new_axis");
   const auto rank = static_cast<int64_t>(element.dims->size());

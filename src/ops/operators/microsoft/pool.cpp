@@ -1,0 +1,74 @@
+#include <array>
+
+#include "base/parallel.h"
+#include "ops/kernels/channels_last.h"
+#include "ops/kernels/requantize.h"
+#include "ops/kernels/window_walk.h"
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr std::array<uint32_t, 1> kImage = {0};
+
+const Operator& max_pool() { return *find_operator("", "MaxPool", 12); }
+
+void infer_max(Infer& node) { infer_channels_last(node, kImage, max_pool().infer); }
+void eval_max(Eval& node) { eval_channels_last(node, kImage, max_pool().eval); }
+
+void infer_average(Infer& node) {
+  for (const uint32_t input : {1U, 2U, 3U, 4U}) {
+    if (!node.is_ranked(input) || !product(node.dims(input)).is_number() || product(node.dims(input)).is(1)) continue;
+    fail(ErrorCode::shape, "input {} must be one element, its shape is {}", input, text(node.dims(input)));
+  }
+  if (!node.flag("channels_last")) return infer_pool(node);
+  infer_channels_last(node, kImage, infer_pool);
+}
+
+// What is around the image counts as 0, where it counts.
+void average(Eval& node) {
+  const Shape& shape = node.shape(0);
+  const size_t axes = shape.size() - 2;
+  const Window window = make_window(read_window_rules(node, axes), spatial(shape), read_kernel(node, axes));
+  const WindowWalk walk(window);
+  const bool counts_padding = node.flag("count_include_pad");
+  const std::vector<double> input = node.load<double>(0);
+  const double x_scale = node.scalar<double>(1, 1);
+  const double x_zero = node.scalar<double>(2, 0);
+  const double y_scale = node.scalar<double>(3, 1);
+  const double y_zero = node.scalar<double>(4, 0);
+  const Quantizer quantize(node.out_dtype(0));
+  std::vector<double> result(node.out_count(0));
+  parallel_for(result.size(), 64, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; ++at) {
+      const double* plane = input.data() + at / walk.windows() * walk.plane();
+      double sum = 0;
+      uint64_t seen = 0;
+      walk.lines(at % walk.windows(), [&](uint64_t first, uint64_t step, uint64_t count) {
+        for (uint64_t i = 0; i < count; ++i) sum += plane[first + i * step] - x_zero;
+        seen += count;
+      });
+      const uint64_t divisor = counts_padding ? walk.padded_size(at % walk.windows()) : seen;
+      result[at] = quantize(sum * x_scale / static_cast<double>(divisor) / y_scale, y_zero);
+    }
+  });
+  node.store(0, std::move(result));
+}
+
+void eval_average(Eval& node) {
+  if (!node.flag("channels_last")) return average(node);
+  eval_channels_last(node, kImage, average);
+}
+
+}  // namespace
+
+OperatorRows operator_microsoft_pool() {
+  static constexpr Operator kRows[] = {
+      {.domain = kMicrosoft, .name = "NhwcMaxPool", .infer = infer_max, .eval = eval_max},
+      {.domain = kMicrosoft, .name = "QLinearAveragePool", .infer = infer_average, .eval = eval_average},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops
