@@ -27,7 +27,7 @@ std::string count_text(uint32_t least, uint32_t most) {
 
 bool holds(DTypeSet set, tensor::DType dtype) {
   const auto number = static_cast<uint32_t>(dtype);
-  return number < 32 && (set >> number & 1) != 0;
+  return dtype != tensor::DType::undefined && number < 32 && (set >> number & 1) != 0;
 }
 
 std::string set_text(DTypeSet set) {
@@ -177,6 +177,21 @@ std::vector<std::string> broken_type_rules(const Node& node, std::span<const Kno
       broken.push_back(fmt::format("inputs {} and {} must be of one type, they are {} and {}", bound->second.input, i,
                                    tensor::name(other), tensor::name(own)));
     }
+  }
+  return broken;
+}
+
+std::vector<std::string> broken_result_rules(const Node& node, std::span<const Knowledge> outputs) {
+  std::vector<std::string> broken;
+  // A Constant is of the type of its tensor: the list of version 1, floats only, was never kept to.
+  if (!node.schema() || node.op() == "Constant") return broken;
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    const ArgumentSchema* argument = node.schema()->output(i);
+    const Type& type = outputs[i].type;
+    if (!argument || !type.is_tensor() || !argument->types.tensors || type.dtype == tensor::DType::undefined) continue;
+    if (holds(argument->types.tensors, type.dtype)) continue;
+    broken.push_back(fmt::format("output {} (`{}`) would be {}, {} {} gives {}", i, argument->name, bare(type).text(),
+                                 node.schema()->name, node.schema()->since, expected_text(argument->types)));
   }
   return broken;
 }

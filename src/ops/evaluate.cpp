@@ -43,13 +43,12 @@ void refuse_empty(const Node& node, std::span<const Datum> inputs) {
   }
 }
 
-// Attributes may ask for an element type that does not exist.
-void refuse_unknown_dtypes(const Node& node) {
-  for (const std::string_view name : {"to", "dtype", "output_datatype"}) {
-    if (!node.has_attribute(name)) continue;
-    const int64_t number = node.integer(name);
-    const bool exists = number > 0 && number < INT32_MAX && tensor::is_known(static_cast<DType>(number));
-    if (!exists) fail(ErrorCode::shape, "attribute `{}` is {}, which is no element type", name, number);
+// An element type is missing where an attribute asks for one that is none.
+void refuse_missing_dtypes(std::span<const Knowledge> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Type& type = outputs[i].type;
+    const bool is_missing = type.is_tensor() && type.dtype == DType::undefined;
+    if (is_missing) fail(ErrorCode::shape, "output {} would have no element type", i);
   }
 }
 
@@ -77,7 +76,6 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   const std::vector<Knowledge> known = known_inputs(inputs);
   refuse_broken(broken_type_rules(node, known));
   refuse_empty(node, inputs);
-  refuse_unknown_dtypes(node);
   std::vector<Knowledge> found(node.ir_node().results.size());
   bind_output_types(node, known, found);
 
@@ -87,6 +85,8 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   NoBodies bodies(node.model());
   Infer infer(node, space, known, found, &bodies);
   if (op.infer) op.infer(infer);
+  refuse_broken(broken_result_rules(node, found));
+  refuse_missing_dtypes(found);
   const uint64_t bytes = output_bytes(found);
   if (limits.max_output_bytes != 0 && bytes > limits.max_output_bytes) {
     fail(ErrorCode::limit, "it needs {} of memory, {} are left", human_bytes(bytes),

@@ -38,6 +38,18 @@ void Infer::require_rank(uint32_t input, int64_t rank) const {
        rank, text(dims(input)));
 }
 
+void Infer::require_broadcasts_to(uint32_t input, std::span<const Dim> to) const {
+  if (!is_ranked(input)) return;
+  const Dims& own = dims(input);
+  bool fits = own.size() <= to.size();
+  for (size_t i = 0; fits && i < own.size(); ++i) {
+    const Dim& dim = own[own.size() - 1 - i];
+    const Dim& other = to[to.size() - 1 - i];
+    fits = dim.is(1) || !dim.is_number() || !other.is_number() || dim.equals(other);
+  }
+  if (!fits) fail(ErrorCode::shape, "shape {} of input {} does not broadcast to {}", text(own), input, text(to));
+}
+
 std::optional<Elements> Infer::elements(uint32_t input) const {
   if (!has(input)) return std::nullopt;
   const Knowledge& known = inputs_[input];

@@ -54,6 +54,8 @@ class Infer : public Node {
   int64_t rank(uint32_t input) const { return static_cast<int64_t>(dims(input).size()); }
   // Error unless the rank is `rank`, where it is known.
   void require_rank(uint32_t input, int64_t rank) const;
+  // Error unless the input, where its shape is known, broadcasts to `dims` without changing them.
+  void require_broadcasts_to(uint32_t input, std::span<const Dim> dims) const;
   const tensor::Tensor* constant(uint32_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
   // The elements of an integer input; items may be unknown dims. Empty if not even their number is known.
   std::optional<Elements> elements(uint32_t input) const;

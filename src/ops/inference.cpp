@@ -149,6 +149,7 @@ std::vector<Knowledge> Inference::infer_operator(ir::NodeId id, const Node& node
   try {
     Infer infer(node, space_, inputs, outputs, this);
     if (callee.op->infer) callee.op->infer(infer);
+    for (std::string& rule : broken_result_rules(node, outputs)) report(id, "schema", std::move(rule));
     if (callee.op->macs) macs_.insert_or_assign(id, callee.op->macs(infer));
   } catch (const Error& error) {
     report(id, "shape", error.line());

@@ -56,6 +56,7 @@ void infer_bias_split_gelu(Infer& node) {
   infer_biased(node);
   if (!node.is_ranked(0)) return;
   Dims dims = node.dims(0);
+  if (dims.empty()) fail(ErrorCode::shape, "a scalar has no features to halve");
   if (dims.back().is_number() && *dims.back().number() % 2 != 0) {
     fail(ErrorCode::shape, "{} features cannot be halved", *dims.back().number());
   }
@@ -79,8 +80,7 @@ void infer_bias_softmax(Infer& node) {
   infer_same_as_first(node);
   if (!node.all_ranked()) return;
   normalize_axis(node.integer("axis"), node.rank(0));
-  broadcast(node.dims(0), node.dims(1));
-  if (node.rank(1) > node.rank(0)) fail(ErrorCode::shape, "the bias has more axes than the data");
+  node.require_broadcasts_to(1, node.dims(0));
 }
 
 // All axes from `axis` on are one line.
@@ -100,6 +100,7 @@ void eval_bias_softmax(Eval& node) {
 
 void infer_bias_dropout(Infer& node) {
   infer_biased(node);
+  if (node.is_ranked(0) && node.has(2)) node.require_broadcasts_to(2, node.dims(0));
   if (node.wants(1)) node.set_dtype(1, DType::boolean);
 }
 

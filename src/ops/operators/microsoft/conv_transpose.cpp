@@ -6,6 +6,7 @@ namespace assay::ops {
 namespace {
 
 constexpr uint32_t kPads = 2, kBias = 3;
+constexpr uint64_t kMostElements = uint64_t{1} << 32;  // before pads take some away
 
 const Operator& unpadded() { return *find_operator("", "ConvTranspose", 11); }
 
@@ -53,6 +54,8 @@ void eval_dynamic(Eval& node) {
   const size_t axes = shape.size() - 2;
   const std::vector<int64_t> pads = node.has(kPads) ? node.integers_in(kPads) : std::vector<int64_t>(2 * axes);
   for (size_t a = 0; a < axes; ++a) shape[a + 2] += pads[a] + pads[a + axes];
+  if (tensor::element_count(shape).value_or(kMostElements) >= kMostElements)
+    fail(ErrorCode::limit, "{} elements before the pads take some away are too many", text(dims_of(shape)));
   const Datum inputs[] = {node.datum(0), node.datum(1), node.has(kBias) ? node.datum(kBias) : Datum()};
   const Type type = Type::tensor(node.out_dtype(0), dims_of(shape));
   Datum whole;

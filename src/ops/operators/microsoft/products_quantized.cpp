@@ -15,6 +15,7 @@ constexpr std::string_view kMicrosoft = "com.microsoft";
 // A scale, zero point or bias of the columns of B: one for all, or one for each.
 void check_column_factor(const Infer& node, uint32_t input) {
   if (!node.is_ranked(input) || !node.is_ranked(1) || product(node.dims(input)).is(1)) return;
+  if (node.rank(1) == 0) fail(ErrorCode::shape, "a scalar cannot be multiplied as a matrix");
   unify(product(node.dims(input)), node.dims(1).back(), "columns of B and factors for them");
 }
 

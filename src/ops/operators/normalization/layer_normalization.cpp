@@ -1,8 +1,10 @@
 #include <cmath>
+#include <utility>
 
 #include "base/parallel.h"
 #include "ops/kernels/broadcast.h"
 #include "ops/kernels/moments.h"
+#include "ops/kernels/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -15,25 +17,11 @@ DType stash_type(const Node& node) {
   fail(ErrorCode::shape, "attribute `stash_type` is {}, expected 1 (float32) or 16 (bfloat16)", number);
 }
 
-// Scale and bias broadcast to the input, never the other way round.
-void check_factor(const Infer& node, uint32_t input) {
-  if (!node.has(input) || !node.is_ranked(input)) return;
-  const Dims& own = node.dims(input);
-  const Dims& in = node.dims(0);
-  bool fits = own.size() <= in.size();
-  for (size_t i = 0; fits && i < own.size(); ++i) {
-    const Dim& dim = own[own.size() - 1 - i];
-    const Dim& other = in[in.size() - 1 - i];
-    fits = dim.is(1) || !dim.is_number() || !other.is_number() || dim.equals(other);
-  }
-  if (!fits) fail(ErrorCode::shape, "shape {} of input {} does not broadcast to {}", text(own), input, text(in));
-}
-
 void infer_normalization(Infer& node) {
   if (!node.is_ranked(0)) return;
   const int64_t axis = normalize_axis(node.integer("axis"), node.rank(0));
-  check_factor(node, 1);
-  check_factor(node, 2);
+  node.require_broadcasts_to(1, node.dims(0));
+  node.require_broadcasts_to(2, node.dims(0));
   Dims reduced = node.dims(0);
   std::fill(reduced.begin() + axis, reduced.end(), Dim(1));
   node.set_dims(0, node.dims(0));
@@ -51,14 +39,11 @@ void infer_rms_normalization(Infer& node) {
   infer_normalization(node);
 }
 
-// Elements of one line: all from the axis on.
-uint64_t line_of(const Eval& node) {
-  const Shape& shape = node.shape(0);
-  uint64_t line = 1;
-  for (auto i = static_cast<size_t>(normalize_axis(node.integer("axis"), node.rank(0))); i < shape.size(); ++i) {
-    line *= static_cast<uint64_t>(shape[i]);
-  }
-  return line;
+// A line is all elements from the axis on.
+AxisView lines_of(const Eval& node) {
+  AxisView view = view_axis(node.shape(0), normalize_axis(node.integer("axis"), node.rank(0)));
+  view.length *= std::exchange(view.inner, 1);
+  return view;
 }
 
 // Factor `input` broadcast, one piece at a time.
@@ -75,12 +60,12 @@ void apply(const Eval& node, uint32_t input, std::vector<double>& data, bool mul
 
 void eval_layer_normalization(Eval& node) {
   std::vector<double> data = node.load<double>(0);
-  const uint64_t line = line_of(node);
+  const AxisView view = lines_of(node);
+  const uint64_t line = view.length;
   const double epsilon = node.floating("epsilon");
-  const uint64_t lines = line == 0 ? node.out_count(0) : data.size() / line;
-  std::vector<double> means(lines);
-  std::vector<double> inverses(lines);
-  parallel_for(lines, 4, [&](uint64_t begin, uint64_t end) {
+  std::vector<double> means(view.outer);
+  std::vector<double> inverses(view.outer);
+  parallel_for(view.outer, 4, [&](uint64_t begin, uint64_t end) {
     for (uint64_t l = begin; l < end; ++l) {
       double* part = data.data() + l * line;
       const Moments moments = moments_of(line, [&](uint64_t i) { return part[i]; });
@@ -99,9 +84,10 @@ void eval_layer_normalization(Eval& node) {
 
 void eval_rms_normalization(Eval& node) {
   std::vector<double> data = node.load<double>(0);
-  const uint64_t line = line_of(node);
+  const AxisView view = lines_of(node);
+  const uint64_t line = view.length;
   const double epsilon = node.floating("epsilon");
-  parallel_for(line == 0 ? 0 : data.size() / line, 4, [&](uint64_t begin, uint64_t end) {
+  parallel_for(view.outer, 4, [&](uint64_t begin, uint64_t end) {
     for (uint64_t l = begin; l < end; ++l) {
       double* part = data.data() + l * line;
       double sum = 0;
