@@ -60,6 +60,8 @@ KNOWN = [
     Known("Slice", "output 0",
           "reads the largest end as `down to the first element` where the step is negative, instead of clamping it",
           ends_at_most_backwards),
+    Known("OneHot", "output 0", "before version 11 negative indices are out of range; ONNX Runtime wraps them",
+          lambda draw: draw.version < 11 and (draw.inputs[0] < 0).any()),
     Known("Gather", "output 0", "copies only the first string of each block",
           lambda draw: draw.inputs[0].dtype == object),
     Known("Cast CastLike", r"output 0: .*u?int[24]\[", "rounds to 2 and 4 bits; onnx's reference, as ours, cuts",

@@ -50,7 +50,9 @@ void eval_one_hot(Eval& node) {
   MoveTo result(node.tensor_in(2).dtype(), shape);
   result.fill(values, 0, 0, node.out_count(0));
   for (uint64_t i = 0; i < indices.size(); ++i) {
-    const int64_t index = indices[i] < 0 ? indices[i] + depth : indices[i];
+    // From version 11 on negative indices count from the end; before, they are out of range.
+    const bool counts_back = indices[i] < 0 && node.version() >= 11;
+    const int64_t index = counts_back ? indices[i] + depth : indices[i];
     if (index < 0 || index >= depth) continue;
     result.copy(values, 1, view.place(i / view.inner, static_cast<uint64_t>(index), i % view.inner));
   }
