@@ -82,6 +82,12 @@ void JsonModelListing::counts(const results::ModelOverview& overview) {
   json_.field("parameter_bytes", overview.parameter_bytes);
   json_.field("external_bytes", overview.external_bytes);
   if (overview.cost) write_cost(json_, *overview.cost);
+  if (overview.unbounded_sizes) {
+    json_.key("unbounded_dds");
+    json_.begin_array();
+    for (const std::string& name : *overview.unbounded_sizes) json_.value(name);
+    json_.end_array();
+  }
   json_.key("weights");
   json_.begin_object();
   for (const auto& [dtype, count] : overview.weights) {

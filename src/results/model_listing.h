@@ -121,7 +121,8 @@ struct ModelOverview {
   std::map<std::string, WeightCount> weights;  // initializers by element type
   WeightCount constants;                       // in Constant nodes
   QuantizationSummary quantization;
-  std::optional<Cost> cost;  // of one run
+  std::optional<Cost> cost;                                 // of one run
+  std::optional<std::vector<std::string>> unbounded_sizes;  // values that only data decides and nothing bounds
   std::vector<FunctionListing> functions;
   std::vector<Diagnostic> findings;
   size_t findings_dropped = 0;

@@ -9,7 +9,9 @@ namespace assay::lint {
 namespace {
 
 std::optional<double> only_number(const tensor::Tensor* constant) {
-  if (!constant || constant->count() != 1 || constant->dtype() == tensor::DType::string) return std::nullopt;
+  if (!constant || constant->count() != 1) return std::nullopt;
+  const bool is_number = tensor::is_integer(constant->dtype()) || constant->dtype() == tensor::DType::boolean;
+  if (!is_number) return std::nullopt;
   return ops::load_elements<double>(*constant).front();
 }
 

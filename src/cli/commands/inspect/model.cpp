@@ -68,6 +68,14 @@ std::string sizes_text(const ir::Model& model, const ops::Inference& inference) 
   return "[" + text + "]";
 }
 
+std::vector<std::string> unbounded_names(const ir::Model& model, const ops::Inference& inference) {
+  std::vector<std::string> names;
+  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
+    names.emplace_back(model.text(model[value].name));
+  }
+  return names;
+}
+
 // What the options ask of inference: types in the listing, costs, sizes that only data decides. None: nothing is asked.
 std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& loaded, Environment& environment) {
   const bool writes_types = arguments.flag("--shape-inference");
@@ -102,6 +110,7 @@ int run(const Arguments& arguments, Environment& environment) {
   }
   results::ModelOverview overview = overview_of(loaded, path);
   if (options.costs) overview.cost = inspect::model_cost(loaded.model, *options.costs);
+  if (arguments.flag("--list-unbounded-dds")) overview.unbounded_sizes = unbounded_names(loaded.model, *inference);
   if (!json_on_stdout(arguments)) print_text(loaded, overview, options, environment);
   if (wants_json(arguments)) {
     report::JsonModelListing listing(options.layers, options.weights);
