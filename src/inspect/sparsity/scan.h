@@ -4,16 +4,11 @@
 #include <optional>
 #include <span>
 
-#include "tensor/tensor.h"
+#include "ops/kernels/movement.h"
 
 namespace assay::inspect {
 
-// A tensor seen along one axis: `outer` times `length` times `inner` elements.
-struct AxisView {
-  uint64_t outer = 1;
-  uint64_t length = 0;  // a multiple of 4
-  uint64_t inner = 1;
-};
+using ops::AxisView;
 
 // How an element that counts as zero looks: (bits & mask) == zero. `width` is its size in bytes.
 struct ZeroPattern {
@@ -28,7 +23,8 @@ struct SparsityCounts {
   std::optional<uint64_t> first_bad;  // place of its first element
 };
 
-// Counts groups of 4 consecutive elements along the axis that have fewer than 2 zeros.
+// Counts groups of 4 consecutive elements along the axis, whose length is a multiple of 4, that have fewer than 2
+// zeros.
 SparsityCounts scan_groups(tensor::Bytes bytes, const AxisView& view, const ZeroPattern& pattern);
 
 }  // namespace assay::inspect

@@ -18,17 +18,6 @@ using results::WeightSparsity;
 
 constexpr int64_t kGroup = 4;
 
-AxisView view_along(const tensor::Shape& shape, int64_t axis) {
-  AxisView view;
-  for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i) {
-    const uint64_t dim = static_cast<uint64_t>(shape[static_cast<size_t>(i)]);
-    if (i < axis) view.outer *= dim;
-    if (i == axis) view.length = dim;
-    if (i > axis) view.inner *= dim;
-  }
-  return view;
-}
-
 // Why the weight is not eligible; empty: it is.
 std::optional<SkippedWeight> refusal(const ir::Model& model, const SparsityCandidate& candidate) {
   const ir::TensorEntry& entry = model[candidate.tensor];
@@ -51,7 +40,7 @@ std::optional<SkippedWeight> refusal(const ir::Model& model, const SparsityCandi
 
 WeightSparsity check(const ir::Model& model, const SparsityCandidate& candidate) {
   const tensor::Tensor& tensor = model[candidate.tensor].tensor;
-  const AxisView view = view_along(tensor.shape(), candidate.axis);
+  const AxisView view = ops::view_axis(tensor.shape(), candidate.axis);
   const ZeroView zeros = view_zeros(model, tensor, candidate.dequantize);
   const SparsityCounts counts = scan_groups(zeros.bytes(), view, zeros.pattern);
   WeightSparsity result;

@@ -26,12 +26,14 @@ void infer_average(Infer& node) {
   infer_channels_last(node, kImage, infer_pool);
 }
 
-// What is around the image counts as 0, where it counts.
+// What is around the image counts as 0, where it counts: beyond the padding too.
 void average(Eval& node) {
   const Shape& shape = node.shape(0);
   const size_t axes = shape.size() - 2;
   const Window window = make_window(read_window_rules(node, axes), spatial(shape), read_kernel(node, axes));
   const WindowWalk walk(window);
+  double taps = 1;
+  for (const WindowAxis& axis : window) taps *= static_cast<double>(axis.kernel);
   const bool counts_padding = node.flag("count_include_pad");
   const std::vector<double> input = node.load<double>(0);
   const double x_scale = node.scalar<double>(1, 1);
@@ -49,8 +51,7 @@ void average(Eval& node) {
         for (uint64_t i = 0; i < count; ++i) sum += plane[first + i * step] - x_zero;
         seen += count;
       });
-      const uint64_t divisor = counts_padding ? walk.padded_size(at % walk.windows()) : seen;
-      result[at] = quantize(sum * x_scale / static_cast<double>(divisor) / y_scale, y_zero);
+      result[at] = quantize(sum * x_scale / (counts_padding ? taps : static_cast<double>(seen)) / y_scale, y_zero);
     }
   });
   node.store(0, std::move(result));

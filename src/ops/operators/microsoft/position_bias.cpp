@@ -66,13 +66,13 @@ void eval_relative(Eval& node) {
   const Shape shape = node.out_shape(0);
   const auto buckets = static_cast<uint64_t>(node.shape(0)[0]);
   const Buckets bucket(node);
-  std::vector<double> result;
-  result.reserve(node.out_count(0));
-  for (int64_t h = 0; h < shape[1]; ++h) {
-    for (int64_t i = 0; i < shape[2]; ++i) {
-      for (int64_t j = 0; j < shape[3]; ++j)
-        result.push_back(table[static_cast<uint64_t>(h) * buckets + bucket.of(j - i)]);
-    }
+  std::vector<double> result(node.out_count(0));
+  for (uint64_t at = 0; at < result.size(); ++at) {
+    const auto key = static_cast<int64_t>(at % static_cast<uint64_t>(shape[3]));
+    const uint64_t row = at / static_cast<uint64_t>(shape[3]);
+    const auto query = static_cast<int64_t>(row % static_cast<uint64_t>(shape[2]));
+    const uint64_t head = row / static_cast<uint64_t>(shape[2]);
+    result[at] = table[head * buckets + bucket.of(key - query)];
   }
   node.store(0, std::move(result));
 }
