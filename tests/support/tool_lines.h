@@ -7,7 +7,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/check.h"
 #include "base/error.h"

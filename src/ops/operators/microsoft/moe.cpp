@@ -10,7 +10,7 @@
 namespace assay::ops {
 namespace {
 
-constexpr uint32_t kGateWeights = 6, kGateBias = 7;
+constexpr uint32_t kGateWeights = 6;
 
 enum class Activation : uint8_t { relu, gelu, silu, identity, swiglu };
 
