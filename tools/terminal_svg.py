@@ -8,7 +8,8 @@ CHARACTER_WIDTH = 7.8
 LINE_HEIGHT = 17
 MARGIN = 16
 BAR = 28
-STYLES = {"$": "fill='#7ee787'", "[W]": "fill='#e3b341'", "----": "fill='#79c0ff'", "====": "fill='#d2a8ff'"}
+STYLES = {"$": "fill='#7ee787'", "[E]": "fill='#ff7b72'", "[W]": "fill='#e3b341'", "----": "fill='#79c0ff'",
+          "====": "fill='#d2a8ff'"}
 
 
 def style(line: str) -> str:

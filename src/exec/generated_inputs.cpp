@@ -55,9 +55,9 @@ tensor::Shape shape_of(const ir::Model& model, ir::ValueId input, const Generate
   }
   if (is_open) {
     findings.warn("input_shape", name,
-                  fmt::format("its shape is not fixed; data of shape {} is made (--input-shapes "
+                  fmt::format("input `{}`: its shape is not fixed; data of shape {} is made (--input-shapes "
                               "sets another)",
-                              shape_text(shape)));
+                              name, shape_text(shape)));
   }
   return shape;
 }

@@ -89,7 +89,6 @@ results::LintReport lint_model(ir::Model& model, const Diagnostics& load_finding
   results::LintReport report;
   Findings findings(model, report);
   ops::Inference inference(model);
-  for (const ops::InputDatum& input : inputs) inference.set_input(input.value, ops::type_of(input.datum));
   inference.run();
   const ops::Resolver callees(model);
   const Subject subject{model, load_findings, inference, callees, inputs, limits, is_sound(load_findings)};

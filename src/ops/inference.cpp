@@ -65,13 +65,11 @@ Inference::Inference(ir::Model& model)
 
 Inference::~Inference() = default;
 
-void Inference::set_input(ir::ValueId input, Type type) { types_[input.index] = std::move(type); }
-
 void Inference::run() {
   const ir::GraphId graph = model_.main_graph();
   for (const ir::ValueId input : model_[graph].inputs) {
     Type& type = types_[input.index];
-    if (!type.known) type = declared_type(model_[input].type);
+    type = declared_type(model_[input].type);
     if (!type.dims) continue;
     for (Dim& dim : *type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
   }

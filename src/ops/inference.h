@@ -30,8 +30,6 @@ class Inference final : private BodyInference, private Runner {
   explicit Inference(ir::Model& model);
   ~Inference() override;
 
-  // Fixes the type of an input of the main graph before run().
-  void set_input(ir::ValueId input, Type type);
   // Broken rules become findings, each once; where what is inferred contradicts what the model declares, that is a
   // finding with both, and what is inferred holds. A node that fails leaves outputs of unknown shape, so that later
   // findings are independent of it.

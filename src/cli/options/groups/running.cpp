@@ -13,6 +13,14 @@ namespace assay::cli {
 namespace {
 
 constexpr std::array<std::string_view, 2> kBackends = {"--ref", "--ref-fp64"};
+// Recognised, so that they are refused with a reason.
+struct AbsentBackend {
+  std::string_view option;
+  std::string_view name;
+};
+constexpr std::array kAbsent = {AbsentBackend{"--onnxrt", "the ONNX Runtime backend"},
+                                AbsentBackend{"--openvino", "the OpenVINO backend"},
+                                AbsentBackend{"--engine", "the built-in engine"}};
 
 uint64_t positive(std::string_view option, const std::string& text) {
   const int64_t number = parse_integer(option, text);
@@ -33,7 +41,10 @@ OptionGroup backend_group() {
                {.names = {"--ref-fp64"},
                 .arity = Arity::flag,
                 .repeat = Repeat::count,
-                .help = "the same with every floating value carried in double from end to end"}},
+                .help = "the same with every floating value carried in double from end to end"},
+               {.names = {"--onnxrt"}, .arity = Arity::flag, .help = "ONNX Runtime", .hidden = true},
+               {.names = {"--openvino"}, .arity = Arity::flag, .help = "OpenVINO", .hidden = true},
+               {.names = {"--engine", "--trt"}, .arity = Arity::flag, .help = "the built-in engine", .hidden = true}},
   };
 }
 
@@ -41,6 +52,10 @@ std::vector<std::string> chosen_backends(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string_view name = canonical_name(*use.row);
+    const auto absent = std::ranges::find(kAbsent, name, &AbsentBackend::option);
+    if (absent != kAbsent.end()) {
+      fail(ErrorCode::unsupported, "`{}`: {} is not part of this build", name, absent->name);
+    }
     if (std::ranges::find(kBackends, name) != kBackends.end()) names.emplace_back(name.substr(2));
   }
   return names;

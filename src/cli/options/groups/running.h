@@ -13,7 +13,7 @@ namespace assay::cli {
 
 // Which backends run the model: `--ref`, `--ref-fp64`.
 OptionGroup backend_group();
-// Names of the chosen backends in the order typed.
+// Names of the chosen backends in the order typed. Error (unsupported) for one that this build does not have.
 std::vector<std::string> chosen_backends(const Arguments& arguments);
 
 // How inputs are made: `--seed`, `--input-shapes`.
