@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 
 namespace assay::inspect {
 

@@ -1,4 +1,4 @@
-#include "ops/kernels/random.h"
+#include "ops/kernels/elements/random.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/sigmoid.h"
 #include "ops/operator.h"
 
 // Activations made of exponentials.

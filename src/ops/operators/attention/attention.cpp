@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/attention_bias.h"
-#include "ops/kernels/heads.h"
-#include "ops/kernels/known_dims.h"
-#include "ops/kernels/scaled_scores.h"
+#include "ops/kernels/attention/attention_bias.h"
+#include "ops/kernels/attention/heads.h"
+#include "ops/kernels/attention/scaled_scores.h"
+#include "ops/kernels/elements/known_dims.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/scaled_scores.h"
+#include "ops/kernels/attention/scaled_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,5 +1,5 @@
 #include "base/parallel.h"
-#include "ops/kernels/heads.h"
+#include "ops/kernels/attention/heads.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,8 +1,8 @@
-#include "ops/kernels/cast.h"
+#include "ops/kernels/quantization/cast.h"
 
 #include "base/text.h"
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/numeric_limits.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/quantization/numeric_limits.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

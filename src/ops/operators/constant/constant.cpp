@@ -1,7 +1,7 @@
 #include <string>
 
 #include "ops/evaluate.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,4 +1,4 @@
-#include "ops/kernels/type_union.h"
+#include "ops/kernels/elements/type_union.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,5 +1,5 @@
-#include "ops/kernels/stack.h"
-#include "ops/kernels/type_union.h"
+#include "ops/kernels/elements/type_union.h"
+#include "ops/kernels/movement/stack.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

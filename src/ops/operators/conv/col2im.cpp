@@ -1,9 +1,9 @@
 #include <complex>
 
 #include "base/parallel.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/known_dims.h"
-#include "ops/kernels/window.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/known_dims.h"
+#include "ops/kernels/window/window.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/kernels/convolution.h"
-#include "ops/kernels/tensor_writer.h"
+#include "ops/kernels/movement/tensor_writer.h"
+#include "ops/kernels/window/convolution.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

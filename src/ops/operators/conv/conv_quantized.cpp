@@ -1,5 +1,5 @@
-#include "ops/kernels/convolution.h"
-#include "ops/kernels/requantize.h"
+#include "ops/kernels/quantization/requantize.h"
+#include "ops/kernels/window/convolution.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "ops/kernels/convolution.h"
-#include "ops/kernels/known_dims.h"
-#include "ops/kernels/matrix_product.h"
+#include "ops/kernels/elements/known_dims.h"
+#include "ops/kernels/product/matrix_product.h"
+#include "ops/kernels/window/convolution.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/convolution.h"
-#include "ops/kernels/matrix_product.h"
+#include "ops/kernels/product/matrix_product.h"
+#include "ops/kernels/window/convolution.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/movement.h"
-#include "ops/kernels/resize_plan.h"
-#include "ops/kernels/saturate.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/quantization/saturate.h"
+#include "ops/kernels/window/resize_plan.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

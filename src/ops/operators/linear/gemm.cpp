@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/integer_product.h"
-#include "ops/kernels/matrix_product.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/product/integer_product.h"
+#include "ops/kernels/product/matrix_product.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

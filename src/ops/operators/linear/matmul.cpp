@@ -1,6 +1,6 @@
-#include "ops/kernels/batched_product.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/integer_product.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/product/batched_product.h"
+#include "ops/kernels/product/integer_product.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,5 +1,5 @@
-#include "ops/kernels/batched_product.h"
-#include "ops/kernels/requantize.h"
+#include "ops/kernels/product/batched_product.h"
+#include "ops/kernels/quantization/requantize.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

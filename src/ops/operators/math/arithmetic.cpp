@@ -1,8 +1,8 @@
 #include <limits>
 
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/limited_broadcast.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/limited_broadcast.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,4 +1,4 @@
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elements/elementwise.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

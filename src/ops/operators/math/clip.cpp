@@ -1,9 +1,9 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/numeric_limits.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/quantization/numeric_limits.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,6 +1,6 @@
 #include "base/parallel.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

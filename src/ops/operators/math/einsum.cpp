@@ -2,9 +2,9 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/einsum_equation.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/product/einsum_equation.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

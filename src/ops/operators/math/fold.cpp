@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/known_elements.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/known_elements.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

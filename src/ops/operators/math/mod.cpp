@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/elements/elementwise.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

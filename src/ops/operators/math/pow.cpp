@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/limited_broadcast.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/limited_broadcast.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/kernels/elementwise.h"
+#include "ops/kernels/elements/elementwise.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

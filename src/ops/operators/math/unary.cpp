@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/rounding.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

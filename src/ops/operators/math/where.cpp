@@ -1,9 +1,9 @@
 #include <array>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/known_elements.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/known_elements.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

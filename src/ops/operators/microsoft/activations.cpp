@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/fused_activation.h"
-#include "ops/kernels/scaled_scores.h"
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/attention/scaled_scores.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/fused_activation.h"
+#include "ops/kernels/elements/sigmoid.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

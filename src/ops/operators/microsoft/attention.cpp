@@ -1,10 +1,10 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/kernels/batched_product.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/grouped_attention.h"
-#include "ops/kernels/requantize.h"
+#include "ops/kernels/attention/grouped_attention.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/product/batched_product.h"
+#include "ops/kernels/quantization/requantize.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

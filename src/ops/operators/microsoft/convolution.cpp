@@ -1,8 +1,8 @@
-#include "ops/kernels/convolution.h"
+#include "ops/kernels/window/convolution.h"
 
 #include <array>
 
-#include "ops/kernels/channels_last.h"
+#include "ops/kernels/window/channels_last.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,4 +1,4 @@
-#include "ops/kernels/fourier.h"
+#include "ops/kernels/elements/fourier.h"
 
 #include "base/parallel.h"
 #include "ops/operator.h"

@@ -1,5 +1,5 @@
-#include "ops/kernels/convolution.h"
-#include "ops/kernels/fused_activation.h"
+#include "ops/kernels/elements/fused_activation.h"
+#include "ops/kernels/window/convolution.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

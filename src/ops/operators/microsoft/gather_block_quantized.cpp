@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/kernels/movement.h"
-#include "ops/kernels/places.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/group_query.h"
-#include "ops/kernels/grouped_attention.h"
+#include "ops/kernels/attention/group_query.h"
+#include "ops/kernels/attention/grouped_attention.h"
+#include "ops/kernels/elements/broadcast.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/fused_activation.h"
-#include "ops/kernels/scaled_scores.h"
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/attention/scaled_scores.h"
+#include "ops/kernels/elements/fused_activation.h"
+#include "ops/kernels/elements/sigmoid.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

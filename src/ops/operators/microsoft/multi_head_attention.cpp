@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/heads.h"
-#include "ops/kernels/scaled_scores.h"
+#include "ops/kernels/attention/heads.h"
+#include "ops/kernels/attention/scaled_scores.h"
+#include "ops/kernels/elements/broadcast.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

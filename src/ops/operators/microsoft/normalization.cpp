@@ -1,10 +1,10 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/moments.h"
-#include "ops/kernels/places.h"
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/moments.h"
+#include "ops/kernels/elements/sigmoid.h"
+#include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,9 +1,9 @@
 #include <array>
 
 #include "base/parallel.h"
-#include "ops/kernels/channels_last.h"
-#include "ops/kernels/requantize.h"
-#include "ops/kernels/window_walk.h"
+#include "ops/kernels/quantization/requantize.h"
+#include "ops/kernels/window/channels_last.h"
+#include "ops/kernels/window/window_walk.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

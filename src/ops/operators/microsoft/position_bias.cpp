@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/elements/sigmoid.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

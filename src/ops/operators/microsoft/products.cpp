@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/batched_product.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/fused_activation.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/fused_activation.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/product/batched_product.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/batched_product.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/numeric_limits.h"
-#include "ops/kernels/rounding.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/product/batched_product.h"
+#include "ops/kernels/quantization/numeric_limits.h"
+#include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/movement.h"
-#include "ops/kernels/numeric_limits.h"
-#include "ops/kernels/quantization.h"
-#include "ops/kernels/rounding.h"
-#include "ops/kernels/scaled_scores.h"
-#include "ops/kernels/sigmoid.h"
+#include "ops/kernels/attention/scaled_scores.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/sigmoid.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/quantization/numeric_limits.h"
+#include "ops/kernels/quantization/quantization.h"
+#include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,5 +1,5 @@
-#include "ops/kernels/heads.h"
-#include "ops/kernels/places.h"
+#include "ops/kernels/attention/heads.h"
+#include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <map>
 
-#include "ops/kernels/ml_scores.h"
+#include "ops/kernels/ml/ml_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/ml_scores.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/ml/ml_scores.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

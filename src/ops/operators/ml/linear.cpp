@@ -1,5 +1,5 @@
 #include "base/parallel.h"
-#include "ops/kernels/ml_scores.h"
+#include "ops/kernels/ml/ml_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/kernels/ml_scores.h"
+#include "ops/kernels/ml/ml_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

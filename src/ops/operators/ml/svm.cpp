@@ -1,4 +1,4 @@
-#include "ops/kernels/svm.h"
+#include "ops/kernels/ml/svm.h"
 
 #include <algorithm>
 

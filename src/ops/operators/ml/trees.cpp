@@ -2,8 +2,8 @@
 #include <set>
 
 #include "base/parallel.h"
-#include "ops/kernels/ml_scores.h"
-#include "ops/kernels/tree_ensemble.h"
+#include "ops/kernels/ml/ml_scores.h"
+#include "ops/kernels/ml/tree_ensemble.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,4 +1,4 @@
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

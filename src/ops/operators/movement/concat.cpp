@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

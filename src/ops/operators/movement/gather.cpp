@@ -1,8 +1,8 @@
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/movement.h"
-#include "ops/kernels/places.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,5 +1,5 @@
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
-#include "ops/kernels/scatter.h"
+#include "ops/kernels/movement/scatter.h"
 
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/places.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

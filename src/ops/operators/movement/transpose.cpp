@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

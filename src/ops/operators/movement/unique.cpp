@@ -3,7 +3,7 @@
 #include <complex>
 #include <numeric>
 
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "base/parallel.h"
-#include "ops/kernels/moments.h"
-#include "ops/kernels/tensor_writer.h"
+#include "ops/kernels/elements/moments.h"
+#include "ops/kernels/movement/tensor_writer.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

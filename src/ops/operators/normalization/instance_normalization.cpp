@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/moments.h"
+#include "ops/kernels/elements/moments.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/moments.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/moments.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

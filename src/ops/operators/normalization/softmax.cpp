@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

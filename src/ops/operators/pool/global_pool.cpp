@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "ops/kernels/window.h"
+#include "ops/kernels/window/window.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

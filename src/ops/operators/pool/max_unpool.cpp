@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "ops/kernels/known_dims.h"
-#include "ops/kernels/window.h"
+#include "ops/kernels/elements/known_dims.h"
+#include "ops/kernels/window/window.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

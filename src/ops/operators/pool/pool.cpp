@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "ops/kernels/tensor_writer.h"
-#include "ops/kernels/window_walk.h"
+#include "ops/kernels/movement/tensor_writer.h"
+#include "ops/kernels/window/window_walk.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/rounding.h"
+#include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

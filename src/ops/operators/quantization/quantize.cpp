@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/cast.h"
-#include "ops/kernels/elementwise.h"
-#include "ops/kernels/numeric_limits.h"
-#include "ops/kernels/quantization.h"
-#include "ops/kernels/rounding.h"
+#include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/quantization/cast.h"
+#include "ops/kernels/quantization/numeric_limits.h"
+#include "ops/kernels/quantization/quantization.h"
+#include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/kernels/random.h"
+#include "ops/kernels/elements/random.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

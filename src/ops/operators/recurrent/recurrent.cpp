@@ -1,4 +1,4 @@
-#include "ops/kernels/recurrence.h"
+#include "ops/kernels/recurrent/recurrence.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,4 +1,4 @@
-#include "ops/kernels/reduction.h"
+#include "ops/kernels/elements/reduction.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

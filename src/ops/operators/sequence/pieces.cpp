@@ -1,6 +1,6 @@
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/movement.h"
-#include "ops/kernels/stack.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/movement.h"
+#include "ops/kernels/movement/stack.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

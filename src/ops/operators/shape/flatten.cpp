@@ -1,5 +1,5 @@
-#include "ops/kernels/element_inference.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

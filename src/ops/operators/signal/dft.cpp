@@ -1,8 +1,8 @@
 #include <complex>
 
 #include "base/parallel.h"
-#include "ops/kernels/fourier.h"
-#include "ops/kernels/movement.h"
+#include "ops/kernels/elements/fourier.h"
+#include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,7 +1,7 @@
 #include <complex>
 
 #include "base/parallel.h"
-#include "ops/kernels/fourier.h"
+#include "ops/kernels/elements/fourier.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "ops/kernels/code_points.h"
+#include "ops/kernels/text/code_points.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "ops/kernels/broadcast.h"
-#include "ops/kernels/places.h"
-#include "ops/kernels/regex.h"
+#include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/movement/places.h"
+#include "ops/kernels/text/regex.h"
 #include "ops/operator.h"
 
 namespace assay::ops {

@@ -1,0 +1,73 @@
+#include "ops/kernels/elements/fourier.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace assay::ops {
+namespace {
+
+using Complex = std::complex<double>;
+
+// exp(2πik/n) for k < n. The angle is brought to the first eighth of the circle, where sine and cosine are most exact.
+Complex root(uint64_t k, uint64_t n) {
+  const uint64_t eighths = 8 * k / n;
+  const uint64_t quarter = (eighths + 1) / 2;  // the nearest
+  const auto rest = static_cast<double>(static_cast<int64_t>(4 * k) - static_cast<int64_t>(quarter * n));
+  const double angle = std::numbers::pi / 2 * rest / static_cast<double>(n);
+  const Complex near(std::cos(angle), std::sin(angle));
+  switch (quarter % 4) {
+    case 0:
+      return near;
+    case 1:
+      return {-near.imag(), near.real()};
+    case 2:
+      return -near;
+    default:
+      return {near.imag(), -near.real()};
+  }
+}
+
+Complex product(const Complex& a, const Complex& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+}  // namespace
+
+Fourier::Fourier(uint64_t length, bool inverse) : length_(length) {
+  uint64_t rest = length;
+  for (uint64_t factor = 2; rest > 1; ++factor) {
+    if (factor * factor > rest) factor = rest;
+    for (; rest % factor == 0; rest /= factor) factors_.push_back(factor);
+  }
+  for (uint64_t k = 0; k < length; ++k) {
+    const Complex value = root(k, length);
+    roots_.push_back(inverse ? value : std::conj(value));
+  }
+}
+
+void Fourier::transform(std::span<const Complex> in, std::span<Complex> out) const {
+  split(in.data(), 1, out.data(), length_, 0);
+}
+
+// The transforms of every p-th element are combined to that of all, p being the factor.
+void Fourier::split(const Complex* in, uint64_t stride, Complex* out, uint64_t length, size_t factor) const {
+  if (length == 1) {
+    *out = *in;
+    return;
+  }
+  const uint64_t p = factors_[factor];
+  const uint64_t part = length / p;
+  for (uint64_t q = 0; q < p; ++q) split(in + q * stride, stride * p, out + q * part, part, factor + 1);
+  const uint64_t step = length_ / length;
+  std::vector<Complex> column(p);
+  for (uint64_t k = 0; k < part; ++k) {
+    for (uint64_t q = 0; q < p; ++q) column[q] = product(out[q * part + k], roots_[q * k * step]);
+    for (uint64_t r = 0; r < p; ++r) {
+      Complex sum = column[0];
+      for (uint64_t q = 1; q < p; ++q) sum += product(column[q], roots_[q * r % p * part * step]);
+      out[r * part + k] = sum;
+    }
+  }
+}
+
+}  // namespace assay::ops
