@@ -28,6 +28,7 @@ class Lines {
   // The elements of one line; `buffer` has room for them.
   template <typename C>
   std::span<const C> line(const std::vector<C>& data, uint64_t index, std::vector<C>& buffer) const {
+    if (length_ == 0) return {};
     const uint64_t start = offset(index, kept_);
     if (is_contiguous_) return std::span(data).subspan(start, length_);
     const uint64_t row = reduced_.empty() ? 1 : reduced_.back().size;
