@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "tensor/casts.h"
+#include "tensor/elements.h"
 #include "tensor/index.h"
 
 namespace assay::compare {
@@ -22,15 +22,6 @@ struct Sums {
 
 Sums add(Sums a, const Sums& b) {
   return {a.sum + b.sum, a.magnitude + b.magnitude, a.nans + b.nans, a.infinities + b.infinities};
-}
-
-std::vector<double> elements_of(const tensor::Tensor& tensor) {
-  std::vector<double> elements(tensor.count());
-  const tensor::Bytes bytes = tensor.bytes();
-  parallel_for(elements.size(), kPiece, [&](uint64_t begin, uint64_t end) {
-    tensor::load(tensor.dtype(), bytes, begin, std::span(elements).subspan(begin, end - begin));
-  });
-  return elements;
 }
 
 double median_of(std::vector<double>& elements) {
@@ -53,7 +44,7 @@ void spread_nan(const std::vector<double>& elements, const tensor::Shape& shape,
 }  // namespace
 
 results::TensorStats statistics(const tensor::Tensor& tensor) {
-  std::vector<double> elements = elements_of(tensor);
+  std::vector<double> elements = tensor::load_elements<double>(tensor);
   results::TensorStats stats;
   stats.count = elements.size();
   const auto sum_piece = [&](uint64_t begin, uint64_t end) {

@@ -18,8 +18,6 @@
 namespace assay::onnx {
 namespace {
 
-std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
 // One kind of operator that the model uses.
 struct Usage {
   ir::NodeId example;
@@ -48,7 +46,8 @@ struct Declared {
 Declared collect_declared(const ir::Model& model) {
   Declared declared;
   const auto add_imports = [&](const std::vector<ir::OpsetImport>& imports) {
-    for (const ir::OpsetImport& opset : imports) declared.imported_domains.insert(canonical(model.text(opset.domain)));
+    for (const ir::OpsetImport& opset : imports)
+      declared.imported_domains.insert(schema::canonical_domain(model.text(opset.domain)));
   };
   add_imports(model.header().opset_imports);
   for (const ir::Function& function : model.functions()) {
@@ -66,7 +65,7 @@ void check_versions(const ir::Model& model, Diagnostics& diagnostics) {
                                  model.header().ir_version, newest_ir));
   }
   for (const ir::OpsetImport& opset : model.header().opset_imports) {
-    const std::string_view name = canonical(model.text(opset.domain));
+    const std::string_view name = schema::canonical_domain(model.text(opset.domain));
     const std::optional<int64_t> newest = schema::newest_version(name);
     if (!newest || opset.version <= *newest) continue;
     diagnostics.warn("newer_opset", "",
@@ -78,7 +77,7 @@ void check_versions(const ir::Model& model, Diagnostics& diagnostics) {
 void check_usage(const ir::Model& model, const Declared& declared, const Usages::value_type& entry,
                  Diagnostics& diagnostics) {
   const auto& [key, usage] = entry;
-  const std::string_view domain = canonical(model.text(key.first));
+  const std::string_view domain = schema::canonical_domain(model.text(key.first));
   if (declared.functions.contains(key)) return;
   const std::string node(model[usage.example].name);
   const std::string op = printable(model.text(key.second));

@@ -29,35 +29,7 @@ constexpr DType kOwnType = std::is_same_v<C, double>    ? DType::float64
                            : std::is_same_v<C, int64_t> ? DType::int64
                                                         : DType::uint64;
 
-template <typename C>
-void convert_in(const Tensor& tensor, std::vector<C>& elements) {
-  const tensor::Bytes bytes = tensor.bytes();
-  parallel_for(elements.size(), kGrain, [&](uint64_t begin, uint64_t end) {
-    tensor::load(tensor.dtype(), bytes, begin, std::span(elements).subspan(begin, end - begin));
-  });
-}
-
 }  // namespace
-
-template <typename C>
-std::vector<C> load_elements(const Tensor& tensor) {
-  if constexpr (std::is_same_v<C, std::string>) {
-    return {tensor.strings().begin(), tensor.strings().end()};
-  } else if constexpr (std::is_same_v<C, std::complex<double>>) {
-    std::vector<C> elements(tensor.count());
-    if (tensor::kind(tensor.dtype()) == tensor::DTypeKind::complex) {
-      tensor::load_complex(tensor.dtype(), tensor.bytes(), 0, elements);
-    } else {
-      const std::vector<double> real = load_elements<double>(tensor);
-      std::copy(real.begin(), real.end(), elements.begin());
-    }
-    return elements;
-  } else {
-    std::vector<C> elements(tensor.count());
-    convert_in(tensor, elements);
-    return elements;
-  }
-}
 
 template <typename C>
 Tensor make_rounded(DType dtype, Shape shape, std::vector<C> elements) {
@@ -137,11 +109,6 @@ void Eval::set_tensor(uint32_t output, Tensor value) {
   if (wants(output)) outputs_[output] = Datum(std::move(value), out_dtype(output));
 }
 
-template std::vector<double> load_elements(const Tensor&);
-template std::vector<int64_t> load_elements(const Tensor&);
-template std::vector<uint64_t> load_elements(const Tensor&);
-template std::vector<std::complex<double>> load_elements(const Tensor&);
-template std::vector<std::string> load_elements(const Tensor&);
 template Tensor make_rounded(DType, Shape, std::vector<double>);
 template Tensor make_rounded(DType, Shape, std::vector<int64_t>);
 template Tensor make_rounded(DType, Shape, std::vector<uint64_t>);

@@ -7,11 +7,13 @@
 #include "ops/type.h"
 #include "tensor/casts.h"
 #include "tensor/datum.h"
+#include "tensor/elements.h"
 
 namespace assay::ops {
 
 using tensor::Datum;
 using tensor::DType;
+using tensor::load_elements;
 using tensor::Shape;
 using tensor::Tensor;
 
@@ -84,9 +86,7 @@ class Eval : public Node {
   bool is_wide_;
 };
 
-// Elements of any tensor in a carrier, and a tensor from elements.
-template <typename C>
-std::vector<C> load_elements(const Tensor& tensor);
+// A tensor from elements, each rounded once.
 template <typename C>
 Tensor make_rounded(DType dtype, Shape shape, std::vector<C> elements);
 

@@ -165,6 +165,4 @@ void infer_broadcast(Infer& node) {
   node.set_dims(0, result);
 }
 
-void infer_nothing(Infer&) {}
-
 }  // namespace assay::ops

@@ -92,6 +92,5 @@ Dim unify(const Dim& a, const Dim& b, std::string_view what);
 // Rules that many operators share.
 void infer_same_as_first(Infer& node);  // every output has the dims of input 0
 void infer_broadcast(Infer& node);      // output 0 broadcasts all inputs
-void infer_nothing(Infer& node);        // types by the schema only, dims unknown
 
 }  // namespace assay::ops

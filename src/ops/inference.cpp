@@ -163,13 +163,7 @@ std::vector<Knowledge> Inference::infer_function(ir::NodeId call, const Node& no
   const ir::Function& function = *callees_[call].function;
   std::vector<Knowledge> outputs(node.ir_node().results.size());
   if (std::ranges::find(active_functions_, &function) != active_functions_.end()) return outputs;
-  AttributeScope scope;
-  for (const ir::Attribute& attribute : function.attribute_defaults)
-    scope.insert_or_assign(attribute.name(), attribute);
-  for (const ir::Attribute& attribute : node.ir_node().attributes) {
-    const ir::Attribute* bound = node.find(model_.text(attribute.name()));
-    if (bound) scope.insert_or_assign(attribute.name(), *bound);
-  }
+  const AttributeScope scope = call_scope(function, node);
   const AttributeScope* outer = std::exchange(scope_, &scope);
   active_functions_.push_back(&function);
   const ir::Graph& body = model_[function.body];

@@ -168,14 +168,7 @@ std::vector<Datum> Interpreter::call_function(const ir::Function& function, cons
   if (std::ranges::find(active_functions_, &function) != active_functions_.end()) {
     fail(ErrorCode::shape, "function `{}` calls itself", printable(model_.text(function.name)));
   }
-  AttributeScope scope;
-  for (const ir::Attribute& attribute : function.attribute_defaults)
-    scope.insert_or_assign(attribute.name(), attribute);
-  const Node facts(model_, node, nullptr, 0, scope_);
-  for (const ir::Attribute& attribute : node.attributes) {
-    const ir::Attribute* bound = facts.find(model_.text(attribute.name()));
-    if (bound) scope.insert_or_assign(attribute.name(), *bound);
-  }
+  const AttributeScope scope = call_scope(function, Node(model_, node, nullptr, 0, scope_));
   std::vector<Datum> arguments(inputs.begin(), inputs.end());
   arguments.resize(std::max(arguments.size(), model_[function.body].inputs.size()));
   const AttributeScope* outer = std::exchange(scope_, &scope);

@@ -50,7 +50,6 @@ class Interpreter final : private Runner {
   };
   struct Plan {
     std::vector<Step> steps;
-    std::vector<ir::ValueId> never_used;  // inputs of the graph
   };
 
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;

@@ -125,6 +125,18 @@ ir::GraphId Node::graph(std::string_view name) const {
   return written->graphs().front();
 }
 
+AttributeScope call_scope(const ir::Function& function, const Node& call) {
+  AttributeScope scope;
+  for (const ir::Attribute& attribute : function.attribute_defaults) {
+    scope.insert_or_assign(attribute.name(), attribute);
+  }
+  for (const ir::Attribute& attribute : call.ir_node().attributes) {
+    const ir::Attribute* bound = call.find(call.model().text(attribute.name()));
+    if (bound) scope.insert_or_assign(attribute.name(), *bound);
+  }
+  return scope;
+}
+
 int64_t normalize_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) fail(ErrorCode::shape, "axis {} is out of range for rank {}", axis, rank);
   return axis < 0 ? axis + rank : axis;

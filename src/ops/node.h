@@ -59,6 +59,9 @@ class Node {
   const AttributeScope* scope_;
 };
 
+// What the attributes of a function are bound to by a call: as written there, else their defaults.
+AttributeScope call_scope(const ir::Function& function, const Node& call);
+
 // An axis counted from the end made one counted from the start. Error where it is out of range.
 int64_t normalize_axis(int64_t axis, int64_t rank);
 // The same for a list; Error where an axis occurs twice.

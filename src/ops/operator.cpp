@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "schema/schema.h"
+
 namespace assay::ops {
 namespace {
 
@@ -30,7 +32,7 @@ const std::vector<Operator>& all_rows() {
 
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t version) {
   const std::vector<Operator>& rows = all_rows();
-  const Operator wanted{.domain = domain == "ai.onnx" ? "" : domain, .name = name, .since = version};
+  const Operator wanted{.domain = schema::canonical_domain(domain), .name = name, .since = version};
   const auto after = std::ranges::upper_bound(rows, wanted, stands_before);
   if (after == rows.begin()) return nullptr;
   const Operator& row = *std::prev(after);

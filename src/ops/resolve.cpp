@@ -5,15 +5,10 @@
 #include "base/text.h"
 
 namespace assay::ops {
-namespace {
-
-std::string_view standard_name(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
-
-}  // namespace
 
 Resolver::Resolver(const ir::Model& model) : model_(model), callees_(model.node_slots()) {
   for (const ir::Function& function : model.functions()) {
-    const std::string_view domain = standard_name(model.text(function.domain));
+    const std::string_view domain = schema::canonical_domain(model.text(function.domain));
     functions_.insert_or_assign({domain, function.name, function.overload}, &function);
   }
   resolve_graph(model.main_graph(), model.header().opset_imports);
@@ -36,9 +31,9 @@ void Resolver::resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImpor
 
 Callee Resolver::resolve(const ir::Node& node, const std::vector<ir::OpsetImport>& imports) const {
   Callee callee;
-  const std::string_view domain = standard_name(model_.text(node.domain));
+  const std::string_view domain = schema::canonical_domain(model_.text(node.domain));
   for (const ir::OpsetImport& import : imports) {
-    if (standard_name(model_.text(import.domain)) == domain) callee.version = import.version;
+    if (schema::canonical_domain(model_.text(import.domain)) == domain) callee.version = import.version;
   }
   const auto function = functions_.find({domain, node.op, node.overload});
   if (function != functions_.end()) {

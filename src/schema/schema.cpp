@@ -13,8 +13,6 @@
 namespace assay::schema {
 namespace {
 
-std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
 // One operator version.
 struct Line {
   LineKey key;
@@ -46,7 +44,7 @@ class Table {
   // The lines of an operator, ascending by version.
   std::span<const Line> versions(std::string_view domain, std::string_view name) const {
     const auto key = [](const Line& line) { return std::tuple(line.key.domain, line.key.name); };
-    return std::ranges::equal_range(lines_, std::tuple(canonical(domain), name), {}, key);
+    return std::ranges::equal_range(lines_, std::tuple(canonical_domain(domain), name), {}, key);
   }
 
   const Schema* schema(const Line& line) const {
@@ -100,6 +98,8 @@ const AttributeSchema* Schema::find_attribute(std::string_view attribute) const 
 const ArgumentSchema* Schema::input(uint32_t index) const { return argument_at(inputs, index); }
 const ArgumentSchema* Schema::output(uint32_t index) const { return argument_at(outputs, index); }
 
+std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
+
 const Schema* find_schema(std::string_view domain, std::string_view name, int64_t version) {
   const std::span<const Line> lines = table().versions(domain, name);
   const auto since = [](const Line& line) { return line.key.since; };
@@ -121,7 +121,7 @@ bool is_known_operator(std::string_view domain, std::string_view name) {
 
 std::optional<int64_t> newest_version(std::string_view domain) {
   const std::vector<NewestVersion>& domains = table().header().domains;
-  const auto found = std::ranges::find(domains, canonical(domain), &NewestVersion::domain);
+  const auto found = std::ranges::find(domains, canonical_domain(domain), &NewestVersion::domain);
   return found == domains.end() ? std::nullopt : std::optional(found->version);
 }
 

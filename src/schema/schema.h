@@ -83,6 +83,8 @@ struct OperatorName {
 std::span<const OperatorName> operator_names();  // sorted by domain and name, each once
 // Whether any version of the operator is known; parses nothing.
 bool is_known_operator(std::string_view domain, std::string_view name);
+// `ai.onnx` is written as the empty domain everywhere within.
+std::string_view canonical_domain(std::string_view domain);
 // Newest operator-set version of a domain that is known; empty for unknown domains.
 std::optional<int64_t> newest_version(std::string_view domain);
 

@@ -10,8 +10,6 @@
 namespace assay::schema {
 namespace {
 
-std::string_view parse_domain(std::string_view text) { return text == "ai.onnx" ? std::string_view() : text; }
-
 struct Variable {
   std::string_view name;
   TypeSet types;
@@ -176,7 +174,7 @@ void parse_header_line(std::string_view line, Header& header) {
   const std::string_view name = take_word(line);
   ASSAY_CHECK(kind == "@package" || kind == "@ir" || kind == "@domain" || kind == "@release" || kind == "@set");
   if (kind == "@ir") header.ir_version = parse_number<int64_t>(name);
-  if (kind == "@domain") header.domains.push_back({parse_domain(name), parse_number<int64_t>(take_word(line))});
+  if (kind == "@domain") header.domains.push_back({canonical_domain(name), parse_number<int64_t>(take_word(line))});
   if (kind == "@release") {
     Release& release = header.releases.emplace_back(Release{name, 0, 0, 0, 0});
     for (int64_t* number : {&release.ir, &release.opset, &release.ml, &release.training}) {

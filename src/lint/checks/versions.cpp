@@ -20,7 +20,7 @@ void report_all(const Subject& subject, Findings& findings) {
   std::set<std::string_view> domains;
   for (const ir::OpsetImport& import : header.opset_imports) {
     const std::string_view domain = subject.model.text(import.domain);
-    if (!domains.insert(domain == "ai.onnx" ? "" : domain).second) {
+    if (!domains.insert(schema::canonical_domain(domain)).second) {
       findings.add(LintLevel::exception, kChecker, "opset_imported_twice",
                    fmt::format("domain `{}` is imported twice", domain.empty() ? "ai.onnx" : printable(domain)));
     }

@@ -104,6 +104,16 @@ uint64_t checked_index(int64_t index, uint64_t length) {
   return static_cast<uint64_t>(index < 0 ? index + limit : index);
 }
 
+void require_indices_within(const Infer& node, size_t axis) {
+  for (size_t a = 0; a < node.dims(0).size(); ++a) {
+    const std::optional<int64_t> limit = node.dims(0)[a].number();
+    const std::optional<int64_t> seen = node.dims(1)[a].number();
+    if (a == axis || !limit || !seen || *seen <= *limit) continue;
+    fail(ErrorCode::shape, "indices of shape {} reach beyond the data of shape {} at axis {}", text(node.dims(1)),
+         text(node.dims(0)), a);
+  }
+}
+
 std::vector<int64_t> broadcast_strides(const Shape& from, const Shape& to) {
   const std::vector<int64_t> own = row_major_strides(from);
   std::vector<int64_t> strides(to.size(), 0);

@@ -4,12 +4,16 @@
 #include <span>
 #include <vector>
 
+#include "ops/infer.h"
 #include "tensor/tensor.h"
 
 namespace assay::ops {
 
 // An index counted from the end made one counted from the start. Error naming index and limit where it is out of range.
 uint64_t checked_index(int64_t index, uint64_t length);
+
+// Error where the indices of input 1 have more places than the data of input 0 along an axis other than `axis`.
+void require_indices_within(const Infer& node, size_t axis);
 
 // Strides, in elements, of a tensor of shape `from` seen as broadcast to `to`: 0 where it is repeated.
 std::vector<int64_t> broadcast_strides(const tensor::Shape& from, const tensor::Shape& to);

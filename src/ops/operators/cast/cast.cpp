@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "ops/kernels/elements/element_inference.h"
+#include "ops/kernels/elements/result_type.h"
 #include "ops/kernels/quantization/numeric_limits.h"
 #include "ops/operator.h"
 
@@ -17,9 +18,7 @@ DType wanted_type(const Node& node) {
     const int64_t number = node.integer("to");
     if (number > 0 && number < 32) to = static_cast<DType>(number);
   }
-  const bool is_allowed = to != DType::undefined && tensor::is_known(to) &&
-                          (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(to)) != 0);
-  if (is_allowed) return to;
+  if (may_give(node, to)) return to;
   if (node.version() < 6) fail(ErrorCode::shape, "`{}` is no type to cast to", printable(node.string("to")));
   fail(ErrorCode::shape, "{} is no type to cast to in version {}", node.integer("to"), node.version());
 }

@@ -59,13 +59,7 @@ void infer_gather_elements(Infer& node) {
   if (!node.all_ranked()) return;
   node.require_rank(1, node.rank(0));
   const size_t axis = axis_of(node, node.rank(0));
-  for (size_t a = 0; a < node.dims(0).size(); ++a) {
-    const std::optional<int64_t> limit = node.dims(0)[a].number();
-    const std::optional<int64_t> seen = node.dims(1)[a].number();
-    if (a == axis || !limit || !seen || *seen <= *limit) continue;
-    fail(ErrorCode::shape, "indices of shape {} reach beyond the data of shape {} at axis {}", text(node.dims(1)),
-         text(node.dims(0)), a);
-  }
+  require_indices_within(node, axis);
 }
 
 void eval_gather_elements(Eval& node) {

@@ -20,13 +20,7 @@ void infer_scatter(Infer& node) {
   if (!node.is_ranked(0) || !node.is_ranked(1)) return;
   node.require_rank(1, node.rank(0));
   const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis", 0), node.rank(0)));
-  for (size_t a = 0; a < node.dims(0).size(); ++a) {
-    const std::optional<int64_t> limit = node.dims(0)[a].number();
-    const std::optional<int64_t> seen = node.dims(1)[a].number();
-    if (a == axis || !limit || !seen || *seen <= *limit) continue;
-    fail(ErrorCode::shape, "indices of shape {} reach beyond the data of shape {} at axis {}", text(node.dims(1)),
-         text(node.dims(0)), a);
-  }
+  require_indices_within(node, axis);
 }
 
 void eval_scatter(Eval& node) {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/result_type.h"
 #include "ops/kernels/quantization/cast.h"
 #include "ops/kernels/quantization/numeric_limits.h"
 #include "ops/kernels/quantization/quantization.h"
@@ -11,16 +12,9 @@
 namespace assay::ops {
 namespace {
 
-bool gives(const Node& node, DType dtype) {
-  return tensor::is_known(dtype) && dtype != DType::undefined &&
-         (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(dtype)) != 0);
-}
-
+// 0: nothing is asked for.
 DType checked_type(const Node& node, const char* attribute) {
-  const int64_t number = node.integer(attribute, 0);
-  const auto dtype = static_cast<DType>(number >= 0 && number < 32 ? number : -1);
-  if (number != 0 && !gives(node, dtype)) fail(ErrorCode::shape, "attribute `{}` cannot be {}", attribute, number);
-  return dtype;
+  return node.integer(attribute, 0) == 0 ? DType::undefined : result_type(node, attribute);
 }
 
 void check_precision(const Node& node) {
@@ -100,7 +94,7 @@ void infer_dequantize(Infer& node) {
   const DType scale = node.dtype(1);
   if (written != DType::undefined) node.set_dtype(0, written);
   if (written == DType::undefined && scale != DType::undefined) {
-    if (!gives(node, scale))
+    if (!may_give(node, scale))
       fail(ErrorCode::shape, "a scale of {} needs the attribute `output_dtype`", tensor::name(scale));
     node.set_dtype(0, scale);
   }

@@ -1,5 +1,6 @@
 #include "ops/kernels/elements/random.h"
 
+#include "ops/kernels/elements/result_type.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -10,9 +11,8 @@ void infer_type(Infer& node, DType otherwise) {
   const int64_t number = node.integer("dtype", static_cast<int64_t>(otherwise));
   const auto dtype = static_cast<DType>(number >= 0 && number < 32 ? number : -1);
   if (dtype == DType::undefined) return;
-  const bool is_allowed = tensor::is_known(dtype) &&
-                          (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(dtype)) != 0);
-  if (!is_allowed) fail(ErrorCode::shape, "{} cannot give elements of type {}", node.op(), tensor::name(dtype));
+  if (!may_give(node, dtype))
+    fail(ErrorCode::shape, "{} cannot give elements of type {}", node.op(), tensor::name(dtype));
   node.set_dtype(0, dtype);
 }
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "ops/kernels/elements/result_type.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -19,12 +20,7 @@ void check(const Sizes& sizes) {
 }
 
 void infer_mel(Infer& node) {
-  const int64_t number = node.integer("output_datatype");
-  const auto dtype = static_cast<DType>(number > 0 && number < 32 ? number : 0);
-  const bool is_allowed = tensor::is_known(dtype) &&
-                          (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(dtype)) != 0);
-  if (!is_allowed) fail(ErrorCode::shape, "attribute `output_datatype` cannot be {}", number);
-  node.set_dtype(0, dtype);
+  node.set_dtype(0, result_type(node, "output_datatype"));
   for (uint32_t i = 0; i < 5; ++i) {
     if (node.is_ranked(i) && product(node.dims(i)).is_number() && !product(node.dims(i)).is(1)) {
       fail(ErrorCode::shape, "input {} must be a scalar, its shape is {}", i, text(node.dims(i)));

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/kernels/elements/result_type.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -16,12 +17,7 @@ constexpr Cosines kHamming{{25.0 / 46, 21.0 / 46, 0}};
 constexpr Cosines kBlackman{{0.34, 0.5, 0.16}};  // 0.42 - 0.5 * cos(x) + 0.08 * cos(2x)
 
 void infer_window(Infer& node) {
-  const int64_t number = node.integer("output_datatype");
-  const auto dtype = static_cast<DType>(number > 0 && number < 32 ? number : 0);
-  const bool is_allowed = tensor::is_known(dtype) &&
-                          (!node.schema() || (node.schema()->outputs[0].types.tensors & schema::set_of(dtype)) != 0);
-  if (!is_allowed) fail(ErrorCode::shape, "attribute `output_datatype` cannot be {}", number);
-  node.set_dtype(0, dtype);
+  node.set_dtype(0, result_type(node, "output_datatype"));
   if (node.is_ranked(0) && product(node.dims(0)).is_number() && !product(node.dims(0)).is(1)) {
     fail(ErrorCode::shape, "the size must be a scalar, its shape is {}", text(node.dims(0)));
   }
