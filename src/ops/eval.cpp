@@ -62,8 +62,10 @@ bool Eval::wants(uint32_t output) const { return output < outputs_.size() && ir_
 
 Shape Eval::out_shape(uint32_t output) const {
   const Type& type = types_[output];
-  const std::optional<std::vector<int64_t>> shape = type.dims ? numbers(*type.dims) : std::nullopt;
-  ASSAY_CHECK(shape.has_value());
+  ASSAY_CHECK(type.dims.has_value());
+  const std::optional<std::vector<int64_t>> shape = numbers(*type.dims);
+  // Inputs being concrete, a dim is unknown only where computing it overflowed.
+  if (!shape) fail(ErrorCode::limit, "the dims of output {} do not fit into 64 bits: {}", output, text(*type.dims));
   return *shape;
 }
 

@@ -89,6 +89,12 @@ TEST(InterpreterTest, MemoryIsEstimatedBeforeItIsTaken) {
   EXPECT_NE(failure(model, {shape}, {.max_memory_bytes = 1 << 20}).find("of memory"), std::string::npos);
 }
 
+TEST(InterpreterTest, DimsThatOverflowAreRefused) {
+  const ir::Model model = parsed("g (float[2] X, int64[1] r) => (float[] Y) { Y = Tile(X, r) }");
+  const Tensor repeats = make_rounded(DType::int64, {1}, std::vector<int64_t>{INT64_MAX});
+  EXPECT_NE(failure(model, {floats({2}, {1, 2}), repeats}).find("do not fit into 64 bits"), std::string::npos);
+}
+
 TEST(InterpreterTest, RecursiveFunctionsAreRefused) {
   const ir::Model model = parsed(R"(<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
       g (float[2] X) => (float[2] Y) { Y = local.f(X) }
