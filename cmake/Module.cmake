@@ -1,5 +1,6 @@
 # assay_module(name DEPS module...): compiles src/<name>/**/*.cpp into libassay and src/<name>/**/*_test.cpp into
-# build/…/tests/test_<name>. Files are found by listing the folder, so adding a file needs no edit here.
+# build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the folder, so adding a file needs
+# no edit here.
 function(assay_module name)
   cmake_parse_arguments(MODULE "" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
@@ -10,10 +11,11 @@ function(assay_module name)
     target_sources(libassay PRIVATE ${sources})
   endif()
   if(ASSAY_TESTS AND tests)
-    add_executable(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE libassay GTest::gtest_main)
-    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-    set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    add_test(NAME unit/${name} COMMAND test_${name})
+    string(REPLACE "/" "_" program test_${name})
+    add_executable(${program} ${tests})
+    target_link_libraries(${program} PRIVATE libassay GTest::gtest_main)
+    target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME unit/${name} COMMAND ${program})
   endif()
 endfunction()

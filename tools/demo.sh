@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# demo.sh: makes a small model and an edited copy in build/demo and looks at them.
+# demo.sh: makes a small model and an edited copy in build/demo, looks at them, and compares all layers of two backends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh release assay
 mkdir -p build/demo
 .venv/bin/python tools/demo_model.py build/demo
-export PATH=$PWD/build/release/bin:$PATH
+export PATH=$PWD/build/release/bin:$PWD/.venv/bin:$PATH
 cd build/demo
 
 bold= plain=
@@ -25,8 +25,9 @@ show() {
 }
 
 show model.txt assay inspect model model.onnx --shape-inference --show layers cost
-show run.txt assay run model.onnx --ref --ref-fp64 --input-shapes image:[2,3,32,32]
+show run.txt assay run model.onnx --ref --onnxrt --input-shapes image:[2,3,32,32] --onnx-outputs mark all --tolerance auto \
+  --report layers.html -qq
 show lint.txt assay check lint model.onnx --input-shapes image:[2,3,32,32]
 show diff.txt assay inspect diff model.onnx edited.onnx
 show sparsity.txt assay inspect sparsity model.onnx
-printf '\nThe models and these listings are in build/demo.\n'
+printf '\nThe models and these listings are in build/demo; the comparison of all layers is the page build/demo/layers.html.\n'

@@ -110,6 +110,14 @@ bool Log::enabled(LogLevel level, Where where) const {
 }
 
 void Log::write(LogLevel level, std::string_view text, Where where) {
+  put_line(level, text, where, level >= LogLevel::info && level <= LogLevel::finish);
+}
+
+void Log::verdict(bool passed, std::string_view text, Where where) {
+  put_line(passed ? LogLevel::finish : LogLevel::error, text, where, true);
+}
+
+void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_result) {
   if (!enabled(level, where)) return;
   const Look look = look_of(level);
   std::string line = {'[', look.letter, ']', ' '};
@@ -121,7 +129,7 @@ void Log::write(LogLevel level, std::string_view text, Where where) {
   line.append(4 * static_cast<size_t>(indent_), ' ');
   line += indent_continuation(text, line.size());
 
-  const bool is_result = level >= LogLevel::info && level <= LogLevel::finish && !options_.text_to_stderr;
+  is_result = is_result && !options_.text_to_stderr;
   if (file_ != nullptr) put(file_, line + '\n');
   if (!is_result) std::fflush(out_);  // both on one terminal or in one file: keep the order
   std::FILE* const stream = is_result ? out_ : err_;

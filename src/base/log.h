@@ -58,6 +58,8 @@ class Log {
   void error(std::string_view text, Where where = Where::current()) { write(LogLevel::error, text, where); }
   void critical(std::string_view text, Where where = Where::current()) { write(LogLevel::critical, text, where); }
   void write(LogLevel level, std::string_view text, Where where = Where::current());
+  // A PASSED or FAILED line: a result on standard output either way, of level finish or error.
+  void verdict(bool passed, std::string_view text, Where where = Where::current());
 
   // Whether a message of this level from this place would be printed; asks before costly text is made.
   bool enabled(LogLevel level, Where where = Where::current()) const;
@@ -75,6 +77,8 @@ class Log {
   };
 
  private:
+  void put_line(LogLevel level, std::string_view text, Where where, bool is_result);
+
   std::FILE* out_;
   std::FILE* err_;
   std::FILE* file_ = nullptr;

@@ -16,8 +16,10 @@ struct VerbSummary {
 // Verbs with sub-commands; a test holds this against the listing.
 constexpr std::array kVerbSummaries = {
     VerbSummary{"check", "find what is wrong with a model, and what can run it"},
+    VerbSummary{"data", "put files of inputs and outputs together, and from one form into another"},
     VerbSummary{"docs", "print the manual in other forms"},
     VerbSummary{"inspect", "show what is in a model or in a file of tensors"},
+    VerbSummary{"template", "write starting points for scripts"},
 };
 
 // The words by which a registered file is called: `inspect/diff_tactics` -> `inspect`, `diff-tactics`.

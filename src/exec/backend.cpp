@@ -5,18 +5,22 @@
 
 namespace assay::exec {
 
-BackendPtr find_backend(std::string_view name) {
+BackendPtr make_backend(std::string_view name) {
   std::vector<std::string> known;
   for (const Registered<Backends>& file : registered_backends()) {
     for (BackendPtr& backend : file.make()) {
+      if (backend->name() == name) return std::move(backend);
       known.emplace_back(backend->name());
-      if (backend->name() != name) continue;
-      const Probe probe = backend->probe();
-      if (!probe.usable) fail(ErrorCode::backend, "backend `{}` cannot be used: {}", name, probe.version);
-      return std::move(backend);
     }
   }
   fail(ErrorCode::usage, "unknown backend `{}`; backends: {}", printable(name), join(known, ", "));
+}
+
+BackendPtr find_backend(std::string_view name, const LibrarySearch& search) {
+  BackendPtr backend = make_backend(name);
+  const Probe probe = backend->probe(search);
+  if (!probe.usable) fail(ErrorCode::backend, "backend `{}` cannot be used: {}", name, probe.version);
+  return backend;
 }
 
 }  // namespace assay::exec

@@ -1,22 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/registered.h"
 #include "ir/model.h"
-#include "tensor/datum.h"
+#include "tensor/named.h"
 
 namespace assay::exec {
 
-struct Feed {
-  std::string name;
-  tensor::Datum value;
-};
+using Feed = tensor::NamedDatum;
 
 // Takes the values that a run was asked for; `value` is borrowed for the call.
 class TensorSink {
@@ -25,25 +24,46 @@ class TensorSink {
   virtual void accept(std::string_view name, const tensor::Datum& value) = 0;
 };
 
+// Where to look for libraries that are opened at run time, besides the environment's variables and the system.
+struct LibrarySearch {
+  std::string python;  // the user's interpreter (`--python`); empty: the first python3 on PATH
+};
+
 struct SessionOptions {
-  uint64_t max_memory_bytes = 0;  // 0: no limit
-  uint64_t max_steps = 0;         // iterations of one Loop; 0: no limit
+  uint64_t max_memory_bytes = 0;    // 0: no limit
+  uint64_t max_steps = 0;           // iterations of one Loop; 0: no limit
+  std::vector<std::string> values;  // of the main graph, that runs may ask for besides its outputs
+  std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
+  LibrarySearch search;
+  std::vector<std::string> providers;  // of the backend, first wish first; empty: its own choice
+  std::string optimization_level;      // in the backend's own words; empty: its own choice
 };
 
 // A model made ready to run. Model and session may be used from one thread at a time.
 class Session {
  public:
   virtual ~Session() = default;
-  // Runs once. `values` are names of values of the main graph, outputs or not; each is given to the sink once.
+  // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values; each is
+  // given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
+};
+
+// Where a library lies, as files say; it was not opened.
+struct FoundLibrary {
+  std::filesystem::path path;      // empty: not found
+  std::string version;             // by the metadata of its Python package; empty: not known
+  std::vector<std::string> tried;  // places that were looked at, with what was there
 };
 
 struct Probe {
   bool usable = false;
-  std::string version;  // or, if it is not usable, why
+  std::string version;             // or, if it is not usable, why
+  std::string path;                // of the library behind it; empty: built in, or not found
+  std::vector<std::string> tried;  // places that were looked at, with what was there
+  std::vector<std::string> providers;
 };
 
-// Why a backend cannot run a node.
+// Why a backend cannot run a node; an invalid node: the model as a whole.
 struct Refusal {
   ir::NodeId node;
   std::string reason;
@@ -54,11 +74,15 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  virtual Probe probe() const = 0;
+  // Opens the library behind it, if there is one.
+  virtual Probe probe(const LibrarySearch& search) const = 0;
+  // The library behind it, found without opening it; empty for what is built in.
+  virtual FoundLibrary library(const LibrarySearch&) const { return {}; }
   // The nodes that it cannot run, those of bodies and functions included.
-  virtual std::vector<Refusal> refusals(const ir::Model& model) const = 0;
-  // The model must outlive the session and not be edited meanwhile.
-  virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options) const = 0;
+  virtual std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const = 0;
+  // The model must outlive the session and not be edited meanwhile. What the user should know goes into `findings`.
+  virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
+                                           Diagnostics& findings) const = 0;
 };
 
 using BackendPtr = std::unique_ptr<Backend>;
@@ -66,7 +90,9 @@ using Backends = std::vector<BackendPtr>;
 
 // Every src/backends/<folder>/backend.cpp defines `Backends backends_<folder>_backend()`.
 std::span<const Registered<Backends>> registered_backends();
-// The backend of that name. Error (usage) if this build has none, or (backend) if it cannot be used here.
-BackendPtr find_backend(std::string_view name);
+// The backend of that name, usable here or not. Error (usage) if this build has none.
+BackendPtr make_backend(std::string_view name);
+// The same, Error (backend) if it cannot be used here.
+BackendPtr find_backend(std::string_view name, const LibrarySearch& search = {});
 
 }  // namespace assay::exec

@@ -1,6 +1,7 @@
 #include "exec/generated_inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 
 #include "base/error.h"
@@ -69,65 +70,128 @@ uint64_t bytes_needed(DType dtype, const tensor::Shape& shape) {
   return *count * (dtype == DType::string ? 64 : sizeof(double)) + tensor::packed_bytes(dtype, *count).value_or(0);
 }
 
-tensor::Tensor random_integers(DType dtype, const tensor::Shape& shape, NumpyRandom& random) {
-  std::vector<int64_t> values(*tensor::element_count(shape));
-  const uint32_t bits = dtype == DType::boolean ? 1 : std::max(tensor::bit_width(dtype), 8U);
-  random.integers(0, 1, bits, values);
-  std::vector<std::byte> bytes(*tensor::packed_bytes(dtype, values.size()));
-  tensor::store(dtype, std::span<const int64_t>(values), 0, bytes);
-  return {dtype, shape, tensor::make_owned(std::move(bytes))};
+// What one input is drawn from.
+struct Draw {
+  std::string name;
+  DType dtype = DType::undefined;
+  tensor::Shape shape;
+  ValueRange range;
+  const InputRole* role = nullptr;
+};
+
+ValueRange range_of(std::string_view name, DType dtype, const GenerateOptions& options) {
+  const bool is_integer = tensor::is_integer(dtype);
+  ValueRange range;
+  if (is_integer && options.integer_range) range = *options.integer_range;
+  if (tensor::is_floating(dtype) && options.float_range) range = *options.float_range;
+  for (const ValueRange& given : options.ranges) {
+    if (given.pattern.empty() || matches_glob(given.pattern, name)) range = given;
+  }
+  for (const ValueRange& given : options.ranges) {
+    if (given.pattern == name) range = given;
+  }
+  return range;
 }
 
-tensor::Tensor random_floats(DType dtype, const tensor::Shape& shape, NumpyRandom& random) {
-  std::vector<double> values(*tensor::element_count(shape));
-  for (double& value : values) value = random.uniform();
-  if (dtype == DType::string) {
+struct IntegerRange {
+  int64_t low;
+  int64_t high;
+};
+
+IntegerRange integer_range(const Draw& draw) {
+  if (draw.dtype == DType::boolean) return {draw.range.low != 0 ? 1 : 0, draw.range.high != 0 ? 1 : 0};
+  const uint32_t bits = tensor::bit_width(draw.dtype);
+  const bool is_signed = tensor::kind(draw.dtype) == tensor::DTypeKind::signed_integer;
+  const double least = is_signed ? -std::exp2(bits - 1) : 0;
+  const double beyond = std::exp2(is_signed ? bits - 1 : std::min(bits, 63U));
+  const double low = std::trunc(draw.range.low);
+  const double high = std::trunc(draw.range.high);
+  if (low < least || high >= beyond) {
+    fail(ErrorCode::usage, "input `{}`: the range [{}, {}] is beyond {}", printable(draw.name), draw.range.low,
+         draw.range.high, tensor::name(draw.dtype));
+  }
+  return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+tensor::Tensor random_integers(const Draw& draw, bool is_sensible, NumpyRandom& random, Diagnostics& findings) {
+  std::vector<int64_t> values(*tensor::element_count(draw.shape));
+  const uint32_t bits = draw.dtype == DType::boolean ? 1 : std::max(tensor::bit_width(draw.dtype), 8U);
+  IntegerRange range = integer_range(draw);
+  const bool is_index = draw.role != nullptr && draw.role->kind == InputRole::Kind::index;
+  const bool is_mask = draw.role != nullptr && draw.role->kind == InputRole::Kind::mask;
+  if (is_sensible && is_index) range = {0, draw.role->rows - 1};
+  if (is_sensible && is_mask) range = {1, 1};
+  random.integers(range.low, range.high, bits, values);
+  if (is_index && (range.high >= draw.role->rows || range.low < -draw.role->rows)) {
+    for (int64_t& value : values) value %= draw.role->rows;
+    findings.warn(
+        "input_values", draw.name,
+        fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they look into",
+                    printable(draw.name), range.low, range.high, draw.role->rows));
+  }
+  std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
+  tensor::store(draw.dtype, std::span<const int64_t>(values), 0, bytes);
+  return {draw.dtype, draw.shape, tensor::make_owned(std::move(bytes))};
+}
+
+tensor::Tensor random_floats(const Draw& draw, NumpyRandom& random) {
+  std::vector<double> values(*tensor::element_count(draw.shape));
+  const double scale = draw.range.high - draw.range.low;
+  for (double& value : values) value = random.uniform() * scale + draw.range.low;
+  if (draw.dtype == DType::string) {
     std::vector<std::string> texts;
     for (const double value : values) texts.push_back(python_float(value));
-    return {dtype, shape, tensor::make_strings(std::move(texts))};
+    return {draw.dtype, draw.shape, tensor::make_strings(std::move(texts))};
   }
-  std::vector<std::byte> bytes(*tensor::packed_bytes(dtype, values.size()));
-  if (tensor::kind(dtype) == tensor::DTypeKind::complex) {
+  std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
+  if (tensor::kind(draw.dtype) == tensor::DTypeKind::complex) {
     const std::vector<std::complex<double>> numbers(values.begin(), values.end());
-    tensor::store_complex(dtype, numbers, 0, bytes);
+    tensor::store_complex(draw.dtype, numbers, 0, bytes);
   } else {
-    tensor::store(dtype, std::span<const double>(values), 0, bytes);
+    tensor::store(draw.dtype, std::span<const double>(values), 0, bytes);
   }
-  return {dtype, shape, tensor::make_owned(std::move(bytes))};
+  return {draw.dtype, draw.shape, tensor::make_owned(std::move(bytes))};
+}
+
+// A tensor type, also of an optional input.
+const ir::Type& drawn_type(const ir::Model& model, ir::ValueId input) {
+  ir::TypeId type = model[input].type;
+  if (type.valid() && model[type].kind == ir::TypeKind::optional) type = model[type].element;
+  if (!type.valid() || model[type].kind != ir::TypeKind::tensor || !tensor::is_known(model[type].dtype)) {
+    fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be made for it",
+         printable(model.text(model[input].name)));
+  }
+  return model[type];
+}
+
+Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& options, Diagnostics& findings) {
+  Draw draw;
+  draw.name = model.text(model[input].name);
+  draw.dtype = drawn_type(model, input).dtype;
+  draw.shape = shape_of(model, input, options, findings);
+  draw.range = range_of(draw.name, draw.dtype, options);
+  const auto role = std::ranges::find(options.roles, draw.name, &InputRole::name);
+  if (role != options.roles.end()) draw.role = &*role;
+  return draw;
 }
 
 }  // namespace
-
-std::vector<ir::ValueId> required_inputs(const ir::Model& model) {
-  std::vector<ir::ValueId> inputs;
-  for (const ir::ValueId input : model[model.main_graph()].inputs) {
-    if (!model[input].constant.valid()) inputs.push_back(input);
-  }
-  return inputs;
-}
 
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings) {
   NumpyRandom random(static_cast<uint32_t>(options.seed));
   uint64_t left = options.max_bytes != 0 ? options.max_bytes : machine_memory_bytes();
   std::vector<Feed> feeds;
   for (const ir::ValueId input : required_inputs(model)) {
-    const std::string name(model.text(model[input].name));
-    ir::TypeId type = model[input].type;
-    if (type.valid() && model[type].kind == ir::TypeKind::optional) type = model[type].element;
-    if (!type.valid() || model[type].kind != ir::TypeKind::tensor || !tensor::is_known(model[type].dtype)) {
-      fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be made for it",
-           printable(name));
-    }
-    const tensor::Shape shape = shape_of(model, input, options, findings);
-    const DType dtype = model[type].dtype;
-    const uint64_t needed = bytes_needed(dtype, shape);
+    const Draw draw = draw_of(model, input, options, findings);
+    const uint64_t needed = bytes_needed(draw.dtype, draw.shape);
     if (needed > left) {
-      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(name),
-           shape_text(shape), human_bytes(needed), human_bytes(left));
+      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(draw.name),
+           shape_text(draw.shape), human_bytes(needed), human_bytes(left));
     }
     left -= needed;
-    const bool is_integer = tensor::is_integer(dtype) || dtype == DType::boolean;
-    feeds.push_back({name, is_integer ? random_integers(dtype, shape, random) : random_floats(dtype, shape, random)});
+    const bool is_integer = tensor::is_integer(draw.dtype) || draw.dtype == DType::boolean;
+    feeds.push_back({draw.name, is_integer ? random_integers(draw, options.is_sensible, random, findings)
+                                           : random_floats(draw, random)});
   }
   return feeds;
 }

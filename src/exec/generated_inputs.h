@@ -1,10 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "exec/backend.h"
+#include "exec/feeds.h"
 
 namespace assay::exec {
 
@@ -14,18 +15,36 @@ struct InputShape {
   tensor::Shape dims;
 };
 
+// What an input is for, as the model's nodes use it.
+struct InputRole {
+  enum class Kind : uint8_t { index, mask };
+  std::string name;
+  Kind kind;
+  int64_t rows = 0;  // of the smallest table that an index looks into
+};
+
+// Least and greatest value of inputs whose name matches a wildcard; integers take both ends.
+struct ValueRange {
+  std::string pattern;
+  double low = 0;
+  double high = 1;
+};
+
 struct GenerateOptions {
   uint64_t seed = 1;
   std::vector<InputShape> shapes;
-  uint64_t max_bytes = 0;  // of all inputs together; 0: what the machine has
+  std::vector<ValueRange> ranges;           // the last one that matches counts; default [0, 1]
+  std::optional<ValueRange> integer_range;  // of integers that `ranges` does not name
+  std::optional<ValueRange> float_range;
+  std::vector<InputRole> roles;
+  bool is_sensible = false;  // draw as the roles say: indices from the whole table, masks of ones
+  uint64_t max_bytes = 0;    // of all inputs together; 0: what the machine has
 };
 
-// Inputs of the main graph that a caller must give: those without a default.
-std::vector<ir::ValueId> required_inputs(const ir::Model& model);
-
-// One set of inputs: floats in [0, 1), integers 0 or 1, booleans, in the order of the model's inputs from one stream of
-// NumPy. Dims that nothing fixes are 1, which `findings` says. Error (unsupported) for inputs that are no tensors,
-// (usage) for shapes that do not fit, (limit) before more memory is taken than allowed.
+// One set of inputs, drawn in the order of the model's inputs from one stream of NumPy, as the peer's. Indices beyond
+// their table are wrapped into it, and dims that nothing fixes are 1, which `findings` says. Error (unsupported) for
+// inputs that are no tensors, (usage) for shapes and ranges that do not fit, (limit) before more memory is taken than
+// allowed.
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings);
 
 }  // namespace assay::exec

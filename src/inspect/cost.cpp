@@ -1,9 +1,8 @@
 #include "inspect/cost.h"
 
 namespace assay::inspect {
-namespace {
 
-ops::Dim bytes_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
+ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   if (!value.valid()) return 0;
   ops::Type type = inference.type(value);
   if (const tensor::Tensor* constant = inference.constant(value)) {
@@ -17,10 +16,12 @@ ops::Dim bytes_of(const ir::Model& model, const ops::Inference& inference, ir::V
   return ceil_div(ops::product(*type.dims) * ops::Dim(bits), 8);
 }
 
+namespace {
+
 ops::Dim bytes_of(const ir::Model& model, const ops::Inference& inference, const ir::Node& node) {
   ops::Dim total = 0;
-  for (const ir::Use& use : node.operands) total = total + bytes_of(model, inference, use.value);
-  for (const ir::ValueId result : node.results) total = total + bytes_of(model, inference, result);
+  for (const ir::Use& use : node.operands) total = total + value_bytes(model, inference, use.value);
+  for (const ir::ValueId result : node.results) total = total + value_bytes(model, inference, result);
   return total;
 }
 

@@ -5,6 +5,8 @@
 
 namespace assay::inspect {
 
+// Bytes of a value as far as inference can tell.
+ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);
 results::Cost node_cost(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 // The sum over the main graph and all bodies, each body counted once.
 results::Cost model_cost(const ir::Model& model, const ops::Inference& inference);

@@ -17,8 +17,12 @@ namespace {
 // Puts a ModelProto together: the source's fields in their order, with what was edited in place of what was there.
 class ModelExporter {
  public:
-  ModelExporter(const ir::Model& model, const Placement& placement)
-      : model_(model), tensors_(model, placement), graphs_(model, tensors_), header_(model) {}
+  ModelExporter(const ir::Model& model, const Placement& placement, const Additions& additions)
+      : model_(model),
+        additions_(additions),
+        tensors_(model, placement),
+        graphs_(model, tensors_),
+        header_(model, additions.versions) {}
 
   Rope run();
   std::vector<ExternalPiece> take_external() { return tensors_.take_external(); }
@@ -27,8 +31,10 @@ class ModelExporter {
   void source_field(Rope& rope, const Field& field);
   void graph(Rope& rope, const Field* source);
   void function(Rope& rope, const ir::Function& function);
+  bool is_header_new() const { return model_.is_header_edited() || additions_.versions != Versions(); }
 
   const ir::Model& model_;
+  const Additions& additions_;
   TensorExporter tensors_;
   GraphExporter graphs_;
   HeaderExporter header_;
@@ -41,7 +47,7 @@ Rope ModelExporter::run() {
     FieldReader reader({model_.source()->bytes(), model_.source()->bytes().data()});
     for (Field field; reader.next(field);) source_field(rope, field);
   }
-  if (!model_.source() || model_.is_header_edited()) header_.rest(rope);
+  if (!model_.source() || is_header_new()) header_.rest(rope);
   if (!model_.source()) graph(rope, nullptr);
   while (next_function_ < model_.functions().size()) function(rope, model_.functions()[next_function_++]);
   return rope;
@@ -52,7 +58,7 @@ void ModelExporter::source_field(Rope& rope, const Field& field) {
     graph(rope, &field);
   } else if (field.number == field::model::functions) {
     function(rope, model_.functions()[next_function_++]);
-  } else if (HeaderExporter::is_header(field.number) && model_.is_header_edited()) {
+  } else if (HeaderExporter::is_header(field.number) && is_header_new()) {
     header_.source_field(rope, field);
   } else {
     rope.borrow(field.whole);
@@ -60,11 +66,15 @@ void ModelExporter::source_field(Rope& rope, const Field& field) {
 }
 
 void ModelExporter::graph(Rope& rope, const Field* source) {
-  if (source && graphs_.is_clean(model_.main_graph())) {
-    rope.borrow(source->whole);
-  } else {
-    rope.message_field(field::model::graph, graphs_.graph(model_.main_graph()));
+  const bool is_clean = source && graphs_.is_clean(model_.main_graph());
+  if (is_clean && additions_.outputs.empty()) return rope.borrow(source->whole);
+  Rope content;
+  is_clean ? content.borrow(source->payload) : content.append(graphs_.graph(model_.main_graph()));
+  for (const ir::ValueId id : additions_.outputs) {
+    const ir::Value& value = model_[id];
+    content.message_field(field::graph::output, tensors_.value_info(model_.text(value.name), value.type));
   }
+  rope.message_field(field::model::graph, std::move(content));
 }
 
 void ModelExporter::function(Rope& rope, const ir::Function& function) {
@@ -148,12 +158,12 @@ Placement placement_for(const ir::Model& model, const fs::path& path, const Save
 
 SaveReport save(const ir::Model& model, const fs::path& path, const SaveOptions& options) {
   Placement placement = placement_for(model, path, options);
-  std::optional<ModelExporter> exporter(std::in_place, model, placement);
+  std::optional<ModelExporter> exporter(std::in_place, model, placement, options.additions);
   Rope rope = exporter->run();
   const bool rewritten = !model.source() || rope.size() != model.source()->size() || model.is_edited();
   if (rewritten && rope.size() > options.single_file_limit && placement.external_name.empty()) {
     placement.external_name = path.filename().string() + ".data";
-    exporter.emplace(model, placement);
+    exporter.emplace(model, placement, options.additions);
     rope = exporter->run();
   }
   const std::vector<ExternalPiece> pieces = exporter->take_external();
@@ -166,6 +176,31 @@ SaveReport save(const ir::Model& model, const fs::path& path, const SaveOptions&
   if (!pieces.empty()) report.external_name = placement.external_name;
   for (const ExternalPiece& piece : pieces) report.external_bytes += piece.storage->size_bytes();
   return report;
+}
+
+EncodedModel encode(const ir::Model& model, const EncodeOptions& options) {
+  constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 1;
+  EncodedModel result;
+  Placement placement;
+  placement.leaves_folder = !options.keeps_external;
+  if (options.detach_above_bytes) {
+    for (const ir::ValueId id : model[model.main_graph()].initializers) {
+      const ir::TensorEntry& entry = model[model[id].constant];
+      const tensor::Tensor& tensor = entry.tensor;
+      const bool stays_outside = options.keeps_external && !entry.external_location.empty() && !entry.dirty;
+      if (stays_outside || entry.sparse || tensor::bit_width(tensor.dtype()) == 0) continue;
+      if (tensor.size_bytes() <= *options.detach_above_bytes) continue;
+      placement.detached.insert(&entry);
+      result.detached.push_back({std::string(model.text(model[id].name)), tensor});
+    }
+  }
+  Rope rope = ModelExporter(model, placement, options.additions).run();
+  if (rope.size() > kMostBytes) {
+    fail(ErrorCode::limit, "the model takes {} in one piece, more than any reader of ONNX accepts",
+         human_bytes(rope.size()));
+  }
+  result.bytes = rope.to_bytes();
+  return result;
 }
 
 }  // namespace assay::onnx

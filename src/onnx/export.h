@@ -3,11 +3,20 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/model.h"
+#include "onnx/export/header.h"
 #include "onnx/export/tensor.h"
+#include "tensor/named.h"
 
 namespace assay::onnx {
+
+// What a written model says besides what it is.
+struct Additions {
+  std::vector<ir::ValueId> outputs;  // values of the main graph that become outputs behind its own
+  Versions versions;
+};
 
 struct SaveOptions {
   // Put weights of more than `threshold` bytes into this file beside the model.
@@ -17,6 +26,7 @@ struct SaveOptions {
   bool one_file = true;
   // A file that would be larger than this gets external data though nobody asked: no reader of ONNX accepts it.
   uint64_t single_file_limit = (uint64_t{1} << 31) - 1;
+  Additions additions;
 };
 
 struct SaveReport {
@@ -27,5 +37,23 @@ struct SaveReport {
 // Writes a model. One that was not edited keeps its bytes; of an edited one, all that was not touched keeps its bytes.
 // Model and data appear under their names only when they are complete.
 SaveReport save(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options = {});
+
+// A model as bytes in memory.
+struct EncodedModel {
+  std::vector<std::byte> bytes;
+  tensor::NamedData detached;
+};
+
+struct EncodeOptions {
+  // Initializers of the main graph that are larger are not copied: they are listed, and the bytes refer to them as data
+  // in a file that does not exist.
+  std::optional<uint64_t> detach_above_bytes;
+  // What lies in files beside the model stays there, for a reader that is told the folder; otherwise it is copied.
+  bool keeps_external = false;
+  Additions additions;
+};
+
+// Error (limit) if the bytes would be more than any reader of ONNX accepts.
+EncodedModel encode(const ir::Model& model, const EncodeOptions& options = {});
 
 }  // namespace assay::onnx

@@ -1,29 +1,12 @@
 #include "report/json_run.h"
 
-#include <cmath>
-
 #include "base/json.h"
+#include "report/json_comparison.h"
 #include "report/json_model.h"
+#include "report/json_stats.h"
 
 namespace assay::report {
 namespace {
-
-void write_stats(JsonWriter& json, const results::TensorStats& stats) {
-  json.begin_object();
-  json.field("count", stats.count);
-  json.field("mean", stats.mean);
-  json.field("std_dev", std::sqrt(stats.variance));
-  json.field("variance", stats.variance);
-  json.field("median", stats.median);
-  json.field("min", stats.least);
-  write_numbers(json, "min_at", stats.least_at);
-  json.field("max", stats.greatest);
-  write_numbers(json, "max_at", stats.greatest_at);
-  json.field("mean_magnitude", stats.mean_magnitude);
-  json.field("nan_count", stats.nan_count);
-  json.field("inf_count", stats.inf_count);
-  json.end_object();
-}
 
 void write_values(JsonWriter& json, std::string_view key, const std::vector<results::RunValue>& values) {
   json.key(key);
@@ -42,25 +25,65 @@ void write_values(JsonWriter& json, std::string_view key, const std::vector<resu
   json.end_array();
 }
 
+void write_run(JsonWriter& json, const results::RunnerRun& run) {
+  json.begin_object();
+  json.field("runner", run.runner);
+  json.field("iterations", run.iterations);
+  write_values(json, "inputs", run.inputs);
+  write_values(json, "outputs", run.outputs);
+  if (!run.failure.empty()) json.field("failure", run.failure);
+  json.key("timings");
+  write_timings(json, {{"load_seconds", run.load_seconds}, {"run_seconds", run.run_seconds}});
+  json.end_object();
+}
+
+void write_validated(JsonWriter& json, const results::ValidatedOutput& output) {
+  json.begin_object();
+  json.field("runner", output.runner);
+  json.field("iteration", output.iteration);
+  json.field("name", output.name);
+  json.field("passed", output.nan_count + output.inf_count == 0);
+  json.field("nan_count", output.nan_count);
+  json.field("inf_count", output.inf_count);
+  write_index(json, "first_nan_index", output.first_nan_at);
+  write_index(json, "first_inf_index", output.first_inf_at);
+  json.end_object();
+}
+
+template <typename T, typename Write>
+void write_list(JsonWriter& json, std::string_view key, const std::vector<T>& items, Write&& write) {
+  json.key(key);
+  json.begin_array();
+  for (const T& item : items) write(json, item);
+  json.end_array();
+}
+
 }  // namespace
+
+std::string data_diff_json(const results::RunReport& report) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("schema", "assay/inspect-diff/1");
+  json.field("kind", "data");
+  json.field("equal", report.verdict == results::Verdict::equal);
+  json.field("verdict", text(report.verdict));
+  write_list(json, "pairs", report.pairs, write_pair);
+  json.key("timings");
+  write_timings(json, report.timings);
+  json.end_object();
+  return json.text();
+}
 
 std::string run_json(const results::RunReport& report) {
   JsonWriter json;
   json.begin_object();
   json.field("schema", "assay/run/1");
   json.field("model", report.model);
-  json.key("runs");
-  json.begin_array();
-  for (const results::RunnerRun& run : report.runs) {
-    json.begin_object();
-    json.field("runner", run.runner);
-    write_values(json, "inputs", run.inputs);
-    write_values(json, "outputs", run.outputs);
-    json.key("timings");
-    write_timings(json, {{"load_seconds", run.load_seconds}, {"run_seconds", run.run_seconds}});
-    json.end_object();
-  }
-  json.end_array();
+  json.field("verdict", text(report.verdict));
+  write_list(json, "runs", report.runs, write_run);
+  write_list(json, "pairs", report.pairs, write_pair);
+  if (!report.averages.empty()) write_list(json, "averages", report.averages, write_averages);
+  if (!report.validated.empty()) write_list(json, "validated", report.validated, write_validated);
   json.key("findings");
   write_findings(json, report.findings);
   json.key("timings");

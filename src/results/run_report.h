@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "results/comparison.h"
 #include "results/tensor_stats.h"
 
 namespace assay::results {
@@ -14,25 +15,58 @@ namespace assay::results {
 // A value that went into a run or came out of it.
 struct RunValue {
   std::string name;
-  std::string type;            // `float32`, `sequence`
+  std::string type;            // `float32`, `sequence of 3`
   std::vector<int64_t> shape;  // of tensors
   bool is_tensor = true;
   std::optional<TensorStats> stats;  // of numbers
 };
 
-// One backend's run.
+// One side: a backend that ran, or saved results.
 struct RunnerRun {
   std::string runner;
-  std::vector<RunValue> inputs;
-  std::vector<RunValue> outputs;
+  bool is_live = true;
+  std::vector<RunValue> inputs;   // of the first iteration
+  std::vector<RunValue> outputs;  // of the first iteration
+  uint64_t iterations = 0;
   double load_seconds = 0;
-  double run_seconds = 0;
+  double run_seconds = 0;  // of all iterations together
+  std::string failure;     // why nothing more came from it
+};
+
+// What --validate found in one output.
+struct ValidatedOutput {
+  std::string runner;
+  uint64_t iteration = 0;
+  std::string name;
+  std::optional<TensorStats> stats;
+  uint64_t nan_count = 0;
+  uint64_t inf_count = 0;
+  std::optional<std::vector<int64_t>> first_nan_at;
+  std::optional<std::vector<int64_t>> first_inf_at;
+};
+
+// An output's metrics averaged over all iterations, and the verdicts about them (--check-average).
+struct AveragedOutput {
+  std::string name;
+  bool passed = false;
+  std::vector<Judgement> judgements;
+};
+
+struct PairAverages {
+  std::string runner_a;
+  std::string runner_b;
+  std::vector<AveragedOutput> outputs;
 };
 
 struct RunReport {
   std::string model;
   std::vector<RunnerRun> runs;
+  std::vector<PairComparison> pairs;
+  std::vector<PairAverages> averages;
+  std::vector<ValidatedOutput> validated;
   std::vector<Diagnostic> findings;
+  Verdict verdict = Verdict::equal;
+  double compare_seconds = 0;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };
 

@@ -1,9 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace assay::results {
+
+// Equal bins: bin i counts the elements in [edges[i], edges[i + 1]), the last one its upper edge too.
+struct Histogram {
+  std::vector<double> edges;
+  std::vector<uint64_t> counts;
+};
+
+// What sorting tells; each NaN where there are no elements, or a NaN among them.
+struct Percentiles {
+  double median = 0;
+  double p90 = 0;
+  double p95 = 0;
+  double p99 = 0;
+};
 
 // Statistics of the elements of a tensor, as numbers. NaN where there are no elements.
 struct TensorStats {
@@ -12,12 +27,13 @@ struct TensorStats {
   uint64_t inf_count = 0;
   double mean = 0;
   double variance = 0;
-  double median = 0;
   double least = 0;
   std::vector<int64_t> least_at;
   double greatest = 0;
   std::vector<int64_t> greatest_at;
   double mean_magnitude = 0;
+  std::optional<Percentiles> percentiles;  // where they were asked for
+  std::optional<Histogram> histogram;      // where it was asked for and the range is finite
 };
 
 }  // namespace assay::results

@@ -26,17 +26,18 @@ struct Run {
 };
 
 // The shown elements in order: all of them, or the edges of every axis.
-std::vector<Run> shown_runs(const Tensor& tensor, bool summarised) {
-  if (!summarised) return {{0, tensor.count()}};
+std::vector<Run> shown_runs(const Tensor& tensor, const BracketLayout& layout) {
+  if (!layout.summarised) return {{0, tensor.count()}};
   std::vector<Run> runs = {{0, 1}};
   for (const int64_t dim : tensor.shape()) {
     std::vector<Run> inner;
     for (const Run& run : runs) {
       for (uint64_t i = 0; i < run.count; ++i) {
         const uint64_t first = (run.first + i) * static_cast<uint64_t>(dim);
-        const bool cut = is_cut(dim, summarised);
-        inner.push_back({first, static_cast<uint64_t>(cut ? kEdge : dim)});
-        if (cut) inner.push_back({first + static_cast<uint64_t>(dim - kEdge), kEdge});
+        const bool cut = layout.is_cut(dim);
+        const auto edge = static_cast<uint64_t>(layout.edge_items);
+        inner.push_back({first, cut ? edge : static_cast<uint64_t>(dim)});
+        if (cut) inner.push_back({first + static_cast<uint64_t>(dim) - edge, edge});
       }
     }
     runs = std::move(inner);
@@ -143,8 +144,8 @@ Words string_words(const Tensor& tensor, std::span<const Run> runs) {
   return words;
 }
 
-Words shown_words(const Tensor& tensor, bool summarised) {
-  const std::vector<Run> runs = shown_runs(tensor, summarised);
+Words shown_words(const Tensor& tensor, const BracketLayout& layout) {
+  const std::vector<Run> runs = shown_runs(tensor, layout);
   switch (kind(tensor.dtype())) {
     case DTypeKind::floating:
       return float_words(tensor, runs);
@@ -166,14 +167,15 @@ Words shown_words(const Tensor& tensor, bool summarised) {
 
 }  // namespace
 
-std::string array_text(const Tensor& tensor, uint64_t threshold) {
+std::string array_text(const Tensor& tensor, const ArrayTextOptions& options) {
   if (tensor.count() == 0) return "[]";
   const size_t rank = tensor.shape().size();
   if (rank > kMaxRank) fail(ErrorCode::limit, "an array of rank {} cannot be printed, at most {}", rank, kMaxRank);
-  const bool summarised = tensor.count() > threshold;
-  Words words = shown_words(tensor, summarised);
+  const BracketLayout layout = {tensor.count() > options.threshold, std::max<int64_t>(options.edge_items, 1),
+                                options.line_width};
+  Words words = shown_words(tensor, layout);
   if (rank == 0) return words[0];
-  return bracket_text(tensor.shape(), summarised, std::move(words));
+  return bracket_text(tensor.shape(), layout, std::move(words));
 }
 
 }  // namespace assay::tensor

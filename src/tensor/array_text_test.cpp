@@ -60,10 +60,10 @@ TEST(ArrayText, wraps_lines) {
 TEST(ArrayText, shows_the_edges_of_large_arrays) {
   std::vector<double> values(49);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
-  EXPECT_EQ(array_text(tensor_of(DType::uint8, {7, 7}, values), 48),
+  EXPECT_EQ(array_text(tensor_of(DType::uint8, {7, 7}, values), {.threshold = 48}),
             "[[ 0  1  2 ...  4  5  6]\n [ 7  8  9 ... 11 12 13]\n [14 15 16 ... 18 19 20]\n ...\n"
             " [28 29 30 ... 32 33 34]\n [35 36 37 ... 39 40 41]\n [42 43 44 ... 46 47 48]]");
-  EXPECT_EQ(array_text(tensor_of(DType::uint8, {7, 7}, values), 49).find("..."), std::string::npos);
+  EXPECT_EQ(array_text(tensor_of(DType::uint8, {7, 7}, values), {.threshold = 49}).find("..."), std::string::npos);
 }
 
 TEST(ArrayText, reads_only_the_pattern_of_a_fill) {

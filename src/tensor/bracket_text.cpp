@@ -7,8 +7,6 @@
 namespace assay::tensor {
 namespace {
 
-constexpr size_t kLineWidth = 75;
-
 // Characters, not bytes, of UTF-8 text.
 size_t column_count(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
@@ -42,8 +40,8 @@ class Row {
 
 class BracketWriter {
  public:
-  BracketWriter(const Shape& shape, bool summarised, std::vector<std::string> words)
-      : shape_(shape), summarised_(summarised), words_(std::move(words)) {}
+  BracketWriter(const Shape& shape, const BracketLayout& layout, std::vector<std::string> words)
+      : shape_(shape), layout_(layout), words_(std::move(words)) {}
 
   // The text of one sub-array of `axis`; its further lines start with `indent`.
   std::string write(size_t axis, const std::string& indent) {
@@ -54,7 +52,7 @@ class BracketWriter {
  private:
   // How many items stand before "..." and after it.
   std::pair<int64_t, int64_t> item_counts(size_t axis) const {
-    if (is_cut(shape_[axis], summarised_)) return {kEdge, kEdge};
+    if (layout_.is_cut(shape_[axis])) return {layout_.edge_items, layout_.edge_items};
     return {0, shape_[axis]};
   }
 
@@ -64,7 +62,7 @@ class BracketWriter {
     std::string text;
     const auto add = [&](const std::string& block) { text += (text.empty() ? "" : line_breaks + indent) + block; };
     for (int64_t i = 0; i < before; ++i) add(write(axis + 1, indent + ' '));
-    if (before != 0) add("...");
+    if (layout_.is_cut(shape_[axis])) add("...");
     for (int64_t i = 0; i < after; ++i) add(write(axis + 1, indent + ' '));
     return text;
   }
@@ -72,23 +70,23 @@ class BracketWriter {
   // Each level of nesting keeps a column for its closing bracket.
   std::string write_row(const std::string& indent) {
     const auto [before, after] = item_counts(shape_.size() - 1);
-    Row row(indent, kLineWidth - shape_.size());
+    Row row(indent, layout_.line_width - std::min<uint64_t>(shape_.size(), layout_.line_width));
     for (int64_t i = 0; i < before; ++i) row.add(words_[next_++]);
-    if (before != 0) row.add("...");
+    if (layout_.is_cut(shape_.back())) row.add("...");
     for (int64_t i = 0; i < after; ++i) row.add(words_[next_++]);
     return row.text();
   }
 
   const Shape& shape_;
-  bool summarised_;
+  const BracketLayout& layout_;
   std::vector<std::string> words_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
-std::string bracket_text(const Shape& shape, bool summarised, std::vector<std::string> words) {
-  return BracketWriter(shape, summarised, std::move(words)).write(0, " ");
+std::string bracket_text(const Shape& shape, const BracketLayout& layout, std::vector<std::string> words) {
+  return BracketWriter(shape, layout, std::move(words)).write(0, " ");
 }
 
 }  // namespace assay::tensor

@@ -7,12 +7,16 @@
 
 namespace assay::tensor {
 
-// How many items numpy shows at each end of an axis of a large array, and whether it leaves some out.
-inline constexpr int64_t kEdge = 3;
-inline bool is_cut(int64_t dim, bool summarised) { return summarised && dim > 2 * kEdge; }
+// How a large array is cut, if it is, and how wide lines may be.
+struct BracketLayout {
+  bool summarised = false;
+  int64_t edge_items = 3;
+  uint64_t line_width = 75;
+  bool is_cut(int64_t dim) const { return summarised && dim - edge_items > edge_items; }
+};
 
 // The words of an array's shown elements, in order, in numpy's nested brackets. Precondition: rank 1 or more, no zero
 // dim.
-std::string bracket_text(const Shape& shape, bool summarised, std::vector<std::string> words);
+std::string bracket_text(const Shape& shape, const BracketLayout& layout, std::vector<std::string> words);
 
 }  // namespace assay::tensor

@@ -1,16 +1,20 @@
-"""ONNX's own backend tests through our reference backend, beside ONNX Runtime and onnx's ReferenceEvaluator.
+"""ONNX's own backend tests through our backends, beside ONNX Runtime and onnx's ReferenceEvaluator themselves.
 
-    conformance_test.py ONNX_CASES [--backend NAME] [--no-rivals]
+    conformance_test.py ONNX_CASES [--backend NAME ...] [--no-rivals]
 
 ONNX_CASES is the program built from tests/runners/onnx_cases.cpp. The tests are made from the installed package onnx
 into the build folder and kept for its version. All sides get the same files and are judged alike: element types and
 shapes must be equal, elements within the test's own tolerances (our integers exactly). The table goes to standard
 output and to conformance.txt in the build folder. Fails when ours fails a test that is not listed in EXCEPTIONS, or
-passes one that is.
+passes one that is; when our way to ONNX Runtime gives another result than its Python package; and when OpenVINO fails
+what conformance_openvino.txt does not list, or passes what it does.
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,7 +22,8 @@ import time
 
 import onnx
 import onnxruntime
-from conformance_rivals import run_rivals
+from conformance_backends import judge_by_list, judge_by_package
+from conformance_rivals import ORT, WORKERS, run_rivals
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
 import make_node_tests  # noqa: E402
@@ -64,9 +69,11 @@ def tests_of_package(build):
 
 
 class OurRun:
-    """Runs our program; where a test kills it or hangs, notes that and goes on behind it."""
+    """Runs our program on one core, as the libraries behind it spend more on threads than on such small models; where a
+    test kills it or hangs, notes that and goes on behind it."""
 
-    def __init__(self, program, backend, folder, index, report):
+    def __init__(self, program, backend, folder, index, report, core):
+        self.core = core
         self.command = [program, folder, "--backend", backend, "--json", report]
         self.names = [entry["name"] for entry in index]
         self.report = report
@@ -95,6 +102,7 @@ class OurRun:
         self.report.write_text("")
         process = subprocess.Popen([*map(str, self.command), "--from", name], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
+        os.sched_setaffinity(process.pid, {self.core})
         size, last_change = 0, time.monotonic()
         while process.poll() is None:
             time.sleep(0.05)
@@ -133,32 +141,50 @@ def judge(reasons):
     return lines
 
 
-def text_of(index, columns, backend, seconds):
+def faults_of(columns):
+    lines = judge(columns["ref"]) if "ref" in columns else []
+    if "openvino" in columns:
+        lines += judge_by_list("openvino", columns["openvino"])
+    if "onnxrt" in columns and ORT in columns:
+        lines += judge_by_package(columns["onnxrt"], columns)
+    return lines
+
+
+def text_of(index, columns, seconds):
     lines = [f"ONNX's backend tests (onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}), passed of total; "
              f"{seconds:.0f} s", table(index, columns), ""]
-    exceptions = [name for name, reason in columns[backend].items() if reason and name in EXCEPTIONS]
-    lines.append(f"{backend} fails {len(exceptions)} listed exceptions: {', '.join(exceptions) or 'none'}")
-    faults = judge(columns[backend])
+    if "ref" in columns:
+        exceptions = [name for name, reason in columns["ref"].items() if reason and name in EXCEPTIONS]
+        lines.append(f"ref fails {len(exceptions)} listed exceptions: {', '.join(exceptions) or 'none'}")
+    faults = faults_of(columns)
     lines += faults[:MOST_LISTED]
     if len(faults) > MOST_LISTED:
         lines.append(f"… and {len(faults) - MOST_LISTED} more")
     return "\n".join(lines) + "\n", faults
 
 
+def run_ours(program, backends, folder, index):
+    build = program.resolve().parents[1]
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        runs = {backend: OurRun(program, backend, folder, index, build / f"conformance_{backend}.jsonl", core)
+                for backend, core in zip(backends, itertools.cycle(sorted(os.sched_getaffinity(0), reverse=True)))}
+        jobs = {backend: pool.submit(run.run) for backend, run in runs.items()}
+        return {backend: job.result() for backend, job in jobs.items()}
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("program", type=pathlib.Path)
-    options.add_argument("--backend", default="ref")
+    options.add_argument("--backend", nargs="+", default=["openvino", "ref", "onnxrt"])  # the slowest first
     options.add_argument("--no-rivals", action="store_true")
     options = options.parse_args()
     start = time.monotonic()
     build = options.program.resolve().parents[1]
     folder, index = tests_of_package(build)
-    ours = OurRun(options.program, options.backend, folder, index, build / "conformance.jsonl").run()
-    columns = {options.backend: ours}
+    columns = dict(sorted(run_ours(options.program, options.backend, folder, index).items(), reverse=True))
     if not options.no_rivals:
         columns |= run_rivals(folder, index)
-    text, faults = text_of(index, columns, options.backend, time.monotonic() - start)
+    text, faults = text_of(index, columns, time.monotonic() - start)
     print(text, end="")
     if not options.no_rivals:
         (build / "conformance.txt").write_text(text)

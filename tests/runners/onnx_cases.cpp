@@ -134,7 +134,8 @@ ir::Model load(const fs::path& path) {
 std::string run_test(const exec::Backend& backend, const fs::path& folder, const OnnxTest& test) {
   constexpr double kTwoBfloat16Ulps = 0x1p-6;  // as ONNX's own runner allows
   const ir::Model model = load(folder / test.folder / "model.onnx");
-  const std::unique_ptr<exec::Session> session = backend.prepare(model, {});
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = backend.prepare(model, {}, findings);
   const Tolerance tolerance{.abs = test.atol, .rel = test.rtol, .least_bfloat16_rel = kTwoBfloat16Ulps};
   for (size_t i = 0; i < test.data_sets; ++i) {
     DataSet data(model, folder / test.folder / fmt::format("test_data_set_{}", i));

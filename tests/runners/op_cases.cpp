@@ -1,10 +1,11 @@
 // Runs our own cases (tests/cases/README.md) through one of our backends.
 //
-//   op_cases [--backend NAME] [--only PATTERN] PATH...
+//   op_cases [--backend NAME] [--only PATTERN] [--known FILE] PATH...
 //   op_cases --describe FOLDER FILE             serves tools/fill_cases.py
 //
 // PATH is a .case file or a folder of them; PATTERN has shell wildcards and is compared with the names of runs, as
-// `case:f16@11`. Each failure names the command line that repeats it. The status is 1 if anything failed.
+// `case:f16@11`. FILE lists what the backend is known to fail (runners/known_failures.h). Each failure names the
+// command line that repeats it. The status is 1 if anything failed.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "base/text.h"
 #include "runners/case_describe.h"
 #include "runners/case_model.h"
+#include "runners/known_failures.h"
 #include "runners/run_model.h"
 #include "runners/value_weakness.h"
 
@@ -28,6 +30,7 @@ struct Options {
   std::string program;
   std::string backend = "ref";
   std::string only = "*";
+  fs::path known;
   fs::path describe;
   std::vector<fs::path> paths;
 };
@@ -41,6 +44,8 @@ Options parse(const std::vector<std::string>& words) {
       options.backend = words[++i];
     } else if (words[i] == "--only" && has_value) {
       options.only = words[++i];
+    } else if (words[i] == "--known" && has_value) {
+      options.known = words[++i];
     } else if (words[i] == "--describe" && has_value) {
       options.describe = words[++i];
     } else if (words[i].substr(0, 1) != "-") {
@@ -71,7 +76,9 @@ Tolerance default_tolerance(const fs::path& file) {
 
 class Runner {
  public:
-  explicit Runner(const Options& options) : options_(options), backend_(exec::find_backend(options.backend)) {}
+  explicit Runner(const Options& options) : options_(options), backend_(exec::find_backend(options.backend)) {
+    if (!options.known.empty()) known_ = KnownFailures(options.known);
+  }
 
   void run(const fs::path& path) {
     const CaseFile file = read_case_file(path);
@@ -83,7 +90,11 @@ class Runner {
   }
 
   // Whether nothing failed.
-  bool print_counts() const {
+  bool print_counts() {
+    for (const std::string& run : options_.only == "*" ? known_.missing() : std::vector<std::string>()) {
+      ++failed_;
+      fmt::print("FAIL {} lists {}, which does not exist\n", options_.known.string(), run);
+    }
     fmt::print("{} passed, {} failed, {} skipped\n", passed_, failed_, skipped_);
     return failed_ == 0 && passed_ + skipped_ > 0;
   }
@@ -94,9 +105,12 @@ class Runner {
     const auto is_meant = [&](const Skip& skip) {
       return skip.backend == options_.backend && matches_glob(skip.pattern, run.name);
     };
-    if (std::any_of(file.skips.begin(), file.skips.end(), is_meant)) {
+    const KnownFailures::Kind known = known_.find(file.path, run.name);
+    if (known == KnownFailures::Kind::sometimes) return static_cast<void>(++(reason.empty() ? passed_ : skipped_));
+    const bool is_known = known == KnownFailures::Kind::always;
+    if (is_known || std::any_of(file.skips.begin(), file.skips.end(), is_meant)) {
       if (!reason.empty()) return static_cast<void>(++skipped_);
-      reason = "it passes, but a line `skip` says that it does not";
+      reason = fmt::format("it passes, but {} says that it does not", is_known ? "the list" : "a line `skip`");
     }
     if (reason.empty()) return static_cast<void>(++passed_);
     ++failed_;
@@ -121,7 +135,8 @@ class Runner {
       outputs.push_back(&output);
       names.push_back(output.name);
     }
-    const std::unique_ptr<exec::Session> session = backend_->prepare(built.model, {});
+    Diagnostics findings;
+    const std::unique_ptr<exec::Session> session = backend_->prepare(built.model, {}, findings);
     const std::vector<tensor::Datum> seen = run_once(*session, built.feeds, names);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string found = value_fault(run, *outputs[i], seen[i]);
@@ -141,7 +156,8 @@ class Runner {
   std::string refusal_fault(const CaseRun& run) const {
     const BuiltCase built = build(run);
     const std::string failure = failure_of([&] {
-      const std::unique_ptr<exec::Session> session = backend_->prepare(built.model, {});
+      Diagnostics findings;
+      const std::unique_ptr<exec::Session> session = backend_->prepare(built.model, {}, findings);
       run_once(*session, built.feeds, output_names(built.model));
     });
     if (failure.empty()) return fmt::format("no error, expected `{}`", *run.item->error);
@@ -151,6 +167,7 @@ class Runner {
 
   const Options& options_;
   exec::BackendPtr backend_;
+  KnownFailures known_;
   size_t passed_ = 0;
   size_t failed_ = 0;
   size_t skipped_ = 0;

@@ -19,7 +19,7 @@ namespace {
 using namespace assay;
 namespace fs = std::filesystem;
 
-constexpr exec::SessionOptions kLimits = {.max_memory_bytes = uint64_t{1} << 30, .max_steps = 10'000};
+const exec::SessionOptions kLimits = {.max_memory_bytes = uint64_t{1} << 30, .max_steps = 10'000};
 
 class Collector final : public exec::TensorSink {
  public:
@@ -70,9 +70,13 @@ std::string run(std::string_view request) {
   if (words.size() != 4 && words.size() != 5) fail(ErrorCode::usage, "a request has four or five fields");
   const ir::Model model = load(words[0]);
   const exec::BackendPtr backend = exec::find_backend(std::string(words[3]));
-  const std::unique_ptr<exec::Session> session = backend->prepare(model, kLimits);
   const std::vector<exec::Feed> feeds = read_feeds(model, words[1]);
   const std::vector<std::string> names = wanted_values(model, words);
+  exec::SessionOptions options = kLimits;
+  options.values = names;
+  options.path = words[0];
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = backend->prepare(model, options, findings);
   Collector collector;
   session->run(feeds, names, collector);
   std::string reply = "ok";

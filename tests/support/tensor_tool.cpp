@@ -90,7 +90,7 @@ std::string text_of_strings(std::span<const std::string_view> words) {
     strings.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   const Tensor tensor(DType::string, dims(words[1]), make_strings(strings));
-  return to_hex(array_text(tensor, number(words[2])));
+  return to_hex(array_text(tensor, {.threshold = number(words[2])}));
 }
 
 std::string answer(std::string_view request) {
@@ -100,7 +100,7 @@ std::string answer(std::string_view request) {
   if (words.size() == 4 && words[0] == "strings") return text_of_strings(words);
   if (words.size() != 5 || words[0] != "text") fail(ErrorCode::usage, "unknown request `{}`", request);
   const Tensor tensor(dtype(words[1]), dims(words[2]), make_owned(from_hex(words[4])));
-  return to_hex(array_text(tensor, number(words[3])));
+  return to_hex(array_text(tensor, {.threshold = number(words[3])}));
 }
 
 std::string answer_or_error(std::string_view request) {

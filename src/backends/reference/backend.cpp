@@ -45,9 +45,9 @@ class ReferenceBackend final : public exec::Backend {
  public:
   explicit ReferenceBackend(bool is_wide) : is_wide_(is_wide) {}
   std::string_view name() const override { return is_wide_ ? "ref-fp64" : "ref"; }
-  exec::Probe probe() const override { return {true, "built in"}; }
+  exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
 
-  std::vector<exec::Refusal> refusals(const ir::Model& model) const override {
+  std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch&) const override {
     std::vector<exec::Refusal> refusals;
     const ops::Resolver callees(model);
     for (uint32_t i = 0; i < model.node_slots(); ++i) {
@@ -59,7 +59,8 @@ class ReferenceBackend final : public exec::Backend {
     return refusals;
   }
 
-  std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options) const override {
+  std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
+                                         Diagnostics&) const override {
     ops::InterpreterOptions interpreter;
     interpreter.is_wide = is_wide_;
     interpreter.max_memory_bytes = options.max_memory_bytes;

@@ -1,24 +1,43 @@
+#include "cli/options/groups/run.h"
+
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <filesystem>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
-#include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/compare.h"
+#include "cli/options/groups/data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/options/groups/running.h"
+#include "cli/run/request.h"
+#include "cli/run/status.h"
+#include "cli/run/taps.h"
+#include "cli/run/watcher.h"
 #include "cli/stopwatch.h"
-#include "compare/statistics.h"
+#include "compare/saved_metrics.h"
+#include "formats/accuracy_results.h"
+#include "inspect/computations.h"
+#include "inspect/input_roles.h"
+#include "inspect/value_sizes.h"
+#include "ir/edit.h"
+#include "onnx/export.h"
+#include "onnx/load.h"
 #include "report/json_run.h"
-#include "report/text_run.h"
+#include "report/text_comparison.h"
 
 namespace assay::cli {
 namespace {
 
-// `ref-runner-N0-11/21/26-07:40:57`
+constexpr uint64_t kHeldShare = 4;  // of the memory limit: two sides of a group, and what a backend needs for it
+
+// `onnxrt-runner-N0-11/21/26-07:40:57`; runs of one backend are counted.
 std::string runner_name(const std::string& backend, size_t number) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -28,120 +47,200 @@ std::string runner_name(const std::string& backend, size_t number) {
   return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
 }
 
-results::RunValue describe(std::string_view name, const tensor::Datum& value, bool with_stats) {
-  results::RunValue result;
-  result.name = name;
-  result.is_tensor = value.is_tensor();
-  if (value.is_tensor()) {
-    const tensor::Tensor& tensor = value.tensor();
-    result.type = tensor::name(value.declared());
-    result.shape = tensor.shape();
-    const tensor::DTypeKind kind = tensor::kind(tensor.dtype());
-    const bool has_numbers = kind != tensor::DTypeKind::string && kind != tensor::DTypeKind::complex;
-    if (with_stats && has_numbers) result.stats = compare::statistics(tensor);
-  } else {
-    result.type = value.is_sequence() ? fmt::format("sequence of {}", value.items().size())
-                  : value.is_map()    ? "map"
-                                      : "empty optional";
-  }
-  return result;
-}
-
-class Collector final : public exec::TensorSink {
+// All that one call of `run` does, from the checked request to the report.
+class Run {
  public:
-  explicit Collector(results::RunnerRun& run) : run_(run) {}
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    run_.outputs.push_back(describe(name, value, true));
+  Run(RunRequest request, const Arguments& arguments, Environment& environment)
+      : request_(std::move(request)), arguments_(arguments), environment_(environment), log_(environment.log) {}
+
+  results::RunReport run() {
+    for (const std::string& note : request_.notes) log_.warning(note);
+    if (!request_.backends.empty()) load();
+    load_results();
+    set_up_comparison();
+    exec::DataSourcePtr source;
+    if (loaded_) source = make_source();
+    if (source) static_cast<void>(source->get(0));  // what is wrong with the inputs is said before a backend starts
+    if (request_.wants_computed_tolerance) {
+      if (!source) fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
+      compute_tolerances(*source);
+    }
+    RunWatcher watcher(request_, runners_, findings(), log_);
+    watcher.print_findings();
+    exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, source.get(), plan(source.get()), watcher, findings());
+    watcher.save();
+    results::RunReport report = watcher.take();
+    report.model = request_.model;
+    report.findings = findings().all();
+    report.timings = {{"load_seconds", loaded_ ? loaded_->load_seconds : 0},
+                      {"compare_seconds", report.compare_seconds}};
+    watcher.print_findings();
+    return report;
   }
 
  private:
-  results::RunnerRun& run_;
-};
+  Diagnostics& findings() { return loaded_ ? loaded_->findings : own_findings_; }
 
-std::vector<std::string> output_names(const ir::Model& model) {
-  std::vector<std::string> names;
-  for (const ir::Use& use : model.outputs(model.main_graph())) {
-    if (use.value.valid()) names.emplace_back(model.text(model[use.value].name));
-  }
-  return names;
-}
-
-void put_in_order(std::vector<results::RunValue>& values, const std::vector<std::string>& names) {
-  std::ranges::sort(values, [&](const results::RunValue& a, const results::RunValue& b) {
-    return std::ranges::find(names, a.name) < std::ranges::find(names, b.name);
-  });
-}
-
-results::RunnerRun run_backend(const std::string& name, const std::string& runner, const ir::Model& model,
-                               const exec::SessionOptions& options, const std::vector<exec::Feed>& feeds, Log& log) {
-  results::RunnerRun run;
-  run.runner = runner;
-  log.start(fmt::format("{:<35} | Activating and starting inference", runner));
-  const Stopwatch total;
-  const exec::BackendPtr backend = exec::find_backend(name);
-  const std::unique_ptr<exec::Session> session = backend->prepare(model, options);
-  run.load_seconds = total.seconds();
-  for (const exec::Feed& feed : feeds) run.inputs.push_back(describe(feed.name, feed.value, false));
-  log.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", runner, report::values_text(run.inputs)));
-  const std::vector<std::string> outputs = output_names(model);
-  Collector collector(run);
-  const Stopwatch running;
-  with_frame([&] { return runner; }, [&] { session->run(feeds, outputs, collector); });
-  run.run_seconds = running.seconds();
-  put_in_order(run.outputs, outputs);
-  return run;
-}
-
-void print(const results::RunnerRun& run, Log& log) {
-  log.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, report::values_text(run.outputs)));
-  for (const results::RunValue& output : run.outputs) {
-    if (output.stats) {
-      log.info(
-          fmt::format("    {}: {} | Stats: {}", run.runner, printable(output.name), report::stats_text(*output.stats)));
+  void load() {
+    loaded_ = load_model(request_.model, arguments_, environment_);
+    require_runnable(*loaded_);
+    taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
+    request_.session.path = runnable_path();
+    if (!request_.save_onnx.empty()) save_model();
+    request_.session.values = taps_.beyond_outputs;
+    std::map<std::string, size_t> numbers;
+    for (const std::string& backend : request_.backends) {
+      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++),
+                                              exec::find_backend(backend, request_.session.search), loaded_->model,
+                                              request_.session));
     }
   }
-  log.finish(fmt::format("{:<35} | Completed 1 iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
-                         run.runner, run.run_seconds * 1e3, run.run_seconds * 1e3));
+
+  // The file, where a backend may read it by itself.
+  std::filesystem::path runnable_path() const {
+    const bool is_text = to_lower(std::filesystem::path(request_.model).extension().string()) == ".onnxtxt";
+    const bool is_elsewhere = arguments_.has("--external-data-dir") || arguments_.flag("--ignore-external-data");
+    return request_.model == "-" || is_text || is_elsewhere ? "" : request_.model;
+  }
+
+  // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
+  void save_model() {
+    if (!request_.outputs.is_empty()) {
+      ir::Edit edit(loaded_->model);
+      edit.set_outputs(loaded_->model.main_graph(), taps_.values);
+      request_.session.path.clear();
+      taps_.beyond_outputs.clear();
+    }
+    log_.info("Saving ONNX model to: " + printable(request_.save_onnx));
+    onnx::save(loaded_->model, request_.save_onnx);
+  }
+
+  void load_results() {
+    for (const std::string& path : request_.load_outputs) {
+      log_.info("Loading inference results from " + printable(path));
+      for (formats::SavedRun& run : formats::load_results(path)) {
+        std::vector<exec::SavedOutputs> iterations;
+        for (formats::SavedIteration& iteration : run.iterations) {
+          iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
+        }
+        runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));
+      }
+    }
+    if (runners_.size() == 1 && request_.backends.empty()) {
+      fail(ErrorCode::usage, "there is only one run, `{}`: nothing to compare it with", printable(runners_[0]->name()));
+    }
+  }
+
+  void set_up_comparison() {
+    compare::CompareOptions& options = request_.compare;
+    const bool wants_all = log_.enabled(LogLevel::verbose);
+    options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
+    options.wants_percentiles = [this, wants_all](std::string_view name) {
+      return wants_all || taps_.is_essential(name);
+    };
+  }
+
+  exec::DataSourcePtr make_source() {
+    if (request_.load_inputs.empty()) {
+      request_.data.roles = inspect::input_roles(loaded_->model);
+      return exec::generated_source(loaded_->model, request_.data, request_.iterations, loaded_->findings);
+    }
+    formats::SavedInputs inputs;
+    for (const std::string& path : request_.load_inputs) {
+      log_.info("Loading input data from " + printable(path));
+      for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
+    }
+    if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
+    request_.iterations = inputs.size();
+    return exec::saved_source(std::move(inputs));
+  }
+
+  exec::DrivePlan plan(exec::DataSource* source) {
+    exec::DrivePlan plan;
+    plan.warm_up = request_.warm_up;
+    plan.taps = loaded_ ? plan_taps(*source) : exec::TapPlan(1);
+    plan.is_sequential = request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1);
+    return plan;
+  }
+
+  // Under a memory limit, values are computed in groups: both sides of a group are held at a time.
+  exec::TapPlan plan_taps(exec::DataSource& source) {
+    const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
+    std::map<std::string, uint64_t> sizes;
+    if (budget != 0) {
+      if (std::optional<ir::Model> scratch = second_copy()) sizes = inspect::value_sizes(*scratch, *source.get(0));
+    }
+    return taps_.plan(sizes, budget);
+  }
+
+  void compute_tolerances(exec::DataSource& source) {
+    std::optional<ir::Model> scratch = second_copy();
+    if (!scratch) fail(ErrorCode::unsupported, "--tolerance auto: the model has to come from a file");
+    request_.compare.computation = [known = inspect::computations(*scratch, *source.get(0))](std::string_view name) {
+      const auto found = known.find(std::string(name));
+      return found == known.end() ? compare::Computation() : found->second;
+    };
+  }
+
+  // The model once more, for what would change it.
+  std::optional<ir::Model> second_copy() const {
+    if (request_.model == "-") return std::nullopt;
+    Diagnostics repeated;
+    return onnx::load(request_.model, load_options(arguments_), repeated);
+  }
+
+  RunRequest request_;
+  const Arguments& arguments_;
+  Environment& environment_;
+  Log& log_;
+  std::optional<LoadedModel> loaded_;
+  Diagnostics own_findings_;
+  Taps taps_;
+  std::vector<exec::RunnerPtr> runners_;
+};
+
+void print(const results::RunReport& report, const RunRequest& request, Log& log) {
+  for (const results::PairComparison& pair : report.pairs) report::print_comparison(pair, log);
+  for (const results::PairAverages& averages : report.averages) report::print_averages(averages, log);
+  if (request.validate) report::print_validation(report, log);
 }
 
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
-  const std::vector<std::string> backends = chosen_backends(arguments);
-  if (backends.empty()) fail(ErrorCode::usage, "no backend is chosen: --ref or --ref-fp64");
-  const exec::SessionOptions limits = session_options(arguments);
-  const exec::GenerateOptions data = generate_options(arguments);
+  const RunRequest request = parse_run_request(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
-  const std::string path = arguments.value("model_file");
-  LoadedModel loaded = load_model(path, arguments, environment);
-  require_runnable(loaded);
-  const std::vector<exec::Feed> feeds = exec::generate_inputs(loaded.model, data, loaded.findings);
-  print_findings(loaded.findings, environment);
-
-  results::RunReport report;
-  report.model = path;
-  for (size_t i = 0; i < backends.size(); ++i) {
-    report.runs.push_back(
-        run_backend(backends[i], runner_name(backends[i], i), loaded.model, limits, feeds, environment.log));
-    print(report.runs.back(), environment.log);
+  results::RunReport report = Run(request, arguments, environment).run();
+  print(report, request, environment.log);
+  report.timings.emplace_back("total_seconds", total.seconds());
+  if (!request.save_accuracy.empty()) {
+    environment.log.info("Saving accuracy results to " + printable(request.save_accuracy));
+    formats::save_accuracy_results(request.save_accuracy, compare::saved_metrics(report, request.compare));
   }
-  report.findings = loaded.findings.all();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
-  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
-  return kExitEqual;
+  const bool passed = report.verdict == results::Verdict::equal;
+  environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
+                                              total.seconds(), command));
+  return status_of(report.verdict);
 }
 
 }  // namespace
 
 Command command_run() {
-  return {.path = "run",
-          .summary = "run a model and show what comes out",
-          .description = "Runs a model once on made-up inputs and prints shapes, types and statistics of its outputs.",
-          .positionals = {model_positional()},
-          .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), data_group(), limits_group(),
-                     json_group()},
-          .run = run};
+  return {
+      .path = "run",
+      .summary = "run a model on one or more backends and compare the outputs",
+      .description =
+          "Runs a model on every backend that is named, in that order, on the same inputs, and compares the outputs of "
+          "neighbouring runs; saved outputs are compared like further runs. Without a model, saved outputs are "
+          "compared "
+          "with each other. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
+          "failed or nothing could be compared.",
+      .positionals = {optional_model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), onnxrt_group(), output_group(),
+                 data_group(), saved_data_group(), inference_group(), comparator_group(), functions_group(),
+                 postprocess_group(), limits_group(), json_group(), report_group(), refused_group()},
+      .run = run};
 }
 
 }  // namespace assay::cli

@@ -4,21 +4,39 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/options/groups/json.h"
+#include "exec/backend.h"
 
 namespace assay::cli {
 namespace {
 
 struct Library {
   std::string name, version;
+  std::string path;  // of those that are opened at run time
 };
+
+// What backends would open, by the names of files: nothing is opened here.
+void add_backends(std::vector<Library>& libraries) {
+  for (const Registered<exec::Backends>& file : exec::registered_backends()) {
+    for (const exec::BackendPtr& backend : file.make()) {
+      const exec::FoundLibrary found = backend->library({});
+      if (found.path.empty()) continue;
+      const std::string version = found.version.empty() ? "(version not known)" : found.version;
+      libraries.push_back({std::string(backend->name()), version, printable(found.path.string())});
+    }
+  }
+}
 
 std::vector<Library> libraries() {
   const int fmt_version = FMT_VERSION;
-  return {{"fmt", fmt::format("{}.{}.{}", fmt_version / 10000, fmt_version / 100 % 100, fmt_version % 100)},
-          {"RapidJSON", RAPIDJSON_VERSION_STRING},
-          {"glibc", gnu_get_libc_version()},
-          {"libstdc++", fmt::format("{} ({})", _GLIBCXX_RELEASE, __GLIBCXX__)}};
+  std::vector<Library> result = {
+      {"fmt", fmt::format("{}.{}.{}", fmt_version / 10000, fmt_version / 100 % 100, fmt_version % 100)},
+      {"RapidJSON", RAPIDJSON_VERSION_STRING},
+      {"glibc", gnu_get_libc_version()},
+      {"libstdc++", fmt::format("{} ({})", _GLIBCXX_RELEASE, __GLIBCXX__)}};
+  add_backends(result);
+  return result;
 }
 
 std::string report() {
@@ -40,7 +58,10 @@ int run(const Arguments& arguments, Environment& environment) {
     return kExitEqual;
   }
   std::string text = fmt::format("assay {}\n", ASSAY_VERSION);
-  for (const Library& library : libraries()) text += fmt::format("{} {}\n", library.name, library.version);
+  for (const Library& library : libraries()) {
+    text += fmt::format("{} {}", library.name, library.version);
+    text += library.path.empty() ? "\n" : fmt::format(" {}\n", library.path);
+  }
   std::fwrite(text.data(), 1, text.size(), environment.out);
   return kExitEqual;
 }

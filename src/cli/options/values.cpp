@@ -49,6 +49,12 @@ double parse_number(std::string_view option, std::string_view text) {
   return number;
 }
 
+double parse_tolerance(std::string_view option, std::string_view text) {
+  const double number = parse_number(option, text);
+  if (!(number >= 0)) fail(ErrorCode::usage, "option `{}`: expected a number of at least 0, found `{}`", option, text);
+  return number;
+}
+
 void fail_choice(std::string_view option, std::string_view value, std::span<const std::string_view> choices) {
   const std::vector<std::string> words(choices.begin(), choices.end());
   const std::optional<std::string> near = did_you_mean(value, words);

@@ -20,6 +20,8 @@ struct KeyValue {
 };
 KeyValue split_key_value(std::string_view text);
 
+// A number of at least 0, also `inf`.
+double parse_tolerance(std::string_view option, std::string_view text);
 int64_t parse_integer(std::string_view option, std::string_view text);
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);

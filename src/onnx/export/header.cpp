@@ -34,7 +34,7 @@ void HeaderExporter::write(Rope& rope, uint32_t number) {
   const ir::Header& header = model_.header();
   switch (number) {
     case field::model::ir_version:
-      return number_field(rope, number, header.ir_version, true);
+      return number_field(rope, number, versions_.ir != 0 ? versions_.ir : header.ir_version, true);
     case field::model::model_version:
       return number_field(rope, number, header.model_version, false);
     case field::model::producer_name:
@@ -60,7 +60,12 @@ void HeaderExporter::number_field(Rope& rope, uint32_t number, int64_t value, bo
 }
 
 void HeaderExporter::opset_imports(Rope& rope) {
-  write_opset_imports(rope, field::model::opset_import, model_, source(), model_.header().opset_imports);
+  std::vector<ir::OpsetImport> imports = model_.header().opset_imports;
+  for (ir::OpsetImport& import : imports) {
+    const bool is_onnx = model_.text(import.domain).empty() || model_.text(import.domain) == "ai.onnx";
+    if (versions_.opset != 0 && is_onnx) import.version = versions_.opset;
+  }
+  write_opset_imports(rope, field::model::opset_import, model_, source(), imports);
 }
 
 void HeaderExporter::metadata(Rope& rope) {

@@ -9,11 +9,18 @@
 
 namespace assay::onnx {
 
+// Versions that are written in place of the model's; 0: as they are.
+struct Versions {
+  int64_t ir = 0;
+  int64_t opset = 0;  // of the domain ai.onnx
+  friend bool operator==(const Versions&, const Versions&) = default;
+};
+
 // Writes the fields of a ModelProto that say facts about the whole model, each where the source has the first of its
 // kind. What is the same as in the source keeps its bytes.
 class HeaderExporter {
  public:
-  explicit HeaderExporter(const ir::Model& model) : model_(model) {}
+  HeaderExporter(const ir::Model& model, const Versions& versions) : model_(model), versions_(versions) {}
 
   static bool is_header(uint32_t number);
   void source_field(Rope& rope, const Field& field) { write_once(rope, field.number); }
@@ -29,6 +36,7 @@ class HeaderExporter {
   const Message* source();
 
   const ir::Model& model_;
+  Versions versions_;
   Message root_;
   std::vector<uint32_t> written_;
 };

@@ -29,6 +29,7 @@ class Rope {
   void text_field(uint32_t field, std::string_view text);
   void message_field(uint32_t field, Rope&& content);
 
+  std::vector<std::byte> to_bytes() const;
   // Copies ranges of `source` inside the kernel where they are long.
   void write_to(OutputFile& file, const MappedFile* source) const;
 
@@ -40,6 +41,8 @@ class Rope {
     tensor::StoragePtr storage;  // of tensors
     bool is_literal = false;
   };
+
+  Bytes bytes_of(const Piece& piece) const;
 
   std::string literals_;
   std::vector<Piece> pieces_;

@@ -31,6 +31,14 @@ void carry_fields(Rope& rope, const ir::Model& model, const ir::SourceRange& sou
   }
 }
 
+// The fields of a tensor whose data are in another file.
+void refer(Rope& rope, std::string_view file, uint64_t offset, uint64_t size_bytes) {
+  rope.message_field(field::tensor::external_data, entry("location", file));
+  rope.message_field(field::tensor::external_data, entry("offset", fmt::format("{}", offset)));
+  rope.message_field(field::tensor::external_data, entry("length", fmt::format("{}", size_bytes)));
+  rope.int_field(field::tensor::data_location, 1);
+}
+
 // A part of a file name made from a tensor's name.
 std::string file_name(std::string_view name) {
   constexpr size_t kMostBytes = 100;
@@ -44,7 +52,7 @@ std::string file_name(std::string_view name) {
 }  // namespace
 
 bool TensorExporter::is_clean(const ir::TensorEntry& entry, bool is_initializer) const {
-  if (entry.dirty || entry.renamed || !entry.source.present) return false;
+  if (entry.dirty || entry.renamed || !entry.source.present || placement_.detached.contains(&entry)) return false;
   return !moves(entry) && !goes_outside(entry, is_initializer);
 }
 
@@ -71,7 +79,15 @@ Rope TensorExporter::renamed(const Message& source, std::string_view name) const
   return rope;
 }
 
+Rope TensorExporter::reference(const tensor::Tensor& tensor, std::string_view name) const {
+  Rope rope;
+  header(rope, tensor, name);
+  refer(rope, "detached", 0, tensor.size_bytes());
+  return rope;
+}
+
 Rope TensorExporter::tensor(const ir::TensorEntry& entry, std::string_view name, bool is_initializer) {
+  if (placement_.detached.contains(&entry)) return reference(entry.tensor, name);
   const bool keeps_content =
       entry.source.present && !entry.dirty && !moves(entry) && !goes_outside(entry, is_initializer);
   if (keeps_content) return renamed(source_message(model_, entry.source), name);
@@ -113,10 +129,7 @@ void TensorExporter::place_outside(Rope& rope, const tensor::Tensor& tensor, std
   const uint64_t align = std::max<uint64_t>(placement_.alignment, 1);
   const uint64_t offset = placement_.one_file ? (external_end_ + align - 1) / align * align : 0;
   const std::string file = placement_.one_file ? placement_.external_name : new_file_name(name);
-  rope.message_field(field::tensor::external_data, entry("location", file));
-  rope.message_field(field::tensor::external_data, entry("offset", fmt::format("{}", offset)));
-  rope.message_field(field::tensor::external_data, entry("length", fmt::format("{}", tensor.size_bytes())));
-  rope.int_field(field::tensor::data_location, 1);
+  refer(rope, file, offset, tensor.size_bytes());
   external_.push_back({file, offset, tensor.storage()});
   external_end_ = offset + tensor.size_bytes();
 }

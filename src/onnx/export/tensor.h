@@ -18,6 +18,8 @@ struct Placement {
   uint64_t threshold = 1024;
   uint64_t alignment = 4096;
   bool one_file = true;  // otherwise one file a tensor, named after it
+  // Tensors that are only referred to, at no place in particular; whoever reads the model gets them another way.
+  std::unordered_set<const ir::TensorEntry*> detached;
   // The model goes to another folder: what lay in external files must be written anew.
   bool leaves_folder = false;
 };
@@ -46,6 +48,7 @@ class TensorExporter {
  private:
   bool moves(const ir::TensorEntry& entry) const;
   bool goes_outside(const ir::TensorEntry& entry, bool is_initializer) const;
+  Rope reference(const tensor::Tensor& tensor, std::string_view name) const;
   Rope renamed(const Message& source, std::string_view name) const;
   std::string new_file_name(std::string_view tensor_name);
   void place_outside(Rope& rope, const tensor::Tensor& tensor, std::string_view name);

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/options/groups/running.h"
 #include "report/json_compatibility.h"
 
 namespace assay::cli {
@@ -42,13 +42,14 @@ int run(const Arguments& arguments, Environment& environment) {
       for (const exec::BackendPtr& backend : file.make()) names.emplace_back(backend->name());
     }
   }
+  const exec::LibrarySearch search = library_search(arguments);
   const std::string path = arguments.value("model_file");
   const LoadedModel loaded = load_model(path, arguments, environment);
   print_findings(loaded.findings, environment);
   results::CompatibilityReport report;
   report.path = path;
   for (const std::string& name : names) {
-    report.backends.push_back(inspect::inspect_compatibility(loaded.model, *exec::find_backend(name)));
+    report.backends.push_back(inspect::inspect_compatibility(loaded.model, *exec::make_backend(name), search));
     print(report.backends.back(), environment.log);
   }
   report.timings = {{"load_seconds", loaded.load_seconds}};

@@ -5,10 +5,11 @@
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/options/groups/running.h"
 #include "cli/stopwatch.h"
 #include "report/json_lint.h"
 

@@ -8,6 +8,8 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
+#include "cli/run/data_diff.h"
+#include "formats/saved_data.h"
 #include "inspect/model_diff/model_diff.h"
 #include "report/json_diff.h"
 #include "report/text_diff.h"
@@ -15,16 +17,9 @@
 namespace assay::cli {
 namespace {
 
-double tolerance(const Arguments& arguments, std::string_view option) {
-  const double value = parse_number(option, arguments.value(option));
-  if (!(value >= 0)) {
-    fail(ErrorCode::usage, "option `{}`: expected a number of at least 0, got `{}`", option, arguments.value(option));
-  }
-  return value;
-}
-
 inspect::DiffOptions diff_options(const Arguments& arguments) {
-  return {.tolerance = {.rtol = tolerance(arguments, "--rtol"), .atol = tolerance(arguments, "--atol")},
+  return {.tolerance = {.rtol = parse_tolerance("--rtol", arguments.value("--rtol")),
+                        .atol = parse_tolerance("--atol", arguments.value("--atol"))},
           .ignore_names = arguments.flag("--ignore-names")};
 }
 
@@ -54,6 +49,7 @@ int run(const Arguments& arguments, Environment& environment) {
   if (path_a == "-" && path_b == "-") fail(ErrorCode::usage, "only one of the two models may come from standard input");
   const inspect::DiffOptions options = diff_options(arguments);
   environment.log.info(printable(fmt::format("Comparing: {} | {}", path_a, path_b)));
+  if (formats::is_data(path_a) && formats::is_data(path_b)) return diff_data(path_a, path_b, arguments, environment);
   const LoadedModel a = load_model(path_a, arguments, environment);
   print_findings(a.findings, environment);
   const LoadedModel b = load_model(path_b, arguments, environment);
@@ -93,9 +89,10 @@ OptionGroup comparison_group() {
 
 Command command_inspect_diff() {
   return {.path = "inspect diff",
-          .summary = "show in what two models differ",
+          .summary = "show in what two models, or two files of tensors, differ",
           .description =
-              "Compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
+              "Two files of saved inputs or outputs are compared run by run, iteration by iteration. Of models, it "
+              "compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
               "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
               "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
               "ignored. No difference are: another order of nodes, types of intermediate tensors that "

@@ -56,6 +56,13 @@ OptionRow model_positional() {
           .required = true};
 }
 
+OptionRow optional_model_positional() {
+  OptionRow row = model_positional();
+  row.required = false;
+  row.arity = Arity::optional;
+  return row;
+}
+
 OptionGroup model_group() {
   return {
       .title = "Model",
@@ -82,20 +89,33 @@ OptionGroup onnx_load_group() {
   };
 }
 
+onnx::LoadOptions load_options(const Arguments& arguments) {
+  onnx::LoadOptions options;
+  options.external_folder = arguments.value("--external-data-dir");
+  options.ignore_external_data = arguments.flag("--ignore-external-data");
+  options.is_onnx = arguments.value("--model-type") == "onnx";
+  return options;
+}
+
 LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment) {
   const std::string type = arguments.value("--model-type");
   refuse_other_kinds(path, type);
   environment.log.info("Loading model: " +
                        printable(path == "-" ? path : fs::absolute(path).lexically_normal().string()));
-  onnx::LoadOptions options;
-  options.external_folder = arguments.value("--external-data-dir");
-  options.ignore_external_data = arguments.flag("--ignore-external-data");
-  options.is_onnx = type == "onnx";
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Diagnostics findings;
-  ir::Model model = onnx::load(path, options, findings);
+  ir::Model model = onnx::load(path, load_options(arguments), findings);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   return {std::move(model), std::move(findings), taken.count()};
+}
+
+void require_runnable(const LoadedModel& loaded) {
+  for (const Diagnostic& finding : loaded.findings.all()) {
+    if (finding.severity != Severity::error) continue;
+    const size_t more = loaded.findings.error_count() - 1;
+    fail(ErrorCode::parse, "the model cannot be run: {}{}{}{} (`check lint` lists everything)", finding.node,
+         finding.node.empty() ? "" : ": ", finding.message, more ? fmt::format(", and {} more", more) : "");
+  }
 }
 
 void print_findings(const Diagnostics& findings, Environment& environment) {

@@ -1,0 +1,94 @@
+#include "backends/onnxrt/ort_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+
+namespace assay::backends::ort {
+namespace {
+
+struct Level {
+  std::string_view word;
+  int number;
+};
+constexpr std::array kLevels = {Level{"ort_disable_all", 0}, Level{"ort_enable_basic", 1},
+                                Level{"ort_enable_extended", 2}, Level{"ort_enable_layout", 3},
+                                Level{"ort_enable_all", 99}};
+
+int optimization_level(const std::string& wish) {
+  if (wish.empty()) return kLevels.back().number;
+  const std::string word = to_lower(wish);
+  for (const Level& level : kLevels) {
+    if (level.word == word || level.word.substr(level.word.find('_', 4) + 1) == word) return level.number;
+  }
+  fail(ErrorCode::usage, "unknown level of graph optimisation `{}`; expected one of {}", printable(wish),
+       "ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_ALL");
+}
+
+// The provider that is meant: of that name, or the first with these letters in it.
+const std::string& find_provider(const std::vector<std::string>& available, const std::string& wish) {
+  const auto exact = std::ranges::find(available, wish);
+  if (exact != available.end()) return *exact;
+  const std::string letters = to_lower(wish);
+  for (const std::string& provider : available) {
+    if (to_lower(provider).find(letters) != std::string::npos) return provider;
+  }
+  fail(ErrorCode::usage, "onnxrt has no provider `{}`; available: {}", printable(wish), join(available, ", "));
+}
+
+void append_cuda(const Library& library, SessionOptions* options) {
+  CudaOptions* made = nullptr;
+  library.call(kCreateCudaOptions, &made);
+  const Owned<CudaOptions> cuda = library.own(made);
+  library.call(kAppendCuda, options, cuda.get());
+}
+
+void append_tensorrt(const Library& library, SessionOptions* options) {
+  TensorRtOptions* made = nullptr;
+  library.call(kCreateTensorRtOptions, &made);
+  const Owned<TensorRtOptions> tensorrt = library.own(made);
+  library.call(kAppendTensorRt, options, tensorrt.get());
+}
+
+// Others go by a short name, which some of them want in capitals.
+void append_other(const Library& library, SessionOptions* options, const std::string& provider) {
+  const std::string name = provider.substr(0, provider.rfind("ExecutionProvider"));
+  std::string capitals = name;
+  std::ranges::transform(capitals, capitals.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c; });
+  try {
+    library.call(kAppendProvider, options, name.c_str(), nullptr, nullptr, 0);
+  } catch (const Error&) {
+    library.call(kAppendProvider, options, capitals.c_str(), nullptr, nullptr, 0);
+  }
+}
+
+void append_provider(const Library& library, SessionOptions* options, const std::string& provider) {
+  if (provider == "CPUExecutionProvider") return;  // always the last resort
+  if (provider == "CUDAExecutionProvider") return append_cuda(library, options);
+  if (provider == "TensorrtExecutionProvider") return append_tensorrt(library, options);
+  append_other(library, options, provider);
+}
+
+}  // namespace
+
+Owned<SessionOptions> make_options(const Library& library, const exec::SessionOptions& wishes) {
+  const int level = optimization_level(wishes.optimization_level);
+  SessionOptions* made = nullptr;
+  library.call(kCreateSessionOptions, &made);
+  Owned<SessionOptions> options = library.own(made);
+  library.call(kSetLogSeverity, options.get(), static_cast<int>(LogSeverity::fatal));
+  library.call(kSetOptimizationLevel, options.get(), level);
+  library.call(kSetIntraOpThreads, options.get(), static_cast<int>(thread_count()));
+  library.call(kSetInterOpThreads, options.get(), 1);
+  if (wishes.providers.empty()) return options;
+  const std::vector<std::string> available = library.providers();
+  for (const std::string& wish : wishes.providers) {
+    append_provider(library, options.get(), find_provider(available, wish));
+  }
+  return options;
+}
+
+}  // namespace assay::backends::ort

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "backends/onnxrt/ort_library.h"
+#include "exec/backend.h"
+
+namespace assay::backends::ort {
+
+// The library's options for a session: providers, level of optimisation, threads; nothing is logged, errors come back
+// as such. Error (usage) for a provider or a level that does not exist.
+Owned<SessionOptions> make_options(const Library& library, const exec::SessionOptions& wishes);
+
+}  // namespace assay::backends::ort

@@ -1,0 +1,200 @@
+#include "backends/onnxrt/ort_session.h"
+
+#include <charconv>
+
+#include "backends/onnxrt/ort_empty.h"
+#include "backends/onnxrt/ort_options.h"
+#include "backends/onnxrt/ort_values.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "exec/tapped_values.h"
+#include "onnx/export.h"
+#include "onnx/older_versions.h"
+
+namespace assay::backends::ort {
+namespace {
+
+constexpr int kFirstWithFolderOption = 18;
+constexpr uint64_t kDetachAboveBytes = 64 * 1024;  // below, a copy costs less than what goes with a borrowed tensor
+
+// The session of the library, with what it needs as long as it lives.
+struct Holder {
+  std::vector<FeedValue> weights;
+  Owned<Session> session;
+};
+
+// What outputs of a run may refer to: the library gives items of sequences and contents of optionals as it got them.
+struct RunHolder {
+  std::shared_ptr<Holder> session;
+  std::vector<FeedValue> feeds;
+};
+
+// The number behind a text in a message; empty if the text is not there.
+std::optional<int64_t> number_behind(const std::string& message, std::string_view text) {
+  const size_t begin = message.find(text);
+  if (begin == std::string::npos) return std::nullopt;
+  const char* const first = message.data() + begin + text.size();
+  int64_t number = 0;
+  const std::from_chars_result end = std::from_chars(first, message.data() + message.size(), number);
+  return end.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+class Maker {
+ public:
+  Maker(const Library& library, const ir::Model& model, const exec::SessionOptions& options, Diagnostics& findings)
+      : library_(library), model_(model), options_(options), findings_(findings) {}
+
+  std::shared_ptr<Holder> make(const std::vector<ir::ValueId>& extra_outputs) {
+    encode_.detach_above_bytes = kDetachAboveBytes;
+    encode_.keeps_external = has_file() && library_.minor_version() >= kFirstWithFolderOption;
+    encode_.additions.outputs = extra_outputs;
+    for (;;) {
+      try {
+        return is_as_in_file() ? from_file() : from_memory();
+      } catch (const Error& error) {
+        if (!adapt(error.message())) throw;
+      }
+    }
+  }
+
+ private:
+  bool has_file() const { return !options_.path.empty() && options_.path != "-" && model_.source(); }
+  bool is_as_in_file() const {
+    return has_file() && !model_.is_edited() && encode_.additions.outputs.empty() &&
+           encode_.additions.versions == onnx::Versions();
+  }
+
+  std::shared_ptr<Holder> from_file() const {
+    const Owned<SessionOptions> session_options = make_options(library_, options_);
+    Session* session = nullptr;
+    library_.call(kCreateSession, library_.env(), options_.path.c_str(), session_options.get(), &session);
+    return std::make_shared<Holder>(Holder{{}, library_.own(session)});
+  }
+
+  std::shared_ptr<Holder> from_memory() const {
+    const Owned<SessionOptions> session_options = make_options(library_, options_);
+    if (encode_.keeps_external) {
+      const std::string folder = std::filesystem::absolute(options_.path).parent_path().string();
+      library_.call(kAddConfigEntry, session_options.get(), "session.model_external_initializers_file_folder_path",
+                    folder.c_str());
+    }
+    const onnx::EncodedModel encoded = onnx::encode(model_, encode_);
+    std::vector<FeedValue> weights;
+    std::vector<const char*> names;
+    std::vector<const Value*> values;
+    for (const tensor::NamedDatum& tensor : encoded.detached) {
+      names.push_back(tensor.name.c_str());
+      values.push_back(weights.emplace_back(to_value(library_, tensor.value)).value.get());
+    }
+    if (!names.empty()) {
+      library_.call(kAddExternalInitializers, session_options.get(), names.data(), values.data(), names.size());
+    }
+    Session* session = nullptr;
+    library_.call(kCreateSessionFromArray, library_.env(), encoded.bytes.data(), encoded.bytes.size(),
+                  session_options.get(), &session);
+    return std::make_shared<Holder>(Holder{std::move(weights), library_.own(session)});
+  }
+
+  // Whether the next attempt may succeed: the model was too new, and what is new is not needed.
+  bool adapt(const std::string& message) {
+    onnx::Versions& versions = encode_.additions.versions;
+    const std::optional<int64_t> ir_version = number_behind(message, "max supported IR version: ");
+    if (ir_version && versions.ir == 0 && onnx::needed_ir_version(model_) <= *ir_version) {
+      versions.ir = *ir_version;
+      tell_lowered("onnxrt-ir-version", "IR version", model_.header().ir_version, *ir_version);
+      return true;
+    }
+    const std::optional<int64_t> opset = number_behind(message, "for domain ai.onnx is till opset ");
+    if (opset && versions.opset == 0 && onnx::is_same_in_opset(model_, *opset)) {
+      versions.opset = *opset;
+      tell_lowered("onnxrt-opset", "operator set", std::nullopt, *opset);
+      return true;
+    }
+    return false;
+  }
+
+  void tell_lowered(std::string_view code, std::string_view what, std::optional<int64_t> from, int64_t to) {
+    findings_.warn(code, "",
+                   fmt::format("onnxrt: {} lowered {}to {}, the newest that ONNX Runtime {} reads; the model needs "
+                               "nothing of the newer",
+                               what, from ? fmt::format("from {} ", *from) : "", to, library_.version()));
+  }
+
+  const Library& library_;
+  const ir::Model& model_;
+  const exec::SessionOptions& options_;
+  Diagnostics& findings_;
+  onnx::EncodeOptions encode_;
+};
+
+class OrtSession final : public exec::Session {
+ public:
+  OrtSession(const Library& library, const ir::Model& model, exec::TappedValues values, std::shared_ptr<Holder> holder)
+      : library_(library), model_(model), values_(std::move(values)), holder_(std::move(holder)) {}
+
+  void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
+    std::vector<const char*> wanted;
+    for (const std::string& name : values) {
+      const std::optional<tensor::Datum> given = values_.given(name, feeds);
+      given ? sink.accept(name, *given) : wanted.push_back(name.c_str());
+    }
+    if (wanted.empty()) return;
+    const std::shared_ptr<RunHolder> run = std::make_shared<RunHolder>(RunHolder{holder_, {}});
+    for (const exec::Feed& feed : feeds) run->feeds.push_back(to_feed(feed));
+    std::vector<Owned<Value>> results = compute(feeds, run->feeds, wanted);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      sink.accept(wanted[i], to_datum(library_, std::move(results[i]), run));
+    }
+  }
+
+ private:
+  static bool is_empty(const tensor::Datum& value) {
+    return value.is_none() || (value.is_sequence() && value.items().empty());
+  }
+
+  FeedValue empty(const exec::Feed& feed) const {
+    ir::TypeId type;
+    for (const ir::ValueId id : model_[model_.main_graph()].inputs) {
+      if (model_.text(model_[id].name) == feed.name) type = model_[id].type;
+    }
+    return {{}, make_empty(library_, model_.types(), type)};
+  }
+
+  FeedValue to_feed(const exec::Feed& feed) const {
+    return with_frame([&] { return fmt::format("input `{}`", printable(feed.name)); },
+                      [&] { return is_empty(feed.value) ? empty(feed) : to_value(library_, feed.value); });
+  }
+
+  std::vector<Owned<Value>> compute(std::span<const exec::Feed> feeds, const std::vector<FeedValue>& inputs,
+                                    const std::vector<const char*>& wanted) const {
+    std::vector<const char*> names;
+    std::vector<const Value*> values;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      names.push_back(feeds[i].name.c_str());
+      values.push_back(inputs[i].value.get());
+    }
+    std::vector<Value*> made(wanted.size());
+    library_.call(kRun, holder_->session.get(), nullptr, names.data(), values.data(), values.size(), wanted.data(),
+                  wanted.size(), made.data());
+    std::vector<Owned<Value>> results;
+    for (Value* const value : made) results.push_back(library_.own(value));
+    return results;
+  }
+
+  const Library& library_;
+  const ir::Model& model_;
+  exec::TappedValues values_;
+  std::shared_ptr<Holder> holder_;
+};
+
+}  // namespace
+
+std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Model& model,
+                                            const exec::SessionOptions& options, Diagnostics& findings) {
+  exec::TappedValues values(model, options.values);
+  const SignalGuard guard;
+  std::shared_ptr<Holder> holder = Maker(library, model, options, findings).make(values.extra_outputs());
+  return std::make_unique<OrtSession>(library, model, std::move(values), std::move(holder));
+}
+
+}  // namespace assay::backends::ort

@@ -1,0 +1,130 @@
+#include "backends/openvino/ov_compile.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <stdlib.h>
+
+#include "base/errno_text.h"
+#include "base/parallel.h"
+#include "base/text.h"
+
+namespace assay::backends::ov {
+namespace fs = std::filesystem;
+
+namespace {
+
+// A folder that only this user can enter, gone with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "assay_model_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      fail(ErrorCode::io, "`{}` cannot be made: {}", pattern, errno_text(errno));
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string find_device(const Library& library, const std::vector<std::string>& wishes) {
+  if (wishes.empty()) return "CPU";
+  const std::vector<std::string> devices = library.devices();
+  const std::string wish = to_lower(wishes.front());
+  for (const std::string& device : devices) {
+    if (to_lower(device).find(wish) != std::string::npos) return device;
+  }
+  fail(ErrorCode::usage, "openvino has no device `{}`; available: {}", printable(wishes.front()), join(devices, ", "));
+}
+
+// Empty: f32 whatever the device would rather compute in.
+std::string execution_mode(const std::string& wish) {
+  constexpr std::array<std::string_view, 2> kModes = {"accuracy", "performance"};
+  const std::string word = to_lower(wish);
+  if (!word.empty() && std::ranges::find(kModes, word) == kModes.end()) {
+    fail(ErrorCode::usage, "unknown execution mode `{}` of OpenVINO; expected ACCURACY or PERFORMANCE",
+         printable(wish));
+  }
+  return word.empty() ? "" : word == "accuracy" ? "ACCURACY" : "PERFORMANCE";
+}
+
+class Maker {
+ public:
+  Maker(const Library& library, const ir::Model& model, const exec::SessionOptions& options)
+      : library_(library), api_(library.api()), model_(model), options_(options) {}
+
+  Owned<CompiledModel> make(const onnx::Additions& additions) const {
+    const std::string device = find_device(library_, options_.providers);
+    const std::string mode = execution_mode(options_.optimization_level);
+    return compile(*read(additions), device, mode);
+  }
+
+ private:
+  Owned<Model> read(const onnx::Additions& additions) const {
+    const bool is_as_in_file = !options_.path.empty() && options_.path != "-" && model_.source() &&
+                               !model_.is_edited() && additions.outputs.empty();
+    if (is_as_in_file) return read_file(options_.path);
+    try {
+      return read_bytes(onnx::encode(model_, {.detach_above_bytes = {}, .additions = additions}).bytes);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit) throw;
+    }
+    const TemporaryFolder folder;
+    onnx::SaveOptions save;
+    save.additions = additions;
+    onnx::save(model_, folder.path() / "model.onnx", save);
+    return read_file(folder.path() / "model.onnx");
+  }
+
+  Owned<Model> read_file(const fs::path& path) const {
+    Model* made = nullptr;
+    library_.check(api_.ov_core_read_model(library_.core(), path.c_str(), nullptr, &made), ErrorCode::unsupported);
+    return {made, api_.ov_model_free};
+  }
+
+  Owned<Model> read_bytes(const std::vector<std::byte>& bytes) const {
+    const char* const text = reinterpret_cast<const char*>(bytes.data());
+    Model* made = nullptr;
+    library_.check(api_.ov_core_read_model_from_memory_buffer(library_.core(), text, bytes.size(), nullptr, &made),
+                   ErrorCode::unsupported);
+    return {made, api_.ov_model_free};
+  }
+
+  Owned<CompiledModel> compile(const Model& model, const std::string& device, const std::string& mode) const {
+    const bool is_cpu = device.starts_with("CPU");
+    const std::string threads = fmt::format("{}", thread_count());
+    const char* const precision = mode.empty() ? "INFERENCE_PRECISION_HINT" : "EXECUTION_MODE_HINT";
+    const char* const precision_value = mode.empty() ? "f32" : mode.c_str();
+    constexpr size_t kWords = 6;  // keys and values; what only the CPU knows stands last
+    CompiledModel* made = nullptr;
+    library_.check(api_.ov_core_compile_model(library_.core(), &model, device.c_str(), is_cpu ? kWords : kWords - 2,
+                                              &made, precision, precision_value, "PERFORMANCE_HINT", "LATENCY",
+                                              "INFERENCE_NUM_THREADS", threads.c_str()),
+                   ErrorCode::unsupported);
+    return {made, api_.ov_compiled_model_free};
+  }
+
+  const Library& library_;
+  const Api& api_;
+  const ir::Model& model_;
+  const exec::SessionOptions& options_;
+};
+
+}  // namespace
+
+Owned<CompiledModel> compile(const Library& library, const ir::Model& model, const exec::SessionOptions& options,
+                             const onnx::Additions& additions) {
+  return Maker(library, model, options).make(additions);
+}
+
+}  // namespace assay::backends::ov

@@ -1,0 +1,14 @@
+#include "cli/data_commands.h"
+
+namespace assay::cli {
+
+Command command_data_to_input() {
+  return {.path = "data to-input",
+          .summary = "make a file of inputs of files of inputs or outputs",
+          .description = "The same as `data merge`, by its older name.",
+          .positionals = {data_files_positional()},
+          .groups = {logging_group(), data_output_group()},
+          .run = run_data_merge};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,119 @@
+#include "cli/options/groups/backends.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/options/values.h"
+
+namespace assay::cli {
+namespace {
+
+// The flags that choose a backend; those without a name are recognised and refused.
+struct BackendFlag {
+  std::string_view option;
+  std::string_view backend;
+  std::string_view refusal;
+};
+
+constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
+constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},
+                               BackendFlag{"--ref-fp64", "ref-fp64", ""},
+                               BackendFlag{"--onnxrt", "onnxrt", ""},
+                               BackendFlag{"--openvino", "openvino", ""},
+                               BackendFlag{"--engine", "", kNoEngine},
+                               BackendFlag{"--trt-engine", "", kNoEngine},
+                               BackendFlag{"--tf", "", "TensorFlow models are not supported"}};
+
+OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
+  return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
+}
+
+uint64_t positive(std::string_view option, const std::string& text) {
+  const int64_t number = parse_integer(option, text);
+  if (number < 1) fail(ErrorCode::usage, "{} must be at least 1, seen {}", option, number);
+  return static_cast<uint64_t>(number);
+}
+
+}  // namespace
+
+OptionGroup backend_group() {
+  return {
+      .title = "Backends",
+      .description = "What runs the model; each may be named as often as wanted, in any order",
+      .rows = {flag({"--ref", "--pluginref"}, "the reference interpreter: every operator, in plain loops"),
+               flag({"--ref-fp64"}, "the same with every floating value carried in double from end to end"),
+               flag({"--onnxrt"}, "ONNX Runtime, from the user's Python package or the system"),
+               flag({"--openvino"}, "OpenVINO, from the user's Python package or the system"),
+               flag({"--engine", "--trt"}, "the built-in engine", true),
+               {.names = {"--trt-engine"}, .metavar = "FILE", .help = "a built engine", .hidden = true},
+               flag({"--tf"}, "TensorFlow", true),
+               {.names = {"--python"},
+                .metavar = "FILE",
+                .help = "the Python whose packages are used and that runs the user's scripts; default: the first "
+                        "python3 on PATH",
+                .is_file = true}},
+  };
+}
+
+std::vector<std::string> chosen_backends(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const Arguments::Occurrence& use : arguments.in_order()) {
+    const std::string_view name = canonical_name(*use.row);
+    const auto chosen = std::ranges::find(kFlags, name, &BackendFlag::option);
+    if (chosen == kFlags.end()) continue;
+    if (!chosen->refusal.empty()) fail(ErrorCode::unsupported, "`{}`: {}", name, chosen->refusal);
+    names.emplace_back(chosen->backend);
+  }
+  return names;
+}
+
+exec::LibrarySearch library_search(const Arguments& arguments) {
+  return {.python = arguments.knows("--python") ? arguments.value("--python") : ""};
+}
+
+OptionGroup onnxrt_group() {
+  return {
+      .title = "ONNX Runtime",
+      .description = "How ONNX Runtime is set up",
+      .rows = {{.names = {"--providers", "--execution-providers"},
+                .arity = Arity::one_or_more,
+                .help = "execution providers, the first wish first; a part of a name is enough; default: cpu"},
+               {.names = {"--graph-optimization-level"},
+                .choices = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"},
+                .help = "how far ONNX Runtime may rewrite the model; default: its own"}},
+  };
+}
+
+OptionGroup limits_group() {
+  return {
+      .title = "Limits",
+      .description = "What a run may take",
+      .rows = {{.names = {"--threads"}, .metavar = "N", .help = "threads that work; default: the cores it may use"},
+               {.names = {"--max-memory"},
+                .metavar = "SIZE",
+                .help = "most memory that values may take, as 512M or 8G; default: that of the machine"},
+               {.names = {"--max-steps"}, .metavar = "N", .help = "most iterations of one Loop; default: ten million"}},
+  };
+}
+
+exec::SessionOptions session_options(const Arguments& arguments) {
+  exec::SessionOptions options;
+  if (arguments.has("--threads")) {
+    set_thread_count(
+        static_cast<unsigned>(std::min<uint64_t>(positive("--threads", arguments.value("--threads")), 1024)));
+  }
+  if (arguments.has("--max-memory")) {
+    options.max_memory_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
+  }
+  if (arguments.has("--max-steps")) options.max_steps = positive("--max-steps", arguments.value("--max-steps"));
+  options.search = library_search(arguments);
+  if (arguments.knows("--providers")) {
+    options.providers = arguments.values("--providers");
+    options.optimization_level = arguments.value("--graph-optimization-level");
+  }
+  return options;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "compare/options.h"
+
+namespace assay::cli {
+
+// How two runs are compared; the functions and their thresholds.
+OptionGroup comparator_group();
+OptionGroup functions_group();
+// Every word is checked here. What depends on the model (is_essential, wants_percentiles, computed_tolerance) is left
+// empty. `notes` gets a line for each option of a function that is not selected.
+compare::CompareOptions compare_options(const Arguments& arguments, std::vector<std::string>& notes);
+// Whether the tolerances are to be computed (`--tolerance auto`).
+bool wants_computed_tolerance(const Arguments& arguments);
+
+}  // namespace assay::cli

@@ -1,0 +1,104 @@
+#include "cli/options/groups/data.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/values.h"
+
+namespace assay::cli {
+namespace {
+
+double finite(std::string_view option, std::string_view text) {
+  const double number = parse_number(option, text);
+  if (!std::isfinite(number)) fail(ErrorCode::usage, "{}: bounds must be finite, seen `{}`", option, printable(text));
+  return number;
+}
+
+// `[NAME:][MIN,MAX]`
+exec::ValueRange parse_range(std::string_view text) {
+  const size_t bracket = text.rfind('[');
+  const bool is_list = bracket != std::string_view::npos && text.back() == ']';
+  const bool has_name = bracket > 0;
+  if (!is_list || (has_name && text[bracket - 1] != ':')) {
+    fail(ErrorCode::usage, "--val-range: expected [NAME:][MIN,MAX], seen `{}`", printable(text));
+  }
+  const std::vector<std::string_view> bounds = split(text.substr(bracket + 1, text.size() - bracket - 2), ',');
+  if (bounds.size() != 2) {
+    fail(ErrorCode::usage, "--val-range: expected two numbers, seen {} in `{}`", bounds.size(), printable(text));
+  }
+  const auto trim = [](std::string_view word) {
+    const size_t begin = word.find_first_not_of(' ');
+    return begin == std::string_view::npos ? word : word.substr(begin, word.find_last_not_of(' ') - begin + 1);
+  };
+  exec::ValueRange range;
+  range.pattern = has_name ? text.substr(0, bracket - 1) : "";
+  range.low = finite("--val-range", trim(bounds[0]));
+  range.high = finite("--val-range", trim(bounds[1]));
+  if (range.low > range.high) {
+    fail(ErrorCode::usage, "--val-range: the least value is above the greatest in `{}`", printable(text));
+  }
+  return range;
+}
+
+// The older pairs of options: both have their default once one of them is given.
+std::optional<exec::ValueRange> parse_pair(const Arguments& arguments, std::string_view low, std::string_view high,
+                                           exec::ValueRange defaults) {
+  if (!arguments.has(low) && !arguments.has(high)) return std::nullopt;
+  if (arguments.has(low)) defaults.low = finite(low, arguments.value(low));
+  if (arguments.has(high)) defaults.high = finite(high, arguments.value(high));
+  if (defaults.low > defaults.high) fail(ErrorCode::usage, "{} is above {}", low, high);
+  return defaults;
+}
+
+}  // namespace
+
+OptionGroup data_group() {
+  const auto bound = [](std::string_view name, std::string_view help) {
+    return OptionRow{.names = {name}, .metavar = "NUMBER", .help = help, .hidden = true};
+  };
+  return {
+      .title = "Data Loader",
+      .description = "The inputs that are made up",
+      .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the made-up inputs"},
+               {.names = {"--input-shapes", "--inputs"},
+                .arity = Arity::one_or_more,
+                .repeat = Repeat::append,
+                .metavar = "NAME:[DIM,...]",
+                .help = "shapes of inputs whose dims the model leaves open; names may be wildcards"},
+               {.names = {"--val-range"},
+                .arity = Arity::one_or_more,
+                .metavar = "[NAME:][MIN,MAX]",
+                .help = "least and greatest value, for all inputs or for those of a name; default: [0,1]"},
+               bound("--int-min", "least value of integers; older form of --val-range"),
+               bound("--int-max", "greatest value of integers"),
+               bound("--float-min", "least value of floats"),
+               bound("--float-max", "greatest value of floats"),
+               {.names = {"--sensible-inputs"},
+                .arity = Arity::flag,
+                .help = "draw indices from the whole table that they look into, and make masks of ones",
+                .details = "Without it the values are those that the peer draws for the same seed, except that indices "
+                           "beyond their table are wrapped into it."}},
+  };
+}
+
+exec::GenerateOptions generate_options(const Arguments& arguments) {
+  exec::GenerateOptions options;
+  const int64_t seed = parse_integer("--seed", arguments.value("--seed"));
+  if (seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
+    fail(ErrorCode::usage, "--seed must be between 0 and 4294967295, seen {}", seed);
+  }
+  options.seed = static_cast<uint64_t>(seed);
+  if (arguments.has("--max-memory")) options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
+  for (const std::string& text : arguments.values("--input-shapes")) {
+    options.shapes.push_back(parse_input_shape("--input-shapes", text));
+  }
+  for (const std::string& text : arguments.values("--val-range")) options.ranges.push_back(parse_range(text));
+  options.integer_range = parse_pair(arguments, "--int-min", "--int-max", {.low = 1, .high = 25});
+  options.float_range = parse_pair(arguments, "--float-min", "--float-max", {.low = -1, .high = 1});
+  options.is_sensible = arguments.flag("--sensible-inputs");
+  return options;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,271 @@
+#include "cli/options/groups/run.h"
+
+#include "base/error.h"
+
+namespace assay::cli {
+namespace {
+
+OptionRow hidden(std::vector<std::string_view> names, Arity arity) {
+  return {.names = std::move(names), .arity = arity, .help = "not part of this build", .hidden = true};
+}
+
+bool is_tensorflow(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "--ckpt",       "--freeze-graph",        "--tf-outputs",          "--save-pb",
+      "--tftrt",      "--use-tftrt",           "--save-tensorboard",    "--xla",
+      "--opset",      "--save-timeline",       "--gpu-memory-fraction", "--allow-growth",
+      "--dynamic-op", "--minimum-segment-size"};
+  for (const std::string_view known : kNames) {
+    if (known == name) return true;
+  }
+  return false;
+}
+
+std::vector<OptionRow> refused_rows() {
+  std::vector<OptionRow> rows;
+  for (const std::string_view name : {"--tf32",
+                                      "--fp16",
+                                      "--bf16",
+                                      "--fp8",
+                                      "--int8",
+                                      "--best",
+                                      "--sparse-weights",
+                                      "--version-compatible",
+                                      "--exclude-lean-runtime",
+                                      "--error-on-timing-cache-miss",
+                                      "--disable-compilation-cache",
+                                      "--trt-safety-restricted",
+                                      "--refittable",
+                                      "--strip-plan",
+                                      "--use-dla",
+                                      "--allow-gpu-fallback",
+                                      "--weight-streaming",
+                                      "--direct-io",
+                                      "--use-gpu",
+                                      "--plugin-instancenorm",
+                                      "--strongly-typed",
+                                      "--mark-unfused-tensors-as-debug-tensors",
+                                      "--decomposable-attentions",
+                                      "--enable-uint8-asymmetric-quantization-dla",
+                                      "--strict",
+                                      "--freeze-graph",
+                                      "--tftrt",
+                                      "--use-tftrt",
+                                      "--xla",
+                                      "--allow-growth",
+                                      "--dynamic-op",
+                                      "--fp-to-fp16"}) {
+    rows.push_back(hidden({name}, Arity::flag));
+  }
+  for (const std::string_view name : {"--precision-constraints",
+                                      "--calibration-cache",
+                                      "--load-timing-cache",
+                                      "--trt-config-script",
+                                      "--trt-config-func-name",
+                                      "--trt-network-func-name",
+                                      "--builder-optimization-level",
+                                      "--hardware-compatibility-level",
+                                      "--max-aux-streams",
+                                      "--profiling-verbosity",
+                                      "--runtime-platform",
+                                      "--engine-capability",
+                                      "--tiling-optimization-level",
+                                      "--save-engine",
+                                      "--save-timing-cache",
+                                      "--load-runtime",
+                                      "--optimization-profile",
+                                      "--allocation-strategy",
+                                      "--weight-streaming-budget",
+                                      "--dla-workspace-allocation-strategy",
+                                      "--weights",
+                                      "--ckpt",
+                                      "--save-pb",
+                                      "--save-tensorboard",
+                                      "--save-timeline",
+                                      "--gpu-memory-fraction",
+                                      "--opset",
+                                      "--minimum-segment-size",
+                                      "--gen-script",
+                                      "--workspace",
+                                      "--quantile"}) {
+    rows.push_back(hidden({name}, Arity::one));
+  }
+  for (const std::string_view name :
+       {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes", "--tactic-sources", "--preview-features",
+        "--quantization-flags", "--compute-capabilities", "--plugins", "--onnx-flags", "--trt-outputs",
+        "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions", "--tensor-formats", "--mark-debug",
+        "--tf-outputs", "--all-tensor-formats"}) {
+    rows.push_back(hidden({name}, Arity::any));
+  }
+  rows.push_back(hidden({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
+  rows.push_back(hidden({"--save-tactics", "--save-tactic-replay"}, Arity::one));
+  rows.push_back(hidden({"--load-tactics", "--load-tactic-replay"}, Arity::one));
+  rows.push_back(hidden({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
+  rows.push_back(hidden({"--pool-limit", "--memory-pool-limit"}, Arity::any));
+  rows.push_back(hidden({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
+  rows.push_back(hidden({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
+  rows.push_back(hidden({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
+  return rows;
+}
+
+}  // namespace
+
+OptionGroup output_group() {
+  return {
+      .title = "Outputs",
+      .description = "Which values of the model are computed and compared",
+      .rows =
+          {
+              {.names = {"--onnx-outputs"},
+               .arity = Arity::one_or_more,
+               .metavar = "NAME",
+               .help = "values in the place of the model's outputs; names may be wildcards; `mark all`: every value"},
+              {.names = {"--onnx-outputs-by-type"},
+               .arity = Arity::one_or_more,
+               .metavar = "OP",
+               .help = "the outputs of all nodes of these operators"},
+              {.names = {"--onnx-exclude-outputs", "--exclude-outputs"},
+               .arity = Arity::one_or_more,
+               .metavar = "NAME",
+               .help = "values that are left out of them; names may be wildcards"},
+          },
+      .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}}},
+  };
+}
+
+ir::OutputSelection parse_outputs(const Arguments& arguments) {
+  ir::OutputSelection selection;
+  selection.names = arguments.values("--onnx-outputs");
+  selection.is_everything = selection.names == std::vector<std::string>{"mark", "all"};
+  if (selection.is_everything) selection.names.clear();
+  selection.op_types = arguments.values("--onnx-outputs-by-type");
+  selection.excluded = arguments.values("--onnx-exclude-outputs");
+  return selection;
+}
+
+OptionGroup inference_group() {
+  return {
+      .title = "Inference",
+      .description = "How often and how the model is run",
+      .rows =
+          {{.names = {"--save-onnx"},
+            .metavar = "FILE",
+            .help = "save the model with the chosen outputs",
+            .is_file = true},
+           {.names = {"--iterations", "--iters"},
+            .metavar = "N",
+            .default_value = "1",
+            .help = "sets of inputs that are made up, each with a seed of its own"},
+           {.names = {"--warm-up"},
+            .metavar = "N",
+            .default_value = "0",
+            .help = "runs before the first one that counts"},
+           {.names = {"--sequential-runners"},
+            .arity = Arity::flag,
+            .help = "let each run do all iterations before the next one starts"},
+           {.names = {"--isolate", "--use-subprocess"},
+            .arity = Arity::flag,
+            .help = "run each backend in a process of its own: if it dies or hangs, that is reported as its failure"},
+           {.names = {"--timeout"}, .metavar = "SECONDS", .help = "with --isolate: the longest that one run may take"},
+           {.names = {"--jobs"},
+            .metavar = "N",
+            .help = "with --isolate: how many backends run at a time; default: 1"}},
+      .spellings = {{.option = "--warm-up-runs", .value = "*", .words = {"--warm-up", "{}"}}},
+  };
+}
+
+OptionGroup saved_data_group() {
+  const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
+    return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
+  };
+  return {
+      .title = "Saved Data",
+      .description =
+          "Inputs and outputs in files: JSON as the peer writes it, .npz, .npy, .safetensors, .raw; a path that "
+          "ends in / is a folder with one file an iteration",
+      .rows = {file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "inputs, in the place of made-up ones"),
+               file({"--data-loader-script"}, Arity::one,
+                    "Python script (FILE[:FUNCTION], default function load_data) that gives the inputs"),
+               {.names = {"--data-loader-func-name"},
+                .metavar = "NAME",
+                .help = "older form of the function in --data-loader-script",
+                .hidden = true},
+               {.names = {"--data-loader-backend-module"},
+                .choices = {"numpy", "torch"},
+                .default_value = "numpy",
+                .help = "whose random stream the made-up inputs come from",
+                .hidden = true},
+               file({"--save-inputs", "--save-input-data"}, Arity::one, "save the inputs of all iterations"),
+               {.names = {"--save-input-blob"},
+                .arity = Arity::optional,
+                .metavar = "FOLDER",
+                .help = "save the raw bytes of each input below this folder; default: the current one"},
+               file({"--load-outputs", "--load-results"}, Arity::one_or_more,
+                    "saved outputs, compared like further runs behind the backends"),
+               file({"--save-outputs", "--save-results"}, Arity::one,
+                    "save the outputs of all backends and iterations")},
+  };
+}
+
+OptionGroup postprocess_group() {
+  return {
+      .title = "Post-processing",
+      .description = "What is done with outputs before they are compared, and how else they are judged",
+      .rows = {{.names = {"--postprocess", "--postprocess-func"},
+                .arity = Arity::one_or_more,
+                .metavar = "[NAME:]top-K[,axis=N]",
+                .help = "replace outputs by the indices of their K largest values along an axis; default: the last"},
+               {.names = {"--postprocess-func-script"},
+                .metavar = "FILE[:FUNCTION]",
+                .help = "Python script (default function postprocess_outputs) that changes the outputs",
+                .is_file = true},
+               {.names = {"--compare-func-script"},
+                .metavar = "FILE[:FUNCTION]",
+                .help = "Python script (default function compare_outputs) that judges two iterations",
+                .is_file = true},
+               {.names = {"--check-average"},
+                .arity = Arity::flag,
+                .help = "judge each output by its metrics averaged over all iterations"},
+               {.names = {"--validate"}, .arity = Arity::flag, .help = "fail if an output holds NaN or infinity"}},
+  };
+}
+
+OptionGroup report_group() {
+  const auto file = [](std::string_view name, std::string_view metavar, std::string_view help) {
+    return OptionRow{.names = {name}, .metavar = metavar, .help = help, .is_file = true};
+  };
+  return {
+      .title = "Further Reports",
+      .description = "The result in other forms",
+      .rows =
+          {file("--report", "FILE", "write one self-contained HTML page"),
+           file("--junit", "FILE", "write the verdicts as JUnit XML"),
+           file("--save-accuracy-results", "FILE", "write the metrics as JSON of the peer, for `check accuracy`"),
+           file("--save-heatmaps", "FOLDER", "draw the differences of each output as PNG heat maps"),
+           {.names = {"--show-heatmaps"}, .arity = Arity::flag, .help = "the same in a temporary folder; prints paths"},
+           file("--save-error-metrics-plot", "FOLDER", "plot the differences of each output over its magnitude as PNG"),
+           {.names = {"--show-error-metrics-plot"},
+            .arity = Arity::flag,
+            .help = "the same in a temporary folder; prints paths"}},
+  };
+}
+
+OptionGroup refused_group() {
+  return {.title = "Engine",
+          .description = "Options of the built-in engine, which is not part of this build: they are refused",
+          .rows = refused_rows()};
+}
+
+void refuse_absent_options(const Arguments& arguments) {
+  const OptionGroup group = refused_group();
+  for (const OptionRow& row : group.rows) {
+    const std::string_view name = canonical_name(row);
+    if (!arguments.has(name)) continue;
+    if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: TensorFlow models are not supported", name);
+    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
+    if (name == "--fp-to-fp16") fail(ErrorCode::unsupported, "`{}`: this build cannot convert models", name);
+    fail(ErrorCode::unsupported, "`{}`: the built-in engine is not part of this build", name);
+  }
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "ir/selection.h"
+
+namespace assay::cli {
+
+// Groups that only `run` has: which values are compared, what is loaded and saved, iterations, post-processing.
+OptionGroup output_group();
+ir::OutputSelection parse_outputs(const Arguments& arguments);
+OptionGroup inference_group();
+OptionGroup saved_data_group();
+OptionGroup postprocess_group();
+OptionGroup report_group();
+// Options of the built-in engine and of TensorFlow, which this build refuses (exit 3).
+OptionGroup refused_group();
+// Error (unsupported) if one of them was given.
+void refuse_absent_options(const Arguments& arguments);
+
+}  // namespace assay::cli

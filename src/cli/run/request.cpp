@@ -1,0 +1,110 @@
+#include "cli/run/request.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/compare.h"
+#include "cli/options/groups/data.h"
+#include "cli/options/groups/run.h"
+#include "cli/options/values.h"
+#include "compare/averages.h"
+
+namespace assay::cli {
+namespace {
+
+uint64_t at_least(std::string_view option, const std::string& text, int64_t least) {
+  const int64_t number = parse_integer(option, text);
+  if (number < least) fail(ErrorCode::usage, "{} must be at least {}, seen {}", option, least, number);
+  return static_cast<uint64_t>(number);
+}
+
+// `top-5` or `top-5,axis=1`
+compare::TopK parse_top_k(std::string_view text) {
+  constexpr std::string_view kTop = "top-";
+  constexpr std::string_view kAxis = "axis=";
+  const std::vector<std::string_view> parts = split(text, ',');
+  const bool has_axis = parts.size() == 2 && parts[1].starts_with(kAxis);
+  if (!parts[0].starts_with(kTop) || parts.size() > 2 || (parts.size() == 2 && !has_axis)) {
+    fail(ErrorCode::usage, "--postprocess: expected top-K or top-K,axis=N, seen `{}`", printable(text));
+  }
+  compare::TopK setting;
+  setting.k = static_cast<int64_t>(at_least("--postprocess", std::string(parts[0].substr(kTop.size())), 1));
+  if (has_axis) setting.axis = parse_integer("--postprocess", parts[1].substr(kAxis.size()));
+  return setting;
+}
+
+void read_post_processing(const Arguments& arguments, RunRequest& request) {
+  for (const std::string& text : arguments.values("--postprocess")) {
+    const size_t top = text.rfind("top-");
+    const bool has_name = top != std::string::npos && top > 0 && text[top - 1] == ':';
+    request.post_processing.set(has_name ? text.substr(0, top - 1) : "",
+                                parse_top_k(has_name ? text.substr(top) : text));
+  }
+}
+
+void read_files(const Arguments& arguments, RunRequest& request) {
+  request.load_inputs = arguments.values("--load-inputs");
+  request.load_outputs = arguments.values("--load-outputs");
+  request.save_inputs = arguments.value("--save-inputs");
+  request.save_outputs = arguments.value("--save-outputs");
+  request.save_accuracy = arguments.value("--save-accuracy-results");
+  request.save_onnx = arguments.value("--save-onnx");
+  if (arguments.has("--save-input-blob")) {
+    const std::string folder = arguments.value("--save-input-blob");
+    request.save_blobs = folder.empty() ? "." : folder;
+  }
+  if (!request.save_inputs.empty() && request.save_inputs == request.save_outputs) {
+    fail(ErrorCode::usage, "--save-inputs and --save-outputs name the same file `{}`", printable(request.save_inputs));
+  }
+  if (arguments.value("--data-loader-backend-module") == "torch") {
+    fail(ErrorCode::unsupported, "--data-loader-backend-module torch: only the stream of numpy can be reproduced");
+  }
+}
+
+// What makes no sense together.
+void check(const Arguments& arguments, RunRequest& request) {
+  const bool has_results = !request.load_outputs.empty();
+  if (request.backends.empty() && !has_results) {
+    fail(ErrorCode::usage, "nothing to run or compare: choose a backend (--ref, --onnxrt, ...) or --load-outputs");
+  }
+  if (!request.backends.empty() && request.model.empty())
+    fail(ErrorCode::usage, "a backend is chosen, but no model is given");
+  if (request.backends.empty() && !request.model.empty()) {
+    request.notes.emplace_back("no backend is chosen: the model is not run");
+  }
+  if (request.check_average) compare::check_averages(request.compare);
+  if (request.load_inputs.empty()) return;
+  for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
+                                         "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {
+    if (arguments.has(ignored)) {
+      request.notes.push_back(fmt::format("Argument: '{}' will be ignored since inputs are loaded", ignored));
+    }
+  }
+}
+
+}  // namespace
+
+RunRequest parse_run_request(const Arguments& arguments) {
+  RunRequest request;
+  refuse_absent_options(arguments);
+  request.backends = chosen_backends(arguments);
+  request.model = arguments.value("model_file");
+  request.session = session_options(arguments);
+  request.data = generate_options(arguments);
+  request.compare = compare_options(arguments, request.notes);
+  read_post_processing(arguments, request);
+  request.outputs = parse_outputs(arguments);
+  request.iterations = at_least("--iterations", arguments.value("--iterations"), 1);
+  request.warm_up = at_least("--warm-up", arguments.value("--warm-up"), 0);
+  request.is_sequential = arguments.flag("--sequential-runners");
+  request.wants_computed_tolerance = wants_computed_tolerance(arguments);
+  request.check_average = arguments.flag("--check-average");
+  request.validate = arguments.flag("--validate");
+  read_files(arguments, request);
+  check(arguments, request);
+  return request;
+}
+
+}  // namespace assay::cli

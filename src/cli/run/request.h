@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+#include "compare/options.h"
+#include "compare/post_process.h"
+#include "exec/generated_inputs.h"
+#include "ir/selection.h"
+
+namespace assay::cli {
+
+// What the options of `run` ask for, every word checked before any work starts.
+struct RunRequest {
+  std::vector<std::string> backends;
+  std::string model;  // empty: only saved results are compared
+  exec::SessionOptions session;
+  exec::GenerateOptions data;
+  compare::CompareOptions compare;
+  compare::PostProcessing post_processing{std::nullopt};
+  ir::OutputSelection outputs;
+  uint64_t iterations = 1;
+  uint64_t warm_up = 0;
+  bool is_sequential = false;
+  bool wants_computed_tolerance = false;
+  bool check_average = false;
+  bool validate = false;
+  std::vector<std::string> load_inputs;
+  std::vector<std::string> load_outputs;
+  std::string save_inputs;
+  std::string save_outputs;
+  std::optional<std::string> save_blobs;  // a folder
+  std::string save_onnx;
+  std::string save_accuracy;
+  std::vector<std::string> notes;  // warnings about options that have no effect
+};
+
+RunRequest parse_run_request(const Arguments& arguments);
+
+}  // namespace assay::cli

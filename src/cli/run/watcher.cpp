@@ -1,0 +1,168 @@
+#include "cli/run/watcher.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/run/describe.h"
+#include "compare/averages.h"
+#include "compare/statistics.h"
+#include "compare/validate.h"
+#include "compare/verdict.h"
+#include "formats/input_blob.h"
+#include "report/text_run.h"
+#include "report/text_stats.h"
+
+namespace assay::cli {
+
+RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
+                       Log& log)
+    : request_(request),
+      runners_(runners),
+      findings_(findings),
+      log_(log),
+      comparer_(runners.size(), request.compare),
+      loading_(runners.size()),
+      watching_seconds_(runners.size()) {
+  for (const exec::RunnerPtr& runner : runners) {
+    report_.runs.push_back({.runner = runner->name(), .is_live = runner->is_live()});
+    if (!request.save_outputs.empty() && runner->is_live()) outputs_.push_back({runner->name(), {}});
+  }
+}
+
+void RunWatcher::on_opening(size_t runner) {
+  loading_[runner] = Stopwatch();
+  if (!runners_[runner]->is_live()) return;
+  log_.start(fmt::format("{:<35} | Activating and starting inference", runners_[runner]->name()));
+}
+
+void RunWatcher::on_opened(size_t runner) {
+  report_.runs[runner].load_seconds = loading_[runner].seconds();
+  print_findings();
+}
+
+void RunWatcher::print_findings() {
+  const std::vector<Diagnostic>& all = findings_.all();
+  for (; printed_findings_ < all.size(); ++printed_findings_) log_.warning(all[printed_findings_].message);
+}
+
+void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) {
+  watching_seconds_[runner] = 0;
+  const bool is_kept = !request_.save_inputs.empty() && inputs_.size() == iteration;
+  if (is_kept) inputs_.push_back(feeds);
+  if (request_.save_blobs && runner == 0) formats::save_input_blob(*request_.save_blobs, iteration, feeds);
+  if (iteration != 0) return;
+  results::RunnerRun& run = report_.runs[runner];
+  for (const exec::Feed& feed : feeds) run.inputs.push_back(describe(feed.name, feed.value));
+  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, report::values_text(run.inputs)));
+}
+
+void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
+  const Stopwatch watching;
+  if (iteration == 0) record(runner, name, value);
+  if (runner < outputs_.size()) {
+    std::vector<formats::SavedIteration>& saved = outputs_[runner].iterations;
+    if (saved.size() == iteration) saved.push_back({.runner = outputs_[runner].runner});
+    saved.back().outputs.push_back({std::string(name), value});
+  }
+  const tensor::Datum processed = compare::post_process(name, value, request_.post_processing);
+  if (request_.validate) validate(runner, iteration, name, processed);
+  const Stopwatch comparing;
+  comparer_.accept(runner, iteration, name, processed);
+  report_.compare_seconds += comparing.seconds();
+  watching_seconds_[runner] += watching.seconds();
+}
+
+void RunWatcher::record(size_t runner, std::string_view name, const tensor::Datum& value) {
+  results::RunValue described = describe(name, value);
+  const bool is_shown =
+      runners_.size() == 1 && request_.compare.wants_percentiles && request_.compare.wants_percentiles(name);
+  if (is_shown && has_statistics(value)) described.stats = compare::statistics(value.tensor());
+  report_.runs[runner].outputs.push_back(std::move(described));
+}
+
+void RunWatcher::validate(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
+  tensor::NamedData parts;
+  compare::flatten(name, value, parts);
+  for (const tensor::NamedDatum& part : parts) {
+    if (!has_statistics(part.value)) continue;
+    const compare::Validity validity = compare::validate(part.value.tensor());
+    report_.validated.push_back({.runner = runners_[runner]->name(),
+                                 .iteration = iteration,
+                                 .name = part.name,
+                                 .stats = compare::statistics(part.value.tensor()),
+                                 .nan_count = validity.nan_count,
+                                 .inf_count = validity.inf_count,
+                                 .first_nan_at = validity.first_nan_at,
+                                 .first_inf_at = validity.first_inf_at});
+  }
+}
+
+void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) {
+  results::RunnerRun& run = report_.runs[runner];
+  ++run.iterations;
+  const bool is_live = run.is_live;
+  const double taken = seconds.value_or(0) - (is_live ? watching_seconds_[runner] : 0);
+  run.run_seconds += taken;
+  if (runner < outputs_.size() && outputs_[runner].iterations.size() > iteration) {
+    outputs_[runner].iterations.back().runtime_seconds = taken;
+  }
+  comparer_.finish_iteration(runner, iteration);
+}
+
+void RunWatcher::on_finished(size_t runner) {
+  results::RunnerRun& run = report_.runs[runner];
+  if (!run.is_live) return;
+  print_outputs(run);
+  if (run.iterations == 0) return;
+  const double total_ms = run.run_seconds * 1e3;
+  log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
+                          run.runner, run.iterations, total_ms, total_ms / static_cast<double>(run.iterations)));
+}
+
+void RunWatcher::print_outputs(const results::RunnerRun& run) {
+  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, report::values_text(run.outputs)));
+  for (const results::RunValue& output : run.outputs) {
+    if (!output.stats) continue;
+    log_.info(
+        fmt::format("    {}: {} | Stats: {}", run.runner, printable(output.name), report::stats_text(*output.stats)));
+  }
+}
+
+void RunWatcher::on_failure(size_t runner, const Error& error) {
+  report_.runs[runner].failure = error.line();
+  log_.error("error: " + error.line());
+  comparer_.drop(runner);
+}
+
+void RunWatcher::save() {
+  if (!request_.save_inputs.empty()) {
+    log_.info("Saving inference input data to " + printable(request_.save_inputs));
+    formats::save_inputs(request_.save_inputs, inputs_);
+  }
+  if (!request_.save_outputs.empty()) {
+    log_.info("Saving inference results to " + printable(request_.save_outputs));
+    formats::save_results(request_.save_outputs, outputs_);
+  }
+}
+
+results::RunReport RunWatcher::take() {
+  report_.pairs = comparer_.take();
+  for (size_t i = 0; i < report_.pairs.size(); ++i) {
+    report_.pairs[i].runner_a = report_.runs[i].runner;
+    report_.pairs[i].runner_b = report_.runs[i + 1].runner;
+    report_.pairs[i].verdict = compare::verdict(report_.pairs[i]);
+    if (request_.check_average) report_.averages.push_back(compare::average(report_.pairs[i]));
+  }
+  std::erase_if(report_.pairs, [&](const results::PairComparison& pair) {
+    return std::ranges::any_of(report_.runs, [&](const results::RunnerRun& run) {
+      return !run.failure.empty() && (run.runner == pair.runner_a || run.runner == pair.runner_b);
+    });
+  });
+  report_.verdict = compare::verdict(report_);
+  return std::move(report_);
+}
+
+}  // namespace assay::cli

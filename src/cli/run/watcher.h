@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include "base/log.h"
+#include "cli/run/request.h"
+#include "cli/stopwatch.h"
+#include "compare/run_comparer.h"
+#include "exec/drive.h"
+#include "formats/saved_data.h"
+#include "results/run_report.h"
+
+namespace assay::cli {
+
+// What happens around the runs: messages, records for the report, data to save, and the comparison.
+class RunWatcher final : public exec::DriveWatcher {
+ public:
+  // `findings` gets more while runs go on; each is printed once, when it is there.
+  RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
+             Log& log);
+
+  void on_opening(size_t runner) override;
+  void on_opened(size_t runner) override;
+  void on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) override;
+  void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) override;
+  void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override;
+  void on_finished(size_t runner) override;
+  void on_failure(size_t runner, const Error& error) override;
+  bool wants_stop() const override { return comparer_.wants_stop(); }
+
+  void print_findings();
+  // Writes what is to be saved, and moves everything into the report.
+  void save();
+  results::RunReport take();
+
+ private:
+  void record(size_t runner, std::string_view name, const tensor::Datum& value);
+  void validate(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
+  void print_outputs(const results::RunnerRun& run);
+
+  const RunRequest& request_;
+  std::span<const exec::RunnerPtr> runners_;
+  const Diagnostics& findings_;
+  size_t printed_findings_ = 0;
+  Log& log_;
+  compare::RunComparer comparer_;
+  results::RunReport report_;
+  std::vector<Stopwatch> loading_;
+  std::vector<double> watching_seconds_;  // of the current iteration, that are not the backend's
+  formats::SavedInputs inputs_;
+  formats::SavedRuns outputs_;
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,134 @@
+#include "compare/compare_output.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compare/measure.h"
+#include "compare/shape_match.h"
+#include "compare/statistics.h"
+
+namespace assay::compare {
+namespace {
+
+constexpr uint64_t kShownElements = 100;
+
+bool has(const CompareOptions& options, Function function) {
+  return std::ranges::find(options.functions, function) != options.functions.end();
+}
+
+void describe(const tensor::Datum& value, std::string& dtype, std::vector<int64_t>& shape) {
+  dtype = value.is_tensor() ? tensor::name(value.declared()) : "nothing";
+  if (value.is_tensor()) shape = value.tensor().shape();
+}
+
+SimpleBounds bounds_of(std::string_view name, const CompareOptions& options) {
+  return {.statistic = options.statistic.of(name),
+          .atol = options.atol.of(name),
+          .rtol = options.rtol.of(name),
+          .quantile = options.quantile.of(name),
+          .allowed_share = options.allowed_share.of(name)};
+}
+
+MeasureOptions measure_options(std::string_view name, const SimpleBounds& bounds, const CompareOptions& options) {
+  MeasureOptions result;
+  result.atol = bounds.atol;
+  result.rtol = bounds.rtol;
+  result.infinities_equal = options.infinities_equal;
+  result.divergence = options.divergence;
+  const bool is_wanted = options.wants_percentiles && options.wants_percentiles(name);
+  result.percentiles = is_wanted || (has(options, Function::simple) && bounds.statistic == ErrorStatistic::median);
+  result.histograms = is_wanted;
+  if (has(options, Function::simple) && bounds.statistic == ErrorStatistic::quantile) result.quantile = bounds.quantile;
+  return result;
+}
+
+results::Judgement judge(Function function, const results::OutputComparison& output, const SimpleBounds& bounds,
+                         const CompareOptions& options) {
+  const std::string& name = output.name_a;
+  switch (function) {
+    case Function::simple:
+      return judge_simple(*output.metrics, bounds);
+    case Function::l2:
+      return judge_l2(*output.metrics, options.l2.of(name));
+    case Function::cosine_similarity:
+      return judge_cosine(*output.metrics, options.cosine.of(name));
+    case Function::psnr:
+      return judge_psnr(*output.metrics, options.psnr_db.of(name));
+    case Function::snr:
+      return judge_snr(*output.metrics, options.snr_db.of(name));
+    case Function::indices:
+      break;
+  }
+  return {};
+}
+
+class OutputJudge {
+ public:
+  OutputJudge(results::OutputComparison& output, const CompareOptions& options) : output_(output), options_(options) {}
+
+  void run(const tensor::Tensor& a, tensor::Tensor b) {
+    if (a.shape() != b.shape() && !fit_shape(a, b)) return;
+    SimpleBounds bounds = bounds_of(output_.name_a, options_);
+    if (options_.computation && tensor::kind(b.dtype()) != tensor::DTypeKind::string) compute(b, bounds);
+    output_.metrics = measure(a, b, measure_options(output_.name_a, bounds, options_));
+    for (const Function function : options_.functions) {
+      output_.judgements.push_back(function == Function::indices
+                                       ? judge_indices(a, b, options_.index_tolerance.of(output_.name_a))
+                                       : judge(function, output_, bounds, options_));
+    }
+    output_.passed = std::ranges::all_of(output_.judgements, &results::Judgement::passed);
+    if (a.count() > kShownElements || tensor::kind(a.dtype()) == tensor::DTypeKind::string) return;
+    output_.elements_a = a;
+    output_.elements_b = b;
+  }
+
+ private:
+  bool fit_shape(const tensor::Tensor& a, tensor::Tensor& b) {
+    std::optional<MatchedTensor> matched;
+    if (!options_.check_shapes) matched = match_shape(b, a.shape());
+    if (!matched) {
+      output_.fault = "shapes";
+      return false;
+    }
+    b = matched->tensor;
+    output_.shape_note = matched->what;
+    return true;
+  }
+
+  void compute(const tensor::Tensor& b, SimpleBounds& bounds) {
+    Computation computation = options_.computation(output_.name_a);
+    computation.magnitude = statistics(b, {.percentiles = false}).mean_magnitude;
+    const Tolerance computed = computed_tolerance(computation);
+    bounds.atol = computed.atol;
+    bounds.rtol = computed.rtol;
+    output_.tolerance_reason = computed.reason;
+  }
+
+  results::OutputComparison& output_;
+  const CompareOptions& options_;
+};
+
+}  // namespace
+
+std::string_view word(Function function) {
+  constexpr std::array<std::string_view, 6> kWords = {"simple", "indices", "l2", "cosine_similarity", "psnr", "snr"};
+  return kWords[static_cast<size_t>(function)];
+}
+
+results::OutputComparison compare_output(const tensor::NamedDatum& a, const tensor::NamedDatum& b,
+                                         const CompareOptions& options) {
+  results::OutputComparison output;
+  output.name_a = a.name;
+  output.name_b = b.name;
+  describe(a.value, output.dtype_a, output.shape_a);
+  describe(b.value, output.dtype_b, output.shape_b);
+  if (a.value.is_tensor() && b.value.is_tensor()) {
+    OutputJudge(output, options).run(a.value.tensor(), b.value.tensor());
+  } else {
+    output.passed = a.value.is_none() && b.value.is_none();
+    if (!output.passed) output.fault = "kinds";
+  }
+  return output;
+}
+
+}  // namespace assay::compare

@@ -1,0 +1,173 @@
+#include "compare/measure.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "base/error.h"
+#include "compare/divergence.h"
+#include "compare/histogram.h"
+#include "compare/pair_reader.h"
+#include "compare/selection.h"
+#include "tensor/index.h"
+
+namespace assay::compare {
+namespace {
+
+using results::PairMetrics;
+using Series4 = std::array<Series, kMostSeries>;
+
+// What the one pass gathers.
+struct Sums {
+  Series4 series;
+  double dot = 0;
+  uint64_t failed = 0;
+  uint64_t first_failed_tile = kNoTile;
+  uint64_t max_ulp = 0;
+
+  void append(const Sums& next) {
+    for (size_t s = 0; s < kMostSeries; ++s) series[s].append(next.series[s]);
+    dot += next.dot;
+    failed += next.failed;
+    first_failed_tile = std::min(first_failed_tile, next.first_failed_tile);
+    max_ulp = std::max(max_ulp, next.max_ulp);
+  }
+};
+
+Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end) {
+  Sums sums;
+  const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
+  for (uint64_t number = begin; number < end; ++number) {
+    const TileRelation relation = reader.load(number, *tile);
+    bool finite = true;
+    for (size_t s = 0; s < kMostSeries; ++s) finite &= add_tile(*tile, s, number, reader.kernels(), sums.series[s]);
+    sums.dot += relation.dot;
+    sums.failed += relation.failed;
+    if (relation.failed != 0) sums.first_failed_tile = std::min(sums.first_failed_tile, number);
+    sums.max_ulp = std::max(sums.max_ulp, reader.max_ulp(number, *tile, finite));
+  }
+  return sums;
+}
+
+Sums add_up(const PairReader& reader, uint64_t tiles) {
+  const auto piece = [&](uint64_t begin, uint64_t end) { return add_up(reader, begin, end); };
+  const auto append = [](Sums sums, const Sums& next) {
+    sums.append(next);
+    return sums;
+  };
+  return parallel_reduce(tiles, tiles_a_piece(tiles), Sums(), piece, append);
+}
+
+std::vector<int64_t> first_failed(const TileSource& source, uint64_t number, const MeasureOptions& options,
+                                  const tensor::Shape& shape) {
+  const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
+  source.load(number, *tile);
+  uint64_t place = 0;
+  while (tile->series[kAbsolute][place] <= options.atol || tile->series[kRelative][place] <= options.rtol) ++place;
+  return tensor::index_of(number * kTile + place, shape);
+}
+
+// Of directions; the same array twice gives 1 whatever rounding does.
+double cosine(const Sums& sums) {
+  const double squares_a = sums.series[kSideA].sum_of_squares();
+  const double squares_b = sums.series[kSideB].sum_of_squares();
+  const double distance = sums.series[kAbsolute].sum_of_squares();
+  if (squares_a == 0 || squares_b == 0) return squares_a == squares_b ? 1 : 0;
+  if (distance == 0) return 1;
+  const double cosine = sums.dot / std::sqrt(squares_a) / std::sqrt(squares_b);
+  return std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
+}
+
+double decibels(double ratio) { return 10 * std::log10(ratio); }
+
+void set_distances(const Sums& sums, PairMetrics& metrics) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double noise = sums.series[kAbsolute].sum_of_squares();
+  const double signal = sums.series[kSideA].sum_of_squares();
+  metrics.l2 = std::sqrt(noise);
+  metrics.cosine = cosine(sums);
+  const double greatest = sums.series[kSideA].greatest();
+  const double peak = greatest <= 0 ? 1 : greatest;
+  metrics.psnr_db = noise == 0 ? kInfinity : 2 * decibels(peak) - decibels(noise / static_cast<double>(metrics.count));
+  metrics.snr_db = noise == 0 ? kInfinity : decibels(signal / noise);
+}
+
+bool is_whole(const results::TensorStats& stats) { return stats.count != 0 && stats.nan_count == 0; }
+
+using Stats4 = std::array<results::TensorStats*, kMostSeries>;
+
+void set_quantiles(const TileSource& source, const MeasureOptions& options, const Stats4& stats, PairMetrics& metrics) {
+  std::vector<std::vector<double>> wanted(kMostSeries);
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    if (!is_whole(*stats[s])) continue;
+    if (options.percentiles) wanted[s].assign(std::begin(kPercentiles), std::end(kPercentiles));
+    if (options.quantile && s >= kAbsolute) wanted[s].push_back(*options.quantile);
+  }
+  const std::vector<std::vector<double>> found = quantiles(source, wanted);
+  for (size_t s = 0; options.percentiles && s < kMostSeries; ++s) stats[s]->percentiles = as_percentiles(found[s]);
+  if (!options.quantile) return;
+  const auto last = [](const std::vector<double>& values) {
+    return values.empty() ? std::numeric_limits<double>::quiet_NaN() : values.back();
+  };
+  metrics.quantile_absolute = last(found[kAbsolute]);
+  metrics.quantile_relative = last(found[kRelative]);
+}
+
+void set_histograms(const TileSource& source, const Stats4& stats) {
+  std::vector<std::optional<Range>> ranges(kMostSeries);
+  for (size_t s = kAbsolute; s < kMostSeries; ++s) {
+    if (is_whole(*stats[s])) ranges[s] = {stats[s]->least, stats[s]->greatest};
+  }
+  if (is_whole(*stats[kSideA]) && is_whole(*stats[kSideB])) {
+    ranges[kSideA] = {std::min(stats[kSideA]->least, stats[kSideB]->least),
+                      std::max(stats[kSideA]->greatest, stats[kSideB]->greatest)};
+    ranges[kSideB] = ranges[kSideA];
+  }
+  std::vector<std::optional<results::Histogram>> found = histograms(source, ranges);
+  for (size_t s = 0; s < kMostSeries; ++s) stats[s]->histogram = std::move(found[s]);
+}
+
+PairMetrics measure_strings(const tensor::Tensor& a, const tensor::Tensor& b) {
+  PairMetrics metrics;
+  metrics.count = a.count();
+  for (uint64_t i = 0; i < a.count(); ++i) {
+    if (a.strings()[i] == b.strings()[i]) continue;
+    if (metrics.failed_count++ == 0) metrics.first_failed_at = tensor::index_of(i, a.shape());
+  }
+  metrics.worst_at = metrics.first_failed_at;
+  return metrics;
+}
+
+PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, const MeasureOptions& options) {
+  const auto load = [&](uint64_t number, Tile& tile) { reader.load(number, tile); };
+  const TileSource source = {a.count(), kMostSeries, load};
+  const Sums sums = add_up(reader, source.tile_count());
+  PairMetrics metrics;
+  metrics.count = a.count();
+  metrics.max_ulp = sums.max_ulp;
+  metrics.failed_count = sums.failed;
+  const Stats4 stats = {&metrics.a, &metrics.b, &metrics.absolute, &metrics.relative};
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    *stats[s] = sums.series[s].stats();
+    if (s >= kAbsolute) stats[s]->mean_magnitude = stats[s]->mean;
+    locate_extremes(source, s, sums.series[s], a.shape(), *stats[s]);
+  }
+  if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
+  if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
+  set_distances(sums, metrics);
+  if (options.percentiles || options.quantile) set_quantiles(source, options, stats, metrics);
+  if (options.histograms) set_histograms(source, stats);
+  if (options.divergence) metrics.divergence = divergence(source);
+  return metrics;
+}
+
+}  // namespace
+
+PairMetrics measure(const tensor::Tensor& a, const tensor::Tensor& b, const MeasureOptions& options) {
+  if (a.dtype() == tensor::DType::string && b.dtype() == tensor::DType::string) return measure_strings(a, b);
+  const PairReader reader(a, b, {options.atol, options.rtol}, options.infinities_equal);
+  return measure_numbers(reader, a, options);
+}
+
+}  // namespace assay::compare

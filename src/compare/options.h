@@ -1,0 +1,79 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "compare/auto_tolerance.h"
+#include "compare/judge.h"
+
+namespace assay::compare {
+
+// A setting that outputs may have each on their own: by name, by wildcard, or else the default.
+template <typename T>
+class PerOutput {
+ public:
+  explicit PerOutput(T fallback) : fallback_(std::move(fallback)) {}
+
+  // An empty name sets the default; of two settings of one name the later one counts.
+  void set(std::string name, T value) {
+    if (name.empty())
+      fallback_ = std::move(value);
+    else
+      entries_.emplace_back(std::move(name), std::move(value));
+  }
+
+  const T& of(std::string_view name) const {
+    const T* found = nullptr;
+    for (const auto& [pattern, value] : entries_) {
+      if (pattern == name) found = &value;
+    }
+    for (const auto& [pattern, value] : entries_) {
+      if (found == nullptr && matches_glob(pattern, name)) found = &value;
+    }
+    return found != nullptr ? *found : fallback_;
+  }
+
+  const std::vector<std::pair<std::string, T>>& entries() const { return entries_; }
+
+ private:
+  T fallback_;
+  std::vector<std::pair<std::string, T>> entries_;
+};
+
+enum class Function : uint8_t { simple, indices, l2, cosine_similarity, psnr, snr };
+
+enum class MatchBy : uint8_t { name, order, value };
+
+struct CompareOptions {
+  std::vector<Function> functions = {Function::simple};
+  PerOutput<double> atol{1e-5};
+  PerOutput<double> rtol{1e-5};
+  PerOutput<ErrorStatistic> statistic{ErrorStatistic::elementwise};
+  PerOutput<double> quantile{0.99};
+  PerOutput<double> allowed_share{0};
+  PerOutput<int64_t> index_tolerance{0};
+  PerOutput<double> l2{1e-5};
+  PerOutput<double> cosine{0.997};
+  PerOutput<double> psnr_db{30};
+  PerOutput<double> snr_db{20};
+  bool infinities_equal = false;
+  bool check_shapes = true;
+  bool fail_fast = false;
+  bool strict_outputs = false;  // values that only `mark all` exposes must be paired too
+  bool divergence = false;
+  std::vector<std::pair<std::string, std::string>> matches;  // name in the first run, name in the second
+  MatchBy match_by = MatchBy::name;
+  // Whether a value is an output that must have a partner; null: all are.
+  std::function<bool(std::string_view)> is_essential;
+  // Whether medians, percentiles and histograms of a value are wanted; null: of none.
+  std::function<bool(std::string_view)> wants_percentiles;
+  // `--tolerance auto`: how a value is computed; null: not asked for. The magnitude is filled in from the reference.
+  std::function<Computation(std::string_view)> computation;
+};
+
+std::string_view word(Function function);  // as the option has it
+
+}  // namespace assay::compare

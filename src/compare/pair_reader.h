@@ -1,0 +1,41 @@
+#pragma once
+
+#include "compare/tile.h"
+#include "tensor/tensor.h"
+
+namespace assay::compare {
+
+// The series of two tensors side by side.
+enum PairSeries : size_t { kSideA, kSideB, kAbsolute, kRelative };
+
+// Reads two tensors of one shape tile by tile, with their differences.
+class PairReader {
+ public:
+  // Error (unsupported) for strings.
+  PairReader(const tensor::Tensor& a, const tensor::Tensor& b, const Bounds& bounds, bool infinities_equal);
+
+  const TileKernels& kernels() const { return *kernels_; }
+  // All four series.
+  TileRelation load(uint64_t number, Tile& tile) const;
+  // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in
+  // units. `finite`: all elements of the tile are known to be.
+  uint64_t max_ulp(uint64_t number, const Tile& tile, bool finite) const;
+
+  void use(const TileKernels& kernels) { kernels_ = &kernels; }
+
+ private:
+  enum class Kind : uint8_t { floating, narrow_integers, wide_integers, complex };
+
+  void subtract(uint64_t number, Tile& tile) const;
+  double complex_dot(uint64_t number, uint64_t size) const;
+
+  const tensor::Tensor& a_;
+  const tensor::Tensor& b_;
+  Bounds bounds_;
+  bool infinities_equal_;
+  Kind kind_ = Kind::floating;
+  tensor::DType ulp_type_;
+  const TileKernels* kernels_;
+};
+
+}  // namespace assay::compare

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "compare/options.h"
+#include "results/accuracy_results.h"
+
+namespace assay::compare {
+
+// Which thresholds the user gave anew; the others stay as they are stored.
+struct NewThresholds {
+  const CompareOptions& options;
+  bool has_functions = false;  // only those of the options are judged
+  bool has_atol = false;
+  bool has_rtol = false;
+  bool has_statistic = false;
+  bool has_bound[4] = {};  // l2, cosine_similarity, psnr, snr
+};
+
+// Judges saved metrics again. By-element verdicts can be rebuilt only where the greatest differences decide, or where
+// the stored verdict holds all the more; else the output is undecided. Error (usage) for a function that is not stored.
+results::Rejudgement rejudge(const results::AccuracyResults& saved, const NewThresholds& thresholds);
+
+}  // namespace assay::compare

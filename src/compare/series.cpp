@@ -1,0 +1,116 @@
+#include "compare/series.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::compare {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Squares may overflow, which makes the difference NaN; rounding may make it negative.
+double not_negative(double deviations) { return std::isnan(deviations) ? kInfinity : std::max(deviations, 0.0); }
+
+}  // namespace
+
+void Series::see_least(uint64_t tile, double x) {
+  if (least_tile_ != kNoTile && !(x < least_)) return;
+  least_ = x;
+  least_tile_ = tile;
+}
+
+void Series::see_greatest(uint64_t tile, double x) {
+  if (greatest_tile_ != kNoTile && !(x > greatest_)) return;
+  greatest_ = x;
+  greatest_tile_ = tile;
+}
+
+void Series::add_moments(uint64_t count, double mean, double deviations) {
+  if (count == 0) return;
+  const auto before = static_cast<double>(finite_);
+  const auto more = static_cast<double>(count);
+  finite_ += count;
+  const double share = more / static_cast<double>(finite_);
+  const double distance = mean - mean_;
+  mean_ = before == 0 ? mean : mean_ + distance * share;
+  deviations_ =
+      before == 0 ? deviations : not_negative(deviations_ + deviations + distance * distance * before * share);
+}
+
+void Series::add(uint64_t tile, const TileSums& sums) {
+  constexpr double kCount = kTile;
+  see_least(tile, sums.least);
+  see_greatest(tile, sums.greatest);
+  magnitude_ += sums.magnitude;
+  add_moments(kTile, sums.shift + sums.sum / kCount, not_negative(sums.squares - sums.sum * (sums.sum / kCount)));
+}
+
+void Series::add_each(uint64_t tile, std::span<const double> elements) {
+  const auto finite = std::ranges::find_if(elements, [](double x) { return std::isfinite(x); });
+  const double shift = finite == elements.end() ? 0 : *finite;
+  uint64_t count = 0;
+  double sum = 0;
+  double squares = 0;
+  for (const double x : elements) {
+    if (std::isnan(x)) {
+      if (nans_++ == 0) nan_tile_ = tile;
+      continue;
+    }
+    see_least(tile, x);
+    see_greatest(tile, x);
+    if (std::isinf(x)) {
+      ++(x > 0 ? plus_infinities_ : minus_infinities_);
+      continue;
+    }
+    ++count;
+    sum += x - shift;
+    squares += (x - shift) * (x - shift);
+    magnitude_ += std::fabs(x);
+  }
+  const auto share = static_cast<double>(std::max<uint64_t>(count, 1));
+  add_moments(count, shift + sum / share, not_negative(squares - sum * (sum / share)));
+}
+
+void Series::append(const Series& next) {
+  if (nans_ == 0) nan_tile_ = next.nan_tile_;
+  nans_ += next.nans_;
+  plus_infinities_ += next.plus_infinities_;
+  minus_infinities_ += next.minus_infinities_;
+  magnitude_ += next.magnitude_;
+  if (next.least_tile_ != kNoTile) see_least(next.least_tile_, next.least_);
+  if (next.greatest_tile_ != kNoTile) see_greatest(next.greatest_tile_, next.greatest_);
+  add_moments(next.finite_, next.mean_, next.deviations_);
+}
+
+double Series::least() const { return count() == 0 || nans_ != 0 ? kNan : least_; }
+double Series::greatest() const { return count() == 0 || nans_ != 0 ? kNan : greatest_; }
+
+double Series::mean() const {
+  if (count() == 0 || nans_ != 0) return kNan;
+  if (infinities() == 0) return mean_;
+  if (minus_infinities_ == 0) return kInfinity;
+  return plus_infinities_ == 0 ? -kInfinity : kNan;
+}
+
+double Series::sum_of_squares() const {
+  if (nans_ != 0) return kNan;
+  if (infinities() != 0) return kInfinity;
+  return deviations_ + mean_ * mean_ * static_cast<double>(finite_);
+}
+
+results::TensorStats Series::stats() const {
+  results::TensorStats stats;
+  stats.count = count();
+  stats.nan_count = nans_;
+  stats.inf_count = infinities();
+  stats.mean = mean();
+  stats.least = least();
+  stats.greatest = greatest();
+  stats.variance = count() != 0 && all_finite() ? deviations_ / static_cast<double>(finite_) : kNan;
+  stats.mean_magnitude = all_finite() ? magnitude_ / static_cast<double>(finite_) : kInfinity;
+  if (count() == 0 || nans_ != 0) stats.mean_magnitude = kNan;
+  return stats;
+}
+
+}  // namespace assay::compare

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/function_ref.h"
+#include "base/parallel.h"
+#include "compare/series.h"
+#include "compare/tile_kernels.h"
+#include "tensor/tensor.h"
+
+namespace assay::compare {
+
+inline constexpr size_t kMostSeries = 4;
+
+// kTile elements of some series side by side; of the last tile only `size` count, what follows them is 0.
+struct Tile {
+  alignas(64) double series[kMostSeries][kTile];
+  uint64_t size = 0;
+
+  std::span<const double> elements(size_t which) const { return {series[which], size}; }
+};
+
+// Series that are computed tile by tile, as often as they are needed. `load` may be called from several threads.
+struct TileSource {
+  uint64_t count = 0;
+  size_t series_count = 1;
+  FunctionRef<void(uint64_t tile, Tile& out)> load;
+
+  uint64_t tile_count() const { return count / kTile + (count % kTile != 0); }
+};
+
+inline uint64_t tile_size(uint64_t count, uint64_t tile) { return std::min(kTile, count - tile * kTile); }
+// Tiles that one thread takes at a time: it depends on the number of elements only.
+inline uint64_t tiles_a_piece(uint64_t tiles) { return std::max<uint64_t>(128, tiles / 1024); }
+
+// The elements of a tile as doubles, then zeros; of complex numbers the magnitudes.
+void load_tile(const tensor::Tensor& tensor, const TileKernels& kernels, uint64_t tile, double* out);
+
+// Whether all of the tile's elements are finite is returned; false may be said of a tile of finite ones too.
+bool add_tile(const Tile& tile, size_t which, uint64_t number, const TileKernels& kernels, Series& series);
+
+// Indices of the first least and greatest elements, where there are any.
+void locate_extremes(const TileSource& source, size_t which, const Series& series, const tensor::Shape& shape,
+                     results::TensorStats& stats);
+
+}  // namespace assay::compare

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace assay::compare {
+
+// Elements are worked on in tiles, and summed in lanes: element i of a tile belongs to lane i % kLanes. Both are fixed,
+// so that neither threads nor instruction sets change a bit.
+inline constexpr uint64_t kTile = 512;
+inline constexpr uint64_t kLanes = 8;
+
+// Of a full tile. `sum` and `squares` are of x - shift, `magnitude` is of |x|; without meaning, but then not finite, if
+// an element is not finite.
+struct TileSums {
+  double shift = 0;
+  double sum = 0;
+  double squares = 0;
+  double magnitude = 0;
+  double least = 0;
+  double greatest = 0;
+};
+
+struct Bounds {
+  double atol = 0;
+  double rtol = 0;
+  double zero_reference = 0;  // what a reference of 0 counts as
+};
+
+// Of a full tile.
+struct TileRelation {
+  uint64_t failed = 0;  // elements that are not within one of the bounds
+  double dot = 0;
+};
+
+// Numbers between two, both included.
+struct Bracket {
+  double low = 0;
+  double high = 0;
+};
+
+// Of one tile.
+struct BracketCount {
+  uint64_t below = 0;
+  uint64_t inside = 0;
+};
+
+// So many brackets are looked at together; one from infinity to -infinity has nothing in it.
+inline constexpr uint64_t kBrackets = 4;
+using Brackets = Bracket[kBrackets];
+using BracketCounts = BracketCount[kBrackets];
+
+// Edges between ten bins.
+inline constexpr uint64_t kInnerEdges = 9;
+using InnerEdges = double[kInnerEdges];
+using EdgeCounts = uint64_t[kInnerEdges];
+
+// The loops over one full tile, for one instruction set; arrays of doubles and marks are aligned to 64 bytes, the
+// others need not be.
+struct TileKernels {
+  const char* name;
+  void (*widen)(const float* from, double* to);
+  void (*summarize)(const double* x, bool with_magnitude, TileSums& sums);
+  void (*subtract)(const double* a, const double* b, double* difference);  // |a - b|
+  // relative = |difference / b|, 0 where the difference is 0
+  TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
+  // Sets marks[i] where x[i] is in a bracket of more than one number, and keeps it elsewhere.
+  void (*sieve)(const double* x, const Brackets& brackets, BracketCounts& counts, int64_t* marks);
+  // How many elements are at or above each edge.
+  void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
+  // The greatest distance of two floating codes, in codes; no NaN among them.
+  uint64_t (*ulp64)(const uint64_t* a, const uint64_t* b);
+  uint64_t (*ulp32)(const uint32_t* a, const uint32_t* b);
+  uint64_t (*ulp16)(const uint16_t* a, const uint16_t* b);
+};
+
+// What this processor can run, the fastest first; the last runs everywhere. All give the same bits.
+std::span<const TileKernels> tile_kernels();
+
+}  // namespace assay::compare

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "exec/generated_inputs.h"
+
+namespace assay::exec {
+
+// Where the inputs of the iterations come from. An iteration may be asked for again.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  // The inputs of an iteration, counted from 0; empty behind the last one.
+  virtual std::optional<tensor::NamedData> get(uint64_t iteration) = 0;
+};
+
+using DataSourcePtr = std::unique_ptr<DataSource>;
+
+// Made-up inputs: iteration i is drawn with the seed plus i.
+DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& options, uint64_t iterations,
+                               Diagnostics& findings);
+// Inputs that are there already.
+DataSourcePtr saved_source(std::vector<tensor::NamedData> iterations);
+
+}  // namespace assay::exec

@@ -1,0 +1,178 @@
+#include "exec/drive.h"
+
+#include <map>
+
+namespace assay::exec {
+namespace {
+
+// Hands values on as those of one runner and iteration. Saved results give everything at once: of theirs, only what
+// belongs to the group passes, and what no group names passes with the first one.
+class GroupSink final : public TensorSink {
+ public:
+  GroupSink(DriveWatcher& watcher, size_t runner, uint64_t iteration) : watcher_(watcher), at_(runner, iteration) {}
+  void select(const std::map<std::string_view, size_t>& groups, size_t group) {
+    groups_ = &groups;
+    group_ = group;
+  }
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    if (groups_ != nullptr) {
+      const auto found = groups_->find(name);
+      if ((found == groups_->end() ? 0 : found->second) != group_) return;
+    }
+    watcher_.on_value(at_.first, at_.second, name, value);
+  }
+
+ private:
+  DriveWatcher& watcher_;
+  std::pair<size_t, uint64_t> at_;
+  const std::map<std::string_view, size_t>* groups_ = nullptr;
+  size_t group_ = 0;
+};
+
+class NullSink final : public TensorSink {
+ public:
+  void accept(std::string_view, const tensor::Datum&) override {}
+};
+
+class Driver {
+ public:
+  Driver(std::span<const RunnerPtr> runners, const DrivePlan& plan, DriveWatcher& watcher, Diagnostics& findings)
+      : runners_(runners), plan_(plan), watcher_(watcher), findings_(findings), states_(runners.size()) {
+    for (size_t group = 0; group < plan.taps.size(); ++group) {
+      for (const std::string& name : plan.taps[group]) group_of_.emplace(name, group);
+    }
+  }
+
+  void set_inputs(const ir::Model* model, DataSource* source) {
+    model_ = model;
+    source_ = source;
+  }
+
+  void run_sequentially() {
+    for (size_t r = 0; r < runners_.size() && !watcher_.wants_stop(); ++r) {
+      open(r);
+      for (uint64_t i = 0; has_iteration(r, i) && !watcher_.wants_stop(); ++i) {
+        for (size_t group = 0; group < plan_.taps.size(); ++group) run_group(r, i, group);
+      }
+      finish(r);
+      if (!states_[r].failed) runners_[r]->close();
+    }
+  }
+
+  void run_side_by_side() {
+    for (size_t r = 0; r < runners_.size(); ++r) open(r);
+    bool is_more = true;
+    for (uint64_t i = 0; is_more && !watcher_.wants_stop(); ++i) {
+      is_more = false;
+      for (size_t r = 0; r < runners_.size(); ++r) is_more = has_iteration(r, i) || is_more;
+      for (size_t group = 0; is_more && group < plan_.taps.size(); ++group) {
+        for (size_t r = 0; r < runners_.size(); ++r) run_group(r, i, group);
+      }
+    }
+    for (size_t r = 0; r < runners_.size(); ++r) finish(r);
+  }
+
+ private:
+  struct State {
+    bool failed = false;
+    bool finished = false;
+    double seconds = 0;
+    bool has_seconds = true;
+  };
+
+  // Runs fn; what a backend cannot do ends its runner only.
+  template <typename Fn>
+  void try_runner(size_t r, Fn&& fn) {
+    try {
+      fn();
+    } catch (const Error& error) {
+      if (exit_status(error.code()) != kExitUndecided) throw;
+      states_[r].failed = true;
+      runners_[r]->close();
+      watcher_.on_failure(r, error);
+    }
+  }
+
+  void open(size_t r) {
+    watcher_.on_opening(r);
+    try_runner(r, [&] {
+      runners_[r]->open(findings_);
+      watcher_.on_opened(r);
+    });
+  }
+
+  bool has_iteration(size_t r, uint64_t i) {
+    if (states_[r].failed || states_[r].finished) return false;
+    const bool more = runners_[r]->is_live() ? load_feeds(i) : i < *runners_[r]->iterations();
+    if (!more) finish(r);
+    return more;
+  }
+
+  void finish(size_t r) {
+    if (!states_[r].failed && !states_[r].finished) watcher_.on_finished(r);
+    states_[r].finished = true;
+  }
+
+  // Whether there are inputs for this iteration; the last ones asked for are kept.
+  bool load_feeds(uint64_t i) {
+    if (fed_ == i) return has_feeds_;
+    std::optional<tensor::NamedData> given = source_->get(i);
+    fed_ = i;
+    has_feeds_ = given.has_value();
+    Diagnostics repeated;
+    if (given) feeds_ = check_feeds(*model_, *given, i == 0 ? findings_ : repeated);
+    return has_feeds_;
+  }
+
+  void run_group(size_t r, uint64_t i, size_t group) {
+    if (!has_iteration(r, i)) return;
+    Runner& runner = *runners_[r];
+    State& state = states_[r];
+    try_runner(r, [&] {
+      if (group == 0) start_iteration(r, i);
+      GroupSink sink(watcher_, r, i);
+      if (!runner.is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
+      const std::optional<double> seconds = runner.run(i, feeds_, plan_.taps[group], sink);
+      state.has_seconds = state.has_seconds && seconds;
+      state.seconds += seconds.value_or(0);
+      if (group + 1 == plan_.taps.size()) {
+        watcher_.on_iteration(r, i, state.has_seconds ? std::optional(state.seconds) : std::nullopt);
+      }
+    });
+  }
+
+  void start_iteration(size_t r, uint64_t i) {
+    states_[r].seconds = 0;
+    states_[r].has_seconds = true;
+    if (!runners_[r]->is_live()) return;
+    watcher_.on_feeds(r, i, feeds_);
+    NullSink nothing;
+    for (uint64_t n = 0; i == 0 && n < plan_.warm_up; ++n) runners_[r]->run(i, feeds_, plan_.taps.front(), nothing);
+  }
+
+  std::span<const RunnerPtr> runners_;
+  const DrivePlan& plan_;
+  DriveWatcher& watcher_;
+  Diagnostics& findings_;
+  const ir::Model* model_ = nullptr;
+  DataSource* source_ = nullptr;
+  std::vector<State> states_;
+  std::map<std::string_view, size_t> group_of_;
+  tensor::NamedData feeds_;
+  std::optional<uint64_t> fed_;
+  bool has_feeds_ = false;
+};
+
+}  // namespace
+
+void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
+           DriveWatcher& watcher, Diagnostics& findings) {
+  Driver driver(runners, plan, watcher, findings);
+  driver.set_inputs(model, source);
+  if (plan.is_sequential)
+    driver.run_sequentially();
+  else
+    driver.run_side_by_side();
+}
+
+}  // namespace assay::exec

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "base/error.h"
+#include "exec/data_source.h"
+#include "exec/runner.h"
+#include "exec/tap_plan.h"
+
+namespace assay::exec {
+
+struct DrivePlan {
+  uint64_t warm_up = 0;        // untimed runs of each live runner before its first iteration
+  TapPlan taps;                // what live runners are asked for
+  bool is_sequential = false;  // each runner does all its iterations, and is closed, before the next one is opened
+};
+
+// Sees everything that drive() does, in order. Runners are counted as they were given.
+class DriveWatcher {
+ public:
+  virtual ~DriveWatcher() = default;
+  virtual void on_opening(size_t runner) = 0;
+  virtual void on_opened(size_t runner) = 0;
+  virtual void on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) = 0;
+  virtual void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) = 0;
+  // All values of the iteration have been seen.
+  virtual void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) = 0;
+  // The runner has no more iterations.
+  virtual void on_finished(size_t runner) = 0;
+  // A backend refused, failed or met a limit; nothing more comes from it.
+  virtual void on_failure(size_t runner, const Error& error) = 0;
+  virtual bool wants_stop() const = 0;
+};
+
+// Runs every runner over all iterations. `source` and `model` may be null where no runner is live.
+void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
+           DriveWatcher& watcher, Diagnostics& findings);
+
+}  // namespace assay::exec

@@ -1,0 +1,132 @@
+#include "exec/drive.h"
+
+#include <gtest/gtest.h>
+
+#include "support/parsed_model.h"
+
+namespace assay::exec {
+namespace {
+
+tensor::Datum number(float value) {
+  return tensor::make_tensor<float>(tensor::DType::float32, {1}, std::span<const float>(&value, 1));
+}
+
+// Gives back its input under the names that it is asked for.
+class EchoRunner final : public Runner {
+ public:
+  EchoRunner(std::string name, std::vector<std::string>& log) : name_(std::move(name)), log_(log) {}
+  const std::string& name() const override { return name_; }
+  bool is_live() const override { return true; }
+  void open(Diagnostics&) override {
+    log_.push_back("open " + name_);
+    if (name_ == "broken") fail(ErrorCode::backend, "it cannot");
+  }
+  void close() override { log_.push_back("close " + name_); }
+  std::optional<uint64_t> iterations() const override { return std::nullopt; }
+  std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,
+                            TensorSink& sink) override {
+    for (const std::string& value : values) sink.accept(value, feeds[0].value);
+    return 0.5;
+  }
+
+ private:
+  std::string name_;
+  std::vector<std::string>& log_;
+};
+
+class Recorder final : public DriveWatcher {
+ public:
+  explicit Recorder(std::vector<std::string>& log) : log_(log) {}
+  void on_opening(size_t) override {}
+  void on_opened(size_t) override {}
+  void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
+  void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum&) override {
+    log_.push_back(fmt::format("{}.{} {}", runner, iteration, name));
+  }
+  void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override {
+    log_.push_back(fmt::format("{}.{} took {}", runner, iteration, seconds.value_or(-1)));
+  }
+  void on_finished(size_t runner) override { log_.push_back(fmt::format("{} finished", runner)); }
+  void on_failure(size_t runner, const Error& error) override {
+    log_.push_back(fmt::format("{} failed: {}", runner, error.message()));
+  }
+  bool wants_stop() const override { return false; }
+
+ private:
+  std::vector<std::string>& log_;
+};
+
+class Drive : public testing::Test {
+ protected:
+  std::vector<std::string> run(std::vector<RunnerPtr> runners, const DrivePlan& plan, uint64_t iterations) {
+    const ir::Model model = testing_support::parsed("g (float[1] x) => (float[1] y) { y = Relu(x) }");
+    std::vector<tensor::NamedData> inputs(iterations, {{"x", number(1)}});
+    const DataSourcePtr source = saved_source(std::move(inputs));
+    Recorder recorder(log_);
+    Diagnostics findings;
+    drive(runners, &model, source.get(), plan, recorder, findings);
+    return log_;
+  }
+  RunnerPtr echo(std::string name) { return std::make_unique<EchoRunner>(std::move(name), log_); }
+  static RunnerPtr saved(size_t iterations) {
+    const SavedOutputs one{{{"y", number(1)}, {"other", number(2)}, {"z", number(3)}}, std::nullopt};
+    return saved_runner("saved", std::vector<SavedOutputs>(iterations, one));
+  }
+
+  std::vector<std::string> log_;
+};
+
+using Lines = std::vector<std::string>;
+
+TEST_F(Drive, sequential_runs_finish_one_after_the_other) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a"));
+  runners.push_back(saved(2));
+  const Lines expected = {"open a",    "0.0 y", "0.0 took 0.5", "0.1 y",     "0.1 took 0.5", "0 finished",
+                          "close a",   "1.0 y", "1.0 other",    "1.0 z",     "1.0 took -1",  "1.1 y",
+                          "1.1 other", "1.1 z", "1.1 took -1",  "1 finished"};
+  EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}, .is_sequential = true}, 2), expected);
+}
+
+TEST_F(Drive, side_by_side_goes_group_by_group) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a"));
+  runners.push_back(saved(1));
+  const Lines expected = {"open a",     "0.0 y", "1.0 y",       "1.0 other",  "0.0 z",
+                          "0.0 took 1", "1.0 z", "1.0 took -1", "0 finished", "1 finished"};
+  EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}, {"z"}}}, 1), expected);
+}
+
+TEST_F(Drive, a_backend_that_fails_ends_its_own_run_only) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("broken"));
+  runners.push_back(echo("b"));
+  const Lines expected = {"open broken", "close broken", "0 failed: it cannot", "open b",
+                          "1.0 y",       "1.0 took 0.5", "1 finished"};
+  EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}}, 1), expected);
+}
+
+TEST_F(Drive, inputs_that_do_not_fit_are_an_error_of_the_caller) {
+  const ir::Model model = testing_support::parsed("g (float[1] x) => (float[1] y) { y = Relu(x) }");
+  const DataSourcePtr source = saved_source({{{"z", number(1)}}});
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a"));
+  Recorder recorder(log_);
+  Diagnostics findings;
+  try {
+    drive(runners, &model, source.get(), {.taps = {{"y"}}}, recorder, findings);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "input `x` of the model is not given; given: `z`");
+  }
+}
+
+TEST(PlanTaps, groups_keep_the_order_and_the_budget) {
+  const std::vector<Tap> taps = {{"a", 4}, {"b", 4}, {"c", 9}, {"d", 1}, {"e", 20}};
+  EXPECT_EQ(plan_taps(taps, 10), (TapPlan{{"a", "b"}, {"c", "d"}, {"e"}}));
+  EXPECT_EQ(plan_taps(taps, 0), (TapPlan{{"a", "b", "c", "d", "e"}}));
+  EXPECT_EQ(plan_taps(taps, 1), (TapPlan{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}));
+}
+
+}  // namespace
+}  // namespace assay::exec

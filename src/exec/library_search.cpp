@@ -1,0 +1,153 @@
+#include "exec/library_search.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay::exec {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+// The entries of a folder whose names match, sorted; none if it cannot be read.
+std::vector<fs::path> matching(const fs::path& folder, std::string_view pattern) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (matches_glob(pattern, entry->path().filename().string())) found.push_back(entry->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+fs::path library_in(const fs::path& folder, std::string_view pattern) {
+  const std::vector<fs::path> files = matching(folder, pattern);
+  const auto file = std::ranges::find_if(files, is_file);
+  return file == files.end() ? fs::path() : *file;
+}
+
+std::string version_in(const fs::path& packages, std::string_view distribution) {
+  for (const fs::path& info : matching(packages, fmt::format("{}-*.dist-info", distribution))) {
+    const std::string name = info.stem().string();
+    return name.substr(name.rfind('-') + 1);
+  }
+  return {};
+}
+
+std::vector<fs::path> system_folders() {
+#if defined(__aarch64__)
+  constexpr std::string_view kArchitecture = "aarch64-linux-gnu";
+#else
+  constexpr std::string_view kArchitecture = "x86_64-linux-gnu";
+#endif
+  std::vector<fs::path> folders;
+  const std::string preferred = variable("LD_LIBRARY_PATH");
+  for (const std::string_view folder : split(preferred, ':')) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  for (const std::string_view base : {"/usr/local/lib", "/usr/lib"}) {
+    folders.push_back(fs::path(base) / kArchitecture);
+    folders.emplace_back(base);
+  }
+  folders.emplace_back("/usr/lib64");
+  return folders;
+}
+
+class Search {
+ public:
+  explicit Search(const LibraryKind& kind) : kind_(kind) {}
+
+  FoundLibrary run(const LibrarySearch& search) {
+    const std::string wish = variable(std::string(kind_.variable).c_str());
+    if (!wish.empty()) {
+      look_at_wish(wish);
+      return std::move(found_);
+    }
+    if (!search.python.empty()) look_in_python("--python", search.python);
+    if (const std::string folder = variable("VIRTUAL_ENV"); !folder.empty()) look_in_python("VIRTUAL_ENV", folder);
+    look_in_python("PATH", "python3");
+    for (const fs::path& python : matching(fs::path(variable("HOME")) / ".local/lib", "python3*")) {
+      look_in_packages("user", python / "site-packages");
+    }
+    for (const fs::path& folder : system_folders()) look_in_system(folder);
+    return std::move(found_);
+  }
+
+ private:
+  bool is_done() const { return !found_.path.empty(); }
+
+  void note(std::string_view where, const fs::path& place, std::string_view what) {
+    found_.tried.push_back(fmt::format("{}: {}: {}", where, printable(place.string()), what));
+  }
+
+  void take(std::string_view where, const fs::path& file, std::string version) {
+    note(where, file, "found");
+    std::error_code error;
+    found_.path = fs::absolute(file, error);  // a bare name would mean another file to the loader
+    found_.version = std::move(version);
+  }
+
+  void look_at_wish(const fs::path& wish) {
+    if (is_file(wish)) return take(kind_.variable, wish, "");
+    if (!is_folder(wish)) return note(kind_.variable, wish, "there is no such file or folder");
+    look_in_packages(kind_.variable, wish);
+    for (const std::string_view name : kind_.system_names) {
+      const fs::path file = is_done() ? fs::path() : library_in(wish, name);
+      if (!file.empty()) take(kind_.variable, file, "");
+    }
+  }
+
+  void look_in_python(std::string_view where, const std::string& python) {
+    if (is_done()) return;
+    const std::vector<fs::path> folders = package_folders(python);
+    if (folders.empty()) note(where, python, "no Python is there");
+    for (const fs::path& folder : folders) look_in_packages(where, folder);
+  }
+
+  void look_in_packages(std::string_view where, const fs::path& packages) {
+    if (is_done()) return;
+    bool is_installed = false;
+    for (const std::string_view pattern : kind_.wheel_files) {
+      const fs::path relative(pattern);
+      const fs::path folder = packages / relative.parent_path();
+      is_installed = is_installed || is_folder(folder);
+      const fs::path file = library_in(folder, relative.filename().string());
+      if (!file.empty()) return take(where, file, version_in(packages, kind_.distribution));
+    }
+    note(where, packages, is_installed ? "the package is there, but not its C library" : "not installed");
+  }
+
+  void look_in_system(const fs::path& folder) {
+    for (const std::string_view name : kind_.system_names) {
+      const fs::path file = is_done() ? fs::path() : library_in(folder, name);
+      if (!file.empty()) return take("system", file, "");
+    }
+    if (!is_done()) note("system", folder, "not there");
+  }
+
+  const LibraryKind& kind_;
+  FoundLibrary found_;
+};
+
+}  // namespace
+
+FoundLibrary find_library(const LibraryKind& kind, const LibrarySearch& search) { return Search(kind).run(search); }
+
+}  // namespace assay::exec

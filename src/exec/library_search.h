@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/backend.h"
+
+namespace assay::exec {
+
+// A library that is opened at run time, and where it may be.
+struct LibraryKind {
+  std::string_view variable;                   // of the environment: a file, or a folder with the library in it
+  std::vector<std::string_view> wheel_files;   // below site-packages; the last part may be a wildcard
+  std::string_view distribution;               // name of the wheel as its metadata writes it, or a wildcard
+  std::vector<std::string_view> system_names;  // file names in the system's folders, wildcards too
+};
+
+// Looks for the library, in this order: the variable (if it is set, nowhere else), the environment of `search.python`,
+// $VIRTUAL_ENV, the first python3 on PATH, the user's site folder, the folders of the system's loader. Runs and opens
+// nothing.
+FoundLibrary find_library(const LibraryKind& kind, const LibrarySearch& search);
+
+// The file of an interpreter: given as such, by its name on PATH, or as the folder of its virtual environment. Follows
+// the shims of pyenv; empty if there is none.
+std::filesystem::path find_interpreter(const std::string& python);
+
+// The folders with packages that belong to that interpreter. Follows links and pyvenv.cfg.
+std::vector<std::filesystem::path> package_folders(const std::string& python);
+
+}  // namespace assay::exec

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "exec/backend.h"
+
+namespace assay::exec {
+
+// One side of a comparison: a backend with a model, or saved results.
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual const std::string& name() const = 0;  // `onnxrt-runner-N0-11/21/26-07:40:57`
+  // Saved results run nothing: they have no inputs, and iterations of their own.
+  virtual bool is_live() const = 0;
+  virtual void open(Diagnostics& findings) = 0;
+  virtual void close() = 0;
+  // Gives values of one iteration to the sink: live runners those that are named, saved results all that they have.
+  // Seconds of the run, where they are known.
+  virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,
+                                    std::span<const std::string> values, TensorSink& sink) = 0;
+  // How many iterations it has; live ones: as many as there are inputs.
+  virtual std::optional<uint64_t> iterations() const = 0;
+};
+
+using RunnerPtr = std::unique_ptr<Runner>;
+
+// A backend with a model, which must outlive the runner.
+RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
+
+// One iteration of saved results.
+struct SavedOutputs {
+  tensor::NamedData outputs;
+  std::optional<double> runtime_seconds;
+};
+RunnerPtr saved_runner(std::string name, std::vector<SavedOutputs> iterations);
+
+}  // namespace assay::exec

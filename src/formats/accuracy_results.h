@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+
+#include "results/accuracy_results.h"
+
+namespace assay::formats {
+
+// What `--save-accuracy-results` writes: JSON as the peer's `AccuracyResults`.
+void save_accuracy_results(const std::filesystem::path& path, const results::AccuracyResults& comparisons);
+// Error (io, parse) with the path as frame.
+results::AccuracyResults load_accuracy_results(const std::filesystem::path& path);
+// Whether the file names that class, which stands at its end.
+bool is_accuracy_results(const std::filesystem::path& path);
+
+}  // namespace assay::formats

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/saved_data.h"
+
+namespace assay::formats {
+
+// One of several files that become one.
+struct DataPart {
+  std::string path;  // for messages
+  SavedData data;
+};
+
+// What became of them, and what the user should know about it.
+struct MergedData {
+  SavedInputs inputs;
+  std::vector<std::string> warnings;
+};
+struct JoinedData {
+  SavedData data;
+  std::vector<std::string> warnings;
+};
+
+// Puts the arrays of all parts together, iteration by iteration; of results, those of every runner. A later array takes
+// the place of an earlier one of the same name.
+MergedData merge_data(const std::vector<DataPart>& parts);
+// Puts the iterations of all parts in a row; those of results runner by runner. Error (usage) for inputs and outputs
+// together.
+JoinedData concat_data(const std::vector<DataPart>& parts);
+
+// Keeps the runs whose runner matches a wildcard. Error (usage) where none does, or the data has no runners.
+void choose_runner(SavedData& data, const std::string& pattern);
+// Renames arrays in all iterations. Error (usage) where there is none of that name, or the new name is taken.
+void rename_arrays(SavedData& data, const std::string& from, const std::string& to);
+
+}  // namespace assay::formats

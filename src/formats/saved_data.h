@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/named.h"
+
+namespace assay::formats {
+
+// Inputs as `--save-inputs` writes them: one set an iteration.
+using SavedInputs = std::vector<tensor::NamedData>;
+
+// One iteration of one runner.
+struct SavedIteration {
+  tensor::NamedData outputs;
+  std::optional<double> runtime_seconds;
+  std::string runner;
+};
+
+// Outputs as `--save-outputs` writes them; two runs may have the same name.
+struct SavedRun {
+  std::string runner;
+  std::vector<SavedIteration> iterations;
+};
+using SavedRuns = std::vector<SavedRun>;
+
+// What a file of tensors holds. The elements stay in the file, and in base64 where it is JSON, until they are asked
+// for.
+using SavedData = std::variant<SavedInputs, SavedRuns>;
+
+// Loads a file of tensors by its content and name: the peer's JSON, .npz, .npy, .safetensors, a folder of one JSON file
+// an iteration, or a folder of raw arrays with manifest.json. Files other than JSON hold one set of inputs.
+// Error (io, parse) with the path as frame.
+SavedData load_data(const std::filesystem::path& path);
+// Whether the file, by its first bytes, or the folder is one of tensors.
+bool is_data(const std::filesystem::path& path);
+// The same as inputs: results are refused with a hint to `data to-input`.
+SavedInputs load_inputs(const std::filesystem::path& path);
+// The same as results: one set of arrays becomes the run of a runner named after the file.
+SavedRuns load_results(const std::filesystem::path& path);
+
+// Saves in the form that the name's extension says: .npz, .npy, .safetensors, a path that ends in `/` or names a folder
+// (one JSON file an iteration), `.raw` (a folder of raw arrays with manifest.json); any other extension: JSON. Error
+// (usage) for what a form cannot hold, as several iterations in an .npy.
+void save_inputs(const std::filesystem::path& path, const SavedInputs& inputs);
+void save_results(const std::filesystem::path& path, const SavedRuns& runs);
+
+}  // namespace assay::formats

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "ir/model.h"
+#include "tensor/named.h"
+
+namespace assay::inspect {
+
+// Declares the model's inputs with the types and shapes of the data that is given by their names.
+void fix_inputs(ir::Model& model, const tensor::NamedData& feeds);
+
+}  // namespace assay::inspect

@@ -1,0 +1,121 @@
+#include "ir/selection.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay::ir {
+namespace {
+
+bool is_pattern(std::string_view name) { return name.find_first_of("*?[") != std::string_view::npos; }
+
+class Selector {
+ public:
+  Selector(const Model& model, Diagnostics& findings) : model_(model), findings_(findings) {
+    const Graph& graph = model[model.main_graph()];
+    for (const ValueId input : graph.inputs) candidates_.push_back(input);
+    for (const NodeId node : nodes(model, model.main_graph())) add_results(node);
+  }
+
+  void take_everything() {
+    for (const ValueId value : results_) take(value);
+  }
+
+  void take_own_outputs() {
+    for (const Use& use : model_.outputs(model_.main_graph())) {
+      if (use.value.valid()) take(use.value);
+    }
+  }
+
+  void take_names(const std::string& wanted) {
+    bool has_found = false;
+    for (const ValueId value : candidates_) {
+      const std::string_view name = name_of(value);
+      const bool fits = name == wanted || (is_pattern(wanted) && matches_glob(wanted, name));
+      if (fits) take(value);
+      has_found = has_found || fits;
+    }
+    if (has_found) return;
+    if (!is_pattern(wanted)) fail_unknown(wanted);
+    findings_.warn("output_pattern", wanted, fmt::format("no value of the model matches `{}`", printable(wanted)));
+  }
+
+  void take_type(const std::string& type) {
+    bool has_found = false;
+    std::set<std::string> known;
+    for (const ValueId value : results_) {
+      const std::string op(model_.text(model_[model_[value].producer].op));
+      known.insert(op);
+      const bool fits = to_lower(op) == to_lower(type);
+      if (fits) take(value);
+      has_found = has_found || fits;
+    }
+    if (has_found) return;
+    const std::vector<std::string> words(known.begin(), known.end());
+    const std::optional<std::string> near = did_you_mean(type, words);
+    fail(ErrorCode::usage, "the model has no node of the type `{}`{}", printable(type),
+         near ? fmt::format("; did you mean `{}`?", *near) : "");
+  }
+
+  void drop(const std::string& unwanted) {
+    const size_t dropped = std::erase_if(
+        taken_, [&](ValueId value) { return name_of(value) == unwanted || matches_glob(unwanted, name_of(value)); });
+    if (dropped != 0) return;
+    findings_.warn("output_pattern", unwanted, fmt::format("`{}` excludes nothing", printable(unwanted)));
+  }
+
+  std::vector<ValueId> selected() {
+    if (taken_.empty()) fail(ErrorCode::usage, "no output is left to be computed");
+    return std::move(taken_);
+  }
+
+ private:
+  std::string_view name_of(ValueId value) const { return model_.text(model_[value].name); }
+
+  void add_results(NodeId id) {
+    const Node& node = model_[id];
+    const bool is_constant = model_.text(node.op) == "Constant" && model_.text(node.domain).empty();
+    for (const ValueId value : node.results) {
+      if (!value.valid() || name_of(value).empty()) continue;
+      candidates_.push_back(value);
+      if (!is_constant) results_.push_back(value);
+    }
+  }
+
+  void take(ValueId value) {
+    if (seen_.insert(value.index).second) taken_.push_back(value);
+  }
+
+  [[noreturn]] void fail_unknown(const std::string& wanted) const {
+    std::vector<std::string> names;
+    for (const ValueId value : candidates_) names.emplace_back(name_of(value));
+    const std::optional<std::string> near = did_you_mean(wanted, names);
+    fail(ErrorCode::usage, "the model has no value `{}`{}", printable(wanted),
+         near ? fmt::format("; did you mean `{}`?", printable(*near)) : "");
+  }
+
+  const Model& model_;
+  Diagnostics& findings_;
+  std::vector<ValueId> candidates_;
+  std::vector<ValueId> results_;
+  std::vector<ValueId> taken_;
+  std::set<uint32_t> seen_;
+};
+
+}  // namespace
+
+std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& selection, Diagnostics& findings) {
+  Selector selector(model, findings);
+  if (selection.is_everything) selector.take_everything();
+  for (const std::string& name : selection.names) selector.take_names(name);
+  for (const std::string& type : selection.op_types) selector.take_type(type);
+  if (!selection.is_everything && selection.names.empty() && selection.op_types.empty()) selector.take_own_outputs();
+  for (const std::string& name : selection.excluded) selector.drop(name);
+  return selector.selected();
+}
+
+}  // namespace assay::ir

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "ir/model.h"
+
+namespace assay::ir {
+
+// Which values of the main graph stand for its outputs; names may have shell wildcards, operators any case.
+struct OutputSelection {
+  std::vector<std::string> names;     // none, and no types and not everything: the model's own outputs
+  std::vector<std::string> op_types;  // results of all nodes of these operators
+  std::vector<std::string> excluded;
+  bool is_everything = false;  // results of all nodes but Constant, in the order of the nodes
+  bool is_empty() const { return names.empty() && op_types.empty() && excluded.empty() && !is_everything; }
+};
+
+// The selected values, none twice. A pattern that fits nothing is a finding; a plain name that no value has, and a
+// selection of nothing, are an Error (usage).
+std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& selection, Diagnostics& findings);
+
+}  // namespace assay::ir

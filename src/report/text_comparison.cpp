@@ -1,0 +1,187 @@
+#include "report/text_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/text_output.h"
+#include "report/text_run.h"
+#include "report/text_stats.h"
+
+namespace assay::report {
+namespace {
+
+// 100.0, 33.33333333333333
+std::string percentage(uint64_t part, uint64_t whole) {
+  return python_float(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+void print_unpaired(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
+  for (const std::string& name : iteration.missing) {
+    log.verdict(false, fmt::format("FAILED | Output: '{}' is missing in {} (--match pairs outputs of different names)",
+                                   printable(name), runners.b));
+  }
+  for (const std::string& name : iteration.extra) {
+    log.verdict(false, fmt::format("FAILED | Output: '{}' is not in {} (--match pairs outputs of different names)",
+                                   printable(name), runners.a));
+  }
+  if (iteration.unpaired.empty()) return;
+  log.info(fmt::format("{} tensor(s) that only `mark all` exposes have no partner: {}", iteration.unpaired.size(),
+                       name_list(iteration.unpaired)));
+}
+
+void print_iteration(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
+  std::vector<std::string> matched;
+  std::vector<std::string> mismatched;
+  for (const results::OutputComparison& output : iteration.outputs) {
+    print_output(output, runners, log);
+    (output.passed ? matched : mismatched).push_back(output.name_a);
+  }
+  print_unpaired(iteration, runners, log);
+  mismatched.insert(mismatched.end(), iteration.missing.begin(), iteration.missing.end());
+  mismatched.insert(mismatched.end(), iteration.extra.begin(), iteration.extra.end());
+  if (!mismatched.empty())
+    log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
+  else if (!matched.empty())
+    log.verdict(true, "PASSED | All outputs matched | Outputs: " + name_list(matched));
+  else
+    log.verdict(false, "SKIPPED | No output could be compared");
+}
+
+void print_summary(const results::PairComparison& pair, Log& log) {
+  const uint64_t total = std::max(pair.iterations_a, pair.iterations_b);
+  if (pair.iterations_a != pair.iterations_b) {
+    log.verdict(false, fmt::format("FAILED | {} has {} iteration(s), {} has {}", pair.runner_a, pair.iterations_a,
+                                   pair.runner_b, pair.iterations_b));
+  }
+  if (total == 0) return log.verdict(false, "SKIPPED | There are no iterations to compare");
+  log.verdict(pair.verdict == results::Verdict::equal,
+              fmt::format("Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%", pair.runner_a,
+                          pair.runner_b, pair.passed_count, total, percentage(pair.passed_count, total)));
+}
+
+struct Row {
+  const results::OutputComparison* output;
+  uint64_t iteration;
+};
+
+// NaN is the greatest error.
+bool is_worse(const Row& a, const Row& b) {
+  const auto rank = [](const Row& row) {
+    const double error = row.output->metrics ? row.output->metrics->absolute.greatest : INFINITY;
+    return std::isnan(error) ? INFINITY : error;
+  };
+  if (a.output->passed != b.output->passed) return !a.output->passed;
+  return rank(a) > rank(b);
+}
+
+std::string row_text(const Row& row, size_t width, bool with_iteration) {
+  const results::OutputComparison& output = *row.output;
+  std::string text = fmt::format("{:<{}} | ", printable(output.name_a), width);
+  if (with_iteration) text += fmt::format("{:>9} | ", row.iteration);
+  if (output.metrics) {
+    const results::PairMetrics& metrics = *output.metrics;
+    text += fmt::format("{:>10.4g} | {:>10.4g} | {:>12} | {:>10.8g} | {:>10}", metrics.absolute.greatest,
+                        metrics.relative.greatest, metrics.max_ulp, metrics.cosine, metrics.failed_count);
+  } else {
+    text += fmt::format("{:>10} | {:>10} | {:>12} | {:>10} | {:>10}", "-", "-", "-", "-", "-");
+  }
+  return text + (output.passed ? " | PASSED" : " | FAILED");
+}
+
+}  // namespace
+
+std::string name_list(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back("'" + printable(name) + "'");
+  return "[" + join(quoted, ", ") + "]";
+}
+
+void print_comparison(const results::PairComparison& pair, Log& log) {
+  const RunnerNames runners{pair.runner_a, pair.runner_b};
+  log.info(fmt::format("Accuracy Comparison | {} vs. {}", pair.runner_a, pair.runner_b));
+  {
+    const Log::Indent indent(log);
+    const bool is_numbered = pair.iterations.size() > 1;
+    for (const results::IterationComparison& iteration : pair.iterations) {
+      if (!is_numbered) {
+        print_iteration(iteration, runners, log);
+        continue;
+      }
+      log.info(fmt::format("Iteration: {}", iteration.index));
+      const Log::Indent deeper(log);
+      print_iteration(iteration, runners, log);
+    }
+    print_error_table(pair, log);
+  }
+  print_summary(pair, log);
+}
+
+void print_error_table(const results::PairComparison& pair, Log& log) {
+  constexpr size_t kShown = 20;
+  std::vector<Row> rows;
+  size_t width = 6;
+  for (const results::IterationComparison& iteration : pair.iterations) {
+    for (const results::OutputComparison& output : iteration.outputs) {
+      rows.push_back({&output, iteration.index});
+      width = std::max(width, printable(output.name_a).size());
+    }
+  }
+  if (rows.size() < 2) return;
+  std::ranges::stable_sort(rows, is_worse);
+  const bool with_iteration = pair.iterations.size() > 1;
+  std::string text = fmt::format(
+      "---- Outputs By Error ----\n{:<{}} | {}{:>10} | {:>10} | {:>12} | {:>10} | {:>10} | Verdict", "Output", width,
+      with_iteration ? "Iteration | " : "", "Max Abs", "Max Rel", "Max ULP", "Cosine", "Beyond");
+  const size_t shown = log.enabled(LogLevel::verbose) ? rows.size() : std::min(kShown, rows.size());
+  for (size_t i = 0; i < shown; ++i) text += "\n" + row_text(rows[i], width, with_iteration);
+  if (shown < rows.size()) text += fmt::format("\n... and {} more (-v shows all)", rows.size() - shown);
+  log.info(text);
+}
+
+void print_averages(const results::PairAverages& averages, Log& log) {
+  size_t passed = 0;
+  for (const results::AveragedOutput& output : averages.outputs) passed += output.passed ? 1 : 0;
+  log.verdict(passed == averages.outputs.size(),
+              fmt::format("Average Over Iterations | {} vs. {} | Passed: {}/{} outputs", averages.runner_a,
+                          averages.runner_b, passed, averages.outputs.size()));
+  const Log::Indent indent(log);
+  for (const results::AveragedOutput& output : averages.outputs) {
+    log.verdict(output.passed, fmt::format("{} | {}:", printable(output.name), output.passed ? "PASSED" : "FAILED"));
+    const Log::Indent deeper(log);
+    for (const results::Judgement& judgement : output.judgements) print_judgement(judgement, output.name, log);
+  }
+}
+
+void print_validation(const results::RunReport& report, Log& log) {
+  std::vector<std::string> runners;
+  for (const results::RunnerRun& run : report.runs) runners.push_back(run.runner);
+  log.info("Output Validation | Runners: " + name_list(runners));
+  const Log::Indent indent(log);
+  bool is_valid = true;
+  for (const results::ValidatedOutput& output : report.validated) {
+    const std::string name = printable(output.name);
+    log.info(fmt::format("{:<35} | Iteration {} | Validating output: {} (check_inf=True, check_nan=True)",
+                         output.runner, output.iteration, name));
+    const Log::Indent deeper(log);
+    if (output.stats) log.info(stats_text(*output.stats));
+    if (output.nan_count > 0) {
+      log.verdict(false, fmt::format("NaN Detected | One or more NaNs were encountered in this output: {}, first at {}",
+                                     output.nan_count, tuple_text(*output.first_nan_at)));
+    }
+    if (output.inf_count > 0) {
+      log.verdict(false, fmt::format("Inf Detected | One or more infinities were encountered in this output: {}, first "
+                                     "at {}",
+                                     output.inf_count, tuple_text(*output.first_inf_at)));
+    }
+    const bool is_good = output.nan_count + output.inf_count == 0;
+    is_valid = is_valid && is_good;
+    log.verdict(is_good, is_good ? fmt::format("PASSED | Output: {} is valid", name)
+                                 : fmt::format("FAILED | Errors detected in output: {}", name));
+  }
+  log.verdict(is_valid, is_valid ? "PASSED | Output Validation" : "FAILED | Output Validation");
+}
+
+}  // namespace assay::report

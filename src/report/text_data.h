@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "results/data_listing.h"
+
+namespace assay::report {
+
+// A listing of saved data, laid out as the peer does, without a final line break. Histograms have a place of their own
+// even where there is none.
+std::string data_text(const results::DataListing& listing, bool with_histogram);
+
+}  // namespace assay::report

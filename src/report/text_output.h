@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/log.h"
+#include "results/comparison.h"
+
+namespace assay::report {
+
+struct RunnerNames {
+  std::string_view a;
+  std::string_view b;
+};
+
+// The block about one output of two runs, from `Comparing Output` to its verdict.
+void print_output(const results::OutputComparison& output, const RunnerNames& runners, Log& log);
+// What one function found, as one line or, of `simple`, its last one.
+void print_judgement(const results::Judgement& judgement, const std::string& name, Log& log);
+
+}  // namespace assay::report
