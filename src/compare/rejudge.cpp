@@ -129,6 +129,20 @@ results::RejudgedPair judge_pair(const results::SavedPair& pair, const std::stri
 
 }  // namespace
 
+void settle(results::AccuracyResults& saved) {
+  const CompareOptions defaults;
+  const NewThresholds stored{.options = defaults};
+  for (results::SavedComparison& comparison : saved) {
+    for (results::SavedPair& pair : comparison.pairs) {
+      for (std::vector<SavedMetrics>& outputs : pair.iterations) {
+        for (SavedMetrics& metrics : outputs) {
+          metrics.passed = Rejudge(stored).judge(metrics, comparison.function) == Verdict::equal;
+        }
+      }
+    }
+  }
+}
+
 results::Rejudgement rejudge(const results::AccuracyResults& saved, const NewThresholds& thresholds) {
   check_stored(saved, thresholds);
   results::Rejudgement result;

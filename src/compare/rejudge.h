@@ -15,6 +15,9 @@ struct NewThresholds {
   bool has_bound[4] = {};  // l2, cosine_similarity, psnr, snr
 };
 
+// Fills in the verdicts that the stored thresholds give.
+void settle(results::AccuracyResults& saved);
+
 // Judges saved metrics again. By-element verdicts can be rebuilt only where the greatest differences decide, or where
 // the stored verdict holds all the more; else the output is undecided. Error (usage) for a function that is not stored.
 results::Rejudgement rejudge(const results::AccuracyResults& saved, const NewThresholds& thresholds);

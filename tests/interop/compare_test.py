@@ -131,6 +131,19 @@ class CompareTest(unittest.TestCase):
             self.assertEqual(subprocess.run([POLYGRAPHY, *words], capture_output=True).returncode, status)
             self.assertEqual(subprocess.run([ASSAY, *words], capture_output=True).returncode, status)
 
+    def test_accuracy_results_are_listed_as_the_peer_lists_them(self):
+        path = str(pathlib.Path(self.folder.name) / "accuracy.json")
+        _, a, b = pairs_of_arrays()[2]
+        iterations = [{"y": a, "z": a}] * 2
+        _, theirs = self.run_both(results("first", iterations), results("second", [{"y": b, "z": a}] * 2), "--compare",
+                                  "simple", "snr", "--save-accuracy-results", path)
+        self.assertEqual(theirs.returncode, 1)
+        words = ["inspect", "data", path, "--all", "--log-format", "no-colors"]
+        lines = [[line.rstrip() for line in
+                  subprocess.run([program, *words], capture_output=True, text=True).stdout.splitlines()]
+                 for program in (ASSAY, POLYGRAPHY)]
+        self.assertEqual(lines[0], lines[1])
+
 
 if __name__ == "__main__":
     unittest.main()

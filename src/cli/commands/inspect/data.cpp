@@ -8,8 +8,12 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
 #include "cli/stopwatch.h"
+#include "compare/rejudge.h"
+#include "formats/accuracy_results.h"
 #include "inspect/data/data_listing.h"
+#include "report/json_accuracy.h"
 #include "report/json_data.h"
+#include "report/text_accuracy.h"
 #include "report/text_data.h"
 
 namespace assay::cli {
@@ -61,10 +65,23 @@ inspect::DataOptions data_options(const Arguments& arguments) {
   return options;
 }
 
+// Saved comparison results, which hold metrics and no arrays.
+int run_accuracy(const std::string& path, const Arguments& arguments, Environment& environment) {
+  const Stopwatch loading;
+  results::AccuracyResults saved = formats::load_accuracy_results(path);
+  compare::settle(saved);
+  environment.log.info(report::accuracy_text(saved, arguments.flag("--all")));
+  if (wants_json(arguments)) {
+    write_json(arguments, environment, report::accuracy_listing_json(path, saved, loading.seconds()));
+  }
+  return kExitEqual;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const inspect::DataOptions options = data_options(arguments);
   const Stopwatch loading;
   const std::string path = arguments.value("path");
+  if (formats::is_accuracy_results(path)) return run_accuracy(path, arguments, environment);
   const formats::SavedData data = formats::load_data(path);
   const double load_seconds = loading.seconds();
   const Stopwatch listing_time;
@@ -119,7 +136,8 @@ Command command_inspect_data() {
       .summary = "show what is in a file of inputs or outputs",
       .description =
           "Reads inputs or outputs as `run` saves them, and other files of tensors: JSON, .npz, .npy, .safetensors, "
-          "a folder of one JSON file an iteration, a .raw folder. Shows type, shape and statistics of each array.",
+          "a folder of one JSON file an iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
+          "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
       .groups = {logging_group(), show_group(), json_group()},
       .run = run};
