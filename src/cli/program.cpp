@@ -1,7 +1,9 @@
 #include "cli/program.h"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
+#include <optional>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -13,6 +15,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/parser.h"
 #include "cli/streams.h"
+#include "remote/worker.h"
 
 namespace assay::cli {
 namespace {
@@ -54,6 +57,15 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
   if (words.empty() || (is_verb && words.size() == 1)) print_list(first, environment);
   const FoundCommand found = find_command(words);
   return run_command(found.command, words.subspan(found.name_words), environment);
+}
+
+// FD of `assay --worker FD`, which is not for users.
+std::optional<int> worker_socket(const Words& all) {
+  if (all.size() != 3 || all[1] != "--worker") return std::nullopt;
+  const char* end = all[2].data() + all[2].size();
+  int socket = -1;
+  const auto [stop, error] = std::from_chars(all[2].data(), end, socket);
+  return error == std::errc() && stop == end ? std::optional(socket) : std::nullopt;
 }
 
 }  // namespace
@@ -103,6 +115,7 @@ int run_program(int argc, char** argv) {
   open_missing_streams();
   install_signal_handlers();
   const Words all(argv, argv + argc);
+  if (const std::optional<int> socket = worker_socket(all)) return remote::serve(*socket);
   const std::string called = all.empty() ? "assay" : all[0];
   Log log(stdout, stderr);
   log.configure({.colors = colors_allowed()});

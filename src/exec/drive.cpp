@@ -1,6 +1,9 @@
 #include "exec/drive.h"
 
+#include <algorithm>
+#include <future>
 #include <map>
+#include <variant>
 
 namespace assay::exec {
 namespace {
@@ -27,6 +30,15 @@ class GroupSink final : public TensorSink {
   std::pair<size_t, uint64_t> at_;
   const std::map<std::string_view, size_t>* groups_ = nullptr;
   size_t group_ = 0;
+};
+
+class CollectingSink final : public TensorSink {
+ public:
+  explicit CollectingSink(tensor::NamedData& values) : values_(values) {}
+  void accept(std::string_view name, const tensor::Datum& value) override { values_.push_back({std::string(name), value}); }
+
+ private:
+  tensor::NamedData& values_;
 };
 
 class NullSink final : public TensorSink {
@@ -66,6 +78,7 @@ class Driver {
       is_more = false;
       for (size_t r = 0; r < runners_.size(); ++r) is_more = has_iteration(r, i) || is_more;
       for (size_t group = 0; is_more && group < plan_.taps.size(); ++group) {
+        if (plan_.jobs > 1) run_ahead(i, group);
         for (size_t r = 0; r < runners_.size(); ++r) run_group(r, i, group);
       }
     }
@@ -79,6 +92,45 @@ class Driver {
     double seconds = 0;
     bool has_seconds = true;
   };
+
+  // What a live runner gave while others ran too.
+  struct Ahead {
+    tensor::NamedData values;
+    std::optional<double> seconds;
+  };
+
+  // Runs all live runners, some at a time; what they give is handed on in order by run_group.
+  void run_ahead(uint64_t i, size_t group) {
+    std::vector<size_t> live;
+    for (size_t r = 0; r < runners_.size(); ++r) {
+      if (has_iteration(r, i) && runners_[r]->is_live()) live.push_back(r);
+    }
+    for (size_t begin = 0; begin < live.size(); begin += plan_.jobs) {
+      std::vector<std::future<Ahead>> batch;
+      for (size_t n = begin; n < std::min<size_t>(begin + plan_.jobs, live.size()); ++n) {
+        batch.push_back(std::async(std::launch::async, [this, i, group, r = live[n]] { return collect(r, i, group); }));
+      }
+      for (size_t n = 0; n < batch.size(); ++n) {
+        ahead_.insert_or_assign(live[begin + n], attempt([&] { return batch[n].get(); }));
+      }
+    }
+  }
+
+  Ahead collect(size_t r, uint64_t i, size_t group) {
+    Ahead ahead;
+    CollectingSink sink(ahead.values);
+    warm_up(r, i, group);
+    ahead.seconds = runners_[r]->run(i, feeds_, plan_.taps[group], sink);
+    return ahead;
+  }
+
+  std::optional<double> take_ahead(size_t r, TensorSink& sink) {
+    std::variant<Ahead, Error> ahead = std::move(ahead_.at(r));
+    ahead_.erase(r);
+    if (const Error* error = std::get_if<Error>(&ahead)) throw *error;
+    for (const tensor::NamedDatum& item : std::get<Ahead>(ahead).values) sink.accept(item.name, item.value);
+    return std::get<Ahead>(ahead).seconds;
+  }
 
   // Runs fn; what a backend cannot do ends its runner only.
   template <typename Fn>
@@ -129,10 +181,11 @@ class Driver {
     Runner& runner = *runners_[r];
     State& state = states_[r];
     try_runner(r, [&] {
-      if (group == 0) start_iteration(r, i);
+      if (group == 0) start_iteration(r, i, !ahead_.contains(r));
       GroupSink sink(watcher_, r, i);
       if (!runner.is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
-      const std::optional<double> seconds = runner.run(i, feeds_, plan_.taps[group], sink);
+      const std::optional<double> seconds =
+          ahead_.contains(r) ? take_ahead(r, sink) : runner.run(i, feeds_, plan_.taps[group], sink);
       state.has_seconds = state.has_seconds && seconds;
       state.seconds += seconds.value_or(0);
       if (group + 1 == plan_.taps.size()) {
@@ -141,13 +194,18 @@ class Driver {
     });
   }
 
-  void start_iteration(size_t r, uint64_t i) {
+  void start_iteration(size_t r, uint64_t i, bool is_cold) {
     states_[r].seconds = 0;
     states_[r].has_seconds = true;
     if (!runners_[r]->is_live()) return;
     watcher_.on_feeds(r, i, feeds_);
+    if (is_cold) warm_up(r, i, 0);
+  }
+
+  void warm_up(size_t r, uint64_t i, size_t group) {
     NullSink nothing;
-    for (uint64_t n = 0; i == 0 && n < plan_.warm_up; ++n) runners_[r]->run(i, feeds_, plan_.taps.front(), nothing);
+    const uint64_t runs = i == 0 && group == 0 ? plan_.warm_up : 0;
+    for (uint64_t n = 0; n < runs; ++n) runners_[r]->run(i, feeds_, plan_.taps.front(), nothing);
   }
 
   std::span<const RunnerPtr> runners_;
@@ -158,6 +216,7 @@ class Driver {
   DataSource* source_ = nullptr;
   std::vector<State> states_;
   std::map<std::string_view, size_t> group_of_;
+  std::map<size_t, std::variant<Ahead, Error>> ahead_;  // by runner
   tensor::NamedData feeds_;
   std::optional<uint64_t> fed_;
   bool has_feeds_ = false;

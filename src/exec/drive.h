@@ -11,6 +11,7 @@ struct DrivePlan {
   uint64_t warm_up = 0;        // untimed runs of each live runner before its first iteration
   TapPlan taps;                // what live runners are asked for
   bool is_sequential = false;  // each runner does all its iterations, and is closed, before the next one is opened
+  uint64_t jobs = 1;           // live runners, each in a process of its own, that run at a time
 };
 
 // Sees everything that drive() does, in order. Runners are counted as they were given.

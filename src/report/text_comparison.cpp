@@ -125,6 +125,7 @@ void print_error_table(const results::PairComparison& pair, Log& log) {
   size_t width = 6;
   for (const results::IterationComparison& iteration : pair.iterations) {
     for (const results::OutputComparison& output : iteration.outputs) {
+      if (!output.metrics && output.fault.empty()) continue;  // judged by a script
       rows.push_back({&output, iteration.index});
       width = std::max(width, printable(output.name_a).size());
     }

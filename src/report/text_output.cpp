@@ -175,6 +175,10 @@ void print_judgement(const results::Judgement& judgement, const std::string& nam
 }
 
 void print_output(const results::OutputComparison& output, const RunnerNames& runners, Log& log) {
+  if (!output.metrics && output.fault.empty()) {  // judged by a script
+    for (const results::Judgement& judgement : output.judgements) print_judgement(judgement, output.name_a, log);
+    return;
+  }
   log.info(fmt::format("Comparing Output: '{}' (dtype={}, shape={}) with '{}' (dtype={}, shape={})",
                        printable(output.name_a), output.dtype_a, tuple_text(output.shape_a), printable(output.name_b),
                        output.dtype_b, tuple_text(output.shape_b)));

@@ -29,12 +29,14 @@
 #include "ir/edit.h"
 #include "onnx/export.h"
 #include "onnx/load.h"
+#include "remote/isolated_backend.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
 
 namespace assay::cli {
 namespace {
 
+constexpr uint64_t kUnknownIterations = UINT64_MAX;
 constexpr uint64_t kHeldShare = 4;  // of the memory limit: two sides of a group, and what a backend needs for it
 
 // `onnxrt-runner-N0-11/21/26-07:40:57`; runs of one backend are counted.
@@ -58,6 +60,7 @@ class Run {
     if (!request_.backends.empty()) load();
     load_results();
     set_up_comparison();
+    start_scripts();
     exec::DataSourcePtr source;
     if (loaded_) source = make_source();
     if (source) static_cast<void>(source->get(0));  // what is wrong with the inputs is said before a backend starts
@@ -65,7 +68,7 @@ class Run {
       if (!source) fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
       compute_tolerances(*source);
     }
-    RunWatcher watcher(request_, runners_, findings(), log_);
+    RunWatcher watcher(request_, runners_, findings(), log_, host_.get());
     watcher.print_findings();
     exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, source.get(), plan(source.get()), watcher, findings());
     watcher.save();
@@ -90,10 +93,13 @@ class Run {
     request_.session.values = taps_.beyond_outputs;
     std::map<std::string, size_t> numbers;
     for (const std::string& backend : request_.backends) {
-      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++),
-                                              exec::find_backend(backend, request_.session.search), loaded_->model,
-                                              request_.session));
+      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++), backend_named(backend), loaded_->model, request_.session));
     }
+  }
+
+  exec::BackendPtr backend_named(const std::string& name) const {
+    if (request_.isolate) return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
+    return exec::find_backend(name, request_.session.search);
   }
 
   // The file, where a backend may read it by itself.
@@ -140,7 +146,18 @@ class Run {
     };
   }
 
+  void start_scripts() {
+    if (request_.scripts.is_empty()) return;
+    remote::PythonOptions options{.search = request_.session.search, .timeout_seconds = request_.timeout_seconds};
+    options.show = [this](std::string_view traceback) { log_.error(traceback); };
+    host_ = std::make_unique<remote::PythonHost>(std::move(options));
+  }
+
   exec::DataSourcePtr make_source() {
+    if (request_.scripts.data_loader) {
+      request_.iterations = kUnknownIterations;
+      return host_->data_loader(*request_.scripts.data_loader);
+    }
     if (request_.load_inputs.empty()) {
       request_.data.roles = inspect::input_roles(loaded_->model);
       return exec::generated_source(loaded_->model, request_.data, request_.iterations, loaded_->findings);
@@ -158,8 +175,9 @@ class Run {
   exec::DrivePlan plan(exec::DataSource* source) {
     exec::DrivePlan plan;
     plan.warm_up = request_.warm_up;
+    plan.jobs = request_.jobs;
     plan.taps = loaded_ ? plan_taps(*source) : exec::TapPlan(1);
-    plan.is_sequential = request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1);
+    plan.is_sequential = request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
     return plan;
   }
 
@@ -197,6 +215,7 @@ class Run {
   Diagnostics own_findings_;
   Taps taps_;
   std::vector<exec::RunnerPtr> runners_;
+  std::unique_ptr<remote::PythonHost> host_;
 };
 
 void print(const results::RunReport& report, const RunRequest& request, Log& log) {

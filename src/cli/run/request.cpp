@@ -63,6 +63,22 @@ void read_files(const Arguments& arguments, RunRequest& request) {
   }
 }
 
+void read_isolation(const Arguments& arguments, RunRequest& request) {
+  request.isolate = arguments.flag("--isolate");
+  if (arguments.has("--timeout")) {
+    request.timeout_seconds = parse_number("--timeout", arguments.value("--timeout"));
+    if (!(request.timeout_seconds > 0)) {
+      fail(ErrorCode::usage, "--timeout: expected seconds above 0, seen `{}`", printable(arguments.value("--timeout")));
+    }
+    if (!request.isolate && request.scripts.is_empty()) {
+      fail(ErrorCode::usage, "--timeout needs --isolate: what runs in this process cannot be ended");
+    }
+  }
+  if (!arguments.has("--jobs")) return;
+  request.jobs = at_least("--jobs", arguments.value("--jobs"), 1);
+  if (!request.isolate) fail(ErrorCode::usage, "--jobs needs --isolate: in one process, backends would disturb each other");
+}
+
 // What makes no sense together.
 void check(const Arguments& arguments, RunRequest& request) {
   const bool has_results = !request.load_outputs.empty();
@@ -75,11 +91,11 @@ void check(const Arguments& arguments, RunRequest& request) {
     request.notes.emplace_back("no backend is chosen: the model is not run");
   }
   if (request.check_average) compare::check_averages(request.compare);
-  if (request.load_inputs.empty()) return;
+  if (request.load_inputs.empty() && !request.scripts.data_loader) return;
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {
     if (arguments.has(ignored)) {
-      request.notes.push_back(fmt::format("Argument: '{}' will be ignored since inputs are loaded", ignored));
+      request.notes.push_back(fmt::format("Argument: '{}' will be ignored since a custom data loader was provided", ignored));
     }
   }
 }
@@ -103,6 +119,8 @@ RunRequest parse_run_request(const Arguments& arguments) {
   request.check_average = arguments.flag("--check-average");
   request.validate = arguments.flag("--validate");
   read_files(arguments, request);
+  request.scripts = parse_scripts(arguments);
+  read_isolation(arguments, request);
   check(arguments, request);
   return request;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/options/arguments.h"
+#include "cli/run/scripts.h"
 #include "compare/options.h"
 #include "compare/post_process.h"
 #include "exec/generated_inputs.h"
@@ -34,6 +35,10 @@ struct RunRequest {
   std::optional<std::string> save_blobs;  // a folder
   std::string save_onnx;
   std::string save_accuracy;
+  ScriptRequest scripts;
+  bool isolate = false;
+  double timeout_seconds = 0;  // 0: none
+  uint64_t jobs = 1;
   std::vector<std::string> notes;  // warnings about options that have no effect
 };
 

@@ -18,14 +18,19 @@
 namespace assay::cli {
 
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
-                       Log& log)
+                       Log& log, remote::PythonHost* host)
     : request_(request),
       runners_(runners),
       findings_(findings),
       log_(log),
       comparer_(runners.size(), request.compare),
+      host_(host),
+      whole_(runners.size()),
       loading_(runners.size()),
       watching_seconds_(runners.size()) {
+  if (request.scripts.compare) {
+    script_comparer_.emplace(*host, *request.scripts.compare, runners.size(), request.compare.fail_fast);
+  }
   for (const exec::RunnerPtr& runner : runners) {
     report_.runs.push_back({.runner = runner->name(), .is_live = runner->is_live()});
     if (!request.save_outputs.empty() && runner->is_live()) outputs_.push_back({runner->name(), {}});
@@ -68,11 +73,31 @@ void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view na
     saved.back().outputs.push_back({std::string(name), value});
   }
   const tensor::Datum processed = compare::post_process(name, value, request_.post_processing);
-  if (request_.validate) validate(runner, iteration, name, processed);
-  const Stopwatch comparing;
-  comparer_.accept(runner, iteration, name, processed);
-  report_.compare_seconds += comparing.seconds();
+  const bool is_whole = request_.scripts.postprocess || request_.scripts.compare;
+  if (is_whole)
+    whole_[runner].push_back({std::string(name), processed});
+  else
+    judge(runner, iteration, name, processed);
   watching_seconds_[runner] += watching.seconds();
+}
+
+void RunWatcher::judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
+  if (request_.validate) validate(runner, iteration, name, value);
+  if (script_comparer_) return;
+  const Stopwatch comparing;
+  comparer_.accept(runner, iteration, name, value);
+  report_.compare_seconds += comparing.seconds();
+}
+
+void RunWatcher::judge_whole(size_t runner, uint64_t iteration, double seconds) {
+  remote::IterationResult result{runners_[runner]->name(), seconds, std::move(whole_[runner])};
+  whole_[runner].clear();
+  if (request_.scripts.postprocess) result.outputs = host_->postprocess(*request_.scripts.postprocess, result);
+  for (const tensor::NamedDatum& output : result.outputs) judge(runner, iteration, output.name, output.value);
+  if (!script_comparer_) return;
+  const Stopwatch comparing;
+  script_comparer_->accept(runner, iteration, result);
+  report_.compare_seconds += comparing.seconds();
 }
 
 void RunWatcher::record(size_t runner, std::string_view name, const tensor::Datum& value) {
@@ -109,6 +134,7 @@ void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<d
   if (runner < outputs_.size() && outputs_[runner].iterations.size() > iteration) {
     outputs_[runner].iterations.back().runtime_seconds = taken;
   }
+  if (host_ != nullptr) judge_whole(runner, iteration, taken);
   comparer_.finish_iteration(runner, iteration);
 }
 
@@ -149,7 +175,7 @@ void RunWatcher::save() {
 }
 
 results::RunReport RunWatcher::take() {
-  report_.pairs = comparer_.take();
+  report_.pairs = script_comparer_ ? script_comparer_->take() : comparer_.take();
   for (size_t i = 0; i < report_.pairs.size(); ++i) {
     report_.pairs[i].runner_a = report_.runs[i].runner;
     report_.pairs[i].runner_b = report_.runs[i + 1].runner;

@@ -17,7 +17,7 @@ class RunWatcher final : public exec::DriveWatcher {
  public:
   // `findings` gets more while runs go on; each is printed once, when it is there.
   RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
-             Log& log);
+             Log& log, remote::PythonHost* host);
 
   void on_opening(size_t runner) override;
   void on_opened(size_t runner) override;
@@ -26,7 +26,7 @@ class RunWatcher final : public exec::DriveWatcher {
   void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override;
   void on_finished(size_t runner) override;
   void on_failure(size_t runner, const Error& error) override;
-  bool wants_stop() const override { return comparer_.wants_stop(); }
+  bool wants_stop() const override { return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop()); }
 
   void print_findings();
   // Writes what is to be saved, and moves everything into the report.
@@ -36,6 +36,9 @@ class RunWatcher final : public exec::DriveWatcher {
  private:
   void record(size_t runner, std::string_view name, const tensor::Datum& value);
   void validate(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
+  // Validates and compares a value that is ready for that.
+  void judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
+  void judge_whole(size_t runner, uint64_t iteration, double seconds);
   void print_outputs(const results::RunnerRun& run);
 
   const RunRequest& request_;
@@ -44,6 +47,9 @@ class RunWatcher final : public exec::DriveWatcher {
   size_t printed_findings_ = 0;
   Log& log_;
   compare::RunComparer comparer_;
+  remote::PythonHost* host_;  // where the user has scripts
+  std::optional<ScriptComparer> script_comparer_;
+  std::vector<tensor::NamedData> whole_;  // outputs of the current iteration, for scripts
   results::RunReport report_;
   std::vector<Stopwatch> loading_;
   std::vector<double> watching_seconds_;  // of the current iteration, that are not the backend's

@@ -1,0 +1,67 @@
+#include "cli/run/scripts.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace assay::cli {
+namespace {
+
+std::optional<remote::ScriptFunction> script(const Arguments& arguments, std::string_view option,
+                                             std::string_view default_function) {
+  if (!arguments.has(option)) return std::nullopt;
+  return remote::parse_script_function(arguments.value(option), default_function);
+}
+
+results::OutputComparison verdict_about(const std::string& name, bool passed, const remote::ScriptFunction& function) {
+  results::OutputComparison output;
+  output.name_a = output.name_b = name;
+  output.passed = passed;
+  output.judgements.push_back({.function = function.function, .passed = passed});
+  return output;
+}
+
+}  // namespace
+
+ScriptRequest parse_scripts(const Arguments& arguments) {
+  ScriptRequest request;
+  request.data_loader = script(arguments, "--data-loader-script", "load_data");
+  if (arguments.has("--data-loader-func-name")) {
+    if (!request.data_loader) fail(ErrorCode::usage, "--data-loader-func-name needs --data-loader-script");
+    request.data_loader->function = arguments.value("--data-loader-func-name");
+  }
+  request.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
+  request.compare = script(arguments, "--compare-func-script", "compare_outputs");
+  if (request.data_loader && arguments.has("--load-inputs")) {
+    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both say where inputs come from: give one of them");
+  }
+  return request;
+}
+
+ScriptComparer::ScriptComparer(remote::PythonHost& host, remote::ScriptFunction function, size_t runners, bool fail_fast)
+    : host_(host), function_(std::move(function)), fail_fast_(fail_fast), pairs_(runners > 1 ? runners - 1 : 0) {}
+
+void ScriptComparer::accept(size_t runner, uint64_t iteration, const remote::IterationResult& result) {
+  if (runner < pairs_.size()) {
+    held_[{runner, iteration}] = result;
+    ++pairs_[runner].iterations_a;
+  }
+  if (runner == 0) return;
+  results::PairComparison& pair = pairs_[runner - 1];
+  ++pair.iterations_b;
+  const auto held = held_.find({runner - 1, iteration});
+  if (held == held_.end()) return;
+  results::IterationComparison comparison;
+  comparison.index = iteration;
+  for (const auto& [name, passed] : host_.compare(function_, held->second, result)) {
+    comparison.outputs.push_back(verdict_about(name, passed, function_));
+  }
+  held_.erase(held);
+  comparison.passed =
+      !comparison.outputs.empty() && std::ranges::all_of(comparison.outputs, &results::OutputComparison::passed);
+  pair.passed_count += comparison.passed ? 1 : 0;
+  wants_stop_ = wants_stop_ || (fail_fast_ && !comparison.passed);
+  pair.iterations.push_back(std::move(comparison));
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "exec/backend.h"
+
+namespace assay::remote {
+
+struct IsolationOptions {
+  std::string backend;
+  double timeout_seconds = 0;                        // for preparing, for each value and for the end of a run; 0: none
+  std::filesystem::path program = "/proc/self/exe";  // started as `PROGRAM --worker FD`
+};
+
+// A backend by name, in a process of its own for each session. Its own errors stay what they are; its death is an Error
+// (backend), a hang an Error (limit). SessionOptions::max_memory_bytes also limits the data of the process, with 1 GiB
+// more for what libraries need themselves. The model goes there as its path, or else as bytes.
+exec::BackendPtr isolated_backend(IsolationOptions options);
+
+}  // namespace assay::remote

@@ -1,0 +1,148 @@
+#include "remote/python_host.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "exec/library_search.h"
+#include "remote/host_source.h"
+#include "remote/peer.h"
+#include "remote/session_messages.h"
+
+namespace assay::remote {
+namespace {
+
+constexpr double kGraceSeconds = 1;  // for the exit handlers of scripts
+
+// The socket is descriptor 3, the source of the host 4. The working folder is no place for modules.
+constexpr std::string_view kBootstrap =
+    "import sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"
+    "source = open(4, encoding='utf-8').read()\n"
+    "exec(compile(source, '<assay>', 'exec'), {'__name__': '<assay>', 'SOCKET': 3})\n";
+
+Descriptor host_memory() {
+  const std::string_view source = host_source();
+  const auto* begin = reinterpret_cast<const std::byte*>(source.data());
+  const Placed whole = {0, tensor::make_owned({begin, begin + source.size()})};
+  return make_shared_memory(source.size(), std::span(&whole, 1));
+}
+
+void write_function(MessageWriter& writer, const ScriptFunction& function) {
+  writer.text(function.path).text(function.function);
+}
+
+void write_result(MessageWriter& writer, const IterationResult& result) {
+  writer.text(result.runner).number(result.runtime_seconds ? 1 : 0).real(result.runtime_seconds.value_or(0));
+  writer.data(result.outputs);
+}
+
+tensor::NamedData read_data(const ReceivedMessage& message) {
+  expect_kind(message, MessageKind::data);
+  MessageReader reader(message);
+  tensor::NamedData data = reader.data();
+  reader.finish();
+  return data;
+}
+
+}  // namespace
+
+// The process, once it is needed.
+class PythonHost::Interpreter {
+ public:
+  explicit Interpreter(PythonOptions options) : options_(std::move(options)) {}
+
+  ReceivedMessage ask(const Message& message) {
+    if (!peer_) start();
+    return peer_->ask(message);
+  }
+
+ private:
+  void start() {
+    const std::string wish = options_.search.python.empty() ? "python3" : options_.search.python;
+    const std::filesystem::path program = exec::find_interpreter(wish);
+    if (program.empty()) {
+      fail(ErrorCode::usage, "there is no Python `{}`, which scripts need (see `--python`)", printable(wish));
+    }
+    const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
+    const Descriptor source = host_memory();
+    const int descriptor = source.number();
+    PeerOptions peer = {.label = fmt::format("the process of `{}`", printable(program.string())),
+                        .timeout_seconds = options_.timeout_seconds,
+                        .grace_seconds = kGraceSeconds,
+                        .show = options_.show};
+    peer_ = std::make_unique<Peer>(launch, std::span(&descriptor, 1), std::move(peer));
+  }
+
+  PythonOptions options_;
+  std::unique_ptr<Peer> peer_;
+};
+
+namespace {
+
+using Ask = std::function<ReceivedMessage(const Message&)>;
+
+// Gives what a loader of a script yields.
+class ScriptSource final : public exec::DataSource {
+ public:
+  ScriptSource(Ask ask, uint64_t loader) : ask_(std::move(ask)), loader_(loader) {}
+
+  std::optional<tensor::NamedData> get(uint64_t iteration) override {
+    while (iteration >= seen_.size() && !is_at_end_) fetch();
+    if (iteration >= seen_.size()) return std::nullopt;
+    return seen_[iteration];
+  }
+
+ private:
+  void fetch() {
+    const ReceivedMessage message = ask_(MessageWriter(MessageKind::next_data).number(loader_).finish());
+    is_at_end_ = message.kind == MessageKind::end;
+    if (!is_at_end_) seen_.push_back(read_data(message));
+  }
+
+  Ask ask_;
+  uint64_t loader_;
+  std::vector<tensor::NamedData> seen_;
+  bool is_at_end_ = false;
+};
+
+}  // namespace
+
+PythonHost::PythonHost(PythonOptions options) : interpreter_(std::make_unique<Interpreter>(std::move(options))) {}
+PythonHost::~PythonHost() = default;
+
+exec::DataSourcePtr PythonHost::data_loader(const ScriptFunction& function) {
+  MessageWriter writer(MessageKind::load_data);
+  write_function(writer, function);
+  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  expect_kind(message, MessageKind::done);
+  MessageReader reader(message);
+  const uint64_t loader = reader.number();
+  reader.finish();
+  return std::make_unique<ScriptSource>([this](const Message& next) { return interpreter_->ask(next); }, loader);
+}
+
+tensor::NamedData PythonHost::postprocess(const ScriptFunction& function, const IterationResult& result) {
+  MessageWriter writer(MessageKind::postprocess);
+  write_function(writer, function);
+  write_result(writer, result);
+  return read_data(interpreter_->ask(writer.finish()));
+}
+
+std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFunction& function, const IterationResult& a,
+                                                              const IterationResult& b) {
+  MessageWriter writer(MessageKind::compare);
+  write_function(writer, function);
+  write_result(writer, a);
+  write_result(writer, b);
+  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  expect_kind(message, MessageKind::verdicts);
+  MessageReader reader(message);
+  std::vector<std::pair<std::string, bool>> verdicts;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    std::string name = reader.text();
+    verdicts.emplace_back(std::move(name), reader.number() != 0);
+  }
+  reader.finish();
+  return verdicts;
+}
+
+}  // namespace assay::remote

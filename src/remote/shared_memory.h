@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/files.h"
+#include "remote/descriptor.h"
+#include "tensor/storage.h"
+
+namespace assay::remote {
+
+// Bytes of somebody who keeps them.
+struct SharedBytes {
+  Bytes bytes;
+  std::shared_ptr<const void> owner;
+};
+
+// Where a piece of a shared memory begins, and what is there.
+struct Placed {
+  uint64_t offset;
+  tensor::StoragePtr content;
+};
+
+// A new shared memory with these pieces, which cannot be changed any more. Error (limit) where there is no memory.
+Descriptor make_shared_memory(uint64_t size_bytes, std::span<const Placed> pieces);
+// A shared memory that another process made, mapped read-only. Error (backend) if it is smaller, or may change.
+SharedBytes map_shared_memory(const Descriptor& memory, uint64_t size_bytes);
+
+// Part of a shared memory that is there as long as the storage. Error (backend) if it has no such part.
+tensor::StoragePtr make_shared_storage(const SharedBytes& memory, uint64_t offset, uint64_t size_bytes);
+
+}  // namespace assay::remote
