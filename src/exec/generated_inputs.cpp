@@ -164,6 +164,22 @@ const ir::Type& drawn_type(const ir::Model& model, ir::ValueId input) {
   return model[type];
 }
 
+// Error (usage) for a pattern that fits no input.
+void check_pattern(std::string_view option, const std::string& pattern, const std::vector<std::string>& inputs) {
+  const auto fits = [&](const std::string& name) { return name == pattern || matches_glob(pattern, name); };
+  if (pattern.empty() || std::ranges::any_of(inputs, fits)) return;
+  const std::optional<std::string> near = did_you_mean(pattern, inputs);
+  fail(ErrorCode::usage, "{}: the model has no input `{}`{}", option, printable(pattern),
+       near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", "));
+}
+
+void check_patterns(const ir::Model& model, const GenerateOptions& options) {
+  std::vector<std::string> inputs;
+  for (const ir::ValueId input : required_inputs(model)) inputs.emplace_back(model.text(model[input].name));
+  for (const InputShape& shape : options.shapes) check_pattern("--input-shapes", shape.pattern, inputs);
+  for (const ValueRange& range : options.ranges) check_pattern("--val-range", range.pattern, inputs);
+}
+
 Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& options, Diagnostics& findings) {
   Draw draw;
   draw.name = model.text(model[input].name);
@@ -178,6 +194,7 @@ Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& o
 }  // namespace
 
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings) {
+  check_patterns(model, options);
   NumpyRandom random(static_cast<uint32_t>(options.seed));
   uint64_t left = options.max_bytes != 0 ? options.max_bytes : machine_memory_bytes();
   std::vector<Feed> feeds;

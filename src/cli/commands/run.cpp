@@ -22,6 +22,7 @@
 #include "cli/run/watcher.h"
 #include "cli/stopwatch.h"
 #include "compare/saved_metrics.h"
+#include "compare/unused_settings.h"
 #include "formats/accuracy_results.h"
 #include "inspect/computations.h"
 #include "inspect/input_roles.h"
@@ -78,6 +79,7 @@ class Run {
     report.timings = {{"load_seconds", loaded_ ? loaded_->load_seconds : 0},
                       {"compare_seconds", report.compare_seconds}};
     watcher.print_findings();
+    for (const std::string& line : compare::unused_settings(report, request_.compare)) log_.warning(line);
     return report;
   }
 

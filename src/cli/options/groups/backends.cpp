@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "cli/options/values.h"
+#include "exec/library_search.h"
 
 namespace assay::cli {
 namespace {
@@ -70,7 +73,13 @@ std::vector<std::string> chosen_backends(const Arguments& arguments) {
 }
 
 exec::LibrarySearch library_search(const Arguments& arguments) {
-  return {.python = arguments.knows("--python") ? arguments.value("--python") : ""};
+  exec::LibrarySearch search;
+  if (!arguments.knows("--python") || !arguments.has("--python")) return search;
+  search.python = arguments.value("--python");
+  if (exec::find_interpreter(search.python).empty()) {
+    fail(ErrorCode::usage, "--python: there is no Python `{}`", printable(search.python));
+  }
+  return search;
 }
 
 OptionGroup onnxrt_group() {
@@ -101,8 +110,10 @@ OptionGroup limits_group() {
 exec::SessionOptions session_options(const Arguments& arguments) {
   exec::SessionOptions options;
   if (arguments.has("--threads")) {
-    set_thread_count(
-        static_cast<unsigned>(std::min<uint64_t>(positive("--threads", arguments.value("--threads")), 1024)));
+    const uint64_t threads = positive("--threads", arguments.value("--threads"));
+    const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
+    if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);
+    set_thread_count(static_cast<unsigned>(threads));
   }
   if (arguments.has("--max-memory")) {
     options.max_memory_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
