@@ -44,9 +44,12 @@ double unit_roundoff(DType dtype) {
 }
 
 std::string reason_text(const Computation& computation, double magnitude, double share) {
+  const std::string quantized =
+      computation.quantized_bits == 0 ? "" : fmt::format(", quantized to {} bits", computation.quantized_bits);
   return fmt::format(
-      "{} products and {} roundings in {} on the longest path, mean magnitude {:.3g}: relative error {:.3g}",
-      computation.accumulation_length, computation.depth, tensor::name(computation.coarsest), magnitude, share);
+      "{} products and {} roundings in {} on the longest path{}, mean magnitude {:.3g}: relative error {:.3g}",
+      computation.accumulation_length, computation.depth, tensor::name(computation.coarsest), quantized, magnitude,
+      share);
 }
 
 }  // namespace
@@ -61,7 +64,9 @@ Tolerance computed_tolerance(const Computation& computation) {
                        static_cast<double>(std::max<uint64_t>(computation.depth, 1));
   double error = roundoff * std::sqrt(steps) + unit_roundoff(computation.output);
   if (computation.transcendental) error += kTranscendentalUlps * roundoff;
-  const double share = std::min(kSafety * error, 0.5);
+  // One side may round to the next step where the other does not.
+  const double step = computation.quantized_bits == 0 ? 0 : std::exp2(1.0 - computation.quantized_bits);
+  const double share = std::min(kSafety * error + step, 0.5);
   const double magnitude = std::isfinite(computation.magnitude) ? std::fabs(computation.magnitude) : 0;
   return {share * magnitude, share, reason_text(computation, magnitude, share)};
 }

@@ -35,7 +35,9 @@ class GroupSink final : public TensorSink {
 class CollectingSink final : public TensorSink {
  public:
   explicit CollectingSink(tensor::NamedData& values) : values_(values) {}
-  void accept(std::string_view name, const tensor::Datum& value) override { values_.push_back({std::string(name), value}); }
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    values_.push_back({std::string(name), value});
+  }
 
  private:
   tensor::NamedData& values_;

@@ -100,8 +100,8 @@ TEST_F(Drive, side_by_side_goes_group_by_group) {
 TEST_F(Drive, runs_at_the_same_time_are_seen_in_order) {
   std::vector<RunnerPtr> runners;
   for (const char* name : {"a", "b", "c"}) runners.push_back(echo(name));
-  const Lines expected = {"open a", "open b", "open c", "0.0 y", "0.0 took 0.5", "1.0 y", "1.0 took 0.5", "2.0 y",
-                          "2.0 took 0.5", "0 finished", "1 finished", "2 finished"};
+  const Lines expected = {"open a",       "open b", "open c",       "0.0 y",      "0.0 took 0.5", "1.0 y",
+                          "1.0 took 0.5", "2.0 y",  "2.0 took 0.5", "0 finished", "1 finished",   "2 finished"};
   EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}, .jobs = 2}, 1), expected);
 }
 

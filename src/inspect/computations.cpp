@@ -39,6 +39,10 @@ bool is_coarser(tensor::DType a, tensor::DType b) {
   return a == tensor::DType::bfloat16 && b == tensor::DType::float16;
 }
 
+void take_narrower(uint32_t bits, uint32_t& narrowest) {
+  if (bits != 0 && (narrowest == 0 || bits < narrowest)) narrowest = bits;
+}
+
 class Tracer {
  public:
   Tracer(const ir::Model& model, const ops::Inference& inference) : model_(model), inference_(inference) {}
@@ -69,6 +73,7 @@ class Tracer {
       result.depth = std::max(result.depth, operand.depth);
       result.transcendental = result.transcendental || operand.transcendental;
       if (is_coarser(operand.coarsest, result.coarsest)) result.coarsest = operand.coarsest;
+      take_narrower(operand.quantized_bits, result.quantized_bits);
     }
     return result;
   }
@@ -78,6 +83,9 @@ class Tracer {
     const ops::Type& type = inference_.type(result);
     computation.output = type.is_tensor() ? type.dtype : tensor::DType::float32;
     if (is_coarser(computation.output, computation.coarsest)) computation.coarsest = computation.output;
+    if (op.find("Quantize") != std::string_view::npos && tensor::is_integer(computation.output)) {
+      take_narrower(tensor::bit_width(computation.output), computation.quantized_bits);
+    }
     if (has(kExact, op)) return computation;
     computation.depth += 1;
     computation.accumulation_length += sum_length(id, node, result);

@@ -2,8 +2,8 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -217,9 +217,10 @@ TEST(IsolatedBackend, MemoryIsLimited) {
   const Script shows("ulimit -d >&2; [ $(ulimit -d) = 1049600 ] && exit 5");
   const ir::Model model = parsed(std::string(kSmall));
   Diagnostics findings;
-  EXPECT_EQ(error_of(ErrorCode::backend,
-                     [&] { isolated(0, "ref", shows.program())->prepare(model, {.max_memory_bytes = 1 << 20}, findings); }),
-            "the process of ref ended with status 5");
+  EXPECT_EQ(
+      error_of(ErrorCode::backend,
+               [&] { isolated(0, "ref", shows.program())->prepare(model, {.max_memory_bytes = 1 << 20}, findings); }),
+      "the process of ref ended with status 5");
 }
 
 }  // namespace

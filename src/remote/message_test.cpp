@@ -15,8 +15,7 @@ using testing_support::same;
 ReceivedMessage delivered(const Message& message) {
   ReceivedMessage received = {.kind = message.kind, .body = message.body, .memory = {}};
   if (message.memory_bytes == 0) return received;
-  received.memory =
-      map_shared_memory(make_shared_memory(message.memory_bytes, message.placed), message.memory_bytes);
+  received.memory = map_shared_memory(make_shared_memory(message.memory_bytes, message.placed), message.memory_bytes);
   return received;
 }
 

@@ -4,16 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "remote/channel.h"
 #include "base/error.h"
+#include "remote/channel.h"
 #include "remote/process.h"
 
 namespace assay::remote {
 
 struct PeerOptions {
-  std::string label;           // `the process of onnxrt`
-  double timeout_seconds = 0;  // for each answer; 0: none
-  double grace_seconds = 0;    // for its end, when it is no longer needed
+  std::string label;                                // `the process of onnxrt`
+  double timeout_seconds = 0;                       // for each answer; 0: none
+  double grace_seconds = 0;                         // for its end, when it is no longer needed
   std::function<void(std::string_view text)> show;  // gets what a failure has to say besides its line
 };
 

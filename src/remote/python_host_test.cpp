@@ -37,9 +37,9 @@ class PythonHostTest : public testing::Test {
   }
 
   PythonOptions options(double timeout_seconds = 0) {
-    return {.search = {.python = ASSAY_PYTHON}, .timeout_seconds = timeout_seconds, .show = [this](std::string_view text) {
-              shown_ += text;
-            }};
+    return {.search = {.python = ASSAY_PYTHON},
+            .timeout_seconds = timeout_seconds,
+            .show = [this](std::string_view text) { shown_ += text; }};
   }
 
   // All iterations of a loader.
@@ -124,14 +124,15 @@ TEST_F(PythonHostTest, EveryKindOfValueGoesThereAndBack) {
 }
 
 TEST_F(PythonHostTest, ArraysOfEveryLayout) {
-  const std::vector<tensor::NamedData> all = load(script(
-      "class A:\n  def __array__(self, dtype=None, copy=None): return np.float32([7])\n"
-      "def f():\n"
-      "  a = np.arange(6, dtype=np.float32).reshape(2, 3)\n"
-      "  return [{'transposed': a.T, 'big': a[0].astype('>f4'), 'reversed': a[0, ::-1], 'object': A(),\n"
-      "           'list': [1.0, 2.5], 'scalar': 3, 'np': np.float32(4), 'words': ['a', 'bc'],\n"
-      "           'objects': np.array(['x', b'y'], object), 'bytes': np.array([b'ab']), 'zero': np.empty((0, 2), 'i1'),\n"
-      "           'sequence': [a[0], a[1]], 'none': None}]\n"));
+  const std::vector<tensor::NamedData> all =
+      load(script("class A:\n  def __array__(self, dtype=None, copy=None): return np.float32([7])\n"
+                  "def f():\n"
+                  "  a = np.arange(6, dtype=np.float32).reshape(2, 3)\n"
+                  "  return [{'transposed': a.T, 'big': a[0].astype('>f4'), 'reversed': a[0, ::-1], 'object': A(),\n"
+                  "           'list': [1.0, 2.5], 'scalar': 3, 'np': np.float32(4), 'words': ['a', 'bc'],\n"
+                  "           'objects': np.array(['x', b'y'], object), 'bytes': np.array([b'ab']), 'zero': "
+                  "np.empty((0, 2), 'i1'),\n"
+                  "           'sequence': [a[0], a[1]], 'none': None}]\n"));
   ASSERT_EQ(all.size(), 1u);
   const std::vector<float> transposed = {0, 3, 1, 4, 2, 5};
   const std::vector<double> listed = {1.0, 2.5};
@@ -235,7 +236,10 @@ TEST_F(PythonHostTest, Postprocess) {
   EXPECT_TRUE(same(data[1].value, floats({0.5})));
   EXPECT_TRUE(same(data[2].value, strings({}, {"me"})));
   EXPECT_TRUE(host.postprocess({function.path, "g"}, {"me", std::nullopt, {}})[0].value.is_none());
-  EXPECT_EQ(error_of(ErrorCode::usage, [&] { host.postprocess({function.path, "h"}, {"me", 0.5, {}}); }),
+  EXPECT_EQ(error_of(ErrorCode::usage,
+                     [&] {
+                       host.postprocess({function.path, "h"}, {"me", 0.5, {}});
+                     }),
             "`h` of the script `script1.py` gave a `NoneType`, expected a dict of outputs by name");
 }
 
@@ -248,13 +252,19 @@ TEST_F(PythonHostTest, Compare) {
   const IterationResult b = {"b", 0.1, {{"x", floats({1})}, {"y", floats({3})}}};
   const std::vector<std::pair<std::string, bool>> expected = {{"x", true}, {"y", false}};
   EXPECT_EQ(host.compare(function, a, b), expected);
-  EXPECT_EQ(error_of(ErrorCode::usage, [&] { host.compare({function.path, "g"}, a, b); }),
+  EXPECT_EQ(error_of(ErrorCode::usage,
+                     [&] {
+                       host.compare({function.path, "g"}, a, b);
+                     }),
             "`g` of the script `script1.py` is a `int`, expected a function");
 }
 
 TEST_F(PythonHostTest, InterpretersThatAreNotThere) {
   PythonHost none({.search = {.python = "/nowhere/python3"}});
-  EXPECT_EQ(error_of(ErrorCode::usage, [&] { none.data_loader({"x.py", "f"}); }),
+  EXPECT_EQ(error_of(ErrorCode::usage,
+                     [&] {
+                       none.data_loader({"x.py", "f"});
+                     }),
             "there is no Python `/nowhere/python3`, which scripts need (see `--python`)");
   const fs::path bare = folder_ / "python3";  // without packages
   std::ofstream(bare) << "#!/bin/sh\nexec '" << ASSAY_PYTHON << "' -S \"$@\"\n";

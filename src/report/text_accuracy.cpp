@@ -42,9 +42,9 @@ std::string pair_text(const results::SavedPair& pair, const std::string& functio
   const auto has_passed = [](const std::vector<results::SavedMetrics>& outputs) {
     return std::ranges::all_of(outputs, [](const results::SavedMetrics& metrics) { return metrics.passed == true; });
   };
-  std::string text = fmt::format("\n\n{} vs. {} | {}/{} iteration(s) matched", printable(pair.runner_a),
-                                 printable(pair.runner_b), std::ranges::count_if(pair.iterations, has_passed),
-                                 pair.iterations.size());
+  std::string text =
+      fmt::format("\n\n{} vs. {} | {}/{} iteration(s) matched", printable(pair.runner_a), printable(pair.runner_b),
+                  std::ranges::count_if(pair.iterations, has_passed), pair.iterations.size());
   const size_t shown = all_iterations ? pair.iterations.size() : std::min<size_t>(1, pair.iterations.size());
   for (size_t i = 0; i < shown; ++i) {
     text += fmt::format("\n    -- Iteration: {}{}", i, iteration_text(pair.iterations[i], function));

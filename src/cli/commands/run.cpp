@@ -95,12 +95,14 @@ class Run {
     request_.session.values = taps_.beyond_outputs;
     std::map<std::string, size_t> numbers;
     for (const std::string& backend : request_.backends) {
-      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++), backend_named(backend), loaded_->model, request_.session));
+      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++), backend_named(backend),
+                                              loaded_->model, request_.session));
     }
   }
 
   exec::BackendPtr backend_named(const std::string& name) const {
-    if (request_.isolate) return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
+    if (request_.isolate)
+      return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
     return exec::find_backend(name, request_.session.search);
   }
 
@@ -179,7 +181,8 @@ class Run {
     plan.warm_up = request_.warm_up;
     plan.jobs = request_.jobs;
     plan.taps = loaded_ ? plan_taps(*source) : exec::TapPlan(1);
-    plan.is_sequential = request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
+    plan.is_sequential =
+        request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
     return plan;
   }
 

@@ -76,7 +76,8 @@ void read_isolation(const Arguments& arguments, RunRequest& request) {
   }
   if (!arguments.has("--jobs")) return;
   request.jobs = at_least("--jobs", arguments.value("--jobs"), 1);
-  if (!request.isolate) fail(ErrorCode::usage, "--jobs needs --isolate: in one process, backends would disturb each other");
+  if (!request.isolate)
+    fail(ErrorCode::usage, "--jobs needs --isolate: in one process, backends would disturb each other");
 }
 
 // What makes no sense together.
@@ -95,7 +96,8 @@ void check(const Arguments& arguments, RunRequest& request) {
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {
     if (arguments.has(ignored)) {
-      request.notes.push_back(fmt::format("Argument: '{}' will be ignored since a custom data loader was provided", ignored));
+      request.notes.push_back(
+          fmt::format("Argument: '{}' will be ignored since a custom data loader was provided", ignored));
     }
   }
 }

@@ -38,7 +38,8 @@ ScriptRequest parse_scripts(const Arguments& arguments) {
   return request;
 }
 
-ScriptComparer::ScriptComparer(remote::PythonHost& host, remote::ScriptFunction function, size_t runners, bool fail_fast)
+ScriptComparer::ScriptComparer(remote::PythonHost& host, remote::ScriptFunction function, size_t runners,
+                               bool fail_fast)
     : host_(host), function_(std::move(function)), fail_fast_(fail_fast), pairs_(runners > 1 ? runners - 1 : 0) {}
 
 void ScriptComparer::accept(size_t runner, uint64_t iteration, const remote::IterationResult& result) {

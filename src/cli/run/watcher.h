@@ -16,8 +16,8 @@ namespace assay::cli {
 class RunWatcher final : public exec::DriveWatcher {
  public:
   // `findings` gets more while runs go on; each is printed once, when it is there.
-  RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
-             Log& log, remote::PythonHost* host);
+  RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings, Log& log,
+             remote::PythonHost* host);
 
   void on_opening(size_t runner) override;
   void on_opened(size_t runner) override;
@@ -26,7 +26,9 @@ class RunWatcher final : public exec::DriveWatcher {
   void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override;
   void on_finished(size_t runner) override;
   void on_failure(size_t runner, const Error& error) override;
-  bool wants_stop() const override { return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop()); }
+  bool wants_stop() const override {
+    return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop());
+  }
 
   void print_findings();
   // Writes what is to be saved, and moves everything into the report.
