@@ -40,6 +40,7 @@ inline constexpr Call<Session*, const void*, const char* const*, const Value* co
                       size_t, Value**>
     kRun{9};
 inline constexpr Call<SessionOptions**> kCreateSessionOptions{10};
+inline constexpr Call<SessionOptions*> kDisableArena{19};
 inline constexpr Call<SessionOptions*, int> kSetLogSeverity{22};
 inline constexpr Call<SessionOptions*, int> kSetOptimizationLevel{23};
 inline constexpr Call<SessionOptions*, int> kSetIntraOpThreads{24};

@@ -83,6 +83,8 @@ Owned<SessionOptions> make_options(const Library& library, const exec::SessionOp
   library.call(kSetOptimizationLevel, options.get(), level);
   library.call(kSetIntraOpThreads, options.get(), static_cast<int>(thread_count()));
   library.call(kSetInterOpThreads, options.get(), 1);
+  // Values of many layers are given back one by one: from an arena, no memory would return before the last.
+  if (!wishes.values.empty()) library.call(kDisableArena, options.get());
   if (wishes.providers.empty()) return options;
   const std::vector<std::string> available = library.providers();
   for (const std::string& wish : wishes.providers) {

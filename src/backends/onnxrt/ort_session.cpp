@@ -127,10 +127,22 @@ class Maker {
   onnx::EncodeOptions encode_;
 };
 
+// A tensor in memory of its own, so that who keeps it does not keep the session with it.
+tensor::Datum detached(const tensor::Datum& datum) {
+  if (!datum.is_tensor() || datum.declared() == tensor::DType::string) return datum;
+  const tensor::Tensor& tensor = datum.tensor();
+  const tensor::Bytes bytes = tensor.bytes();
+  return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
+}
+
 class OrtSession final : public exec::Session {
  public:
   OrtSession(const Library& library, const ir::Model& model, exec::TappedValues values, std::shared_ptr<Holder> holder)
-      : library_(library), model_(model), values_(std::move(values)), holder_(std::move(holder)) {}
+      : library_(library),
+        model_(model),
+        values_(std::move(values)),
+        is_tapped_(!values_.extra_outputs().empty()),
+        holder_(std::move(holder)) {}
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     std::vector<const char*> wanted;
@@ -143,7 +155,8 @@ class OrtSession final : public exec::Session {
     for (const exec::Feed& feed : feeds) run->feeds.push_back(to_feed(feed));
     std::vector<Owned<Value>> results = compute(feeds, run->feeds, wanted);
     for (size_t i = 0; i < wanted.size(); ++i) {
-      sink.accept(wanted[i], to_datum(library_, std::move(results[i]), run));
+      const tensor::Datum value = to_datum(library_, std::move(results[i]), run);
+      sink.accept(wanted[i], is_tapped_ ? detached(value) : value);
     }
   }
 
@@ -184,6 +197,7 @@ class OrtSession final : public exec::Session {
   const Library& library_;
   const ir::Model& model_;
   exec::TappedValues values_;
+  bool is_tapped_;
   std::shared_ptr<Holder> holder_;
 };
 
