@@ -70,8 +70,10 @@ class IsolatedBackend final : public exec::Backend {
     }
   }
 
-  // Judges the model as a whole, because only trying is safe.
+  // What is built in is asked here; for a library, only trying in the worker is safe, and judges the model as a whole.
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
+    const exec::BackendPtr backend = exec::make_backend(options_.backend);
+    if (backend->library(search).tried.empty()) return backend->refusals(model, search);
     exec::SessionOptions options;
     options.search = search;
     Diagnostics findings;

@@ -146,16 +146,27 @@ TEST(IsolatedBackend, RunsAgainAndKeepsItsValues) {
 }
 
 TEST(IsolatedBackend, ErrorsStayWhatTheyAre) {
-  const ir::Model model = parsed("g (float[N] x) => (float y) { y = Nothing(x) }");
+  const ir::Model model = parsed(
+      "g (float[N] x, string[2] s) => (float[M] y) { c = Constant<value = float[3] {1, 2, 3}>() y = Add(x, c) }");
   Diagnostics findings;
   const auto message = [&](const exec::Backend& backend) {
-    return error_of(ErrorCode::unsupported, [&] { backend.prepare(model, {}, findings); });
+    Collector sink;
+    const std::vector<std::string> names = {"y"};
+    const std::unique_ptr<exec::Session> session = backend.prepare(model, {}, findings);
+    std::string line;
+    for (int i = 0; i < 2; ++i) {  // the worker goes on
+      line += error_of(ErrorCode::shape, [&] { session->run(small_feeds(), names, sink); });
+    }
+    return line;
   };
-  EXPECT_EQ(message(*isolated()), message(*exec::make_backend("ref")));
+  const std::string here = message(*exec::make_backend("ref"));
+  EXPECT_NE(here.find("Add"), std::string::npos) << here;
+  EXPECT_EQ(message(*isolated()), here);
   EXPECT_NE(error_of(ErrorCode::usage, [&] { isolated(0, "nobody")->prepare(model, {}, findings); })
                 .find("unknown backend `nobody`"),
             std::string::npos);
-  EXPECT_EQ(isolated()->refusals(model, {}).size(), 1u);
+  const ir::Model unknown = parsed("g (float[N] x) => (float[N] y) { y = Nothing(x) }");
+  EXPECT_EQ(isolated()->refusals(unknown, {}).size(), 1u);
 }
 
 TEST(IsolatedBackend, ProbesInTheWorker) {
@@ -196,8 +207,8 @@ TEST(IsolatedBackend, OtherProgramsAreErrors) {
             "another process sent something that is no message");
   EXPECT_EQ(error_of(ErrorCode::backend, [] { run_endless(*isolated(0, "ref", "/nowhere")); }),
             "cannot start `/nowhere`: no such file or directory");
-  const Script outlived("sleep 1000 & exit 4");  // its child still has the socket
-  EXPECT_EQ(error_of(ErrorCode::backend, [&] { run_endless(*isolated(0, "ref", outlived.program())); }),
+  const Script outlived("sleep 8 >/dev/null 2>&1 & exit 4");  // its child still has the socket
+  EXPECT_EQ(error_of(ErrorCode::backend, [&] { run_endless(*isolated(4, "ref", outlived.program())); }),
             "the process of ref ended with status 4");
 }
 

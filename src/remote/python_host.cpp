@@ -12,15 +12,17 @@ namespace {
 
 constexpr double kGraceSeconds = 1;  // for the exit handlers of scripts
 
-// The socket is descriptor 3, the source of the host 4. The working folder is no place for modules.
+// The socket is descriptor 3, the sources are 4 and 5. The working folder is no place for modules.
 constexpr std::string_view kBootstrap =
-    "import sys\n"
+    "import sys, types\n"
     "if sys.path[:1] == ['']: del sys.path[0]\n"
-    "source = open(4, encoding='utf-8').read()\n"
-    "exec(compile(source, '<assay>', 'exec'), {'__name__': '<assay>', 'SOCKET': 3})\n";
+    "for number, name in (4, 'host_messages'), (5, 'assay_host'):\n"
+    "    module = sys.modules[name] = types.ModuleType(name)\n"
+    "    module.SOCKET = 3\n"
+    "    with open(number, encoding='utf-8') as source: text = source.read()\n"
+    "    exec(compile(text, '<assay>', 'exec'), module.__dict__)\n";
 
-Descriptor host_memory() {
-  const std::string_view source = host_source();
+Descriptor source_memory(std::string_view source) {
   const auto* begin = reinterpret_cast<const std::byte*>(source.data());
   const Placed whole = {0, tensor::make_owned({begin, begin + source.size()})};
   return make_shared_memory(source.size(), std::span(&whole, 1));
@@ -63,13 +65,14 @@ class PythonHost::Interpreter {
       fail(ErrorCode::usage, "there is no Python `{}`, which scripts need (see `--python`)", printable(wish));
     }
     const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
-    const Descriptor source = host_memory();
-    const int descriptor = source.number();
+    const Descriptor messages = source_memory(host_messages_source());
+    const Descriptor host = source_memory(host_source());
+    const int sources[] = {messages.number(), host.number()};
     PeerOptions peer = {.label = fmt::format("the process of `{}`", printable(program.string())),
                         .timeout_seconds = options_.timeout_seconds,
                         .grace_seconds = kGraceSeconds,
                         .show = options_.show};
-    peer_ = std::make_unique<Peer>(launch, std::span(&descriptor, 1), std::move(peer));
+    peer_ = std::make_unique<Peer>(launch, sources, std::move(peer));
   }
 
   PythonOptions options_;
