@@ -1,12 +1,5 @@
 #include "cli/options/groups/run.h"
 
-#include <algorithm>
-#include <array>
-#include <ctime>
-#include <filesystem>
-#include <map>
-#include <set>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -16,212 +9,17 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/run/job.h"
 #include "cli/run/request.h"
 #include "cli/run/status.h"
-#include "cli/run/taps.h"
-#include "cli/run/watcher.h"
 #include "cli/stopwatch.h"
 #include "compare/saved_metrics.h"
-#include "compare/unused_settings.h"
 #include "formats/accuracy_results.h"
-#include "inspect/computations.h"
-#include "inspect/input_roles.h"
-#include "inspect/value_sizes.h"
-#include "ir/edit.h"
-#include "onnx/export.h"
-#include "onnx/load.h"
-#include "remote/isolated_backend.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
 
 namespace assay::cli {
 namespace {
-
-constexpr uint64_t kUnknownIterations = UINT64_MAX;
-constexpr uint64_t kHeldShare = 4;  // of the memory limit: two sides of a group, and what a backend needs for it
-
-// `onnxrt-runner-N0-11/21/26-07:40:57`; runs of one backend are counted.
-std::string runner_name(const std::string& backend, size_t number) {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%m/%d/%y-%H:%M:%S", &local);
-  return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
-}
-
-// All that one call of `run` does, from the checked request to the report.
-class Run {
- public:
-  Run(RunRequest request, const Arguments& arguments, Environment& environment)
-      : request_(std::move(request)), arguments_(arguments), environment_(environment), log_(environment.log) {}
-
-  results::RunReport run() {
-    for (const std::string& note : request_.notes) log_.warning(note);
-    if (!request_.backends.empty()) load();
-    load_results();
-    set_up_comparison();
-    start_scripts();
-    exec::DataSourcePtr source;
-    if (loaded_) source = make_source();
-    if (source) static_cast<void>(source->get(0));  // what is wrong with the inputs is said before a backend starts
-    if (request_.wants_computed_tolerance) {
-      if (!source) fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
-      compute_tolerances(*source);
-    }
-    RunWatcher watcher(request_, runners_, findings(), log_, host_.get());
-    watcher.print_findings();
-    exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, source.get(), plan(source.get()), watcher, findings());
-    watcher.save();
-    results::RunReport report = watcher.take();
-    report.model = request_.model;
-    report.findings = findings().all();
-    report.timings = {{"load_seconds", loaded_ ? loaded_->load_seconds : 0},
-                      {"compare_seconds", report.compare_seconds}};
-    watcher.print_findings();
-    for (const std::string& line : compare::unused_settings(report, request_.compare)) log_.warning(line);
-    return report;
-  }
-
- private:
-  Diagnostics& findings() { return loaded_ ? loaded_->findings : own_findings_; }
-
-  void load() {
-    loaded_ = load_model(request_.model, arguments_, environment_);
-    require_runnable(*loaded_);
-    taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
-    request_.session.path = runnable_path();
-    if (!request_.save_onnx.empty()) save_model();
-    request_.session.values = taps_.beyond_outputs;
-    std::map<std::string, size_t> numbers;
-    for (const std::string& backend : request_.backends) {
-      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++), backend_named(backend),
-                                              loaded_->model, request_.session));
-    }
-  }
-
-  exec::BackendPtr backend_named(const std::string& name) const {
-    if (request_.isolate)
-      return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
-    return exec::find_backend(name, request_.session.search);
-  }
-
-  // The file, where a backend may read it by itself.
-  std::filesystem::path runnable_path() const {
-    const bool is_text = to_lower(std::filesystem::path(request_.model).extension().string()) == ".onnxtxt";
-    const bool is_elsewhere = arguments_.has("--external-data-dir") || arguments_.flag("--ignore-external-data");
-    return request_.model == "-" || is_text || is_elsewhere ? "" : request_.model;
-  }
-
-  // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
-  void save_model() {
-    if (!request_.outputs.is_empty()) {
-      ir::Edit edit(loaded_->model);
-      edit.set_outputs(loaded_->model.main_graph(), taps_.values);
-      request_.session.path.clear();
-      taps_.beyond_outputs.clear();
-    }
-    log_.info("Saving ONNX model to: " + printable(request_.save_onnx));
-    onnx::save(loaded_->model, request_.save_onnx);
-  }
-
-  void load_results() {
-    for (const std::string& path : request_.load_outputs) {
-      log_.info("Loading inference results from " + printable(path));
-      for (formats::SavedRun& run : formats::load_results(path)) {
-        std::vector<exec::SavedOutputs> iterations;
-        for (formats::SavedIteration& iteration : run.iterations) {
-          iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
-        }
-        runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));
-      }
-    }
-    if (runners_.size() == 1 && request_.backends.empty()) {
-      fail(ErrorCode::usage, "there is only one run, `{}`: nothing to compare it with", printable(runners_[0]->name()));
-    }
-  }
-
-  void set_up_comparison() {
-    compare::CompareOptions& options = request_.compare;
-    const bool wants_all = log_.enabled(LogLevel::verbose);
-    options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
-    options.wants_percentiles = [this, wants_all](std::string_view name) {
-      return wants_all || taps_.is_essential(name);
-    };
-  }
-
-  void start_scripts() {
-    if (request_.scripts.is_empty()) return;
-    remote::PythonOptions options{.search = request_.session.search, .timeout_seconds = request_.timeout_seconds};
-    options.show = [this](std::string_view traceback) { log_.error(traceback); };
-    host_ = std::make_unique<remote::PythonHost>(std::move(options));
-  }
-
-  exec::DataSourcePtr make_source() {
-    if (request_.scripts.data_loader) {
-      request_.iterations = kUnknownIterations;
-      return host_->data_loader(*request_.scripts.data_loader);
-    }
-    if (request_.load_inputs.empty()) {
-      request_.data.roles = inspect::input_roles(loaded_->model);
-      return exec::generated_source(loaded_->model, request_.data, request_.iterations, loaded_->findings);
-    }
-    formats::SavedInputs inputs;
-    for (const std::string& path : request_.load_inputs) {
-      log_.info("Loading input data from " + printable(path));
-      for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
-    }
-    if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
-    request_.iterations = inputs.size();
-    return exec::saved_source(std::move(inputs));
-  }
-
-  exec::DrivePlan plan(exec::DataSource* source) {
-    exec::DrivePlan plan;
-    plan.warm_up = request_.warm_up;
-    plan.jobs = request_.jobs;
-    plan.taps = loaded_ ? plan_taps(*source) : exec::TapPlan(1);
-    plan.is_sequential =
-        request_.is_sequential || (request_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
-    return plan;
-  }
-
-  // Under a memory limit, values are computed in groups: both sides of a group are held at a time.
-  exec::TapPlan plan_taps(exec::DataSource& source) {
-    const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
-    std::map<std::string, uint64_t> sizes;
-    if (budget != 0) {
-      if (std::optional<ir::Model> scratch = second_copy()) sizes = inspect::value_sizes(*scratch, *source.get(0));
-    }
-    return taps_.plan(sizes, budget);
-  }
-
-  void compute_tolerances(exec::DataSource& source) {
-    std::optional<ir::Model> scratch = second_copy();
-    if (!scratch) fail(ErrorCode::unsupported, "--tolerance auto: the model has to come from a file");
-    request_.compare.computation = [known = inspect::computations(*scratch, *source.get(0))](std::string_view name) {
-      const auto found = known.find(std::string(name));
-      return found == known.end() ? compare::Computation() : found->second;
-    };
-  }
-
-  // The model once more, for what would change it.
-  std::optional<ir::Model> second_copy() const {
-    if (request_.model == "-") return std::nullopt;
-    Diagnostics repeated;
-    return onnx::load(request_.model, load_options(arguments_), repeated);
-  }
-
-  RunRequest request_;
-  const Arguments& arguments_;
-  Environment& environment_;
-  Log& log_;
-  std::optional<LoadedModel> loaded_;
-  Diagnostics own_findings_;
-  Taps taps_;
-  std::vector<exec::RunnerPtr> runners_;
-  std::unique_ptr<remote::PythonHost> host_;
-};
 
 void print(const results::RunReport& report, const RunRequest& request, Log& log) {
   for (const results::PairComparison& pair : report.pairs) report::print_comparison(pair, log);
@@ -234,7 +32,8 @@ int run(const Arguments& arguments, Environment& environment) {
   const RunRequest request = parse_run_request(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
-  results::RunReport report = Run(request, arguments, environment).run();
+  RunOutcome outcome = run_job(request, arguments, environment);
+  results::RunReport& report = outcome.report;
   print(report, request, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   if (!request.save_accuracy.empty()) {
@@ -242,6 +41,7 @@ int run(const Arguments& arguments, Environment& environment) {
     formats::save_accuracy_results(request.save_accuracy, compare::saved_metrics(report, request.compare));
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
+  if (outcome.save_failure) throw Error(*outcome.save_failure);
   const bool passed = report.verdict == results::Verdict::equal;
   environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
                                               total.seconds(), command));

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/run/request.h"
+#include "results/run_report.h"
+
+namespace assay::cli {
+
+struct RunOutcome {
+  results::RunReport report;
+  std::optional<Error> save_failure;  // of --save-inputs or --save-outputs
+};
+
+// All that one call of `run` does between its request and its report.
+RunOutcome run_job(const RunRequest& request, const Arguments& arguments, Environment& environment);
+
+}  // namespace assay::cli
