@@ -46,6 +46,8 @@ class Session {
   // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values; each is
   // given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
+  // A line for users about how it was made; empty: nothing worth saying.
+  virtual std::string description() const { return {}; }
 };
 
 // Where a library lies, as files say; it was not opened.

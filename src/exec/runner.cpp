@@ -19,6 +19,7 @@ class BackendRunner final : public Runner {
     session_ = with_frame([&] { return name_; }, [&] { return backend_->prepare(model_, options_, findings); });
   }
   void close() override { session_.reset(); }
+  std::string description() const override { return session_ ? session_->description() : ""; }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
 
   std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,

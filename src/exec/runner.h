@@ -16,6 +16,8 @@ class Runner {
   virtual bool is_live() const = 0;
   virtual void open(Diagnostics& findings) = 0;
   virtual void close() = 0;
+  // A line about the session that was opened; may be empty.
+  virtual std::string description() const { return {}; }
   // Gives values of one iteration to the sink: live runners those that are named, saved results all that they have.
   // Seconds of the run, where they are known.
   virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,

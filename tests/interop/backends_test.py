@@ -222,6 +222,14 @@ class BackendsTest(unittest.TestCase):
             errors = [line for line in done.stderr.splitlines() if "error: " in line]
             self.assertEqual(len(errors), 1, done.stderr)
 
+    def test_the_providers_of_a_session_are_said(self):
+        model, _ = network()
+        path = self.folder / "providers.onnx"
+        onnx.save(model, path)
+        done = subprocess.run([ASSAY, "run", str(path), "--onnxrt", "--providers", "cpu"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("[I] Creating ONNX-Runtime Inference Session with providers: ['CPUExecutionProvider']\n", done.stdout)
+
     def test_doctor_names_the_packages(self):
         done = subprocess.run([ASSAY, "doctor", "--onnxrt", "--openvino", "--json", "-", "-qqqq"], capture_output=True,
                               text=True)

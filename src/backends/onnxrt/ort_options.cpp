@@ -74,6 +74,14 @@ void append_provider(const Library& library, SessionOptions* options, const std:
 
 }  // namespace
 
+std::vector<std::string> chosen_providers(const Library& library, const exec::SessionOptions& wishes) {
+  if (wishes.providers.empty()) return {"CPUExecutionProvider"};
+  const std::vector<std::string> available = library.providers();
+  std::vector<std::string> chosen;
+  for (const std::string& wish : wishes.providers) chosen.push_back(find_provider(available, wish));
+  return chosen;
+}
+
 Owned<SessionOptions> make_options(const Library& library, const exec::SessionOptions& wishes) {
   const int level = optimization_level(wishes.optimization_level);
   SessionOptions* made = nullptr;
@@ -85,10 +93,8 @@ Owned<SessionOptions> make_options(const Library& library, const exec::SessionOp
   library.call(kSetInterOpThreads, options.get(), 1);
   // Values of many layers are given back one by one: from an arena, no memory would return before the last.
   if (!wishes.values.empty()) library.call(kDisableArena, options.get());
-  if (wishes.providers.empty()) return options;
-  const std::vector<std::string> available = library.providers();
-  for (const std::string& wish : wishes.providers) {
-    append_provider(library, options.get(), find_provider(available, wish));
+  for (const std::string& provider : chosen_providers(library, wishes)) {
+    append_provider(library, options.get(), provider);
   }
   return options;
 }

@@ -5,6 +5,9 @@
 
 namespace assay::backends::ort {
 
+// The providers that are meant, by their full names; the processor's where there are no wishes.
+std::vector<std::string> chosen_providers(const Library& library, const exec::SessionOptions& wishes);
+
 // The library's options for a session: providers, level of optimisation, threads; nothing is logged, errors come back
 // as such. Error (usage) for a provider or a level that does not exist.
 Owned<SessionOptions> make_options(const Library& library, const exec::SessionOptions& wishes);

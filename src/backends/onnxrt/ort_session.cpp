@@ -144,6 +144,13 @@ class OrtSession final : public exec::Session {
         is_tapped_(!values_.extra_outputs().empty()),
         holder_(std::move(holder)) {}
 
+  void set_providers(const std::vector<std::string>& providers) {
+    std::vector<std::string> quoted;
+    for (const std::string& provider : providers) quoted.push_back(python_string(provider));
+    description_ = "Creating ONNX-Runtime Inference Session with providers: [" + join(quoted, ", ") + "]";
+  }
+  std::string description() const override { return description_; }
+
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     std::vector<const char*> wanted;
     for (const std::string& name : values) {
@@ -199,6 +206,7 @@ class OrtSession final : public exec::Session {
   exec::TappedValues values_;
   bool is_tapped_;
   std::shared_ptr<Holder> holder_;
+  std::string description_;
 };
 
 }  // namespace
@@ -208,7 +216,10 @@ std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Mo
   exec::TappedValues values(model, options.values);
   const SignalGuard guard;
   std::shared_ptr<Holder> holder = Maker(library, model, options, findings).make(values.extra_outputs());
-  return std::make_unique<OrtSession>(library, model, std::move(values), std::move(holder));
+  std::unique_ptr<OrtSession> session =
+      std::make_unique<OrtSession>(library, model, std::move(values), std::move(holder));
+  session->set_providers(chosen_providers(library, options));
+  return session;
 }
 
 }  // namespace assay::backends::ort

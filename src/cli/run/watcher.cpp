@@ -45,6 +45,8 @@ void RunWatcher::on_opening(size_t runner) {
 
 void RunWatcher::on_opened(size_t runner) {
   report_.runs[runner].load_seconds = loading_[runner].seconds();
+  const std::string description = runners_[runner]->description();
+  if (!description.empty()) log_.info(description);
   print_findings();
 }
 
