@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "base/error.h"
-#include "compare/divergence.h"
-#include "compare/histogram.h"
-#include "compare/pair_reader.h"
-#include "compare/selection.h"
+#include "compare/measuring/divergence.h"
+#include "compare/measuring/histogram.h"
+#include "compare/measuring/pair_reader.h"
+#include "compare/measuring/selection.h"
 #include "tensor/index.h"
 
 namespace assay::compare {
@@ -35,17 +35,33 @@ struct Sums {
   }
 };
 
+void add_relation(uint64_t number, const TileRelation& relation, Sums& sums) {
+  sums.dot += relation.dot;
+  sums.failed += relation.failed;
+  if (relation.failed != 0) sums.first_failed_tile = std::min(sums.first_failed_tile, number);
+}
+
+void add_loaded(const PairReader& reader, uint64_t number, Tile& tile, Sums& sums) {
+  const TileRelation relation = reader.load(number, tile);
+  bool finite = true;
+  for (size_t s = 0; s < kMostSeries; ++s) finite &= add_tile(tile, s, number, reader.kernels(), sums.series[s]);
+  add_relation(number, relation, sums);
+  sums.max_ulp = std::max(sums.max_ulp, reader.max_ulp(number, tile, finite));
+}
+
 Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end) {
   Sums sums;
   const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
+  PairSums of_tile;
+  uint64_t max_ulp = 0;
   for (uint64_t number = begin; number < end; ++number) {
-    const TileRelation relation = reader.load(number, *tile);
-    bool finite = true;
-    for (size_t s = 0; s < kMostSeries; ++s) finite &= add_tile(*tile, s, number, reader.kernels(), sums.series[s]);
-    sums.dot += relation.dot;
-    sums.failed += relation.failed;
-    if (relation.failed != 0) sums.first_failed_tile = std::min(sums.first_failed_tile, number);
-    sums.max_ulp = std::max(sums.max_ulp, reader.max_ulp(number, *tile, finite));
+    if (!reader.survey(number, of_tile, max_ulp)) {
+      add_loaded(reader, number, *tile, sums);
+      continue;
+    }
+    for (size_t s = 0; s < kMostSeries; ++s) sums.series[s].add(number, of_tile.series[s]);
+    add_relation(number, of_tile.relation, sums);
+    sums.max_ulp = std::max(sums.max_ulp, max_ulp);
   }
   return sums;
 }

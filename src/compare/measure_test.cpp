@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "compare/tile_kernels.h"
+#include "compare/measuring/tile_kernels.h"
 
 namespace assay::compare {
 namespace {
@@ -235,9 +235,10 @@ struct alignas(64) KernelResults {
   TileSums sums[2];
   TileRelation relation;
   uint64_t ulps[3] = {};
-  BracketCounts counts;
+  BracketCount count;
+  TileBits inside;
   EdgeCounts from;
-  alignas(64) int64_t marks[kTile] = {};
+  PairSums pair;
 };
 
 // Wide floats have the same bits in every kernel.
@@ -254,7 +255,8 @@ KernelResults run_kernels(const TileKernels& kernels) {
   out.relation = kernels.relate(abd, {1e-1, 1e-3, 1e-16}, out.relative);
   kernels.summarize(out.a, true, out.sums[0]);
   kernels.summarize(out.relative, false, out.sums[1]);
-  kernels.sieve(out.a, {{-1e9, -500}, {-10, 20}, {999, 999.5}, {0, 0}}, out.counts, out.marks);
+  kernels.survey64(out.a, out.b, {1e-1, 1e-3, 1e-16}, out.pair);
+  out.count = kernels.sieve(out.a, {-10, 20}, out.inside);
   kernels.count_from(out.a, {-900, -500, -100, 0, 1, 2, 300, 999, 1001}, out.from);
   alignas(64) uint64_t codes[2][kTile];
   memcpy(codes[0], out.a, sizeof codes[0]);
@@ -273,10 +275,44 @@ TEST(TileKernels, AllInstructionSetsGiveTheSameBits) {
     EXPECT_EQ(memcmp(base.relative, other.relative, sizeof base.relative), 0) << kernels.name;
     EXPECT_EQ(memcmp(base.sums, other.sums, sizeof base.sums), 0) << kernels.name;
     EXPECT_EQ(memcmp(&base.relation, &other.relation, sizeof base.relation), 0) << kernels.name;
-    EXPECT_EQ(memcmp(base.counts, other.counts, sizeof base.counts), 0) << kernels.name;
+    EXPECT_EQ(memcmp(&base.count, &other.count, sizeof base.count), 0) << kernels.name;
+    EXPECT_EQ(memcmp(base.inside, other.inside, sizeof base.inside), 0) << kernels.name;
     EXPECT_EQ(memcmp(base.from, other.from, sizeof base.from), 0) << kernels.name;
-    EXPECT_EQ(memcmp(base.marks, other.marks, sizeof base.marks), 0) << kernels.name;
+    EXPECT_EQ(memcmp(&base.pair, &other.pair, sizeof base.pair), 0) << kernels.name;
     EXPECT_EQ(memcmp(base.ulps, other.ulps, sizeof base.ulps), 0) << kernels.name;
+  }
+}
+
+TEST(TileKernels, SurveyIsAllTheOthersAtOnce) {
+  for (const TileKernels& kernels : tile_kernels()) {
+    const KernelResults found = run_kernels(kernels);
+    EXPECT_EQ(memcmp(&found.pair.series[0], &found.sums[0], sizeof found.sums[0]), 0) << kernels.name;
+    EXPECT_EQ(memcmp(&found.pair.series[3], &found.sums[1], sizeof found.sums[1]), 0) << kernels.name;
+    EXPECT_EQ(memcmp(&found.pair.relation, &found.relation, sizeof found.relation), 0) << kernels.name;
+    alignas(64) double wide[kTile];
+    PairSums pair;
+    const std::vector<float> a = bumpy(kTile, 0), b = bumpy(kTile, 1e-3F);
+    kernels.survey32(a.data(), b.data(), {1e-1, 1e-3, 1e-16}, pair);
+    kernels.widen(a.data(), wide);
+    TileSums sums;
+    kernels.summarize(wide, true, sums);
+    EXPECT_EQ(memcmp(&pair.series[0], &sums, sizeof sums), 0) << kernels.name;
+  }
+}
+
+TEST(TileKernels, SieveSaysWhatIsInside) {
+  for (const TileKernels& kernels : tile_kernels()) {
+    const KernelResults found = run_kernels(kernels);
+    uint64_t below = 0, inside = 0;
+    for (uint64_t i = 0; i < kTile; ++i) {
+      const bool is_inside = found.a[i] >= -10 && found.a[i] <= 20;
+      EXPECT_EQ((found.inside[i / 64] >> i % 64 & 1) != 0, is_inside) << kernels.name << " " << i;
+      below += found.a[i] < -10;
+      inside += is_inside;
+    }
+    EXPECT_EQ(found.count.below, below) << kernels.name;
+    EXPECT_EQ(found.count.inside, inside) << kernels.name;
+    EXPECT_GT(inside, 0U);
   }
 }
 

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "base/error.h"
-#include "compare/histogram.h"
-#include "compare/selection.h"
+#include "compare/measuring/histogram.h"
+#include "compare/measuring/selection.h"
 
 namespace assay::compare {
 namespace {

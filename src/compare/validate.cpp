@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 #include "tensor/index.h"
 
 namespace assay::compare {

@@ -45,6 +45,31 @@ void load_run(const std::byte* from, C* to, size_t count) {
   }
 }
 
+#if defined(__x86_64__)
+// What load_run gives, bit for bit, by wider instructions.
+template <typename Codec>
+[[gnu::target("avx2")]] void load_block_avx2(const std::byte* from, double* to) {
+  typename Codec::Code codes[kBlock];
+  memcpy(codes, from, sizeof codes);
+  for (size_t i = 0; i < kBlock; ++i) to[i] = Codec::template decode<double>(codes[i]);
+}
+#endif
+
+// Loads as many full blocks as there are, where that is faster than load_run; the number of elements loaded.
+template <typename Codec, typename C>
+size_t load_blocks([[maybe_unused]] const std::byte* from, [[maybe_unused]] std::span<C> out) {
+  size_t loaded = 0;
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<C, double> && Codec::kBits <= 32) {
+    if (!__builtin_cpu_supports("avx2")) return 0;
+    for (; loaded + kBlock <= out.size(); loaded += kBlock) {
+      load_block_avx2<Codec>(from + loaded * (Codec::kBits / 8), out.data() + loaded);
+    }
+  }
+#endif
+  return loaded;
+}
+
 template <typename Codec, typename C>
 void store_run(const C* from, std::byte* to, size_t count) {
   typename Codec::Code codes[kBlock];
@@ -64,7 +89,7 @@ void load_all(const std::byte* base, uint64_t first, std::span<C> out) {
     }
   } else {
     constexpr size_t kBytes = Codec::kBits / 8;
-    for (size_t i = 0; i < out.size(); i += kBlock) {
+    for (size_t i = load_blocks<Codec>(base + first * kBytes, out); i < out.size(); i += kBlock) {
       load_run<Codec>(base + (first + i) * kBytes, out.data() + i, std::min(kBlock, out.size() - i));
     }
   }

@@ -1,10 +1,11 @@
-// Prints how many GB/s of both arrays (their bytes, by the best time and by the processor time of a mean run) measure()
-// gets through, for bench/compare.py: measure_bench DTYPE COUNT RUNS.
+// Prints how many GB/s of both arrays measure() gets through, by the least time and by the least processor time of a
+// run, for bench/compare.py: measure_bench DTYPE COUNT RUNS.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <random>
 
 #include "base/parallel.h"
@@ -31,15 +32,22 @@ tensor::Tensor normal_tensor(tensor::DType dtype, uint64_t count, double noise) 
   return tensor::Tensor(dtype, {static_cast<int64_t>(count)}, tensor::make_owned(std::move(bytes)));
 }
 
+struct Seconds {
+  double wall = std::numeric_limits<double>::infinity();
+  double cpu = std::numeric_limits<double>::infinity();  // of all threads
+};
+
 template <typename Fn>
-double best_seconds(int runs, Fn fn) {
-  double best = 1e9;
+Seconds least_seconds(int runs, Fn fn) {
+  Seconds least;
   for (int run = 0; run < runs; ++run) {
     const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    const std::clock_t cpu_start = std::clock();
     fn();
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    least.cpu = std::min(least.cpu, static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC);
+    least.wall = std::min(least.wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  return best;
+  return least;
 }
 
 }  // namespace
@@ -54,11 +62,9 @@ int main(int argc, char** argv) {
   const tensor::Tensor b = normal_tensor(*dtype, count, 0);
   const double bytes = 2 * static_cast<double>(a.size_bytes());
   const auto report = [&](const char* what, auto fn) {
-    const std::clock_t start = std::clock();
-    const double seconds = best_seconds(runs, fn);
-    const double cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / runs;
-    std::printf("%s %.6f s %.2f GB/s, %.2f GB/s of one core's time\n", what, seconds, bytes / seconds / 1e9,
-                bytes / cpu_seconds / 1e9);
+    const Seconds least = least_seconds(runs, fn);
+    std::printf("%s %.6f s %.2f GB/s, %.2f GB/s of one core's time\n", what, least.wall, bytes / least.wall / 1e9,
+                bytes / least.cpu / 1e9);
   };
   compare::MeasureOptions options;
   report("plain", [&] { compare::measure(a, b, options); });

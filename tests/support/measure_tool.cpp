@@ -1,14 +1,20 @@
 // Serves metrics_test.py and bench/compare.py: compares two files of raw elements.
 //   measure_tool DTYPE_A FILE_A DTYPE_B FILE_B DIMS [ATOL RTOL QUANTILE]     (dims: 2,3 or - for a scalar)
-// prints one `name value` a line, all numbers as C99 hex, indices as flat places.
+// prints one `name value` a line, all numbers as C99 hex, indices as flat places. Without arguments it reads such lines
+// from standard input instead, and ends each answer with an empty line.
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
+#include <iterator>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "compare/judge.h"
 #include "compare/measure.h"
@@ -24,7 +30,7 @@ tensor::Shape parse_dims(std::string_view text) {
   return shape;
 }
 
-tensor::Tensor load(const char* dtype, const char* path, const tensor::Shape& shape) {
+tensor::Tensor load(const std::string& dtype, const std::string& path, const tensor::Shape& shape) {
   const std::optional<tensor::DType> found = tensor::find_dtype(dtype);
   if (!found) fail(ErrorCode::usage, "unknown dtype `{}`", dtype);
   const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
@@ -68,19 +74,22 @@ void print_verdicts(const results::PairMetrics& metrics, compare::SimpleBounds b
   }
 }
 
-void run(int argc, char** argv) {
-  const tensor::Shape shape = parse_dims(argv[5]);
+void run(const std::vector<std::string>& words) {
+  const tensor::Shape shape = parse_dims(words.at(4));
+  const auto number = [&](size_t i, double other) {
+    return i < words.size() ? std::strtod(words[i].c_str(), nullptr) : other;
+  };
   compare::SimpleBounds bounds;
-  if (argc > 6) bounds.atol = std::strtod(argv[6], nullptr);
-  if (argc > 7) bounds.rtol = std::strtod(argv[7], nullptr);
-  if (argc > 8) bounds.quantile = std::strtod(argv[8], nullptr);
+  bounds.atol = number(5, bounds.atol);
+  bounds.rtol = number(6, bounds.rtol);
+  bounds.quantile = number(7, bounds.quantile);
   compare::MeasureOptions options;
   options.atol = bounds.atol;
   options.rtol = bounds.rtol;
   options.quantile = bounds.quantile;
   options.percentiles = options.histograms = true;
   const results::PairMetrics metrics =
-      compare::measure(load(argv[1], argv[2], shape), load(argv[3], argv[4], shape), options);
+      compare::measure(load(words[0], words[1], shape), load(words[2], words[3], shape), options);
   print_stats("a", metrics.a, shape);
   print_stats("b", metrics.b, shape);
   print_stats("absolute", metrics.absolute, shape);
@@ -95,12 +104,28 @@ void run(int argc, char** argv) {
   print_verdicts(metrics, bounds);
 }
 
+// In one thread: on a busy machine most of the time of small arrays is waiting for the others.
+void serve() {
+  set_thread_count(1);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    run({std::istream_iterator<std::string>(words), {}});
+    std::puts("");
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 6) return 2;
+  if (argc > 1 && argc < 6) return 2;
   try {
-    run(argc, argv);
+    if (argc == 1) {
+      serve();
+    } else {
+      run({argv + 1, argv + argc});
+    }
   } catch (const Error& error) {
     std::fprintf(stderr, "error: %s\n", error.line().c_str());
     return 2;

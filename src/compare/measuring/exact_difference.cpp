@@ -1,9 +1,9 @@
-#include "compare/exact_difference.h"
+#include "compare/measuring/exact_difference.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "compare/tile_kernels.h"
+#include "compare/measuring/tile_kernels.h"
 #include "tensor/casts.h"
 
 namespace assay::compare {

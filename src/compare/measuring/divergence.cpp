@@ -1,4 +1,4 @@
-#include "compare/divergence.h"
+#include "compare/measuring/divergence.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "compare/series.h"
+#include "compare/measuring/series.h"
 
 #include <algorithm>
 #include <cmath>

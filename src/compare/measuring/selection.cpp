@@ -1,12 +1,11 @@
-#include "compare/selection.h"
+#include "compare/measuring/selection.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
-#include "compare/sieve.h"
+#include "compare/measuring/sieve.h"
 
 namespace assay::compare {
 namespace {
@@ -53,11 +52,18 @@ std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first
   return {low, numbers[last]};
 }
 
+// Without branches, which could not be predicted.
 std::vector<double> numbers_inside(const std::vector<double>& kept, const Bracket& bracket) {
-  std::vector<double> inside;
-  inside.reserve(kept.size());
-  std::ranges::copy_if(kept, std::back_inserter(inside),
-                       [&](double x) { return x >= bracket.low && x <= bracket.high; });
+  const auto is_inside = [&](double x) { return (x >= bracket.low) & (x <= bracket.high); };
+  size_t count = 0;
+  for (const double x : kept) count += is_inside(x);
+  std::vector<double> inside(count + 1);
+  count = 0;
+  for (const double x : kept) {
+    inside[count] = x;
+    count += is_inside(x);
+  }
+  inside.pop_back();
   return inside;
 }
 
@@ -173,6 +179,7 @@ void find(const TileSource& source, Targets& targets) {
 double interpolate(const Target& target, double share) {
   if (share == 0 || target.low == target.high) return target.low;
   const double step = target.high - target.low;
+  if (!std::isfinite(step)) return target.low * (1 - share) + target.high * share;
   return share < 0.5 ? target.low + step * share : target.high - step * (1 - share);
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 #include "results/tensor_stats.h"
 
 namespace assay::compare {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 
 namespace assay::compare {
 

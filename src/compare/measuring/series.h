@@ -4,7 +4,7 @@
 #include <limits>
 #include <span>
 
-#include "compare/tile_kernels.h"
+#include "compare/measuring/tile_kernels.h"
 #include "results/tensor_stats.h"
 
 namespace assay::compare {

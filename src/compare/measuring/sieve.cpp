@@ -1,6 +1,7 @@
-#include "compare/sieve.h"
+#include "compare/measuring/sieve.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <memory>
 
@@ -39,54 +40,38 @@ SiftedSeries gather(const TileSource& source, uint64_t step, const SiftedSeries&
   return std::move(found[0]);
 }
 
-void sieve_each(std::span<const double> elements, const Brackets& brackets, BracketCounts& counts, int64_t* marks) {
-  for (size_t b = 0; b < kBrackets; ++b) {
-    counts[b] = {};
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const bool inside = elements[i] >= brackets[b].low && elements[i] <= brackets[b].high;
-      counts[b].below += elements[i] < brackets[b].low;
-      counts[b].inside += inside;
-      marks[i] |= inside && brackets[b].low < brackets[b].high;
+BracketCount sieve_each(std::span<const double> elements, const Bracket& bracket, TileBits& inside) {
+  BracketCount count;
+  std::ranges::fill(inside, 0);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const bool is_inside = elements[i] >= bracket.low && elements[i] <= bracket.high;
+    count.below += elements[i] < bracket.low;
+    count.inside += is_inside;
+    inside[i / 64] |= uint64_t{is_inside} << i % 64;
+  }
+  return count;
+}
+
+void keep_marked(std::span<const double> elements, const TileBits& marks, std::vector<double>& kept) {
+  for (size_t w = 0; w < std::size(marks); ++w) {
+    for (uint64_t bits = marks[w]; bits != 0; bits &= bits - 1) {
+      kept.push_back(elements[64 * w + static_cast<size_t>(std::countr_zero(bits))]);
     }
   }
 }
 
-// Few are marked: what is not is skipped by the block.
-void keep_marked(std::span<const double> elements, const int64_t* marks, std::vector<double>& kept) {
-  constexpr size_t kBlock = 8;
-  double chosen[kTile + 1];
-  size_t count = 0;
-  for (size_t begin = 0; begin < elements.size(); begin += kBlock) {
-    int64_t any = 0;
-    for (size_t i = begin; i < begin + kBlock; ++i) any |= marks[i];
-    if (any == 0) continue;
-    const size_t end = std::min(begin + kBlock, elements.size());
-    for (size_t i = begin; i < end; ++i) {
-      chosen[count] = elements[i];
-      count += marks[i] != 0;
-    }
-  }
-  kept.insert(kept.end(), chosen, chosen + count);
-}
-
+// An element that is in several brackets is kept once.
 void sift_tile(const Tile& tile, size_t which, std::span<const Bracket> brackets, bool keep, Sifted& found) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  alignas(64) int64_t marks[kTile] = {};
-  for (size_t first = 0; first < brackets.size(); first += kBrackets) {
-    const size_t some = std::min<size_t>(kBrackets, brackets.size() - first);
-    Brackets group;
-    std::ranges::fill(group, Bracket{kInfinity, -kInfinity});
-    std::ranges::copy(brackets.subspan(first, some), group);
-    BracketCounts counts;
-    if (tile.size == kTile) {
-      tile_kernels().front().sieve(tile.series[which], group, counts, marks);
-    } else {
-      sieve_each(tile.elements(which), group, counts, marks);
-    }
-    for (size_t b = 0; b < some; ++b) {
-      found.counts[first + b].below += counts[b].below;
-      found.counts[first + b].inside += counts[b].inside;
-    }
+  TileBits marks = {};
+  for (size_t b = 0; b < brackets.size(); ++b) {
+    TileBits inside;
+    const BracketCount count = tile.size == kTile
+                                   ? tile_kernels().front().sieve(tile.series[which], brackets[b], inside)
+                                   : sieve_each(tile.elements(which), brackets[b], inside);
+    found.counts[b].below += count.below;
+    found.counts[b].inside += count.inside;
+    const bool is_point = brackets[b].low == brackets[b].high;
+    for (size_t w = 0; w < std::size(marks) && !is_point; ++w) marks[w] |= inside[w];
   }
   if (keep) keep_marked(tile.elements(which), marks, found.kept);
 }

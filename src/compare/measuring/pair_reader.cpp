@@ -1,11 +1,11 @@
-#include "compare/pair_reader.h"
+#include "compare/measuring/pair_reader.h"
 
 #include <cmath>
 #include <complex>
 
 #include "base/error.h"
-#include "compare/exact_difference.h"
-#include "compare/ulp.h"
+#include "compare/measuring/exact_difference.h"
+#include "compare/measuring/ulp.h"
 #include "tensor/casts.h"
 
 namespace assay::compare {
@@ -17,6 +17,12 @@ using tensor::DTypeKind;
 constexpr double kZeroReference = 2.220446049250313e-16;
 
 bool is_whole(DType dtype) { return tensor::is_integer(dtype) || dtype == DType::boolean; }
+
+// Of mapped files too, where they may lie at any address.
+template <typename Element>
+const Element* elements(const tensor::Tensor& tensor) {
+  return reinterpret_cast<const Element*>(tensor.bytes().data());
+}
 
 using ComplexTile = std::complex<double>[kTile];
 
@@ -90,6 +96,38 @@ TileRelation PairReader::load(uint64_t number, Tile& tile) const {
   if (padding_fails) relation.failed -= kTile - tile.size;
   if (kind_ == Kind::complex) relation.dot = complex_dot(number, tile.size);
   return relation;
+}
+
+// Of floating numbers, those whose ULPs need no conversion.
+bool PairReader::can_survey(uint64_t number) const {
+  if (tile_size(a_.count(), number) != kTile) return false;
+  if (kind_ == Kind::floating) return a_.dtype() == b_.dtype() && tensor::bit_width(a_.dtype()) >= 16;
+  return kind_ == Kind::narrow_integers;
+}
+
+void PairReader::survey_tile(uint64_t number, PairSums& sums) const {
+  const uint64_t first = number * kTile;
+  if (a_.dtype() == DType::float32 && b_.dtype() == DType::float32) {
+    return kernels_->survey32(elements<float>(a_) + first, elements<float>(b_) + first, bounds_, sums);
+  }
+  if (a_.dtype() == DType::float64 && b_.dtype() == DType::float64) {
+    return kernels_->survey64(elements<double>(a_) + first, elements<double>(b_) + first, bounds_, sums);
+  }
+  alignas(64) double x[kTile], y[kTile];
+  load_tile(a_, *kernels_, number, x);
+  load_tile(b_, *kernels_, number, y);
+  kernels_->survey64(x, y, bounds_, sums);
+}
+
+bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const {
+  if (!can_survey(number)) return false;
+  survey_tile(number, sums);
+  for (const TileSums& series : sums.series) {
+    if (!std::isfinite(series.squares)) return false;
+  }
+  max_ulp = kind_ == Kind::floating ? max_ulp_as_stored(a_, b_, number, *kernels_)
+                                    : static_cast<uint64_t>(sums.series[kAbsolute].greatest);
+  return true;
 }
 
 uint64_t PairReader::max_ulp(uint64_t number, const Tile& tile, bool finite) const {

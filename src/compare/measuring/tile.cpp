@@ -1,4 +1,4 @@
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 
 #include <cmath>
 #include <complex>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 #include "tensor/tensor.h"
 
 namespace assay::compare {
@@ -17,6 +17,9 @@ class PairReader {
   const TileKernels& kernels() const { return *kernels_; }
   // All four series.
   TileRelation load(uint64_t number, Tile& tile) const;
+  // The sums of a tile without loading it, and its max_ulp(): for full tiles of numbers that are finite, as are their
+  // sums; false where the tile must be loaded.
+  bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const;
   // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in
   // units. `finite`: all elements of the tile are known to be.
   uint64_t max_ulp(uint64_t number, const Tile& tile, bool finite) const;
@@ -26,6 +29,8 @@ class PairReader {
  private:
   enum class Kind : uint8_t { floating, narrow_integers, wide_integers, complex };
 
+  bool can_survey(uint64_t number) const;
+  void survey_tile(uint64_t number, PairSums& sums) const;
   void subtract(uint64_t number, Tile& tile) const;
   double complex_dot(uint64_t number, uint64_t size) const;
 

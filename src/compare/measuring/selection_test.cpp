@@ -1,4 +1,4 @@
-#include "compare/selection.h"
+#include "compare/measuring/selection.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,6 +82,24 @@ TEST(Selection, Infinities) {
   for (size_t i = 0; i < elements.size(); i += 40) elements[i] = std::numeric_limits<double>::infinity();
   for (size_t i = 1; i < elements.size(); i += 3) elements[i] = -std::numeric_limits<double>::infinity();
   expect_sorted_quantiles(elements);
+}
+
+// What NumPy's median and, where it is a number, percentile give.
+TEST(Selection, BesideInfinities) {
+  const auto percentiles = [](const std::vector<double>& elements) {
+    return *statistics(doubles(elements)).percentiles;
+  };
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(percentiles({1, kInf}).median, kInf);
+  EXPECT_EQ(percentiles({1, kInf}).p90, kInf);
+  EXPECT_EQ(percentiles({-kInf, 1}).median, -kInf);
+  EXPECT_EQ(percentiles({-kInf, 1}).p99, -kInf);
+  EXPECT_TRUE(std::isnan(percentiles({-kInf, kInf}).median));
+  EXPECT_EQ(percentiles({kInf, kInf}).median, kInf);
+  EXPECT_EQ(percentiles({1, 2, kInf}).median, 2);
+  EXPECT_EQ(percentiles({1, 2, 3, kInf}).median, 2.5);
+  EXPECT_EQ(percentiles({1, 2, 3, kInf}).p95, kInf);
+  EXPECT_EQ(percentiles({-1.7e308, 1.7e308}).median, 0);
 }
 
 TEST(Selection, NanLeavesNothing) {

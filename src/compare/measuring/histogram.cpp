@@ -1,4 +1,4 @@
-#include "compare/histogram.h"
+#include "compare/measuring/histogram.h"
 
 #include <algorithm>
 #include <array>

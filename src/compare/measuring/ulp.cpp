@@ -1,4 +1,4 @@
-#include "compare/ulp.h"
+#include "compare/measuring/ulp.h"
 
 #include <cmath>
 #include <cstring>
@@ -39,14 +39,18 @@ void encode(DType type, const tensor::Tensor& tensor, uint64_t number, std::span
 }
 
 template <typename Code>
+uint64_t max_ulp_stored(const tensor::Tensor& a, const tensor::Tensor& b, uint64_t number,
+                        uint64_t (*kernel)(const Code*, const Code*)) {
+  const uint64_t offset_bytes = number * kTile * sizeof(Code);
+  return kernel(reinterpret_cast<const Code*>(a.bytes().data() + offset_bytes),
+                reinterpret_cast<const Code*>(b.bytes().data() + offset_bytes));
+}
+
+template <typename Code>
 uint64_t max_ulp_in(const UlpPair& pair, uint64_t number, const Tile& tile,
                     uint64_t (*kernel)(const Code*, const Code*)) {
   const bool as_stored = pair.a.dtype() == pair.b.dtype() && tensor::bit_width(pair.type) == 8 * sizeof(Code);
-  if (as_stored && pair.finite && tile.size == kTile) {
-    const uint64_t offset_bytes = number * kTile * sizeof(Code);
-    return kernel(reinterpret_cast<const Code*>(pair.a.bytes().data() + offset_bytes),
-                  reinterpret_cast<const Code*>(pair.b.bytes().data() + offset_bytes));
-  }
+  if (as_stored && pair.finite && tile.size == kTile) return max_ulp_stored(pair.a, pair.b, number, kernel);
   Codes<Code> a, b;
   encode(pair.type, pair.a, number, tile.elements(0), a);
   encode(pair.type, pair.b, number, tile.elements(1), b);
@@ -70,6 +74,18 @@ DType ulp_type(DType a, DType b) {
   const uint32_t bits_b = tensor::bit_width(b);
   if (bits_a != bits_b) return bits_a < bits_b ? a : b;
   return a == DType::bfloat16 ? a : b;
+}
+
+uint64_t max_ulp_as_stored(const tensor::Tensor& a, const tensor::Tensor& b, uint64_t number,
+                           const TileKernels& kernels) {
+  switch (tensor::bit_width(a.dtype())) {
+    case 64:
+      return max_ulp_stored(a, b, number, kernels.ulp64);
+    case 32:
+      return max_ulp_stored(a, b, number, kernels.ulp32);
+    default:
+      return max_ulp_stored(a, b, number, kernels.ulp16);
+  }
 }
 
 uint64_t max_ulp_of_floats(const UlpPair& pair, uint64_t number, const Tile& tile, const TileKernels& kernels) {

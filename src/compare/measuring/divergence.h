@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compare/tile.h"
+#include "compare/measuring/tile.h"
 
 namespace assay::compare {
 

@@ -7,8 +7,8 @@
 
 #include "base/function_ref.h"
 #include "base/parallel.h"
-#include "compare/series.h"
-#include "compare/tile_kernels.h"
+#include "compare/measuring/series.h"
+#include "compare/measuring/tile_kernels.h"
 #include "tensor/tensor.h"
 
 namespace assay::compare {

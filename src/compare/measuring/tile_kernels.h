@@ -33,6 +33,12 @@ struct TileRelation {
   double dot = 0;
 };
 
+// Of two full tiles: their own sums, and those of the absolute and relative differences.
+struct PairSums {
+  TileSums series[4];
+  TileRelation relation;
+};
+
 // Numbers between two, both included.
 struct Bracket {
   double low = 0;
@@ -45,18 +51,16 @@ struct BracketCount {
   uint64_t inside = 0;
 };
 
-// So many brackets are looked at together; one from infinity to -infinity has nothing in it.
-inline constexpr uint64_t kBrackets = 4;
-using Brackets = Bracket[kBrackets];
-using BracketCounts = BracketCount[kBrackets];
+// A bit for each element of a tile.
+using TileBits = uint64_t[kTile / 64];
 
 // Edges between ten bins.
 inline constexpr uint64_t kInnerEdges = 9;
 using InnerEdges = double[kInnerEdges];
 using EdgeCounts = uint64_t[kInnerEdges];
 
-// The loops over one full tile, for one instruction set; arrays of doubles and marks are aligned to 64 bytes, the
-// others need not be.
+// The loops over one full tile, for one instruction set; arrays of doubles are aligned to 64 bytes but where it is
+// said that they need not be, others need not be either.
 struct TileKernels {
   const char* name;
   void (*widen)(const float* from, double* to);
@@ -64,8 +68,11 @@ struct TileKernels {
   void (*subtract)(const double* a, const double* b, double* difference);  // |a - b|
   // relative = |difference / b|, 0 where the difference is 0
   TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
-  // Sets marks[i] where x[i] is in a bracket of more than one number, and keeps it elsewhere.
-  void (*sieve)(const double* x, const Brackets& brackets, BracketCounts& counts, int64_t* marks);
+  // All of the above at once, nothing stored: what they give where every sum is finite. `a`, `b` need no alignment.
+  void (*survey32)(const float* a, const float* b, const Bounds& bounds, PairSums& sums);
+  void (*survey64)(const double* a, const double* b, const Bounds& bounds, PairSums& sums);
+  // Counts, and tells which elements are in the bracket.
+  BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
   // The greatest distance of two floating codes, in codes; no NaN among them.

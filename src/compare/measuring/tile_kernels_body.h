@@ -1,0 +1,237 @@
+// The kernels of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
+// namespace of its own, with ASSAY_KERNEL saying which. (Neither a template argument nor inlining brings an instruction
+// set to vectors of its width.) A product and the sum that takes it round one after the other.
+
+using Vector [[gnu::vector_size(kBytes), gnu::may_alias]] = double;
+using Mask [[gnu::vector_size(kBytes), gnu::may_alias]] = int64_t;
+constexpr uint64_t kWidth = kBytes / sizeof(double);
+constexpr uint64_t kVectors = kLanes / kWidth;
+
+ASSAY_KERNEL inline void load(const double* from, Vector& to) { to = *reinterpret_cast<const Vector*>(from); }
+ASSAY_KERNEL inline void clear_sign(Vector& x) {
+  x = reinterpret_cast<Vector>(reinterpret_cast<Mask>(x) & std::numeric_limits<int64_t>::max());
+}
+
+ASSAY_KERNEL inline double sum_of(const Vector (&lanes)[kVectors]) {
+  double x[kLanes];
+  memcpy(x, lanes, sizeof x);
+  return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+template <typename Element>
+ASSAY_KERNEL inline void widen_vector(const Element* from, Vector& to) {
+  using Elements [[gnu::vector_size(kWidth * sizeof(Element)), gnu::may_alias, gnu::aligned(1)]] = Element;
+  __builtin_prefetch(from + 4 * kTile);
+  to = __builtin_convertvector(*reinterpret_cast<const Elements*>(from), Vector);
+}
+
+ASSAY_KERNEL void widen(const float* from, double* to) {
+  for (uint64_t i = 0; i < kTile; i += kWidth) widen_vector(from + i, *reinterpret_cast<Vector*>(to + i));
+}
+
+struct LaneSums {
+  Vector sum[kVectors] = {};
+  Vector squares[kVectors] = {};
+  Vector magnitude[kVectors] = {};
+  Vector least[kVectors];
+  Vector greatest[kVectors];
+  double shift;
+};
+
+ASSAY_KERNEL inline void start(double shift, LaneSums& sums) {
+  sums.shift = shift;
+  for (uint64_t v = 0; v < kVectors; ++v) sums.least[v] = sums.greatest[v] = Vector{} + shift;
+}
+
+template <bool kMagnitude>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add(const Vector& in, uint64_t v, LaneSums& sums) {
+  sums.least[v] = in < sums.least[v] ? in : sums.least[v];
+  sums.greatest[v] = in > sums.greatest[v] ? in : sums.greatest[v];
+  const Vector shifted = in - sums.shift;
+  sums.sum[v] += shifted;
+  const Vector square = shifted * shifted;
+  sums.squares[v] += square;
+  if constexpr (kMagnitude) {
+    Vector magnitude = in;
+    clear_sign(magnitude);
+    sums.magnitude[v] += magnitude;
+  }
+}
+
+ASSAY_KERNEL inline TileSums finish(const LaneSums& lanes) {
+  double low[kLanes], high[kLanes];
+  memcpy(low, lanes.least, sizeof low);
+  memcpy(high, lanes.greatest, sizeof high);
+  return {lanes.shift,
+          sum_of(lanes.sum),
+          sum_of(lanes.squares),
+          sum_of(lanes.magnitude),
+          *std::min_element(low, low + kLanes),
+          *std::max_element(high, high + kLanes)};
+}
+
+template <bool kMagnitude>
+ASSAY_KERNEL void summarize_as(const double* x, TileSums& sums) {
+  LaneSums lanes;
+  start(x[0], lanes);
+  for (uint64_t i = 0; i < kTile; i += kLanes) {
+#pragma GCC unroll 4
+    for (uint64_t v = 0; v < kVectors; ++v) {
+      Vector in;
+      load(x + i + v * kWidth, in);
+      add<kMagnitude>(in, v, lanes);
+    }
+  }
+  sums = finish(lanes);
+}
+
+ASSAY_KERNEL void summarize(const double* x, bool with_magnitude, TileSums& sums) {
+  return with_magnitude ? summarize_as<true>(x, sums) : summarize_as<false>(x, sums);
+}
+
+ASSAY_KERNEL inline void subtract_vector(const Vector& a, const Vector& b, Vector& difference) {
+  difference = a - b;
+  clear_sign(difference);
+}
+
+ASSAY_KERNEL void subtract(const double* a, const double* b, double* difference) {
+  for (uint64_t i = 0; i < kTile; i += kWidth) {
+    Vector x, y;
+    load(a + i, x);
+    load(b + i, y);
+    subtract_vector(x, y, *reinterpret_cast<Vector*>(difference + i));
+  }
+}
+
+ASSAY_KERNEL inline void divide_vector(const Vector& difference, Vector b, double zero_reference, Vector& ratio) {
+  clear_sign(b);
+  b = b == 0 ? Vector{} + zero_reference : b;
+  ratio = difference == 0 ? Vector{} : difference / b;
+}
+
+ASSAY_KERNEL inline void count_failed(const Vector& difference, const Vector& ratio, const Bounds& bounds,
+                                      Mask& failed) {
+  failed += ~(difference <= bounds.atol) & ~(ratio <= bounds.rtol);
+}
+
+ASSAY_KERNEL inline TileRelation finish(const Mask& failed, const Vector (&dot)[kVectors]) {
+  uint64_t count = 0;
+  for (uint64_t lane = 0; lane < kWidth; ++lane) count -= static_cast<uint64_t>(failed[lane]);
+  return {count, sum_of(dot)};
+}
+
+ASSAY_KERNEL TileRelation relate(const double* const (&abd)[3], const Bounds& bounds, double* relative) {
+  Vector dot[kVectors] = {};
+  Mask failed = {};
+  for (uint64_t i = 0; i < kTile; i += kLanes) {
+#pragma GCC unroll 4
+    for (uint64_t v = 0; v < kVectors; ++v) {
+      const uint64_t at = i + v * kWidth;
+      Vector a, b, difference, ratio;
+      load(abd[0] + at, a);
+      load(abd[1] + at, b);
+      load(abd[2] + at, difference);
+      const Vector product = a * b;
+      dot[v] += product;
+      divide_vector(difference, b, bounds.zero_reference, ratio);
+      *reinterpret_cast<Vector*>(relative + at) = ratio;
+      count_failed(difference, ratio, bounds, failed);
+    }
+  }
+  return finish(failed, dot);
+}
+
+template <typename Element>
+ASSAY_KERNEL void survey_as(const Element* a, const Element* b, const Bounds& bounds, PairSums& sums) {
+  LaneSums lanes[4];
+  Vector dot[kVectors] = {};
+  Mask failed = {};
+  for (uint64_t i = 0; i < kTile; i += kLanes) {
+#pragma GCC unroll 4
+    for (uint64_t v = 0; v < kVectors; ++v) {
+      Vector x, y, difference, ratio;
+      widen_vector(a + i + v * kWidth, x);
+      widen_vector(b + i + v * kWidth, y);
+      subtract_vector(x, y, difference);
+      divide_vector(difference, y, bounds.zero_reference, ratio);
+      if (i == 0 && v == 0) {
+        start(x[0], lanes[0]);
+        start(y[0], lanes[1]);
+        start(difference[0], lanes[2]);
+        start(ratio[0], lanes[3]);
+      }
+      add<true>(x, v, lanes[0]);
+      add<true>(y, v, lanes[1]);
+      add<false>(difference, v, lanes[2]);
+      add<false>(ratio, v, lanes[3]);
+      const Vector product = x * y;
+      dot[v] += product;
+      count_failed(difference, ratio, bounds, failed);
+    }
+  }
+  for (uint64_t s = 0; s < 4; ++s) sums.series[s] = finish(lanes[s]);
+  sums.relation = finish(failed, dot);
+}
+
+ASSAY_KERNEL void survey32(const float* a, const float* b, const Bounds& bounds, PairSums& sums) {
+  survey_as(a, b, bounds, sums);
+}
+ASSAY_KERNEL void survey64(const double* a, const double* b, const Bounds& bounds, PairSums& sums) {
+  survey_as(a, b, bounds, sums);
+}
+
+ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBits& inside) {
+  uint8_t below[kTile / 8], not_above[kTile / 8];
+  for (uint64_t i = 0; i < kTile; i += 8) {
+    below[i / 8] = bits_below(x + i, bracket.low);
+    not_above[i / 8] = bits_not_above(x + i, bracket.high);
+  }
+  TileBits below_bits;
+  memcpy(below_bits, below, sizeof below);
+  memcpy(inside, not_above, sizeof not_above);
+  BracketCount count;
+  for (uint64_t w = 0; w < kTile / 64; ++w) {
+    inside[w] &= ~below_bits[w];
+    count.below += static_cast<uint64_t>(std::popcount(below_bits[w]));
+    count.inside += static_cast<uint64_t>(std::popcount(inside[w]));
+  }
+  return count;
+}
+
+ASSAY_KERNEL void count_from(const double* x, const InnerEdges& edges, EdgeCounts& counts) {
+  Mask from[kInnerEdges] = {};
+  for (uint64_t i = 0; i < kTile; i += kWidth) {
+    Vector in;
+    load(x + i, in);
+#pragma GCC unroll 9
+    for (uint64_t e = 0; e < kInnerEdges; ++e) from[e] -= in >= edges[e];
+  }
+  for (uint64_t e = 0; e < kInnerEdges; ++e) {
+    counts[e] = 0;
+    for (uint64_t lane = 0; lane < kWidth; ++lane) counts[e] += static_cast<uint64_t>(from[e][lane]);
+  }
+}
+
+template <typename Code, typename Signed>
+ASSAY_KERNEL uint64_t ulp_of(const Code* a, const Code* b) {
+  using Codes [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(1)]] = Code;
+  using Keys [[gnu::vector_size(kBytes), gnu::may_alias]] = Signed;
+  constexpr uint64_t kCodes = kBytes / sizeof(Code);
+  constexpr Code kSign = Code{1} << (8 * sizeof(Code) - 1);
+  Codes most = {};
+  for (uint64_t i = 0; i < kTile; i += kCodes) {
+    Codes x = *reinterpret_cast<const Codes*>(a + i);
+    Codes y = *reinterpret_cast<const Codes*>(b + i);
+    x = reinterpret_cast<Keys>(x) < 0 ? kSign - x : x;
+    y = reinterpret_cast<Keys>(y) < 0 ? kSign - y : y;
+    const Codes distance = reinterpret_cast<Keys>(x) > reinterpret_cast<Keys>(y) ? x - y : y - x;
+    most = distance > most ? distance : most;
+  }
+  uint64_t greatest = 0;
+  for (uint64_t lane = 0; lane < kCodes; ++lane) greatest = std::max<uint64_t>(greatest, most[lane]);
+  return greatest;
+}
+
+ASSAY_KERNEL uint64_t ulp64(const uint64_t* a, const uint64_t* b) { return ulp_of<uint64_t, int64_t>(a, b); }
+ASSAY_KERNEL uint64_t ulp32(const uint32_t* a, const uint32_t* b) { return ulp_of<uint32_t, int32_t>(a, b); }
+ASSAY_KERNEL uint64_t ulp16(const uint16_t* a, const uint16_t* b) { return ulp_of<uint16_t, int16_t>(a, b); }
