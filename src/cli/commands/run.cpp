@@ -13,7 +13,7 @@
 #include "cli/run/request.h"
 #include "cli/run/status.h"
 #include "cli/stopwatch.h"
-#include "compare/saved_metrics.h"
+#include "compare/runs/saved_metrics.h"
 #include "formats/accuracy_results.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"

@@ -10,7 +10,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/run/taps.h"
 #include "cli/run/watcher.h"
-#include "compare/unused_settings.h"
+#include "compare/runs/unused_settings.h"
 #include "formats/saved_data.h"
 #include "inspect/computations.h"
 #include "inspect/input_roles.h"

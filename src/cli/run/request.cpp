@@ -9,7 +9,7 @@
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
-#include "compare/averages.h"
+#include "compare/runs/averages.h"
 
 namespace assay::cli {
 namespace {

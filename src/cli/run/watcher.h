@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cli/run/request.h"
 #include "cli/stopwatch.h"
-#include "compare/run_comparer.h"
+#include "compare/runs/run_comparer.h"
 #include "exec/drive.h"
 #include "formats/saved_data.h"
 #include "results/run_report.h"

@@ -10,7 +10,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/run/status.h"
 #include "cli/stopwatch.h"
-#include "compare/rejudge.h"
+#include "compare/runs/rejudge.h"
 #include "formats/accuracy_results.h"
 #include "report/json_accuracy.h"
 

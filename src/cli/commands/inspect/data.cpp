@@ -8,7 +8,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
 #include "cli/stopwatch.h"
-#include "compare/rejudge.h"
+#include "compare/runs/rejudge.h"
 #include "formats/accuracy_results.h"
 #include "inspect/data/data_listing.h"
 #include "report/json_accuracy.h"

@@ -1,4 +1,4 @@
-#include "compare/run_comparer.h"
+#include "compare/runs/run_comparer.h"
 
 #include <algorithm>
 #include <cmath>

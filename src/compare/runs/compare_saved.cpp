@@ -1,9 +1,9 @@
-#include "compare/compare_saved.h"
+#include "compare/runs/compare_saved.h"
 
 #include <algorithm>
 
-#include "compare/run_comparer.h"
-#include "compare/verdict.h"
+#include "compare/runs/run_comparer.h"
+#include "compare/runs/verdict.h"
 
 namespace assay::compare {
 namespace {

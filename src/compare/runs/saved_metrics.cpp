@@ -1,4 +1,4 @@
-#include "compare/saved_metrics.h"
+#include "compare/runs/saved_metrics.h"
 
 namespace assay::compare {
 namespace {

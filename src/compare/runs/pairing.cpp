@@ -1,4 +1,4 @@
-#include "compare/pairing.h"
+#include "compare/runs/pairing.h"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compare/options.h"
-#include "compare/pairing.h"
+#include "compare/runs/pairing.h"
 #include "results/comparison.h"
 
 namespace assay::compare {

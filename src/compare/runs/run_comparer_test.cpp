@@ -1,8 +1,8 @@
-#include "compare/run_comparer.h"
+#include "compare/runs/run_comparer.h"
 
 #include <gtest/gtest.h>
 
-#include "compare/compare_saved.h"
+#include "compare/runs/compare_saved.h"
 
 namespace assay::compare {
 namespace {

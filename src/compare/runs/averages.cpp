@@ -1,4 +1,4 @@
-#include "compare/averages.h"
+#include "compare/runs/averages.h"
 
 #include <algorithm>
 #include <map>

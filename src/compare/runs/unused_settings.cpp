@@ -1,4 +1,4 @@
-#include "compare/unused_settings.h"
+#include "compare/runs/unused_settings.h"
 
 #include <algorithm>
 #include <set>

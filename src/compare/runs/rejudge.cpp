@@ -1,4 +1,4 @@
-#include "compare/rejudge.h"
+#include "compare/runs/rejudge.h"
 
 #include <algorithm>
 #include <array>

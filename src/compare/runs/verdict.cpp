@@ -1,4 +1,4 @@
-#include "compare/verdict.h"
+#include "compare/runs/verdict.h"
 
 #include <algorithm>
 
