@@ -64,7 +64,8 @@ results::Judgement judge(Function function, const results::OutputComparison& out
 
 class OutputJudge {
  public:
-  OutputJudge(results::OutputComparison& output, const CompareOptions& options) : output_(output), options_(options) {}
+  OutputJudge(results::OutputComparison& output, const CompareOptions& options, const ComparedAt& at)
+      : output_(output), options_(options), at_(at) {}
 
   void run(const tensor::Tensor& a, tensor::Tensor b) {
     if (a.shape() != b.shape() && !fit_shape(a, b)) return;
@@ -77,7 +78,9 @@ class OutputJudge {
                                        : judge(function, output_, bounds, options_));
     }
     output_.passed = std::ranges::all_of(output_.judgements, &results::Judgement::passed);
-    if (a.count() > kShownElements || tensor::kind(a.dtype()) == tensor::DTypeKind::string) return;
+    if (tensor::kind(a.dtype()) == tensor::DTypeKind::string) return;
+    if (options_.on_measured) options_.on_measured(at_, a, b, output_);
+    if (a.count() > kShownElements) return;
     output_.elements_a = a;
     output_.elements_b = b;
   }
@@ -106,6 +109,7 @@ class OutputJudge {
 
   results::OutputComparison& output_;
   const CompareOptions& options_;
+  ComparedAt at_;
 };
 
 }  // namespace
@@ -116,14 +120,14 @@ std::string_view word(Function function) {
 }
 
 results::OutputComparison compare_output(const tensor::NamedDatum& a, const tensor::NamedDatum& b,
-                                         const CompareOptions& options) {
+                                         const CompareOptions& options, const ComparedAt& at) {
   results::OutputComparison output;
   output.name_a = a.name;
   output.name_b = b.name;
   describe(a.value, output.dtype_a, output.shape_a);
   describe(b.value, output.dtype_b, output.shape_b);
   if (a.value.is_tensor() && b.value.is_tensor()) {
-    OutputJudge(output, options).run(a.value.tensor(), b.value.tensor());
+    OutputJudge(output, options, at).run(a.value.tensor(), b.value.tensor());
   } else {
     output.passed = a.value.is_none() && b.value.is_none();
     if (!output.passed) output.fault = "kinds";

@@ -47,6 +47,12 @@ enum class Function : uint8_t { simple, indices, l2, cosine_similarity, psnr, sn
 
 enum class MatchBy : uint8_t { name, order, value };
 
+// Which comparison of a run this is: of runner `pair` with the next one.
+struct ComparedAt {
+  size_t pair = 0;
+  uint64_t iteration = 0;
+};
+
 struct CompareOptions {
   std::vector<Function> functions = {Function::simple};
   PerOutput<double> atol{1e-5};
@@ -72,6 +78,9 @@ struct CompareOptions {
   std::function<bool(std::string_view)> wants_percentiles;
   // `--tolerance auto`: how a value is computed; null: not asked for. The magnitude is filled in from the reference.
   std::function<Computation(std::string_view)> computation;
+  // Sees each pair of arrays of numbers, of one shape, once they were measured; may draw them. Null: nobody does.
+  std::function<void(const ComparedAt&, const tensor::Tensor& a, const tensor::Tensor& b, results::OutputComparison&)>
+      on_measured;
 };
 
 std::string_view word(Function function);  // as the option has it

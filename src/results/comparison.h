@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/heat_map.h"
 #include "results/tensor_stats.h"
 #include "tensor/tensor.h"
 
@@ -69,7 +70,8 @@ struct OutputComparison {
   std::string tolerance_reason;  // where the tolerance was computed
   std::optional<PairMetrics> metrics;
   std::vector<Judgement> judgements;
-  tensor::Tensor elements_a;  // of small outputs
+  std::optional<OutputMaps> maps;  // where a page is to show them
+  tensor::Tensor elements_a;       // of small outputs
   tensor::Tensor elements_b;
 };
 

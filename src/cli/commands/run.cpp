@@ -10,6 +10,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/run/job.h"
+#include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/status.h"
 #include "cli/stopwatch.h"
@@ -41,6 +42,7 @@ int run(const Arguments& arguments, Environment& environment) {
     formats::save_accuracy_results(request.save_accuracy, compare::saved_metrics(report, request.compare));
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
+  write_reports(report, request, environment);
   if (outcome.save_failure) throw Error(*outcome.save_failure);
   const bool passed = report.verdict == results::Verdict::equal;
   environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/model.h"
+#include "cli/run/pictures.h"
 #include "cli/run/taps.h"
 #include "cli/run/watcher.h"
 #include "compare/runs/unused_settings.h"
@@ -140,11 +141,15 @@ class Job {
 
   void set_up_comparison() {
     compare::CompareOptions& options = request_.compare;
-    const bool wants_all = log_.enabled(LogLevel::verbose);
+    const bool wants_all = log_.enabled(LogLevel::verbose) || !request_.page.empty();
     options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
     options.wants_percentiles = [this, wants_all](std::string_view name) {
       return wants_all || taps_.is_essential(name);
     };
+    pictures_.emplace(request_, runners_, log_);
+    if (!pictures_->is_wanted()) return;
+    options.on_measured = [this](const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
+                                 results::OutputComparison& output) { pictures_->draw(at, a, b, output); };
   }
 
   void start_scripts() {
@@ -218,6 +223,7 @@ class Job {
   Taps taps_;
   std::vector<exec::RunnerPtr> runners_;
   std::unique_ptr<remote::PythonHost> host_;
+  std::optional<Pictures> pictures_;
 };
 
 }  // namespace

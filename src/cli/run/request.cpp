@@ -44,12 +44,21 @@ void read_post_processing(const Arguments& arguments, RunRequest& request) {
   }
 }
 
+std::optional<std::string> picture_folder(const Arguments& arguments, std::string_view save, std::string_view show) {
+  if (arguments.has(save)) return arguments.value(save);
+  return arguments.flag(show) ? std::optional<std::string>("") : std::nullopt;
+}
+
 void read_files(const Arguments& arguments, RunRequest& request) {
   request.load_inputs = arguments.values("--load-inputs");
   request.load_outputs = arguments.values("--load-outputs");
   request.save_inputs = arguments.value("--save-inputs");
   request.save_outputs = arguments.value("--save-outputs");
   request.save_accuracy = arguments.value("--save-accuracy-results");
+  request.page = arguments.value("--report");
+  request.junit = arguments.value("--junit");
+  request.heat_maps = picture_folder(arguments, "--save-heatmaps", "--show-heatmaps");
+  request.error_plots = picture_folder(arguments, "--save-error-metrics-plot", "--show-error-metrics-plot");
   request.save_onnx = arguments.value("--save-onnx");
   if (arguments.has("--save-input-blob")) {
     const std::string folder = arguments.value("--save-input-blob");

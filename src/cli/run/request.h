@@ -35,6 +35,10 @@ struct RunRequest {
   std::optional<std::string> save_blobs;  // a folder
   std::string save_onnx;
   std::string save_accuracy;
+  std::string page;  // of HTML
+  std::string junit;
+  std::optional<std::string> heat_maps;  // a folder; empty: a new temporary one
+  std::optional<std::string> error_plots;
   ScriptRequest scripts;
   bool isolate = false;
   double timeout_seconds = 0;  // 0: none

@@ -63,7 +63,8 @@ void RunComparer::compare_part(size_t runner, uint64_t iteration, tensor::NamedD
 
 void RunComparer::compare_with(Held& held, size_t index, const tensor::NamedDatum& part, const Key& key,
                                std::string_view match) {
-  results::OutputComparison output = compare_output(held.parts[index], part, options_);
+  results::OutputComparison output =
+      compare_output(held.parts[index], part, options_, {.pair = key.first, .iteration = key.second});
   output.match = match;
   wants_stop_ = wants_stop_ || (options_.fail_fast && !output.passed);
   open_[key].outputs.push_back(std::move(output));

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/json/base64.h"
 #include "formats/json/code_points.h"
 
 namespace assay::formats {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/json/base64.h"
+#include "base/base64.h"
 #include "formats/numpy/zip.h"
 #include "support/data_files.h"
 

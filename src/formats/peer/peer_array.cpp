@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "formats/json/base64.h"
 #include "formats/json/code_points.h"
 #include "formats/lazy_storage.h"
 #include "formats/numpy/npy.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/json/base64.h"
+#include "base/base64.h"
 #include "formats/numpy/npy.h"
 #include "formats/numpy/npz.h"
 #include "support/data_files.h"

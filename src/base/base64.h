@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 
-namespace assay::formats {
+namespace assay {
 
 // Bytes that `text` stands for; the text is padded to a multiple of four. Error (parse) for a length that cannot be.
 uint64_t base64_decoded_size(std::string_view text);
@@ -22,4 +22,4 @@ std::string base64_decode_start(std::string_view text, uint64_t count);
 void base64_encode(Bytes bytes, std::string& out);
 std::string base64_encode(Bytes bytes);
 
-}  // namespace assay::formats
+}  // namespace assay

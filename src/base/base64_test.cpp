@@ -1,11 +1,11 @@
-#include "formats/json/base64.h"
+#include "base/base64.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
 
-namespace assay::formats {
+namespace assay {
 namespace {
 
 std::string encode(std::string_view text) { return base64_encode(std::as_bytes(std::span(text))); }
@@ -72,4 +72,4 @@ TEST(Base64, damage) {
 }
 
 }  // namespace
-}  // namespace assay::formats
+}  // namespace assay

@@ -1,4 +1,4 @@
-#include "formats/json/base64.h"
+#include "base/base64.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-namespace assay::formats {
+namespace assay {
 namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -140,4 +140,4 @@ std::string base64_encode(Bytes bytes) {
   return text;
 }
 
-}  // namespace assay::formats
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "results/run_report.h"
+
+namespace assay::report {
+
+struct PageFacts {
+  std::string version;  // of the program
+  std::string command;
+};
+
+// The whole report as one self-contained page of less than 5 MB: of many outputs, only the failed and the worst ones
+// are there with all details, and the page says so.
+std::string html_page(const results::RunReport& report, const PageFacts& facts);
+
+}  // namespace assay::report

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/html/output.h"
+#include "results/run_report.h"
+
+namespace assay::report {
+
+// All outputs of one pair, the worst first, until the text would be longer than `most_bytes`; outputs whose number is
+// below `sections` are linked to their sections.
+std::string output_table(const std::vector<PageOutput>& outputs, size_t sections, size_t most_bytes);
+
+// What came from the runs: time and iterations of each.
+std::string runner_table(const results::RunReport& report);
+// NaN and infinity that were looked for, failures first.
+std::string validation_table(const std::vector<results::ValidatedOutput>& validated);
+std::string averages_table(const results::PairAverages& averages);
+
+}  // namespace assay::report
