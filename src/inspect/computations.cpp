@@ -65,6 +65,22 @@ class Tracer {
  private:
   Computation longest(const ir::Node& node) const {
     Computation result{.coarsest = tensor::DType::float64, .depth = 0};
+    take_operands(node, result);
+    std::vector<ir::GraphId> pending = model_.bodies(node);
+    while (!pending.empty()) {
+      const ir::GraphId body = pending.back();
+      pending.pop_back();
+      for (const ir::NodeId inner : ir::nodes(model_, body)) {
+        take_operands(model_[inner], result);
+        for (const ir::GraphId deeper : model_.bodies(model_[inner])) pending.push_back(deeper);
+      }
+      take_operands(model_[model_[body].outputs_node], result);
+    }
+    return result;
+  }
+
+  // Of what a body computes itself nothing is known; what it captures is.
+  void take_operands(const ir::Node& node, Computation& result) const {
     for (const ir::Use& use : node.operands) {
       const auto found = use.value.valid() ? known_.find(use.value.index) : known_.end();
       if (found == known_.end()) continue;
@@ -75,7 +91,6 @@ class Tracer {
       if (is_coarser(operand.coarsest, result.coarsest)) result.coarsest = operand.coarsest;
       take_narrower(operand.quantized_bits, result.quantized_bits);
     }
-    return result;
   }
 
   Computation after(ir::NodeId id, const ir::Node& node, ir::ValueId result, Computation computation) const {

@@ -139,7 +139,7 @@ void print_error_table(const results::PairComparison& pair, Log& log) {
   const size_t shown = log.enabled(LogLevel::verbose) ? rows.size() : std::min(kShown, rows.size());
   for (size_t i = 0; i < shown; ++i) text += "\n" + row_text(rows[i], width, with_iteration);
   if (shown < rows.size()) text += fmt::format("\n... and {} more (-v shows all)", rows.size() - shown);
-  log.info(text);
+  log.finish(text);
 }
 
 void print_averages(const results::PairAverages& averages, Log& log) {
