@@ -161,7 +161,7 @@ results::AccuracyResults load_accuracy_results(const std::filesystem::path& path
 bool is_accuracy_results(const std::filesystem::path& path) {
   constexpr size_t kTail = 100;
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return false;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
   const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
   const std::string_view text = text_of(*file);
   const std::string_view tail = text.substr(text.size() > kTail ? text.size() - kTail : 0);

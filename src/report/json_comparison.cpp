@@ -15,6 +15,15 @@ std::optional<double> median(const results::TensorStats& stats) {
   return stats.percentiles ? std::optional(stats.percentiles->median) : std::nullopt;
 }
 
+// Of either side.
+void write_counts(JsonWriter& json, std::string_view key, uint64_t a, uint64_t b) {
+  json.key(key);
+  json.begin_array();
+  json.value(a);
+  json.value(b);
+  json.end_array();
+}
+
 void write_metrics(JsonWriter& json, const results::PairMetrics& metrics) {
   json.field("count", metrics.count);
   json.field("max_abs", metrics.absolute.greatest);
@@ -34,6 +43,8 @@ void write_metrics(JsonWriter& json, const results::PairMetrics& metrics) {
   json.field("failed_count", metrics.failed_count);
   write_index(json, "first_failed_index", metrics.first_failed_at);
   write_index(json, "worst_index", metrics.worst_at);
+  write_counts(json, "nan_count", metrics.a.nan_count, metrics.b.nan_count);
+  write_counts(json, "inf_count", metrics.a.inf_count, metrics.b.inf_count);
   const auto write_side = [&](std::string_view key, const results::TensorStats& stats) {
     json.key(key);
     write_stats(json, stats);
