@@ -20,6 +20,7 @@ class EchoRunner final : public Runner {
   void open(Diagnostics&) override {
     log_.push_back("open " + name_);
     if (name_ == "broken") fail(ErrorCode::backend, "it cannot");
+    if (name_ == "misused") fail(ErrorCode::usage, "wrong words");
   }
   void close() override { log_.push_back("close " + name_); }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
@@ -112,6 +113,13 @@ TEST_F(Drive, a_backend_that_fails_ends_its_own_run_only) {
   const Lines expected = {"open broken", "close broken", "0 failed: it cannot", "open b",
                           "1.0 y",       "1.0 took 0.5", "1 finished"};
   EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}}, 1), expected);
+}
+
+TEST_F(Drive, wrong_usage_ends_everything) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("misused"));
+  runners.push_back(echo("b"));
+  EXPECT_THROW(run(std::move(runners), {.taps = {{"y"}}}, 1), Error);
 }
 
 TEST_F(Drive, inputs_that_do_not_fit_are_an_error_of_the_caller) {

@@ -45,10 +45,11 @@ TEST(Computations, quantisation_is_remembered) {
 }
 
 TEST(Computations, what_a_body_captures_counts) {
-  const compare::Computation y = of(
-      "g (float[2, 3] x, bool c) => (float[2, 1] y) <float[3, 1] a = {1, 2, 3}> { t = MatMul(x, a) y = If (c) <"
-      "then_branch = p () => (float[2, 1] u) { u = Neg(t) }, else_branch = q () => (float[2, 1] v) { v = Identity(t) }> }",
-      "y");
+  const compare::Computation y =
+      of("g (float[2, 3] x, bool c) => (float[2, 1] y) <float[3, 1] a = {1, 2, 3}> { t = MatMul(x, a) y = If (c) <"
+         "then_branch = p () => (float[2, 1] u) { u = Neg(t) }, else_branch = q () => (float[2, 1] v) { v = "
+         "Identity(t) }> }",
+         "y");
   EXPECT_EQ(y.accumulation_length, 3U);
   EXPECT_EQ(y.depth, 2U);
 }

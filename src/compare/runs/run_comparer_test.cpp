@@ -97,6 +97,14 @@ TEST(RunComparer, value_pairs_the_nearest_of_the_same_shape) {
   EXPECT_EQ(pair.iterations[0].extra, std::vector<std::string>{"t"});
 }
 
+TEST(RunComparer, value_pairs_nothing_that_is_far_apart) {
+  CompareOptions options;
+  options.match_by = MatchBy::value;
+  const results::PairComparison pair = compare({{"p", floats({1, 2})}}, {{"r", floats({1.5, 3})}}, options);
+  EXPECT_TRUE(pair.iterations[0].outputs.empty());
+  EXPECT_EQ(pair.iterations[0].missing, std::vector<std::string>{"p"});
+}
+
 TEST(RunComparer, shapes_that_differ_are_a_fault_unless_they_are_matched) {
   const Datum row = floats({1, 2});
   const Datum column = tensor::make_tensor<float>(tensor::DType::float32, {2, 1}, std::vector<float>{1, 2});
