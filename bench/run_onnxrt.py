@@ -3,11 +3,15 @@
 
     run_onnxrt.py [--runs N] [--only PART]
 
-Own work: opening the library, making the session from the file, one run, measured inside one Python process. The rest
-of a command's wall time is its overhead. Minima of N interleaved runs. Exits 1 if a bar is missed.
+Own work: a C++ program that opens the library, makes a session from the file and runs it once by the same calls
+(ort_baseline.cpp), from its start to its end. What a command takes beyond that is its overhead. Minima of N interleaved
+runs. Exits 1 if a bar is missed.
 """
 
 import argparse
+import importlib.util
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,30 +23,26 @@ ASSAY = str(ROOT / "build" / "release" / "bin" / "assay")
 NAMES = ("mobilenetv2", "resnet50", "bert_base_s128")
 BAR_SECONDS = 0.015
 
-OWN_WORK = """
-import ctypes, pathlib, sys, time, importlib.util
-folder = pathlib.Path(importlib.util.find_spec("onnxruntime").origin).parent / "capi"
-begin = time.perf_counter()
-ctypes.CDLL(str(next(folder.glob("libonnxruntime.so*"))))
-opened = time.perf_counter() - begin
-import numpy, onnxruntime
-options = onnxruntime.SessionOptions()
-options.log_severity_level = 3
-options.intra_op_num_threads = 2
-options.inter_op_num_threads = 1
-begin = time.perf_counter()
-session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
-made = time.perf_counter() - begin
-random = numpy.random.RandomState(1)
-feeds = {}
-for value in session.get_inputs():
-    shape = [dim if isinstance(dim, int) else 1 for dim in value.shape]
-    feeds[value.name] = (random.random_sample(shape).astype(numpy.float32) if "float" in value.type
-                         else random.randint(0, 2, size=shape).astype(numpy.int64))
-begin = time.perf_counter()
-session.run(None, feeds)
-print(opened + made + time.perf_counter() - begin)
-"""
+BASELINE = ROOT / "build" / "bench" / "ort_baseline"
+TYPES = {"float32": 1, "int64": 7}
+
+
+def make_baseline() -> None:
+    BASELINE.parent.mkdir(exist_ok=True)
+    subprocess.run(["c++", "-std=c++20", "-O2", str(ROOT / "bench" / "ort_baseline.cpp"), "-o", str(BASELINE), "-ldl"],
+                   check=True)
+
+
+def baseline_command(model: pathlib.Path) -> list[str]:
+    folder = pathlib.Path(importlib.util.find_spec("onnxruntime").origin).parent / "capi"
+    listing = json.loads(subprocess.run([ASSAY, "inspect", "model", str(model), "--json", "-"], capture_output=True,
+                                        check=True).stdout)
+    words = [str(BASELINE), str(next(folder.glob("libonnxruntime.so*"))), str(model), str(len(os.sched_getaffinity(0)))]
+    words += [output["name"] for output in listing["outputs"]] + ["--"]
+    for value in listing["inputs"]:
+        dims = [str(dim) if isinstance(dim, int) else "1" for dim in value["shape"]]
+        words += [value["name"], str(TYPES[value["dtype"]]), ",".join(dims)]
+    return words
 
 
 def wall_seconds(command: list[str]) -> float:
@@ -51,17 +51,13 @@ def wall_seconds(command: list[str]) -> float:
     return time.perf_counter() - begin
 
 
-def own_seconds(model: pathlib.Path) -> float:
-    done = subprocess.run([sys.executable, "-c", OWN_WORK, str(model)], capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[-1])
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     peer = str(pathlib.Path(sys.executable).parent / "polygraphy")
+    make_baseline()
     missed = []
     print(f"{'model':18} {'own work':>10} {'assay':>10} {'overhead':>10} {'polygraphy':>11} {'overhead':>10}")
     for name in NAMES:
@@ -70,9 +66,10 @@ def main() -> int:
         subprocess.run([sys.executable, ROOT / "bench" / "make_models.py", MODELS, name], check=True,
                        stdout=subprocess.DEVNULL)
         model = MODELS / f"{name}.onnx"
+        baseline = baseline_command(model)
         best = [float("inf")] * 3
         for _ in range(options.runs):
-            seen = (own_seconds(model), wall_seconds([ASSAY, "run", str(model), "--onnxrt"]),
+            seen = (wall_seconds(baseline), wall_seconds([ASSAY, "run", str(model), "--onnxrt"]),
                     wall_seconds([sys.executable, peer, "run", str(model), "--onnxrt"]))
             best = [min(pair) for pair in zip(best, seen)]
         own, ours, theirs = best
