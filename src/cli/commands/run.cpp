@@ -9,6 +9,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/shape_inference.h"
 #include "cli/run/job.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
@@ -63,9 +65,10 @@ Command command_run() {
           "with each other. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
           "failed or nothing could be compared.",
       .positionals = {optional_model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), onnxrt_group(), output_group(),
-                 data_group(), saved_data_group(), inference_group(), comparator_group(), functions_group(),
-                 postprocess_group(), limits_group(), json_group(), report_group(), refused_group()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), onnxrt_group(),
+                 shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
+                 inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
+                 json_group(), report_group(), refused_group()},
       .run = run};
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/shape_inference.h"
 #include "cli/run/pictures.h"
 #include "cli/run/taps.h"
 #include "cli/run/watcher.h"
@@ -90,6 +91,7 @@ class Job {
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
     request_.session.path = runnable_path();
     if (!request_.save_onnx.empty()) save_model();
+    if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
     std::map<std::string, size_t> numbers;
     for (const std::string& backend : request_.backends) {
@@ -111,16 +113,29 @@ class Job {
     return request_.model == "-" || is_text || is_elsewhere ? "" : request_.model;
   }
 
+  // Inference on a copy, so that the backends may still read the file.
+  void look_for_contradictions() {
+    std::optional<LoadedModel> copy = second_copy();
+    if (!copy) return;
+    copy->findings = Diagnostics();
+    infer_shapes(*copy);
+    for (const Diagnostic& finding : copy->findings.all()) {
+      loaded_->findings.add(finding.severity, finding.code, finding.node, finding.message);
+    }
+  }
+
   // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
   void save_model() {
+    std::optional<LoadedModel> edited = second_copy();
+    if (!edited) fail(ErrorCode::unsupported, "--save-onnx: the model has to come from a file");
+    if (request_.infer_shapes) infer_shapes(*edited);
     if (!request_.outputs.is_empty()) {
-      ir::Edit edit(loaded_->model);
-      edit.set_outputs(loaded_->model.main_graph(), taps_.values);
-      request_.session.path.clear();
-      taps_.beyond_outputs.clear();
+      Diagnostics repeated;
+      ir::Edit(edited->model)
+          .set_outputs(edited->model.main_graph(), ir::select_outputs(edited->model, request_.outputs, repeated));
     }
     log_.info("Saving ONNX model to: " + printable(request_.save_onnx));
-    onnx::save(loaded_->model, request_.save_onnx);
+    onnx::save(edited->model, request_.save_onnx, request_.save_onnx_options);
   }
 
   void load_results() {
@@ -193,25 +208,29 @@ class Job {
     const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
     std::map<std::string, uint64_t> sizes;
     if (budget != 0) {
-      if (std::optional<ir::Model> scratch = second_copy()) sizes = inspect::value_sizes(*scratch, *source.get(0));
+      if (std::optional<LoadedModel> scratch = second_copy()) {
+        sizes = inspect::value_sizes(scratch->model, *source.get(0));
+      }
     }
     return taps_.plan(sizes, budget);
   }
 
   void compute_tolerances(exec::DataSource& source) {
-    std::optional<ir::Model> scratch = second_copy();
+    std::optional<LoadedModel> scratch = second_copy();
     if (!scratch) fail(ErrorCode::unsupported, "--tolerance auto: the model has to come from a file");
-    request_.compare.computation = [known = inspect::computations(*scratch, *source.get(0))](std::string_view name) {
+    request_.compare.computation = [known =
+                                        inspect::computations(scratch->model, *source.get(0))](std::string_view name) {
       const auto found = known.find(std::string(name));
       return found == known.end() ? compare::Computation() : found->second;
     };
   }
 
   // The model once more, for what would change it.
-  std::optional<ir::Model> second_copy() const {
+  std::optional<LoadedModel> second_copy() const {
     if (request_.model == "-") return std::nullopt;
     Diagnostics repeated;
-    return onnx::load(request_.model, load_options(arguments_), repeated);
+    ir::Model model = onnx::load(request_.model, load_options(arguments_), repeated);
+    return LoadedModel{std::move(model), std::move(repeated), 0};
   }
 
   RunRequest request_;

@@ -7,6 +7,7 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
+#include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
 #include "compare/runs/averages.h"
@@ -60,6 +61,8 @@ void read_files(const Arguments& arguments, RunRequest& request) {
   request.heat_maps = picture_folder(arguments, "--save-heatmaps", "--show-heatmaps");
   request.error_plots = picture_folder(arguments, "--save-error-metrics-plot", "--show-error-metrics-plot");
   request.save_onnx = arguments.value("--save-onnx");
+  request.save_onnx_options = save_options(arguments, request.save_onnx);
+  request.infer_shapes = arguments.flag("--shape-inference");
   if (arguments.has("--save-input-blob")) {
     const std::string folder = arguments.value("--save-input-blob");
     request.save_blobs = folder.empty() ? "." : folder;

@@ -10,6 +10,7 @@
 #include "compare/post_process.h"
 #include "exec/generated_inputs.h"
 #include "ir/selection.h"
+#include "onnx/export.h"
 
 namespace assay::cli {
 
@@ -34,6 +35,8 @@ struct RunRequest {
   std::string save_outputs;
   std::optional<std::string> save_blobs;  // a folder
   std::string save_onnx;
+  onnx::SaveOptions save_onnx_options;
+  bool infer_shapes = false;
   std::string save_accuracy;
   std::string page;  // of HTML
   std::string junit;

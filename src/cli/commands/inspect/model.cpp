@@ -10,6 +10,7 @@
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "cli/options/groups/shape_inference.h"
 #include "inspect/cost.h"
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
@@ -82,10 +83,7 @@ std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& l
   if (!writes_types && !arguments.flag("--list-unbounded-dds") && !shows(arguments, "cost")) return nullptr;
   auto inference = std::make_unique<ops::Inference>(loaded.model);
   inference->run();
-  for (const ops::InferenceFinding& finding : inference->findings()) {
-    loaded.findings.warn("inference", ir::describe(loaded.model, finding.node),
-                         fmt::format("{}: {}", ir::describe(loaded.model, finding.node), finding.message));
-  }
+  note_contradictions(*inference, loaded);
   if (writes_types) {
     ir::Edit edit(loaded.model);
     inference->write(edit);

@@ -24,13 +24,16 @@ OptionRow per_output(std::vector<std::string_view> names, std::string_view metav
   return {.names = std::move(names), .arity = Arity::one_or_more, .metavar = metavar, .help = help};
 }
 
+[[noreturn]] void fail_perceptual(std::string_view option) {
+  fail(ErrorCode::unsupported, "`{}`: perceptual metrics need a neural network of their own and are not supported",
+       option);
+}
+
 void add_functions(std::string_view text, std::vector<Function>& functions) {
   const auto add = [&](Function function) {
     if (std::ranges::find(functions, function) == functions.end()) functions.push_back(function);
   };
-  if (text == "perceptual_metrics") {
-    fail(ErrorCode::unsupported, "--compare-func perceptual_metrics needs a neural network of its own: not supported");
-  }
+  if (text == "perceptual_metrics") fail_perceptual("--compare-func perceptual_metrics");
   if (text == "distance_metrics") return add(Function::l2), add(Function::cosine_similarity);
   if (text == "quality_metrics") return add(Function::psnr), add(Function::snr);
   for (const Function function : {Function::simple, Function::indices, Function::l2, Function::cosine_similarity,
@@ -194,12 +197,17 @@ OptionGroup functions_group() {
                           "cosine_similarity: least value; default: 0.997"),
                per_output({"--psnr-threshold", "--psnr-tolerance"}, "[NAME:]DB", "psnr: least value; default: 30"),
                per_output({"--snr-threshold", "--snr-tolerance"}, "[NAME:]DB", "snr: least value; default: 20"),
+               {.names = {"--lpips-threshold", "--lpips-tolerance"},
+                .arity = Arity::one_or_more,
+                .help = "",
+                .hidden = true},
                {.names = {"--kl-divergence"}, .arity = Arity::flag, .help = "measure the Kullback-Leibler divergence"}},
   };
 }
 
 compare::CompareOptions compare_options(const Arguments& arguments, std::vector<std::string>& notes) {
   compare::CompareOptions options;
+  if (arguments.has("--lpips-threshold")) fail_perceptual("--lpips-threshold");
   options.functions.clear();
   for (const std::string& text : arguments.values("--compare-func")) add_functions(text, options.functions);
   read_thresholds(arguments, options);

@@ -92,6 +92,7 @@ exec::GenerateOptions generate_options(const Arguments& arguments) {
   options.seed = static_cast<uint64_t>(seed);
   if (arguments.has("--max-memory")) options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   for (const std::string& text : arguments.values("--input-shapes")) {
+    if (text.ends_with(":auto")) continue;  // as the model says
     options.shapes.push_back(parse_input_shape("--input-shapes", text));
   }
   for (const std::string& text : arguments.values("--val-range")) options.ranges.push_back(parse_range(text));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "onnx/export.h"
+
+namespace assay::cli {
+
+// How ONNX models are written: external data.
+OptionGroup onnx_save_group();
+// `path` is where the model goes: without a name of its own, external data lies beside it as `<model>.data`.
+onnx::SaveOptions save_options(const Arguments& arguments, const std::string& path);
+
+}  // namespace assay::cli

@@ -1,0 +1,39 @@
+#include "cli/options/groups/shape_inference.h"
+
+#include <fmt/format.h>
+
+#include "ir/edit.h"
+#include "ir/verify.h"
+
+namespace assay::cli {
+
+OptionGroup shape_inference_group() {
+  return {
+      .title = "ONNX Shape Inference",
+      .description = "Whether types and shapes are inferred first",
+      .rows = {{.names = {"--shape-inference", "--do-shape-inference"},
+                .arity = Arity::flag,
+                .help = "infer types and shapes; contradictions are warnings, and a model that is saved has them"},
+               {.names = {"--no-onnxruntime-shape-inference"},
+                .arity = Arity::flag,
+                .help = "accepted, without effect: inference is always Assay's own",
+                .hidden = true}},
+  };
+}
+
+void note_contradictions(const ops::Inference& inference, LoadedModel& loaded) {
+  for (const ops::InferenceFinding& finding : inference.findings()) {
+    const std::string node = ir::describe(loaded.model, finding.node);
+    loaded.findings.warn("inference", node, fmt::format("{}: {}", node, finding.message));
+  }
+}
+
+void infer_shapes(LoadedModel& loaded) {
+  ops::Inference inference(loaded.model);
+  inference.run();
+  note_contradictions(inference, loaded);
+  ir::Edit edit(loaded.model);
+  inference.write(edit);
+}
+
+}  // namespace assay::cli
