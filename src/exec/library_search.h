@@ -15,6 +15,9 @@ struct LibraryKind {
   std::vector<std::string_view> wheel_files;   // below site-packages; the last part may be a wildcard
   std::string_view distribution;               // name of the wheel as its metadata writes it, or a wildcard
   std::vector<std::string_view> system_names;  // file names in the system's folders, wildcards too
+  std::string_view loader_name;                // that the system's loader may know where the search does not
+  std::string_view title;                      // `ONNX Runtime`
+  std::string_view hint;                       // how to get it
 };
 
 // Looks for the library, in this order: the variable (if it is set, nowhere else), the environment of `search.python`,

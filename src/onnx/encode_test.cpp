@@ -42,6 +42,17 @@ std::vector<std::string> output_names(const ir::Model& model) {
   return names;
 }
 
+// OpenVINO does not know a file as a model in which two imports stand before the graph.
+TEST(Encode, FieldsStandInTheOrderOfTheirNumbers) {
+  const EncodedModel encoded =
+      encode(parse("<ir_version: 10, opset_import: [\"\" : 21, \"d\" : 1], producer_name: \"p\">"
+                   "g (float[2] x) => (float[2] y) { y = Relu(x) }"));
+  FieldReader reader({encoded.bytes, encoded.bytes.data()});
+  std::vector<uint32_t> numbers;
+  for (Field field; reader.next(field);) numbers.push_back(field.number);
+  EXPECT_EQ(numbers, (std::vector<uint32_t>{1, 2, 7, 8, 8}));
+}
+
 TEST(Encode, AnUneditedModelKeepsItsBytes) {
   const std::vector<std::byte> once = encode(parse(kText)).bytes;
   EXPECT_EQ(encode(import_bytes(once)).bytes, once);

@@ -47,8 +47,11 @@ Rope ModelExporter::run() {
     FieldReader reader({model_.source()->bytes(), model_.source()->bytes().data()});
     for (Field field; reader.next(field);) source_field(rope, field);
   }
+  if (!model_.source()) {
+    header_.before_graph(rope);
+    graph(rope, nullptr);
+  }
   if (!model_.source() || is_header_new()) header_.rest(rope);
-  if (!model_.source()) graph(rope, nullptr);
   while (next_function_ < model_.functions().size()) function(rope, model_.functions()[next_function_++]);
   return rope;
 }

@@ -1,11 +1,12 @@
 // Runs our own cases (tests/cases/README.md) through one of our backends.
 //
-//   op_cases [--backend NAME] [--only PATTERN] [--known FILE] PATH...
+//   op_cases [--backend NAME] [--only PATTERN] [--known FILE] [--verbose] PATH...
 //   op_cases --describe FOLDER FILE             serves tools/fill_cases.py
 //
 // PATH is a .case file or a folder of them; PATTERN has shell wildcards and is compared with the names of runs, as
 // `case:f16@11`. FILE lists what the backend is known to fail (runners/known_failures.h). Each failure names the
-// command line that repeats it. The status is 1 if anything failed.
+// command line that repeats it; --verbose names every run before it begins, so that one that ends the program is seen.
+// The status is 1 if anything failed.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -31,6 +32,7 @@ struct Options {
   std::string backend = "ref";
   std::string only = "*";
   fs::path known;
+  bool is_verbose = false;
   fs::path describe;
   std::vector<fs::path> paths;
 };
@@ -46,6 +48,8 @@ Options parse(const std::vector<std::string>& words) {
       options.only = words[++i];
     } else if (words[i] == "--known" && has_value) {
       options.known = words[++i];
+    } else if (words[i] == "--verbose") {
+      options.is_verbose = true;
     } else if (words[i] == "--describe" && has_value) {
       options.describe = words[++i];
     } else if (words[i].substr(0, 1) != "-") {
@@ -91,9 +95,9 @@ class Runner {
 
   // Whether nothing failed.
   bool print_counts() {
-    for (const std::string& run : options_.only == "*" ? known_.missing() : std::vector<std::string>()) {
+    for (const std::string& run : options_.only == "*" ? known_.stale() : std::vector<std::string>()) {
       ++failed_;
-      fmt::print("FAIL {} lists {}, which does not exist\n", options_.known.string(), run);
+      fmt::print("FAIL {} lists {}, which fits no run\n", options_.known.string(), run);
     }
     fmt::print("{} passed, {} failed, {} skipped\n", passed_, failed_, skipped_);
     return failed_ == 0 && passed_ + skipped_ > 0;
@@ -101,11 +105,16 @@ class Runner {
 
  private:
   void judge(const CaseFile& file, const CaseRun& run) {
+    const KnownFailures::Kind known = known_.find(file.path, run.name);
+    if (known == KnownFailures::Kind::not_run) return static_cast<void>(++skipped_);
+    if (options_.is_verbose) {
+      fmt::print("run {} {}\n", file.path.string(), run.name);
+      std::fflush(stdout);
+    }
     std::string reason = fault(run);
     const auto is_meant = [&](const Skip& skip) {
       return skip.backend == options_.backend && matches_glob(skip.pattern, run.name);
     };
-    const KnownFailures::Kind known = known_.find(file.path, run.name);
     if (known == KnownFailures::Kind::sometimes) return static_cast<void>(++(reason.empty() ? passed_ : skipped_));
     const bool is_known = known == KnownFailures::Kind::always;
     if (is_known || std::any_of(file.skips.begin(), file.skips.end(), is_meant)) {

@@ -1,7 +1,5 @@
-#include "exec/backend.h"
-
 #include "backends/onnxrt/ort_session.h"
-#include "base/error.h"
+#include "exec/foreign_library.h"
 
 namespace assay::backends {
 namespace {
@@ -14,43 +12,19 @@ ir::NodeId find_node(const ir::Model& model, const std::string& name) {
   return {};
 }
 
-class OnnxRuntimeBackend final : public exec::Backend {
+class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
  public:
   std::string_view name() const override { return "onnxrt"; }
-
-  exec::FoundLibrary library(const exec::LibrarySearch& search) const override { return ort::Library::find(search); }
-
-  exec::Probe probe(const exec::LibrarySearch& search) const override {
-    exec::Probe probe;
-    probe.tried = library(search).tried;
-    try {
-      const ort::Library& opened = ort::Library::get(search);
-      probe.version = opened.version();
-      probe.path = opened.path().string();
-      probe.providers = opened.providers();
-      probe.usable = true;
-    } catch (const Error& error) {
-      probe.version = error.line();
-    }
-    return probe;
-  }
-
-  // The library judges a model as a whole and stops at the first fault.
-  std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
-    exec::SessionOptions options;
-    options.search = search;
-    Diagnostics findings;
-    try {
-      prepare(model, options, findings);
-    } catch (const Error& error) {
-      return {{find_node(model, ort::node_in_message(error.message())), error.line()}};
-    }
-    return {};
-  }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
     return ort::make_session(ort::Library::get(options.search), model, options, findings);
+  }
+
+ private:
+  std::vector<std::string> providers(const ort::Library& library) const override { return library.providers(); }
+  ir::NodeId blamed_node(const ir::Model& model, const Error& error) const override {
+    return find_node(model, ort::node_in_message(error.message()));
   }
 };
 

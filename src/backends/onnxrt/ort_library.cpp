@@ -1,36 +1,15 @@
 #include "backends/onnxrt/ort_library.h"
 
 #include <charconv>
-#include <map>
-#include <mutex>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "exec/foreign_library.h"
 
 namespace assay::backends::ort {
 namespace {
 
 constexpr int kLeastMinorVersion = 17;
-
-const exec::LibraryKind& kind() {
-  static const exec::LibraryKind kind = {
-      .variable = "ASSAY_ONNXRUNTIME",
-      .wheel_files = {"onnxruntime/capi/libonnxruntime.so*", "capi/libonnxruntime.so*"},
-      .distribution = "onnxruntime*",
-      .system_names = {"libonnxruntime.so", "libonnxruntime.so.[0-9]*"}};
-  return kind;
-}
-
-SharedLibrary open(const exec::FoundLibrary& found) {
-  if (!found.path.empty()) return SharedLibrary::open(found.path);
-  // The loader's cache may know folders that are not searched here.
-  try {
-    return SharedLibrary::open("libonnxruntime.so.1");
-  } catch (const Error&) {
-    fail(ErrorCode::backend, "no ONNX Runtime library was found (`assay doctor -v` lists the places); {}",
-         "`pip install onnxruntime` (1.19 or newer) brings one");
-  }
-}
 
 // `1.31.1` -> {1, 31}; {0, 0} if it is no version.
 std::pair<int, int> parse_version(std::string_view text) {
@@ -44,17 +23,19 @@ std::pair<int, int> parse_version(std::string_view text) {
 
 }  // namespace
 
-exec::FoundLibrary Library::find(const exec::LibrarySearch& search) { return exec::find_library(kind(), search); }
-
-const Library& Library::get(const exec::LibrarySearch& search) {
-  static std::mutex mutex;
-  static auto& libraries = *new std::map<std::filesystem::path, const Library*>();
-  const exec::FoundLibrary found = find(search);
-  const std::scoped_lock lock(mutex);
-  const Library*& library = libraries[found.path];
-  if (library == nullptr) library = new Library(open(found));
-  return *library;
+const exec::LibraryKind& Library::kind() {
+  static const exec::LibraryKind kind = {
+      .variable = "ASSAY_ONNXRUNTIME",
+      .wheel_files = {"onnxruntime/capi/libonnxruntime.so*", "capi/libonnxruntime.so*"},
+      .distribution = "onnxruntime*",
+      .system_names = {"libonnxruntime.so", "libonnxruntime.so.[0-9]*"},
+      .loader_name = "libonnxruntime.so.1",
+      .title = "ONNX Runtime",
+      .hint = "`pip install onnxruntime` (1.19 or newer) brings one"};
+  return kind;
 }
+
+const Library& Library::get(const exec::LibrarySearch& search) { return exec::opened_library<Library>(kind(), search); }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {
   check_version();

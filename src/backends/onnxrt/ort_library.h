@@ -24,8 +24,9 @@ using Owned = std::unique_ptr<T, Releaser<T>>;
 // its environment has threads and may not be taken down while the process exits.
 class Library {
  public:
-  // Where it lies; opens nothing.
-  static exec::FoundLibrary find(const exec::LibrarySearch& search);
+  // Takes over what was opened; get() makes the only one of a file.
+  explicit Library(SharedLibrary library);
+  static const exec::LibraryKind& kind();
   // Error (backend) if there is none, or it is not what it should be.
   static const Library& get(const exec::LibrarySearch& search);
 
@@ -49,7 +50,6 @@ class Library {
   }
 
  private:
-  explicit Library(SharedLibrary library);
   void check_version();
   [[noreturn]] void fail_with(Status* status) const;
   template <typename Function>

@@ -1,48 +1,29 @@
 #include "backends/openvino/ov_library.h"
 
 #include <array>
-#include <map>
-#include <mutex>
 
 #include "base/text.h"
+#include "exec/foreign_library.h"
 
 namespace assay::backends::ov {
 namespace {
 
 constexpr int kLeastYear = 2025;
 
-const exec::LibraryKind& kind() {
+}  // namespace
+
+const exec::LibraryKind& Library::kind() {
   static const exec::LibraryKind kind = {.variable = "ASSAY_OPENVINO",
                                          .wheel_files = {"openvino/libs/libopenvino_c.so*", "libs/libopenvino_c.so*"},
                                          .distribution = "openvino",
-                                         .system_names = {"libopenvino_c.so", "libopenvino_c.so.[0-9]*"}};
+                                         .system_names = {"libopenvino_c.so", "libopenvino_c.so.[0-9]*"},
+                                         .loader_name = "libopenvino_c.so",
+                                         .title = "OpenVINO",
+                                         .hint = "`pip install openvino` brings one"};
   return kind;
 }
 
-SharedLibrary open(const exec::FoundLibrary& found) {
-  if (!found.path.empty()) return SharedLibrary::open(found.path);
-  // The loader's cache may know folders that are not searched here.
-  try {
-    return SharedLibrary::open("libopenvino_c.so");
-  } catch (const Error&) {
-    fail(ErrorCode::backend, "no OpenVINO library was found (`assay doctor -v` lists the places); {}",
-         "`pip install openvino` brings one");
-  }
-}
-
-}  // namespace
-
-exec::FoundLibrary Library::find(const exec::LibrarySearch& search) { return exec::find_library(kind(), search); }
-
-const Library& Library::get(const exec::LibrarySearch& search) {
-  static std::mutex mutex;
-  static auto& libraries = *new std::map<std::filesystem::path, const Library*>();
-  const exec::FoundLibrary found = find(search);
-  const std::scoped_lock lock(mutex);
-  const Library*& library = libraries[found.path];
-  if (library == nullptr) library = new Library(open(found));
-  return *library;
-}
+const Library& Library::get(const exec::LibrarySearch& search) { return exec::opened_library<Library>(kind(), search); }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {
   load_all();

@@ -17,8 +17,9 @@ using Owned = std::unique_ptr<T, void (*)(T*)>;
 // OpenVINO, opened and checked. There is one for each file, made on first use, and it lives as long as the process.
 class Library {
  public:
-  // Where it lies; opens nothing.
-  static exec::FoundLibrary find(const exec::LibrarySearch& search);
+  // Takes over what was opened; get() makes the only one of a file.
+  explicit Library(SharedLibrary library);
+  static const exec::LibraryKind& kind();
   // Error (backend) if there is none, or it is not what it should be.
   static const Library& get(const exec::LibrarySearch& search);
 
@@ -32,7 +33,6 @@ class Library {
   void check(Status status, ErrorCode code = ErrorCode::backend) const;
 
  private:
-  explicit Library(SharedLibrary library);
   template <typename Function>
   void load(Function*& function, const char* name);
   void load_all();

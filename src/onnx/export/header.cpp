@@ -9,6 +9,7 @@
 namespace assay::onnx {
 namespace {
 
+// In the order of their numbers, in which others write and some (OpenVINO) want to read.
 constexpr std::array kHeaderFields = {field::model::ir_version,       field::model::producer_name,
                                       field::model::producer_version, field::model::domain,
                                       field::model::model_version,    field::model::doc_string,
@@ -18,6 +19,12 @@ constexpr std::array kHeaderFields = {field::model::ir_version,       field::mod
 
 bool HeaderExporter::is_header(uint32_t number) {
   return std::ranges::find(kHeaderFields, number) != kHeaderFields.end();
+}
+
+void HeaderExporter::before_graph(Rope& rope) {
+  for (const uint32_t number : kHeaderFields) {
+    if (number < field::model::graph) write_once(rope, number);
+  }
 }
 
 void HeaderExporter::rest(Rope& rope) {

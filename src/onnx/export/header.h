@@ -24,6 +24,8 @@ class HeaderExporter {
 
   static bool is_header(uint32_t number);
   void source_field(Rope& rope, const Field& field) { write_once(rope, field.number); }
+  // Fields whose numbers are smaller than the graph's, for a model without source.
+  void before_graph(Rope& rope);
   // What the source had no field of.
   void rest(Rope& rope);
 

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/shared_library.h"
+#include "exec/library_search.h"
+
+namespace assay::exec {
+
+// Opens what was found, or what the system's loader knows by itself. Error (backend) with how to get the library.
+SharedLibrary open_library(const LibraryKind& kind, const FoundLibrary& found);
+
+// Libraries that were opened, one for each file, for as long as the process lives. `Library` is made of the opened file
+// and checks it: Error (backend) if it is not what it should be.
+template <typename Library>
+const Library& opened_library(const LibraryKind& kind, const LibrarySearch& search) {
+  static std::mutex mutex;
+  static auto& libraries = *new std::map<std::filesystem::path, const Library*>();
+  const FoundLibrary found = find_library(kind, search);
+  const std::scoped_lock lock(mutex);
+  const Library*& library = libraries[found.path];
+  if (library == nullptr) library = new Library(open_library(kind, found));
+  return *library;
+}
+
+// A backend on such a library, which has kind(), get(search), version() and path().
+template <typename Library>
+class LibraryBackend : public Backend {
+ public:
+  FoundLibrary library(const LibrarySearch& search) const override { return find_library(Library::kind(), search); }
+
+  Probe probe(const LibrarySearch& search) const override {
+    Probe probe;
+    probe.tried = library(search).tried;
+    try {
+      const Library& opened = Library::get(search);
+      probe.version = opened.version();
+      probe.path = opened.path().string();
+      probe.providers = providers(opened);
+      probe.usable = true;
+    } catch (const Error& error) {
+      probe.version = error.line();
+    }
+    return probe;
+  }
+
+  // The library judges a model as a whole and stops at the first fault.
+  std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const override {
+    SessionOptions options;
+    options.search = search;
+    Diagnostics findings;
+    try {
+      prepare(model, options, findings);
+    } catch (const Error& error) {
+      return {{blamed_node(model, error), error.line()}};
+    }
+    return {};
+  }
+
+ private:
+  virtual std::vector<std::string> providers(const Library&) const { return {}; }
+  // The node that the library's message names; invalid: none.
+  virtual ir::NodeId blamed_node(const ir::Model&, const Error&) const { return {}; }
+};
+
+}  // namespace assay::exec
