@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 
@@ -15,6 +17,7 @@ struct Environment {
   std::FILE* out;
   std::FILE* err;
   Log& log;
+  std::vector<std::shared_ptr<const void>> kept = {};  // need not be freed before the process ends
 };
 
 }  // namespace assay::cli

@@ -111,11 +111,8 @@ int run_guarded(const std::function<int()>& work, Log& log) {
   }
 }
 
-int run_program(int argc, char** argv) {
-  open_missing_streams();
-  install_signal_handlers();
-  const Words all(argv, argv + argc);
-  if (const std::optional<int> socket = worker_socket(all)) return remote::serve(*socket);
+// The program with the process's own streams; `kept` gets what need not be freed before the process ends.
+int run_with_streams(const Words& all, std::vector<std::shared_ptr<const void>>& kept) {
   const std::string called = all.empty() ? "assay" : all[0];
   Log log(stdout, stderr);
   log.configure({.colors = colors_allowed()});
@@ -127,7 +124,20 @@ int run_program(int argc, char** argv) {
                              .log = log};
   const std::span<const std::string> words(all);
   const int status = run_words(words.subspan(words.empty() ? 0 : 1), environment);
+  kept = std::move(environment.kept);
   return finish_stream(stdout, status, log);
+}
+
+int run_program(int argc, char** argv) {
+  open_missing_streams();
+  install_signal_handlers();
+  const Words all(argv, argv + argc);
+  if (const std::optional<int> socket = worker_socket(all)) return remote::serve(*socket);
+  std::vector<std::shared_ptr<const void>> kept;
+  const int status = run_with_streams(all, kept);
+  if (kept.empty()) return status;
+  std::fflush(nullptr);
+  std::_Exit(status);  // the system frees at once what libraries would give back piece by piece
 }
 
 }  // namespace assay::cli

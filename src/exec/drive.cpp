@@ -69,7 +69,7 @@ class Driver {
         for (size_t group = 0; group < plan_.taps.size(); ++group) run_group(r, i, group);
       }
       finish(r);
-      if (!states_[r].failed) runners_[r]->close();
+      if (!states_[r].failed && r + 1 < runners_.size()) runners_[r]->close();
     }
   }
 

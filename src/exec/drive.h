@@ -31,7 +31,8 @@ class DriveWatcher {
   virtual bool wants_stop() const = 0;
 };
 
-// Runs every runner over all iterations. `source` and `model` may be null where no runner is live.
+// Runs every runner over all iterations; runners that were open last stay so. `source` and `model` may be null where no
+// runner is live.
 void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
            DriveWatcher& watcher, Diagnostics& findings);
 

@@ -66,6 +66,7 @@ class Job {
     report.findings = findings().all();
     report.timings = {{"load_seconds", loaded_ ? loaded_->load_seconds : 0},
                       {"compare_seconds", report.compare_seconds}};
+    host_.reset();
     watcher.print_findings();
     for (const std::string& line : compare::unused_settings(report, request_.compare)) log_.warning(line);
     return outcome;
@@ -248,7 +249,10 @@ class Job {
 }  // namespace
 
 RunOutcome run_job(const RunRequest& request, const Arguments& arguments, Environment& environment) {
-  return Job(request, arguments, environment).run();
+  const std::shared_ptr<Job> job = std::make_shared<Job>(request, arguments, environment);
+  RunOutcome outcome = job->run();
+  environment.kept.push_back(job);  // with the session that ran last
+  return outcome;
 }
 
 }  // namespace assay::cli

@@ -218,7 +218,7 @@ NpyHeader parse_npy_header(std::string_view start) {
 std::string npy_header_text(std::string_view descr, const tensor::Shape& shape) {
   constexpr size_t kGrowth = 21, kAlign = 64, kStart = 10;
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, shape_text(shape));
-  if (!shape.empty()) dict.append(kGrowth - fmt::formatted_size("{}", shape[0]), ' ');
+  if (!shape.empty()) dict.append(kGrowth - fmt::format("{}", shape[0]).size(), ' ');
   dict.append(kAlign - (kStart + dict.size() + 1) % kAlign, ' ');
   dict += '\n';
   const auto size = static_cast<uint16_t>(dict.size());
