@@ -43,47 +43,56 @@ std::vector<int64_t> parse_dims(const char* text) {
   return dims;
 }
 
+struct Inputs {
+  std::vector<const char*> names;
+  std::vector<const Value*> values;
+};
+
+// Zeros for the words NAME TYPE DIMS, again and again.
+Inputs make_inputs(Table table, char** words, int count) {
+  constexpr int kInt64 = 7;
+  MemoryInfo* memory = nullptr;
+  call(table, kCreateCpuMemoryInfo, 0, 0, &memory);
+  Inputs inputs;
+  for (int at = 0; at + 2 < count; at += 3) {
+    const std::vector<int64_t> dims = parse_dims(words[at + 2]);
+    const int type = std::atoi(words[at + 1]);
+    size_t bytes = type == kInt64 ? 8 : 4;
+    for (const int64_t dim : dims) bytes *= static_cast<size_t>(dim);
+    Value* value = nullptr;
+    call(table, kCreateTensorWithData, memory, std::calloc(bytes, 1), bytes, dims.data(), dims.size(), type, &value);
+    inputs.names.push_back(words[at]);
+    inputs.values.push_back(value);
+  }
+  return inputs;
+}
+
+Session* make_session(Table table, const char* model, int threads) {
+  Env* env = nullptr;
+  SessionOptions* options = nullptr;
+  Session* session = nullptr;
+  call(table, kCreateEnv, 4, "baseline", &env);
+  call(table, kCreateSessionOptions, &options);
+  call(table, kSetIntraOpThreads, options, threads);
+  call(table, kSetInterOpThreads, options, 1);
+  call(table, kCreateSession, env, model, options, &session);
+  return session;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   void* const library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return 1;
-  struct Base {
-    Table (*get_api)(uint32_t);
-    const char* (*version)();
-  };
-  const Base* const base = reinterpret_cast<const Base* (*)()>(dlsym(library, "OrtGetApiBase"))();
+  const ApiBase* const base = reinterpret_cast<const ApiBase* (*)()>(dlsym(library, "OrtGetApiBase"))();
   const Table table = base->get_api(kApiVersion);
-  Env* env = nullptr;
-  SessionOptions* options = nullptr;
-  Session* session = nullptr;
-  MemoryInfo* memory = nullptr;
-  call(table, kCreateEnv, 4, "baseline", &env);
-  call(table, kCreateSessionOptions, &options);
-  call(table, kSetIntraOpThreads, options, std::atoi(argv[3]));
-  call(table, kSetInterOpThreads, options, 1);
-  call(table, kCreateSession, env, argv[2], options, &session);
-  call(table, kCreateCpuMemoryInfo, 0, 0, &memory);
-
+  Session* const session = make_session(table, argv[2], std::atoi(argv[3]));
   std::vector<const char*> outputs;
   int at = 4;
   for (; std::strcmp(argv[at], "--") != 0; ++at) outputs.push_back(argv[at]);
-  std::vector<const char*> names;
-  std::vector<Value*> values;
-  for (++at; at + 2 < argc; at += 3) {
-    const std::vector<int64_t> dims = parse_dims(argv[at + 2]);
-    size_t bytes = 8;
-    for (const int64_t dim : dims) bytes *= static_cast<size_t>(dim);
-    Value* value = nullptr;
-    const int type = std::atoi(argv[at + 1]);
-    constexpr int kInt64 = 7;
-    call(table, kCreateTensorWithData, memory, std::calloc(bytes, 1), type == kInt64 ? bytes : bytes / 2, dims.data(),
-         dims.size(), type, &value);
-    names.push_back(argv[at]);
-    values.push_back(value);
-  }
+  const Inputs inputs = make_inputs(table, argv + at + 1, argc - at - 1);
   std::vector<Value*> results(outputs.size());
-  call(table, kRun, session, nullptr, names.data(), const_cast<const Value* const*>(values.data()), values.size(),
-       outputs.data(), outputs.size(), results.data());
+  call(table, kRun, session, nullptr, inputs.names.data(), inputs.values.data(), inputs.values.size(), outputs.data(),
+       outputs.size(), results.data());
   return 0;
 }
