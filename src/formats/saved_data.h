@@ -42,6 +42,9 @@ SavedInputs load_inputs(const std::filesystem::path& path);
 // The same as results: one set of arrays becomes the run of a runner named after the file.
 SavedRuns load_results(const std::filesystem::path& path);
 
+// Error (usage) if the form that the name says cannot hold so many runs of so many iterations.
+void check_room(const std::filesystem::path& path, size_t runs, size_t iterations);
+
 // Saves in the form that the name's extension says: .npz, .npy, .safetensors, a path that ends in `/` or names a folder
 // (one JSON file an iteration), `.raw` (a folder of raw arrays with manifest.json); any other extension: JSON. Error
 // (usage) for what a form cannot hold, as several iterations in an .npy.

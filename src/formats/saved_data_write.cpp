@@ -29,10 +29,23 @@ fs::path iteration_file(const fs::path& folder, size_t iteration) {
   return folder / fmt::format("{:010}.json", iteration);
 }
 
-const tensor::NamedData& only_iteration(const SavedInputs& inputs, const fs::path& path) {
-  if (inputs.size() == 1) return inputs[0];
+bool holds_one_iteration(Form form) { return form == Form::npy || form == Form::npz || form == Form::safetensors; }
+
+void check_iterations(const fs::path& path, size_t count) {
+  if (count == 1) return;
   fail(ErrorCode::usage, "`{}` holds one iteration, but there are {}; save to JSON or to a folder",
-       printable(path.native()), inputs.size());
+       printable(path.native()), count);
+}
+
+void check_runs(const fs::path& path, size_t count) {
+  if (count == 1) return;
+  fail(ErrorCode::usage, "`{}` holds outputs of one runner, but there are {}; choose one", printable(path.native()),
+       count);
+}
+
+const tensor::NamedData& only_iteration(const SavedInputs& inputs, const fs::path& path) {
+  check_iterations(path, inputs.size());
+  return inputs[0];
 }
 
 void write_npy(const fs::path& path, const tensor::NamedData& arrays) {
@@ -70,16 +83,19 @@ void write_folder(const fs::path& folder, const SavedRuns& runs) {
 
 // The outputs of the only run, for forms that know no runners.
 SavedInputs outputs_of(const SavedRuns& runs, const fs::path& path) {
-  if (runs.size() != 1) {
-    fail(ErrorCode::usage, "`{}` holds outputs of one runner, but there are {}; choose one", printable(path.native()),
-         runs.size());
-  }
+  check_runs(path, runs.size());
   SavedInputs outputs;
   for (const SavedIteration& iteration : runs[0].iterations) outputs.push_back(iteration.outputs);
   return outputs;
 }
 
 }  // namespace
+
+void check_room(const fs::path& path, size_t runs, size_t iterations) {
+  const Form form = form_of(path);
+  if (holds_one_iteration(form) || form == Form::raw) check_runs(path, runs);
+  if (holds_one_iteration(form)) check_iterations(path, iterations);
+}
 
 void save_inputs(const fs::path& path, const SavedInputs& inputs) {
   switch (form_of(path)) {

@@ -11,6 +11,7 @@
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
 #include "compare/runs/averages.h"
+#include "formats/saved_data.h"
 
 namespace assay::cli {
 namespace {
@@ -102,6 +103,10 @@ void check(const Arguments& arguments, RunRequest& request) {
     fail(ErrorCode::usage, "a backend is chosen, but no model is given");
   if (request.backends.empty() && !request.model.empty()) {
     request.notes.emplace_back("no backend is chosen: the model is not run");
+  }
+  if (!request.save_inputs.empty()) formats::check_room(request.save_inputs, 1, request.iterations);
+  if (!request.save_outputs.empty() && !request.backends.empty()) {
+    formats::check_room(request.save_outputs, request.backends.size(), request.iterations);
   }
   if (request.check_average) compare::check_averages(request.compare);
   if (request.load_inputs.empty() && !request.scripts.data_loader) return;
