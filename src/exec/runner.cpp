@@ -8,6 +8,26 @@
 namespace assay::exec {
 namespace {
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Hands values on and adds up how long that takes.
+class TimedSink final : public TensorSink {
+ public:
+  explicit TimedSink(TensorSink& sink) : sink_(sink) {}
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+    sink_.accept(name, value);
+    seconds_ += seconds_since(begin);
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  TensorSink& sink_;
+  double seconds_ = 0;
+};
+
 class BackendRunner final : public Runner {
  public:
   BackendRunner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options)
@@ -26,8 +46,9 @@ class BackendRunner final : public Runner {
                             TensorSink& sink) override {
     ASSAY_CHECK(session_ != nullptr);
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    with_frame([&] { return name_; }, [&] { session_->run(feeds, values, sink); });
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    TimedSink timed(sink);
+    with_frame([&] { return name_; }, [&] { session_->run(feeds, values, timed); });
+    return seconds_since(begin) - timed.seconds();
   }
 
  private:

@@ -19,7 +19,7 @@ class Runner {
   // A line about the session that was opened; may be empty.
   virtual std::string description() const { return {}; }
   // Gives values of one iteration to the sink: live runners those that are named, saved results all that they have.
-  // Seconds of the run, where they are known.
+  // Seconds of the run, without what the sink took, where they are known.
   virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,
                                     std::span<const std::string> values, TensorSink& sink) = 0;
   // How many iterations it has; live ones: as many as there are inputs.

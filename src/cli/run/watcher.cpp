@@ -26,8 +26,7 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
       comparer_(runners.size(), request.compare),
       host_(host),
       whole_(runners.size()),
-      loading_(runners.size()),
-      watching_seconds_(runners.size()) {
+      loading_(runners.size()) {
   if (request.scripts.compare) {
     script_comparer_.emplace(*host, *request.scripts.compare, runners.size(), request.compare.fail_fast);
   }
@@ -56,7 +55,6 @@ void RunWatcher::print_findings() {
 }
 
 void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) {
-  watching_seconds_[runner] = 0;
   const bool is_kept = !request_.save_inputs.empty() && inputs_.size() == iteration;
   if (is_kept) inputs_.push_back(feeds);
   if (request_.save_blobs && runner == 0) formats::save_input_blob(*request_.save_blobs, iteration, feeds);
@@ -67,7 +65,6 @@ void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::Named
 }
 
 void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
-  const Stopwatch watching;
   if (iteration == 0) record(runner, name, value);
   if (runner < outputs_.size()) {
     std::vector<formats::SavedIteration>& saved = outputs_[runner].iterations;
@@ -80,7 +77,6 @@ void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view na
     whole_[runner].push_back({std::string(name), processed});
   else
     judge(runner, iteration, name, processed);
-  watching_seconds_[runner] += watching.seconds();
 }
 
 void RunWatcher::judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
@@ -130,8 +126,7 @@ void RunWatcher::validate(size_t runner, uint64_t iteration, std::string_view na
 void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) {
   results::RunnerRun& run = report_.runs[runner];
   ++run.iterations;
-  const bool is_live = run.is_live;
-  const double taken = seconds.value_or(0) - (is_live ? watching_seconds_[runner] : 0);
+  const double taken = seconds.value_or(0);
   run.run_seconds += taken;
   if (runner < outputs_.size() && outputs_[runner].iterations.size() > iteration) {
     outputs_[runner].iterations.back().runtime_seconds = taken;

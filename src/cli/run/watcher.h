@@ -54,7 +54,6 @@ class RunWatcher final : public exec::DriveWatcher {
   std::vector<tensor::NamedData> whole_;  // outputs of the current iteration, for scripts
   results::RunReport report_;
   std::vector<Stopwatch> loading_;
-  std::vector<double> watching_seconds_;  // of the current iteration, that are not the backend's
   formats::SavedInputs inputs_;
   formats::SavedRuns outputs_;
 };
