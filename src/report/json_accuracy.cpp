@@ -14,10 +14,7 @@ void write_pair(JsonWriter& json, const results::RejudgedPair& pair) {
   json.field("iterations", pair.iterations);
   json.field("passed_iterations", pair.passed);
   json.field("undecided_iterations", pair.undecided);
-  json.key("messages");
-  json.begin_array();
-  for (const std::string& line : pair.lines) json.value(line);
-  json.end_array();
+  write_texts(json, "messages", pair.lines);
   json.end_object();
 }
 

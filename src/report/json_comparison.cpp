@@ -97,13 +97,6 @@ void write_output(JsonWriter& json, const results::OutputComparison& output) {
   json.end_object();
 }
 
-void write_names(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& name : names) json.value(name);
-  json.end_array();
-}
-
 void write_iteration(JsonWriter& json, const results::IterationComparison& iteration) {
   json.begin_object();
   json.field("index", iteration.index);
@@ -112,9 +105,9 @@ void write_iteration(JsonWriter& json, const results::IterationComparison& itera
   json.begin_array();
   for (const results::OutputComparison& output : iteration.outputs) write_output(json, output);
   json.end_array();
-  write_names(json, "missing", iteration.missing);
-  write_names(json, "extra", iteration.extra);
-  write_names(json, "unpaired", iteration.unpaired);
+  write_texts(json, "missing", iteration.missing);
+  write_texts(json, "extra", iteration.extra);
+  write_texts(json, "unpaired", iteration.unpaired);
   json.end_object();
 }
 

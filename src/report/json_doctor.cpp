@@ -6,13 +6,6 @@
 namespace assay::report {
 namespace {
 
-void write_texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& text : texts) json.value(text);
-  json.end_array();
-}
-
 void write_backend(JsonWriter& json, const results::BackendHealth& backend) {
   json.begin_object();
   json.field("backend", backend.backend);

@@ -8,20 +8,13 @@ namespace {
 
 constexpr std::string_view kLevels[] = {"exception", "warning", "info"};
 
-void write_names(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& name : names) json.value(name);
-  json.end_array();
-}
-
 void write_entry(JsonWriter& json, const results::LintEntry& entry) {
   json.begin_object();
   json.field("level", kLevels[static_cast<size_t>(entry.level)]);
   json.field("source", entry.source);
   json.field("code", entry.code);
   json.field("message", entry.message);
-  if (!entry.node.empty()) write_names(json, "nodes", {entry.node});
+  if (!entry.node.empty()) write_texts(json, "nodes", {entry.node});
   json.end_object();
 }
 
@@ -34,8 +27,8 @@ std::string lint_json(const results::LintReport& report) {
   json.field("model", report.path);
   json.key("summary");
   json.begin_object();
-  write_names(json, "passing", report.passing);
-  write_names(json, "failing", report.failing);
+  write_texts(json, "passing", report.passing);
+  write_texts(json, "failing", report.failing);
   json.end_object();
   json.key("lint_entries");
   json.begin_array();

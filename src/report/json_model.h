@@ -53,6 +53,8 @@ void write_value_info(JsonWriter& json, const results::ValueInfo& info);
 void write_findings(JsonWriter& json, const std::vector<Diagnostic>& findings);
 // Writes "key": [1, 2, …].
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers);
+// Writes "key": ["a", "b"].
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
 void write_timings(JsonWriter& json, const std::vector<std::pair<std::string, double>>& timings);
 // The elements of a tensor as a flat array; a text that says why where they cannot be read.
 void write_elements(JsonWriter& json, const tensor::Tensor& tensor);

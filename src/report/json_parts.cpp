@@ -53,6 +53,13 @@ std::string_view text(Severity severity) {
 
 }  // namespace
 
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
 void write_elements(JsonWriter& json, const tensor::Tensor& tensor) {
   const std::variant<std::monostate, Error> readable = attempt([&] {
     static_cast<void>(tensor.bytes());

@@ -172,18 +172,17 @@ void RunWatcher::save() {
 }
 
 results::RunReport RunWatcher::take() {
-  report_.pairs = script_comparer_ ? script_comparer_->take() : comparer_.take();
-  for (size_t i = 0; i < report_.pairs.size(); ++i) {
-    report_.pairs[i].runner_a = report_.runs[i].runner;
-    report_.pairs[i].runner_b = report_.runs[i + 1].runner;
-    report_.pairs[i].verdict = compare::verdict(report_.pairs[i]);
-    if (request_.check_average) report_.averages.push_back(compare::average(report_.pairs[i]));
+  std::vector<results::PairComparison> pairs = script_comparer_ ? script_comparer_->take() : comparer_.take();
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const results::RunnerRun& a = report_.runs[i];
+    const results::RunnerRun& b = report_.runs[i + 1];
+    if (!a.failure.empty() || !b.failure.empty()) continue;
+    pairs[i].runner_a = a.runner;
+    pairs[i].runner_b = b.runner;
+    pairs[i].verdict = compare::verdict(pairs[i]);
+    if (request_.check_average) report_.averages.push_back(compare::average(pairs[i]));
+    report_.pairs.push_back(std::move(pairs[i]));
   }
-  std::erase_if(report_.pairs, [&](const results::PairComparison& pair) {
-    return std::ranges::any_of(report_.runs, [&](const results::RunnerRun& run) {
-      return !run.failure.empty() && (run.runner == pair.runner_a || run.runner == pair.runner_b);
-    });
-  });
   report_.verdict = compare::verdict(report_);
   return std::move(report_);
 }

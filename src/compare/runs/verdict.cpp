@@ -22,10 +22,6 @@ Verdict verdict(const results::PairComparison& pair) {
 Verdict verdict(const results::RunReport& report) {
   bool is_undecided =
       std::ranges::any_of(report.runs, [](const results::RunnerRun& run) { return !run.failure.empty(); });
-  const auto has_failed = [&](const std::string& runner) {
-    return std::ranges::any_of(
-        report.runs, [&](const results::RunnerRun& run) { return run.runner == runner && !run.failure.empty(); });
-  };
   for (const results::PairAverages& averages : report.averages) {
     if (!std::ranges::all_of(averages.outputs, &results::AveragedOutput::passed)) return Verdict::different;
   }
@@ -33,7 +29,6 @@ Verdict verdict(const results::RunReport& report) {
     if (output.nan_count + output.inf_count != 0) return Verdict::different;
   }
   for (const results::PairComparison& pair : report.pairs) {
-    if (has_failed(pair.runner_a) || has_failed(pair.runner_b)) continue;
     const Verdict found = verdict(pair);
     if (found == Verdict::different && report.averages.empty()) return found;
     is_undecided = is_undecided || found == Verdict::undecided;
