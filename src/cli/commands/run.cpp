@@ -6,6 +6,7 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
+#include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
@@ -68,7 +69,7 @@ Command command_run() {
       .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), onnxrt_group(),
                  shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
                  inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
-                 json_group(), report_group(), refused_group()},
+                 json_group(), report_group(), engine_run_group()},
       .run = run};
 }
 

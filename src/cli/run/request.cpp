@@ -7,6 +7,7 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
+#include "cli/options/groups/engine.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
@@ -123,7 +124,7 @@ void check(const Arguments& arguments, RunRequest& request) {
 
 RunRequest parse_run_request(const Arguments& arguments) {
   RunRequest request;
-  refuse_absent_options(arguments);
+  refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
   request.model = arguments.value("model_file");
   request.session = session_options(arguments);

@@ -95,7 +95,7 @@ std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& l
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  refuse_engine_options(arguments);
+  refuse_absent_options(engine_view_group(), arguments);
   const std::string path = arguments.value("model_file");
   inspect::ListingOptions options = listing_options(arguments);
   LoadedModel loaded = load_model(path, arguments, environment);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cli/options/groups/engine.h"
 #include "cli/options/values.h"
 #include "exec/library_search.h"
 
@@ -20,14 +21,10 @@ struct BackendFlag {
   std::string_view refusal;
 };
 
-constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
-constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},
-                               BackendFlag{"--ref-fp64", "ref-fp64", ""},
-                               BackendFlag{"--onnxrt", "onnxrt", ""},
-                               BackendFlag{"--openvino", "openvino", ""},
-                               BackendFlag{"--engine", "", kNoEngine},
-                               BackendFlag{"--trt-engine", "", kNoEngine},
-                               BackendFlag{"--tf", "", "TensorFlow models are not supported"}};
+constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},        BackendFlag{"--ref-fp64", "ref-fp64", ""},
+                               BackendFlag{"--onnxrt", "onnxrt", ""},  BackendFlag{"--openvino", "openvino", ""},
+                               BackendFlag{"--engine", "", kNoEngine}, BackendFlag{"--trt-engine", "", kNoEngine},
+                               BackendFlag{"--tf", "", kNoTensorFlow}};
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};

@@ -8,8 +8,14 @@ namespace assay::cli {
 // Options that show a model as the built-in engine, or TensorFlow, sees it. This build has neither: they are recognised
 // so that they can be refused with a reason.
 OptionGroup engine_view_group();
+// The same for options that build or run an engine.
+OptionGroup engine_run_group();
 
-// Error (unsupported) if any of them was given.
-void refuse_engine_options(const Arguments& arguments);
+// Error (unsupported) if an option of the group was given.
+void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);
+
+// Why.
+inline constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
+inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
 
 }  // namespace assay::cli

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/options/groups/engine.h"
 #include "onnx/load.h"
 
 namespace assay::cli {
@@ -13,8 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
-constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
+constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
 // What a file is by its name, and why it cannot be loaded where that is so.
 struct ModelKind {
@@ -27,10 +27,10 @@ constexpr std::array kModelKinds = {
     ModelKind{".engine", "engine", kNoEngine},
     ModelKind{".plan", "engine", kNoEngine},
     ModelKind{".py", "trt-network-script", kNoEngine},
-    ModelKind{".pb", "frozen", kNoTensorFlow},
-    ModelKind{".graphdef", "frozen", kNoTensorFlow},
-    ModelKind{".hdf5", "keras", kNoTensorFlow},
-    ModelKind{"", "ckpt", kNoTensorFlow},
+    ModelKind{".pb", "frozen", kExportTensorFlow},
+    ModelKind{".graphdef", "frozen", kExportTensorFlow},
+    ModelKind{".hdf5", "keras", kExportTensorFlow},
+    ModelKind{"", "ckpt", kExportTensorFlow},
     ModelKind{".uff", "uff", "UFF models are not supported"},
     ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
 };

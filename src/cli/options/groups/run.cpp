@@ -3,113 +3,6 @@
 #include "base/error.h"
 
 namespace assay::cli {
-namespace {
-
-OptionRow hidden(std::vector<std::string_view> names, Arity arity) {
-  return {.names = std::move(names), .arity = arity, .help = "not part of this build", .hidden = true};
-}
-
-bool is_tensorflow(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "--ckpt",       "--freeze-graph",        "--tf-outputs",          "--save-pb",
-      "--tftrt",      "--use-tftrt",           "--save-tensorboard",    "--xla",
-      "--opset",      "--save-timeline",       "--gpu-memory-fraction", "--allow-growth",
-      "--dynamic-op", "--minimum-segment-size"};
-  for (const std::string_view known : kNames) {
-    if (known == name) return true;
-  }
-  return false;
-}
-
-std::vector<OptionRow> refused_rows() {
-  std::vector<OptionRow> rows;
-  for (const std::string_view name : {"--tf32",
-                                      "--fp16",
-                                      "--bf16",
-                                      "--fp8",
-                                      "--int8",
-                                      "--best",
-                                      "--sparse-weights",
-                                      "--version-compatible",
-                                      "--exclude-lean-runtime",
-                                      "--error-on-timing-cache-miss",
-                                      "--disable-compilation-cache",
-                                      "--trt-safety-restricted",
-                                      "--refittable",
-                                      "--strip-plan",
-                                      "--use-dla",
-                                      "--allow-gpu-fallback",
-                                      "--weight-streaming",
-                                      "--direct-io",
-                                      "--use-gpu",
-                                      "--plugin-instancenorm",
-                                      "--strongly-typed",
-                                      "--mark-unfused-tensors-as-debug-tensors",
-                                      "--decomposable-attentions",
-                                      "--enable-uint8-asymmetric-quantization-dla",
-                                      "--strict",
-                                      "--freeze-graph",
-                                      "--tftrt",
-                                      "--use-tftrt",
-                                      "--xla",
-                                      "--allow-growth",
-                                      "--dynamic-op",
-                                      "--fp-to-fp16"}) {
-    rows.push_back(hidden({name}, Arity::flag));
-  }
-  for (const std::string_view name : {"--precision-constraints",
-                                      "--calibration-cache",
-                                      "--load-timing-cache",
-                                      "--trt-config-script",
-                                      "--trt-config-func-name",
-                                      "--trt-network-func-name",
-                                      "--builder-optimization-level",
-                                      "--hardware-compatibility-level",
-                                      "--max-aux-streams",
-                                      "--profiling-verbosity",
-                                      "--runtime-platform",
-                                      "--engine-capability",
-                                      "--tiling-optimization-level",
-                                      "--save-engine",
-                                      "--save-timing-cache",
-                                      "--load-runtime",
-                                      "--optimization-profile",
-                                      "--allocation-strategy",
-                                      "--weight-streaming-budget",
-                                      "--dla-workspace-allocation-strategy",
-                                      "--weights",
-                                      "--ckpt",
-                                      "--save-pb",
-                                      "--save-tensorboard",
-                                      "--save-timeline",
-                                      "--gpu-memory-fraction",
-                                      "--opset",
-                                      "--minimum-segment-size",
-                                      "--gen-script",
-                                      "--workspace",
-                                      "--quantile"}) {
-    rows.push_back(hidden({name}, Arity::one));
-  }
-  for (const std::string_view name :
-       {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes", "--tactic-sources", "--preview-features",
-        "--quantization-flags", "--compute-capabilities", "--plugins", "--onnx-flags", "--trt-outputs",
-        "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions", "--tensor-formats", "--mark-debug",
-        "--tf-outputs", "--all-tensor-formats"}) {
-    rows.push_back(hidden({name}, Arity::any));
-  }
-  rows.push_back(hidden({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
-  rows.push_back(hidden({"--save-tactics", "--save-tactic-replay"}, Arity::one));
-  rows.push_back(hidden({"--load-tactics", "--load-tactic-replay"}, Arity::one));
-  rows.push_back(hidden({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(hidden({"--pool-limit", "--memory-pool-limit"}, Arity::any));
-  rows.push_back(hidden({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
-  rows.push_back(hidden({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
-  rows.push_back(hidden({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
-  return rows;
-}
-
-}  // namespace
-
 OptionGroup output_group() {
   return {
       .title = "Outputs",
@@ -248,24 +141,6 @@ OptionGroup report_group() {
             .arity = Arity::flag,
             .help = "the same in a temporary folder; prints paths"}},
   };
-}
-
-OptionGroup refused_group() {
-  return {.title = "Engine",
-          .description = "Options of the built-in engine, which is not part of this build: they are refused",
-          .rows = refused_rows()};
-}
-
-void refuse_absent_options(const Arguments& arguments) {
-  const OptionGroup group = refused_group();
-  for (const OptionRow& row : group.rows) {
-    const std::string_view name = canonical_name(row);
-    if (!arguments.has(name)) continue;
-    if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: TensorFlow models are not supported", name);
-    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
-    if (name == "--fp-to-fp16") fail(ErrorCode::unsupported, "`{}`: this build cannot convert models", name);
-    fail(ErrorCode::unsupported, "`{}`: the built-in engine is not part of this build", name);
-  }
 }
 
 }  // namespace assay::cli

@@ -13,9 +13,4 @@ OptionGroup inference_group();
 OptionGroup saved_data_group();
 OptionGroup postprocess_group();
 OptionGroup report_group();
-// Options of the built-in engine and of TensorFlow, which this build refuses (exit 3).
-OptionGroup refused_group();
-// Error (unsupported) if one of them was given.
-void refuse_absent_options(const Arguments& arguments);
-
 }  // namespace assay::cli
