@@ -1,0 +1,43 @@
+#include "cli/options/groups/model_output.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay::cli {
+namespace fs = std::filesystem;
+
+OptionGroup model_output_group() {
+  return {
+      .title = "Output",
+      .description = "Where the changed model goes",
+      .rows = {{.names = {"-o", "--output"},
+                .metavar = "FILE",
+                .help = "the file to write; by default one beside the model, whose name is printed",
+                .details = "It may be the model itself: the old file is replaced when the new one is complete.",
+                .is_file = true},
+               {.names = {"--force"},
+                .arity = Arity::flag,
+                .help = "overwrite a file of the default name; one named with --output is always overwritten"}},
+  };
+}
+
+std::string model_output_path(const Arguments& arguments, const std::string& model, std::string_view suffix) {
+  if (arguments.has("--output")) {
+    std::string path = arguments.value("--output");
+    if (path.empty()) fail(ErrorCode::usage, "--output: expected the name of a file, got an empty word");
+    if (fs::is_directory(path)) {
+      fail(ErrorCode::usage, "--output: `{}` is a folder; expected the name of a file", printable(path));
+    }
+    return path;
+  }
+  if (model == "-") fail(ErrorCode::usage, "a model from standard input has no place: say --output FILE");
+  std::string path = fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)).string();
+  if (!arguments.flag("--force") && fs::exists(path)) {
+    fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
+  }
+  return path;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "results/edit_report.h"
+
+namespace assay::report {
+
+// One JSON object of the schema assay/<command>/1, blanks in the command's name as hyphens.
+std::string edit_json(const results::EditReport& report);
+
+}  // namespace assay::report
