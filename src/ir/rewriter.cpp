@@ -1,6 +1,7 @@
 #include "ir/rewriter.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -9,17 +10,30 @@
 namespace assay::ir {
 namespace {
 
-std::string describe_all(const Model& model, const std::vector<NodeId>& nodes) {
+std::string describe_all(const Model& model, const RewriteStep& step) {
   std::string text;
-  for (const NodeId node : nodes) text += (text.empty() ? "" : ", ") + describe(model, node);
+  for (const NodeId node : step.removed) text += (text.empty() ? "" : ", ") + describe(model, node);
+  if (step.removed_values > 0) {
+    text += fmt::format("{}{} unused value(s)", text.empty() ? "" : ", ", step.removed_values);
+  }
   return text.empty() ? "nothing" : text;
+}
+
+// The body of a function holds constants as nodes.
+bool has_initializers(const Model& model, GraphId graph) {
+  return graph == model.main_graph() || model[graph].parent.valid();
 }
 
 }  // namespace
 
 PatchValue Patch::add(PatchNode node) {
   added_.push_back(std::move(node));
-  return {added_.size() - 1, 0};
+  return {PatchValue::Kind::node, added_.size() - 1, 0};
+}
+
+PatchValue Patch::add_constant(tensor::Tensor tensor, std::string_view name) {
+  constants_.push_back({std::move(tensor), name});
+  return {PatchValue::Kind::constant, constants_.size() - 1, 0};
 }
 
 NodeId Rewriter::anchor_of(const Patch& patch) const {
@@ -28,44 +42,72 @@ NodeId Rewriter::anchor_of(const Patch& patch) const {
   for (const NodeId node : patch.removed_) {
     if (!last || model_.is_before(last, node)) last = node;
   }
-  ASSAY_CHECK(last || patch.added_.empty());
+  ASSAY_CHECK(last || (patch.added_.empty() && patch.constants_.empty()));
   return last;
+}
+
+void Rewriter::check_operand(const PatchValue& operand, NodeId anchor) const {
+  if (!operand.existing_ || !model_[operand.existing_].producer) return;
+  if (model_[operand.existing_].graph != model_[anchor].graph) return;
+  ASSAY_CHECK(model_.is_before(model_[operand.existing_].producer, anchor));
 }
 
 void Rewriter::check_order(const Patch& patch, NodeId anchor) const {
   if (patch.added_.empty()) return;
   const GraphId graph = model_[anchor].graph;
   for (const PatchNode& node : patch.added_) {
-    for (const PatchValue& operand : node.operands) {
-      const bool produced_here =
-          operand.existing_ && model_[operand.existing_].producer && model_[operand.existing_].graph == graph;
-      if (produced_here) ASSAY_CHECK(model_.is_before(model_[operand.existing_].producer, anchor));
-    }
+    for (const PatchValue& operand : node.operands) check_operand(operand, anchor);
   }
   for (const Patch::Replacement& item : patch.replacements_) {
+    if (item.new_value.kind_ != PatchValue::Kind::node) continue;
     for (const Use& use : uses(model_, item.old_value)) {
       const NodeId user = model_.ancestor_in(use.user, graph);
-      ASSAY_CHECK(user && (model_[user].is_outputs || !model_.is_before(user, anchor) || !item.new_value.is_new()));
+      ASSAY_CHECK(user && (model_[user].is_outputs || !model_.is_before(user, anchor)));
     }
   }
+}
+
+// What has no type of its own takes that of the value it replaces.
+bool Rewriter::refines(ValueId new_value, ValueId old_value) const {
+  const TypeId type = model_[new_value].type;
+  return !type || model_.types().refines(type, model_[old_value].type);
 }
 
 void Rewriter::check_types(const Patch& patch) const {
   for (const Patch::Replacement& item : patch.replacements_) {
     const TypeId old_type = model_[item.old_value].type;
-    if (item.new_value.existing_) {
-      ASSAY_CHECK(model_.types().refines(model_[item.new_value.existing_].type, old_type));
-      continue;
-    }
-    const std::vector<TypeId>& types = patch.added_[item.new_value.node_].result_types;
+    if (!item.new_value.is_new()) ASSAY_CHECK(can_replace(item.old_value, item.new_value.existing_));
+    if (item.new_value.kind_ != PatchValue::Kind::node) continue;
+    const std::vector<TypeId>& types = patch.added_[item.new_value.index_].result_types;
     ASSAY_CHECK(item.new_value.result_ < types.size());
     const TypeId new_type = types[item.new_value.result_];
     ASSAY_CHECK(!new_type || model_.types().refines(new_type, old_type));
   }
 }
 
+bool Rewriter::is_output(ValueId value) const {
+  for (const Use& use : uses(model_, value)) {
+    if (model_[use.user].is_outputs) return true;
+  }
+  return false;
+}
+
+bool Rewriter::can_be_renamed(ValueId value, GraphId graph) const {
+  const Value& facts = model_[value];
+  const bool is_inside = facts.kind == ValueKind::result || facts.kind == ValueKind::initializer;
+  return is_inside && facts.graph == graph && !is_output(value);
+}
+
+bool Rewriter::can_replace(ValueId old_value, ValueId new_value) const {
+  // Types of initializers are those of their tensors.
+  if (model_[new_value].kind != ValueKind::initializer && !refines(new_value, old_value)) return false;
+  return !is_output(old_value) || can_be_renamed(new_value, model_[old_value].graph);
+}
+
 ValueId Rewriter::resolve(const PatchValue& value) const {
-  return value.existing_ ? value.existing_ : model_[made_[value.node_]].results[value.result_];
+  if (value.kind_ == PatchValue::Kind::existing) return value.existing_;
+  if (value.kind_ == PatchValue::Kind::constant) return made_constants_[value.index_];
+  return model_[made_[value.index_]].results[value.result_];
 }
 
 Symbol Rewriter::fresh_name(std::string_view base) {
@@ -75,24 +117,41 @@ Symbol Rewriter::fresh_name(std::string_view base) {
   }
 }
 
-std::vector<Symbol> Rewriter::result_names(const Patch& patch, size_t node) {
-  std::vector<Symbol> names(patch.added_[node].result_types.size());
+// The name of the value that a new one replaces, if that dies with the patch.
+Symbol Rewriter::taken_name(const Patch& patch, PatchValue::Kind kind, size_t index, uint32_t result) const {
   for (const Patch::Replacement& item : patch.replacements_) {
-    const bool is_mine = item.new_value.is_new() && item.new_value.node_ == node;
-    const bool is_removed = std::ranges::count(patch.removed_, model_[item.old_value].producer) > 0;
-    if (is_mine && is_removed) names[item.new_value.result_] = model_[item.old_value].name;
+    const PatchValue& value = item.new_value;
+    const NodeId producer = model_[item.old_value].producer;
+    const bool dies = std::ranges::count(patch.removed_, producer) > 0 ||
+                      std::ranges::count(patch.removed_values_, item.old_value) > 0;
+    if (value.kind_ == kind && value.index_ == index && value.result_ == result && dies) {
+      return model_[item.old_value].name;
+    }
   }
-  for (Symbol& name : names) {
-    if (!name) name = fresh_name(patch.added_[node].op);
-  }
-  return names;
+  return {};
 }
 
-// An existing value cannot take over as an output under another name.
-void Rewriter::check_outputs(const Patch& patch) const {
-  for (const Patch::Replacement& item : patch.replacements_) {
-    if (item.new_value.is_new()) continue;
-    for (const Use& use : uses(model_, item.old_value)) ASSAY_CHECK(!model_[use.user].is_outputs);
+void Rewriter::add_constants(const Patch& patch, NodeId anchor) {
+  made_constants_.clear();
+  for (const Patch::Constant& item : patch.constants_) {
+    Symbol name = taken_name(patch, PatchValue::Kind::constant, made_constants_.size(), 0);
+    if (!name) name = item.name.empty() ? fresh_name("constant") : edit_.intern(item.name);
+    const GraphId graph = model_[anchor].graph;
+    ir::TensorEntry entry;
+    entry.tensor = item.tensor;
+    entry.dirty = true;
+    if (has_initializers(model_, graph)) {
+      entry.name = model_.text(name);
+      made_constants_.push_back(edit_.add_initializer(graph, name, edit_.add_tensor(std::move(entry))));
+      continue;
+    }
+    const TensorId tensor = edit_.add_tensor(std::move(entry));
+    const std::array attributes = {Attribute::of(edit_.intern("value"), AttributeType::tensor, tensor)};
+    NodeSpec spec;
+    spec.op = edit_.intern("Constant");
+    spec.results = {&name, 1};
+    spec.attributes = attributes;
+    made_constants_.push_back(model_[edit_.add_node(graph, spec, anchor)].results[0]);
   }
 }
 
@@ -101,7 +160,11 @@ void Rewriter::add_nodes(const Patch& patch, NodeId anchor) {
   for (const PatchNode& item : patch.added_) {
     std::vector<ValueId> operands;
     for (const PatchValue& operand : item.operands) operands.push_back(resolve(operand));
-    const std::vector<Symbol> results = result_names(patch, made_.size());
+    std::vector<Symbol> results;
+    for (uint32_t i = 0; i < item.result_types.size(); ++i) {
+      const Symbol name = taken_name(patch, PatchValue::Kind::node, made_.size(), i);
+      results.push_back(name ? name : fresh_name(item.op));
+    }
     NodeSpec spec;
     spec.op = edit_.intern(item.op);
     spec.domain = edit_.intern(item.domain);
@@ -115,28 +178,44 @@ void Rewriter::add_nodes(const Patch& patch, NodeId anchor) {
   }
 }
 
+// An output keeps its name and the type that the model declares for it.
+void Rewriter::replace(const Patch::Replacement& item) {
+  const ValueId value = resolve(item.new_value);
+  const TypeId old_type = model_[item.old_value].type;
+  const bool becomes_output = is_output(item.old_value);
+  const bool is_constant = model_[value].kind == ValueKind::initializer;
+  if (becomes_output && !item.new_value.is_new()) edit_.rename(value, model_[item.old_value].name);
+  if ((becomes_output && old_type) || (!model_[value].type && !is_constant)) edit_.set_type(value, old_type);
+  edit_.replace_uses(item.old_value, value);
+  edit_.origins().replace(item.old_value, value);
+}
+
 bool Rewriter::commit(std::string_view reason, const Patch& patch) {
   if (is_done()) return false;
   const NodeId anchor = anchor_of(patch);
   check_order(patch, anchor);
   check_types(patch);
-  check_outputs(patch);
+  add_constants(patch, anchor);
   add_nodes(patch, anchor);
-  for (const Patch::Replacement& item : patch.replacements_) {
-    const ValueId value = resolve(item.new_value);
-    if (!model_[value].type) edit_.set_type(value, model_[item.old_value].type);
-    edit_.replace_uses(item.old_value, value);
-    edit_.origins().replace(item.old_value, value);
-  }
+  for (const Patch::Operand& item : patch.operands_) edit_.set_operand(item.node, item.index, resolve(item.value));
+  for (const Patch::Replacement& item : patch.replacements_) replace(item);
   for (const NodeId made : made_) edit_.origins().merge(made, patch.removed_);
   for (const NodeId removed : patch.removed_) edit_.erase(removed);
-  steps_.push_back({steps_.size() + 1, reason, patch.removed_, made_});
+  if (!patch.removed_values_.empty()) edit_.erase(patch.removed_values_);
+  steps_.push_back(
+      {steps_.size() + 1, reason, patch.removed_, made_, static_cast<uint32_t>(patch.removed_values_.size())});
+  return true;
+}
+
+bool Rewriter::record(std::string_view reason) {
+  if (is_done()) return false;
+  steps_.push_back({steps_.size() + 1, reason, {}, {}, 0});
   return true;
 }
 
 std::string Rewriter::explain(const RewriteStep& step) const {
-  return fmt::format("step {}: {}: {} -> {}", step.number, step.reason, describe_all(model_, step.removed),
-                     describe_all(model_, step.added));
+  return fmt::format("step {}: {}: {} -> {}", step.number, step.reason, describe_all(model_, step),
+                     describe_all(model_, {step.number, step.reason, step.added, {}, 0}));
 }
 
 }  // namespace assay::ir

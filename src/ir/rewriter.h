@@ -11,18 +11,21 @@
 
 namespace assay::ir {
 
-// A value that exists, or a result of a node that a patch adds.
+// A value that exists, a constant or a result of a node that a patch adds, or none: an operand that is left out.
 class PatchValue {
  public:
-  PatchValue(ValueId existing) : existing_(existing) {}
-  bool is_new() const { return !existing_; }
+  PatchValue() = default;
+  PatchValue(ValueId existing) : existing_(existing) {}  // NOLINT: values are operands
+  bool is_new() const { return kind_ != Kind::existing; }
 
  private:
   friend class Patch;
   friend class Rewriter;
-  PatchValue(size_t node, uint32_t result) : node_(node), result_(result) {}
+  enum class Kind : uint8_t { existing, node, constant };
+  PatchValue(Kind kind, size_t index, uint32_t result) : kind_(kind), index_(index), result_(result) {}
   ValueId existing_;
-  size_t node_ = 0;
+  Kind kind_ = Kind::existing;
+  size_t index_ = 0;
   uint32_t result_ = 0;
 };
 
@@ -30,7 +33,7 @@ struct PatchNode {
   std::string_view op;
   std::string_view domain = {};
   std::string_view name = {};
-  std::vector<PatchValue> operands;
+  std::vector<PatchValue> operands = {};
   std::vector<Attribute> attributes = {};
   std::vector<TypeId> result_types = {TypeId{}};  // invalid: that of the value it replaces
 };
@@ -41,9 +44,16 @@ class Patch {
  public:
   // Stand-in for the node's result; for further results ask result().
   PatchValue add(PatchNode node);
-  PatchValue result(PatchValue of, uint32_t index) const { return {of.node_, index}; }
+  PatchValue result(PatchValue of, uint32_t index) const { return {PatchValue::Kind::node, of.index_, index}; }
+  // A tensor as an initializer, or as a Constant node where there are no initializers: in functions. Without a name of
+  // its own it is named after the value that it replaces.
+  PatchValue add_constant(tensor::Tensor tensor, std::string_view name = {});
   void replace(ValueId old_value, PatchValue new_value) { replacements_.push_back({old_value, new_value}); }
+  // An operand of a node that stays.
+  void set_operand(NodeId node, uint32_t index, PatchValue value) { operands_.push_back({node, index, value}); }
   void remove(NodeId node) { removed_.push_back(node); }
+  // An input or initializer that nothing uses once the patch is applied.
+  void remove(ValueId value) { removed_values_.push_back(value); }
   // New nodes stand before this one; by default before the last of the removed nodes.
   void insert_before(NodeId node) { anchor_ = node; }
 
@@ -53,7 +63,19 @@ class Patch {
     ValueId old_value;
     PatchValue new_value;
   };
+  struct Operand {
+    NodeId node;
+    uint32_t index;
+    PatchValue value;
+  };
+  struct Constant {
+    tensor::Tensor tensor;
+    std::string_view name;
+  };
   std::vector<PatchNode> added_;
+  std::vector<Constant> constants_;
+  std::vector<Operand> operands_;
+  std::vector<ValueId> removed_values_;
   std::vector<Replacement> replacements_;
   std::vector<NodeId> removed_;
   NodeId anchor_;
@@ -65,6 +87,7 @@ struct RewriteStep {
   std::string_view reason;  // a literal of the pass
   std::vector<NodeId> removed;
   std::vector<NodeId> added;
+  uint32_t removed_values = 0;
 };
 
 // Applies patches to a model and keeps account of them: they are numbered across all passes, can be stopped after any
@@ -75,10 +98,19 @@ class Rewriter {
       : model_(model), edit_(model), last_step_(last_step) {}
 
   // Applies the patch. False, and nothing is changed, when the last allowed step is done. A new value takes the name of
-  // a removed one that it replaces, so that outputs keep theirs. Types that do not refine what they replace, a new node
-  // before its operands, an output that would change its name: bugs of the pass (InternalError).
+  // a removed one that it replaces, and so does an existing one that becomes an output, so that outputs keep theirs.
+  // Types that do not refine what they replace, a new node before its operands, an output that would change its name:
+  // bugs of the pass (InternalError).
   bool commit(std::string_view reason, const Patch& patch);
+  // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
+  bool record(std::string_view reason);
   bool is_done() const { return steps_.size() >= last_step_; }
+  // Whether an existing value may stand in for another whose node is then removed: its type says as much, and where the
+  // other is an output, it can take over its name.
+  bool can_replace(ValueId old_value, ValueId new_value) const;
+
+  const Model& model() const { return model_; }
+  Edit& edit() { return edit_; }
 
   const std::vector<RewriteStep>& steps() const { return steps_; }
   // `step 3: merge Conv and BatchNormalization: node `bn1` … -> node …`
@@ -87,10 +119,15 @@ class Rewriter {
  private:
   NodeId anchor_of(const Patch& patch) const;
   void check_order(const Patch& patch, NodeId anchor) const;
+  void check_operand(const PatchValue& operand, NodeId anchor) const;
   void check_types(const Patch& patch) const;
-  void check_outputs(const Patch& patch) const;
+  bool refines(ValueId new_value, ValueId old_value) const;
+  bool is_output(ValueId value) const;
+  bool can_be_renamed(ValueId value, GraphId graph) const;
+  void add_constants(const Patch& patch, NodeId anchor);
   void add_nodes(const Patch& patch, NodeId anchor);
-  std::vector<Symbol> result_names(const Patch& patch, size_t node);
+  void replace(const Patch::Replacement& item);
+  Symbol taken_name(const Patch& patch, PatchValue::Kind kind, size_t index, uint32_t result) const;
   ValueId resolve(const PatchValue& value) const;
   Symbol fresh_name(std::string_view base);
 
@@ -99,7 +136,8 @@ class Rewriter {
   uint64_t last_step_;
   uint64_t next_name_ = 0;
   std::vector<RewriteStep> steps_;
-  std::vector<NodeId> made_;  // nodes of the patch that is being applied
+  std::vector<NodeId> made_;             // nodes of the patch that is being applied
+  std::vector<ValueId> made_constants_;  // and its constants
 };
 
 }  // namespace assay::ir

@@ -113,13 +113,49 @@ TEST_F(RewriterTest, AnOutputKeepsItsName) {
   EXPECT_EQ(name(model_.outputs(graph_)[0].value), "y");
 }
 
-TEST_F(RewriterTest, RefusesToRenameAnOutput) {
+TEST_F(RewriterTest, AValueThatBecomesAnOutputTakesItsName) {
   Patch patch;
   patch.replace(result(identity_), result(relu_));
   patch.remove(identity_);
   Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("remove Identity", patch));
+  check_structure(model_);
+  EXPECT_EQ(model_.outputs(graph_)[0].value, result(relu_));
+  EXPECT_EQ(name(result(relu_)), "y");
+}
+
+TEST_F(RewriterTest, AnInputCannotBecomeAnOutput) {
+  Patch patch;
+  patch.replace(result(identity_), x_);
+  patch.remove(identity_);
+  Rewriter rewriter(model_);
+  EXPECT_FALSE(rewriter.can_replace(result(identity_), x_));
   EXPECT_THROW(rewriter.commit("remove Identity", patch), InternalError);
   EXPECT_EQ(model_[graph_].node_count, 3u);
+}
+
+TEST_F(RewriterTest, AConstantTakesTheNameOfWhatItReplaces) {
+  Patch patch;
+  patch.replace(result(relu_), patch.add_constant(tensor::make_tensor<float>(tensor::DType::float32, {1}, {{2.0f}})));
+  patch.remove(relu_);
+  Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("fold", patch));
+  check_structure(model_);
+  const ValueId constant = model_[identity_].operands[0].value;
+  EXPECT_EQ(model_[constant].kind, ValueKind::initializer);
+  EXPECT_EQ(name(constant), "r");
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: fold: the Relu node of `r` -> nothing");
+}
+
+TEST_F(RewriterTest, RemovesWhatNothingUses) {
+  Edit edit(model_);
+  const ValueId unused = edit.add_initializer(graph_, edit.intern("w"), edit.add_tensor({}));
+  Patch patch;
+  patch.remove(unused);
+  Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("nothing uses it", patch));
+  EXPECT_TRUE(model_[graph_].initializers.empty());
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: nothing uses it: 1 unused value(s) -> nothing");
 }
 
 TEST_F(RewriterTest, RefusesATypeThatSaysLess) {

@@ -15,6 +15,25 @@ Resolver::Resolver(const ir::Model& model) : model_(model), callees_(model.node_
   for (const ir::Function& function : model.functions()) resolve_graph(function.body, function.opset_imports);
 }
 
+void Resolver::refresh() {
+  const uint32_t known = static_cast<uint32_t>(callees_.size());
+  callees_.resize(model_.node_slots());
+  for (uint32_t i = known; i < callees_.size(); ++i) {
+    const ir::NodeId node{i};
+    if (model_[node].alive && !model_[node].is_outputs) callees_[i] = resolve(model_[node], imports_of(node));
+  }
+}
+
+// Those of the main graph, or of the function that the node stands in.
+const std::vector<ir::OpsetImport>& Resolver::imports_of(ir::NodeId node) const {
+  ir::GraphId root = model_[node].graph;
+  while (model_[root].parent.valid()) root = model_.enclosing(root);
+  for (const ir::Function& function : model_.functions()) {
+    if (function.body == root) return function.opset_imports;
+  }
+  return model_.header().opset_imports;
+}
+
 void Resolver::resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports) {
   std::vector<ir::GraphId> pending{graph};
   while (!pending.empty()) {

@@ -20,14 +20,18 @@ struct Callee {
   const ir::Function* function = nullptr;  // of the model itself; goes before operators
 };
 
-// The callees of all nodes of a model, found once. The model must not be edited meanwhile.
+// The callees of all nodes of a model, found once. They hold while no function, no version and no node's operator is
+// edited.
 class Resolver {
  public:
   explicit Resolver(const ir::Model& model);
   const Callee& operator[](ir::NodeId node) const { return callees_[node.index]; }
+  // Finds those of nodes that were added since.
+  void refresh();
 
  private:
   void resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports);
+  const std::vector<ir::OpsetImport>& imports_of(ir::NodeId node) const;
   Callee resolve(const ir::Node& node, const std::vector<ir::OpsetImport>& imports) const;
 
   const ir::Model& model_;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+namespace assay::passes {
+
+struct FoldOptions {
+  // Results of more bytes stay computed at run time.
+  uint64_t size_threshold_bytes = std::numeric_limits<uint64_t>::max();
+  // Also fold what follows from shapes alone, whatever data a model is given.
+  bool folds_shapes = true;
+};
+
+// What the passes of one run are told.
+struct Options {
+  FoldOptions fold;
+  // Of change-opset: the version of ai.onnx to write the model in; none: the newest.
+  std::optional<int64_t> opset;
+};
+
+}  // namespace assay::passes

@@ -1,0 +1,48 @@
+#include "passes/pass.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay::passes {
+
+ops::Callee PassRun::callee(ir::NodeId node) {
+  if (!callees_) callees_.emplace(model_);
+  callees_->refresh();
+  return (*callees_)[node];
+}
+
+bool PassRun::is_op(ir::NodeId node, std::string_view op) {
+  if (model_.text(model_[node].op) != op) return false;
+  const ops::Callee found = callee(node);
+  return !found.function && found.schema && found.schema->domain.empty();
+}
+
+ops::Node PassRun::facts(ir::NodeId node) {
+  const ops::Callee found = callee(node);
+  return {model_, model_[node], found.schema, found.version, nullptr};
+}
+
+const tensor::Tensor* PassRun::constant(ir::ValueId value) {
+  if (!value) return nullptr;
+  const ir::Value& facts = model_[value];
+  if (facts.kind == ir::ValueKind::initializer) {
+    return model_[facts.constant].sparse ? nullptr : &model_[facts.constant].tensor;
+  }
+  if (facts.kind != ir::ValueKind::result || !is_op(facts.producer, "Constant")) return nullptr;
+  const ir::Attribute* held = model_.find_attribute(model_[facts.producer], "value");
+  return held && !held->is_reference() ? &model_[held->tensors()[0]].tensor : nullptr;
+}
+
+Pass find_pass(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Registered<Pass>& entry : registered_passes()) {
+    const Pass pass = entry.make();
+    if (pass.name == name) return pass;
+    names.emplace_back(pass.name);
+  }
+  const std::optional<std::string> near = did_you_mean(name, names);
+  fail(ErrorCode::usage, "there is no pass `{}`{}", printable(name),
+       near ? fmt::format(": did you mean `{}`?", *near) : "; known: " + join(names, ", "));
+}
+
+}  // namespace assay::passes

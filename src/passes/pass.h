@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/registered.h"
+#include "ir/rewriter.h"
+#include "ops/resolve.h"
+#include "passes/options.h"
+
+namespace assay::passes {
+
+// What a pass may do to the numbers that a model computes.
+enum class PassClass {
+  exact,     // same bits on the reference
+  rounding,  // within the rounding of the operators that it merges
+  lossy,     // less precise on purpose; only on request
+};
+
+// Something that a pass looked at and left alone, and why.
+struct Skipped {
+  ir::NodeId node;
+  std::string_view pass;
+  std::string reason;
+};
+
+// One pass at work on a model. Every change goes through the rewriter; a pass stops when that is done. The model is in
+// topological order and has no cycles; other faults may be in it, and are left alone.
+class PassRun {
+ public:
+  PassRun(ir::Model& model, ir::Rewriter& rewriter, const Options& options)
+      : model_(model), rewriter_(rewriter), options_(options) {}
+
+  ir::Model& model() { return model_; }
+  ir::Rewriter& rewriter() { return rewriter_; }
+  const Options& options() const { return options_; }
+  // For names, attributes and types that a patch needs.
+  ir::Edit& edit() { return rewriter_.edit(); }
+
+  // What a node calls; also of nodes that this pass has made.
+  ops::Callee callee(ir::NodeId node);
+  // Whether it calls this operator of ai.onnx, not a function of that name, in a version that is known.
+  bool is_op(ir::NodeId node, std::string_view op);
+  // The operators or versions of nodes, or functions, were changed.
+  void forget_callees() { callees_.reset(); }
+  // Attributes as written or by default, and what the operator's schema says.
+  ops::Node facts(ir::NodeId node);
+  // The tensor that a value always is: of an initializer, or of a Constant node. nullptr for others.
+  const tensor::Tensor* constant(ir::ValueId value);
+
+  void skip(ir::NodeId node, std::string reason) { skipped_.push_back({node, pass_, std::move(reason)}); }
+  const std::vector<Skipped>& skipped() const { return skipped_; }
+
+ private:
+  friend class Pipeline;
+  ir::Model& model_;
+  ir::Rewriter& rewriter_;
+  const Options& options_;
+  std::string_view pass_;
+  std::vector<Skipped> skipped_;
+  std::optional<ops::Resolver> callees_;
+};
+
+// One transformation. Every src/passes/rewrites/<family>/<name>.cpp defines `Pass pass_<family>_<name>()`; it opens
+// with `Before:`, `After:` and `Only if:`.
+struct Pass {
+  std::string_view name;     // as users write it: `fold-constants`
+  std::string_view summary;  // one line for lists: lower case, no full stop
+  PassClass pass_class = PassClass::exact;
+  void (*run)(PassRun& run) = nullptr;
+};
+
+std::span<const Registered<Pass>> registered_passes();
+// Error (usage) with the nearest name if there is no such pass.
+Pass find_pass(std::string_view name);
+
+}  // namespace assay::passes

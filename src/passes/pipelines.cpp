@@ -1,0 +1,45 @@
+#include "passes/pipelines.h"
+
+#include <array>
+
+namespace assay::passes {
+namespace {
+
+constexpr std::array<std::string_view, 1> kCleanup = {"remove-dead"};
+constexpr std::array<std::string_view, 3> kFolding = {"simplify-shapes", "fold-constants", "remove-dead"};
+constexpr std::array<std::string_view, 3> kSimplify = {"simplify-shapes", "fold-constants", "remove-dead"};
+constexpr std::array<std::string_view, 1> kFusion = {"remove-dead"};
+
+}  // namespace
+
+PassNames cleanup_passes() { return kCleanup; }
+PassNames folding_passes() { return kFolding; }
+PassNames simplify_passes() { return kSimplify; }
+PassNames fusion_passes() { return kFusion; }
+
+uint64_t Pipeline::run(PassNames passes) {
+  uint64_t total = 0;
+  for (const std::string_view name : passes) {
+    if (run_.rewriter_.is_done()) break;
+    const Pass pass = find_pass(name);
+    run_.pass_ = pass.name;
+    const uint64_t before = run_.rewriter_.steps().size();
+    pass.run(run_);
+    const uint64_t steps = run_.rewriter_.steps().size() - before;
+    results_.push_back({pass.name, steps});
+    total += steps;
+  }
+  return total;
+}
+
+uint64_t Pipeline::run_until_stable(PassNames passes, uint64_t most_rounds) {
+  uint64_t total = 0;
+  for (uint64_t round = 0; round < most_rounds; ++round) {
+    const uint64_t steps = run(passes);
+    if (steps == 0) break;
+    total += steps;
+  }
+  return total;
+}
+
+}  // namespace assay::passes

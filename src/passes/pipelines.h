@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "passes/pass.h"
+
+namespace assay::passes {
+
+using PassNames = std::span<const std::string_view>;
+
+// The named sequences. Order matters, and stands in pipelines.cpp.
+PassNames cleanup_passes();   // what nothing needs
+PassNames folding_passes();   // what can be computed now
+PassNames simplify_passes();  // all exact passes that make a model smaller
+PassNames fusion_passes();    // what merges operators, within their rounding
+
+struct PassResult {
+  std::string_view pass;
+  uint64_t steps = 0;
+};
+
+// Runs passes over one model and keeps account of what they did.
+class Pipeline {
+ public:
+  // The model must be free of cycles and in order; `sort` is the one pass that makes it so.
+  Pipeline(ir::Model& model, ir::Rewriter& rewriter, const Options& options) : run_(model, rewriter, options) {}
+
+  // Each pass once, in this order; stops when the rewriter is done. Gives the number of steps taken.
+  uint64_t run(PassNames passes);
+  // The sequence again and again, until it changes nothing; at most `most_rounds` times.
+  uint64_t run_until_stable(PassNames passes, uint64_t most_rounds = 100);
+
+  const std::vector<PassResult>& results() const { return results_; }
+  const std::vector<Skipped>& skipped() const { return run_.skipped(); }
+
+ private:
+  PassRun run_;
+  std::vector<PassResult> results_;
+};
+
+}  // namespace assay::passes
