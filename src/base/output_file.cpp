@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -7,6 +8,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +24,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = 64 << 10;
+constexpr uint64_t kCopyStepBytes = 16 << 20;
+
+// Gives how many bytes the kernel could copy.
+uint64_t copy_in_kernel(int source, int target, uint64_t offset, uint64_t size) {
+  uint64_t copied = 0;
+  const auto copy = [&](auto&& call) {
+    auto from = static_cast<off_t>(offset + copied);
+    for (ssize_t count = 1; copied < size && count > 0;) {
+      count = call(&from, size - copied);
+      copied += count > 0 ? static_cast<uint64_t>(count) : 0;
+    }
+  };
+  copy([&](off_t* from, uint64_t rest) { return copy_file_range(source, from, target, nullptr, rest, 0); });
+  copy([&](off_t* from, uint64_t rest) { return sendfile(target, source, from, rest); });  // also between file systems
+  return copied;
+}
 
 // N of a path below /proc that stands for this process's descriptor N.
 std::optional<int> own_descriptor(const fs::path& folder, const std::string& name) {
@@ -146,20 +164,21 @@ void OutputFile::write_out(Bytes bytes) {
 
 void OutputFile::copy_from(const MappedFile& file, uint64_t offset, uint64_t size) {
   ASSAY_CHECK(offset <= file.size() && size <= file.size() - offset);
+  const uint64_t end = offset + size;
   if (file.fd() >= 0 && size >= kBufferBytes) {
     flush();
-    auto from = static_cast<off_t>(offset);
-    ssize_t count = 1;
-    while (size > 0 && count > 0) {
-      count = copy_file_range(file.fd(), &from, fd_, nullptr, size, 0);
-      const uint64_t copied = count > 0 ? static_cast<uint64_t>(count) : 0;
-      offset += copied;
-      size -= copied;
-      position_ += copied;
-    }
+    const uint64_t copied = copy_in_kernel(file.fd(), fd_, offset, size);
+    offset += copied;
+    position_ += copied;
   }
-  // The kernel cannot copy between all kinds of files; a real fault shows here again.
-  write(file.bytes().subspan(offset, size));
+  // What the kernel cannot copy between two kinds of files; a real fault shows here again. Pages of the source do not
+  // stay in memory.
+  while (offset < end) {
+    const uint64_t step = std::min(end - offset, kCopyStepBytes);
+    write(file.bytes().subspan(offset, step));
+    if (step == kCopyStepBytes) file.release(offset, step);
+    offset += step;
+  }
 }
 
 void OutputFile::commit() {

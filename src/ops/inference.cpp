@@ -33,14 +33,15 @@ bool agree(const Type& a, const Type& b) {
   return true;
 }
 
-// What both say together; where they differ, `inferred` holds.
-Type refined(const Type& inferred, const Type& declared) {
+// What both say together; where they differ, `inferred` holds: a number that the model declares, where the inputs'
+// names of dims say more, may be left from before the inputs were made dynamic.
+Type refined(const Type& inferred, const Type& declared, const DimSpace& space) {
   if (!inferred.known) return declared;
   if (!declared.known || inferred.kind != declared.kind) return inferred;
   Type result = inferred;
   if (result.dtype == DType::undefined) result.dtype = declared.dtype;
   if (inferred.element && declared.element) {
-    result.element = std::make_shared<const Type>(refined(*inferred.element, *declared.element));
+    result.element = std::make_shared<const Type>(refined(*inferred.element, *declared.element, space));
   } else if (declared.element) {
     result.element = declared.element;
   }
@@ -53,7 +54,7 @@ Type refined(const Type& inferred, const Type& declared) {
   for (size_t i = 0; i < result.dims->size(); ++i) {
     Dim& dim = (*result.dims)[i];
     const Dim& other = (*declared.dims)[i];
-    if (dim.is_unknown() || (!dim.is_number() && other.is_number())) dim = other;
+    if (dim.is_unknown() || (space.has_fresh(dim) && other.is_number())) dim = other;
   }
   return result;
 }
@@ -86,6 +87,11 @@ const Tensor* Inference::constant(ir::ValueId value) const {
   return entry.sparse ? nullptr : &entry.tensor;
 }
 
+const Elements* Inference::elements(ir::ValueId value) const {
+  const auto found = elements_.find(value);
+  return found == elements_.end() ? nullptr : &found->second;
+}
+
 Dim Inference::macs(ir::NodeId node) const {
   const auto found = macs_.find(node);
   return found == macs_.end() ? Dim(0) : found->second;
@@ -104,7 +110,7 @@ std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> input
   const ir::Graph& graph = model_[body];
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Type declared = declared_type(model_[graph.inputs[i]].type);
-    types_[graph.inputs[i].index] = i < inputs.size() ? refined(inputs[i], declared) : declared;
+    types_[graph.inputs[i].index] = i < inputs.size() ? refined(inputs[i], declared, space_) : declared;
   }
   infer_graph(body);
   std::vector<Type> outputs;
@@ -254,7 +260,7 @@ void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {
            fmt::format("`{}` is declared as {}, inferred is {}", printable(model_.text(model_[value].name)),
                        declared.text(), type.text()));
   }
-  type = refined(type, declared);
+  type = refined(type, declared, space_);
 }
 
 Type Inference::declared_type(ir::TypeId id) {

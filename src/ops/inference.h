@@ -38,6 +38,8 @@ class Inference final : private BodyInference, private Runner {
 
   const Type& type(ir::ValueId value) const { return types_[value.index]; }
   const Tensor* constant(ir::ValueId value) const;
+  // Elements of a small integer tensor, of which at least one is known; nullptr for others.
+  const Elements* elements(ir::ValueId value) const;
   // Multiply-accumulates of a node; 0 where there are none worth counting, unknown where shapes are.
   Dim macs(ir::NodeId node) const;
   // Whether a dim depends on what only data decides, or on a dim that the model leaves unnamed.

@@ -61,6 +61,10 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   drop_all();
 }
 
+void Interpreter::run_alone(ir::NodeId node) {
+  with_frame([&] { return ir::describe(model_, node); }, [&] { run_node(node); });
+}
+
 std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum> inputs) {
   const ir::Graph& graph = model_[body];
   if (inputs.size() > graph.inputs.size()) {

@@ -43,6 +43,12 @@ class Interpreter final : private Runner {
   void run(std::span<const InputDatum> inputs, std::span<const ir::ValueId> wanted, ValueSink sink,
            const FailureSink* failures = nullptr);
 
+  // Runs one node by itself, wherever it stands. What it needs must be constants of the model, or results of nodes that
+  // were run so before. Its results are kept until they are released.
+  void run_alone(ir::NodeId node);
+  const Datum& result(ir::ValueId value) const { return values_[value.index]; }  // of a node that was run alone
+  void release(ir::ValueId value) { drop(value); }
+
  private:
   struct Step {
     ir::NodeId node;

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 namespace assay::passes {
 
 struct FoldOptions {
-  // Results of more bytes stay computed at run time.
-  uint64_t size_threshold_bytes = std::numeric_limits<uint64_t>::max();
+  // Results of more bytes stay computed at run time. None: results stay that would make the file much larger.
+  std::optional<uint64_t> size_threshold_bytes;
   // Also fold what follows from shapes alone, whatever data a model is given.
   bool folds_shapes = true;
 };

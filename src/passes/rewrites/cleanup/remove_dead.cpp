@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "passes/pass.h"
+#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {
@@ -42,12 +43,10 @@ void remove_initializers(PassRun& run) {
   if (!is_empty) run.rewriter().commit("nothing uses them", patch);
 }
 
-// Bodies, which have higher numbers, come first: what only they used is dead when their outer graph is looked at.
+// Bodies come first: what only they used is dead when their outer graph is looked at.
 void remove_dead(PassRun& run) {
-  const ir::Model& model = run.model();
-  for (uint32_t i = model.graph_slots(); i-- > 0;) {
-    if (model[model[ir::GraphId{i}].outputs_node].alive) remove_nodes(run, ir::GraphId{i});
-  }
+  const std::vector<ir::GraphId> graphs = live_graphs(run.model());
+  for (size_t i = graphs.size(); i-- > 0;) remove_nodes(run, graphs[i]);
   remove_initializers(run);
 }
 

@@ -1,0 +1,136 @@
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/edit/edit_job.h"
+#include "cli/edit/pass_job.h"
+#include "cli/options/groups/shape_inference.h"
+#include "cli/options/values.h"
+#include "ir/selection.h"
+
+namespace assay::cli {
+namespace {
+
+OptionGroup sanitize_group() {
+  return {
+      .title = "Sanitizing",
+      .description = "What is cleaned, sorted and folded",
+      .rows = {{.names = {"--cleanup"}, .arity = Arity::flag, .help = "remove nodes and weights that nothing needs"},
+               {.names = {"--toposort"}, .arity = Arity::flag, .help = "put nodes behind those that they depend on"},
+               {.names = {"--fold-constants"},
+                .arity = Arity::flag,
+                .help = "compute what is the same in every run, with the bits of the reference"},
+               {.names = {"--num-passes", "--num-const-fold-passes"},
+                .metavar = "N",
+                .help = "rounds of folding; default: until nothing changes"},
+               {.names = {"--fold-size-threshold"},
+                .metavar = "SIZE",
+                .help = "results of more bytes stay computed at run time",
+                .details = "Without it, results stay that have more than 1 MB and more than twice the bytes of what "
+                           "they are computed from."},
+               {.names = {"--no-fold-shapes"},
+                .arity = Arity::flag,
+                .help = "do not fold what follows from shapes alone"},
+               {.names = {"--partitioning"},
+                .choices = {"basic", "recursive"},
+                .help = "accepted, without effect: a node that cannot be computed never stops the others"},
+               {.names = {"--no-per-pass-shape-inference"},
+                .arity = Arity::flag,
+                .help = "accepted, without effect: folding infers what it needs"},
+               {.names = {"--outputs"},
+                .arity = Arity::one_or_more,
+                .metavar = "NAME",
+                .help = "values in the place of the model's outputs; names may be wildcards; `mark all`: every value"},
+               {.names = {"--outputs-by-type"},
+                .arity = Arity::one_or_more,
+                .metavar = "OP",
+                .help = "the outputs of all nodes of these operators"},
+               {.names = {"--exclude-outputs"},
+                .arity = Arity::one_or_more,
+                .metavar = "NAME",
+                .help = "values that are left out of them; names may be wildcards"},
+               {.names = {"--no-shape-inference"},
+                .arity = Arity::flag,
+                .help = "do not infer types and shapes before and after"},
+               {.names = {"--no-onnxruntime-shape-inference"},
+                .arity = Arity::flag,
+                .help = "accepted, without effect: inference is always Assay's own",
+                .hidden = true}},
+      .spellings = {{.option = "--mark-all", .words = {"--outputs", "mark", "all"}}},
+  };
+}
+
+ir::OutputSelection selection_of(const Arguments& arguments) {
+  ir::OutputSelection selection;
+  selection.names = arguments.values("--outputs");
+  selection.is_everything = selection.names == std::vector<std::string>{"mark", "all"};
+  if (selection.is_everything) selection.names.clear();
+  selection.op_types = arguments.values("--outputs-by-type");
+  selection.excluded = arguments.values("--exclude-outputs");
+  return selection;
+}
+
+uint64_t count_of(const Arguments& arguments, std::string_view option) {
+  const int64_t number = parse_integer(option, arguments.value(option));
+  if (number < 0) fail(ErrorCode::usage, "option `{}`: expected a number of at least 0, found {}", option, number);
+  return static_cast<uint64_t>(number);
+}
+
+PassRequest pass_request(const Arguments& arguments) {
+  PassRequest request;
+  request.folds = arguments.flag("--fold-constants");
+  request.cleans = arguments.flag("--cleanup");
+  request.sorts = arguments.flag("--toposort");
+  if (arguments.has("--num-passes")) request.most_fold_rounds = count_of(arguments, "--num-passes");
+  if (arguments.has("--fold-size-threshold")) {
+    request.options.fold.size_threshold_bytes =
+        parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"));
+  }
+  request.options.fold.folds_shapes = !arguments.flag("--no-fold-shapes");
+  request.simplifies = arguments.flag("--simplify");
+  request.fuses = arguments.flag("--fuse");
+  request.passes = arguments.values("--passes");
+  for (const std::string& pass : request.passes) static_cast<void>(passes::find_pass(pass));
+  if (arguments.has("--stop-after-step")) request.last_step = count_of(arguments, "--stop-after-step");
+  request.explains = arguments.flag("--explain");
+  return request;
+}
+
+void warn_of_unused(const Arguments& arguments, Log& log) {
+  for (const std::string_view option :
+       {"--num-passes", "--fold-size-threshold", "--no-fold-shapes", "--partitioning"}) {
+    if (arguments.has(option) && !arguments.flag("--fold-constants")) {
+      log.warning(fmt::format("{} does nothing without --fold-constants", option));
+    }
+  }
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const PassRequest request = pass_request(arguments);
+  EditJob job("surgeon sanitize", "sanitized", arguments, environment);
+  warn_of_unused(arguments, job.log());
+  ir::Model& model = job.load();
+  const bool infers = !arguments.flag("--no-shape-inference");
+  if (infers) infer_shapes(job.loaded());
+  const ir::OutputSelection outputs = selection_of(arguments);
+  if (!outputs.is_empty()) {
+    ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));
+  }
+  run_passes(request, job);
+  if (infers) infer_shapes(job.loaded());
+  return job.save();
+}
+
+}  // namespace
+
+Command command_surgeon_sanitize() {
+  return {.path = "surgeon sanitize",
+          .summary = "fold constants, clean up, sort, and repair a model",
+          .description =
+              "Computes what is the same in every run, removes what nothing needs and puts nodes in order. Results "
+              "of the model stay the same bit for bit. Random nodes, quantisation and results that would make the "
+              "file much larger are left alone; -v says which and why.",
+          .positionals = {model_positional()},
+          .groups = edit_groups({sanitize_group(), pass_group()}),
+          .run = run};
+}
+
+}  // namespace assay::cli

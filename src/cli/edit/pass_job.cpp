@@ -1,0 +1,105 @@
+#include "cli/edit/pass_job.h"
+
+#include <array>
+#include <map>
+
+#include "base/text.h"
+#include "ir/verify.h"
+#include "ops/inference.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr std::array<std::string_view, 1> kSort = {"sort"};
+
+uint64_t node_count(const ir::Model& model) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < model.graph_slots(); ++i) {
+    const ir::Graph& graph = model[ir::GraphId{i}];
+    if (model[graph.outputs_node].alive) count += graph.node_count;
+  }
+  return count;
+}
+
+class PassJob {
+ public:
+  PassJob(const PassRequest& request, EditJob& job)
+      : request_(request),
+        job_(job),
+        rewriter_(job.model(), request.last_step),
+        pipeline_(job.model(), rewriter_, request.options) {}
+
+  void run() {
+    pipeline_.run(kSort);  // whatever else is asked for needs it
+    if (request_.cleans) pipeline_.run(passes::cleanup_passes());
+    if (request_.folds) fold();
+    if (request_.simplifies) pipeline_.run_until_stable(passes::simplify_passes());
+    if (request_.fuses) pipeline_.run_until_stable(passes::fusion_passes());
+    const std::vector<std::string_view> named(request_.passes.begin(), request_.passes.end());
+    if (!named.empty()) pipeline_.run(named);
+    report();
+  }
+
+ private:
+  void fold() {
+    for (uint64_t round = 1; round <= request_.most_fold_rounds; ++round) {
+      job_.log().info(fmt::format("Folding Constants | Pass {}", round));
+      const Log::Indent indent(job_.log());
+      const uint64_t before = node_count(job_.model());
+      const uint64_t steps = pipeline_.run(passes::folding_passes());
+      const uint64_t after = node_count(job_.model());
+      job_.log().info(fmt::format("Total Nodes | Original: {:5d}, After Folding: {:5d} | {:5d} Nodes Folded", before,
+                                  after, before - after));
+      if (steps == 0 || rewriter_.is_done()) return;
+    }
+  }
+
+  void report() {
+    for (const ir::RewriteStep& step : rewriter_.steps()) {
+      if (request_.explains) job_.log().info(rewriter_.explain(step));
+    }
+    std::map<std::string_view, uint64_t> steps;
+    for (const passes::PassResult& result : pipeline_.results()) steps[result.pass] += result.steps;
+    for (const auto& [pass, count] : steps) {
+      if (count > 0) job_.changed(pass, "", fmt::format("{} step(s)", count));
+    }
+    for (const passes::Skipped& skipped : pipeline_.skipped()) {
+      const std::string node = ir::describe(job_.model(), skipped.node);
+      job_.skipped(skipped.pass, node, skipped.reason);
+      job_.log().verbose(fmt::format("{}: {} is left as it is: {}", skipped.pass, node, skipped.reason));
+    }
+  }
+
+  const PassRequest& request_;
+  EditJob& job_;
+  ir::Rewriter rewriter_;
+  passes::Pipeline pipeline_;
+};
+
+}  // namespace
+
+OptionGroup pass_group() {
+  return {
+      .title = "Passes",
+      .description = "Which rewrites are applied, and what is said of them",
+      .rows = {{.names = {"--simplify"},
+                .arity = Arity::flag,
+                .help = "also remove what does nothing, merge what is there twice, fold and clean up",
+                .details = "Every pass of this kind keeps the results of the reference bit for bit."},
+               {.names = {"--fuse"},
+                .arity = Arity::flag,
+                .help = "merge operators, as BatchNormalization into Conv, within their rounding"},
+               {.names = {"--passes"},
+                .arity = Arity::one_or_more,
+                .metavar = "PASS",
+                .help = "run these passes, in this order, after all others"},
+               {.names = {"--explain"}, .arity = Arity::flag, .help = "print every step: its number, what and why"},
+               {.names = {"--stop-after-step"},
+                .metavar = "N",
+                .help = "apply the first N steps only: halving N finds the step that changes a result"}},
+  };
+}
+
+void run_passes(const PassRequest& request, EditJob& job) { PassJob(request, job).run(); }
+
+}  // namespace assay::cli

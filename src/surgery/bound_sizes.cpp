@@ -1,0 +1,70 @@
+#include "surgery/bound_sizes.h"
+
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "ops/eval.h"
+#include "schema/schema.h"
+
+namespace assay::surgery {
+namespace {
+
+constexpr int64_t kFirstIntegerMin = 12;  // the opset
+
+int64_t opset_of(const ir::Model& model) {
+  for (const ir::OpsetImport& import : model.header().opset_imports) {
+    if (schema::canonical_domain(model.text(import.domain)).empty()) return import.version;
+  }
+  return 0;
+}
+
+ir::Symbol free_name(ir::Edit& edit, const ir::Model& model, std::string name) {
+  while (model.symbols().find(name).valid()) name += "_";
+  return edit.intern(name);
+}
+
+void bound_size(ir::Model& model, const SizeBound& item) {
+  const ir::Value value = model[item.value];
+  const std::string name(model.text(value.name));
+  if (!value.producer.valid()) fail(ErrorCode::usage, "`{}` is not computed: it needs no bound", printable(name));
+  const tensor::DType dtype = value.type.valid() ? model[value.type].dtype : tensor::DType::undefined;
+  const tensor::DTypeKind kind = tensor::kind(dtype);
+  const bool is_number = kind == tensor::DTypeKind::signed_integer || kind == tensor::DTypeKind::unsigned_integer ||
+                         kind == tensor::DTypeKind::floating;
+  if (!is_number) fail(ErrorCode::usage, "`{}` is no tensor of numbers: it cannot be bounded", printable(name));
+  ir::Edit edit(model);
+  ir::TensorEntry entry;
+  entry.tensor = ops::make_rounded(dtype, {}, std::vector<int64_t>{item.bound});
+  entry.dirty = true;
+  const ir::Symbol bound_name = free_name(edit, model, name + "_upper_bound");
+  entry.name = model.text(bound_name);
+  const ir::ValueId bound = edit.add_initializer(value.graph, bound_name, edit.add_tensor(std::move(entry)));
+  const std::array results = {value.name};
+  const std::array operands = {item.value, bound};
+  ir::NodeSpec spec;
+  spec.op = edit.intern("Min");
+  spec.name = edit.keep("onnx_graphsurgeon_min_" + name);
+  spec.results = results;
+  const ir::NodeId min = edit.add_node(value.graph, spec, model[value.producer].next);
+  edit.set_type(model[min].results[0], value.type);
+  edit.replace_uses(item.value, model[min].results[0]);
+  edit.set_operands(min, operands);
+  edit.rename(item.value, free_name(edit, model, name + "_copy"));
+}
+
+}  // namespace
+
+void bound_sizes(ir::Model& model, std::span<const SizeBound> bounds) {
+  const int64_t opset = opset_of(model);
+  if (!bounds.empty() && opset < kFirstIntegerMin) {
+    fail(ErrorCode::unsupported, "the model has opset {}: bounds for sizes need {}, whose Min has integers", opset,
+         kFirstIntegerMin);
+  }
+  for (const SizeBound& item : bounds) bound_size(model, item);
+}
+
+}  // namespace assay::surgery
