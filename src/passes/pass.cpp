@@ -33,6 +33,10 @@ const tensor::Tensor* PassRun::constant(ir::ValueId value) {
   return held && !held->is_reference() ? &model_[held->tensors()[0]].tensor : nullptr;
 }
 
+void PassRun::skip(ir::NodeId node, std::string reason) {
+  if (known_skips_.emplace(node, pass_).second) skipped_.push_back({node, pass_, std::move(reason)});
+}
+
 Pass find_pass(std::string_view name) {
   std::vector<std::string> names;
   for (const Registered<Pass>& entry : registered_passes()) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/registered.h"
@@ -51,7 +53,8 @@ class PassRun {
   // The tensor that a value always is: of an initializer, or of a Constant node. nullptr for others.
   const tensor::Tensor* constant(ir::ValueId value);
 
-  void skip(ir::NodeId node, std::string reason) { skipped_.push_back({node, pass_, std::move(reason)}); }
+  // A node and why it is left alone; said once, however often the pass runs.
+  void skip(ir::NodeId node, std::string reason);
   const std::vector<Skipped>& skipped() const { return skipped_; }
 
  private:
@@ -61,6 +64,7 @@ class PassRun {
   const Options& options_;
   std::string_view pass_;
   std::vector<Skipped> skipped_;
+  std::set<std::pair<ir::NodeId, std::string_view>> known_skips_;
   std::optional<ops::Resolver> callees_;
 };
 
