@@ -63,6 +63,6 @@ def transformer(blocks: int) -> onnx.ModelProto:
     last = b.op("Slice", x, b.constant([-1]), b.constant([2**63 - 1]), b.constant([1]))
     both = b.op("Concat", last, x, axis=1)
     inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, ["batch", "sequence"])]
-    outputs = [helper.make_tensor_value_info(both, TensorProto.FLOAT, None)]
+    outputs = [helper.make_tensor_value_info(both, TensorProto.FLOAT, ["batch", "rows", HIDDEN])]
     graph = helper.make_graph(b.nodes, "shapes", inputs, outputs, b.weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
