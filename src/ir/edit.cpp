@@ -86,6 +86,21 @@ void Edit::set_tensor(TensorId id, tensor::Tensor tensor) {
   entry.tensor = std::move(tensor);
   entry.external_location = {};
   if (std::exchange(entry.sparse, nullptr)) entry.source = {};
+  entry.stripped = false;
+  entry.dirty = true;
+  model_.edited_ = true;
+}
+
+void Edit::strip_tensor(TensorId id) {
+  const tensor::Tensor& old = model_.tensors_[id].tensor;
+  ASSAY_CHECK(!model_.tensors_[id].sparse);
+  set_tensor(id, tensor::make_stripped(old.dtype(), old.shape()));
+  model_.tensors_[id].stripped = true;
+}
+
+void Edit::set_doc(TensorId id, std::string_view doc) {
+  TensorEntry& entry = model_.tensors_[id];
+  entry.doc = keep(doc);
   entry.dirty = true;
   model_.edited_ = true;
 }
@@ -145,6 +160,13 @@ void Edit::set_operands(NodeId id, std::span<const ValueId> values) {
 
 void Edit::set_outputs(GraphId graph, std::span<const ValueId> values) {
   set_operands(model_.graphs_[graph.index].outputs_node, values);
+}
+
+void Edit::order_inputs(GraphId graph, std::span<const ValueId> inputs) {
+  std::vector<ValueId>& old = model_.graphs_[graph.index].inputs;
+  ASSAY_CHECK(std::is_permutation(old.begin(), old.end(), inputs.begin(), inputs.end()));
+  old.assign(inputs.begin(), inputs.end());
+  touch(graph);
 }
 
 void Edit::replace_uses(ValueId old_value, ValueId new_value) {

@@ -42,6 +42,8 @@ class Edit {
   Graph& graph(GraphId id);  // for name and doc
   size_t add_function(Function function);
   Function& function(size_t index);
+  // Functions by index, ascending, that nothing calls; the others move up.
+  void erase_functions(std::span<const size_t> indices);
 
   ValueId add_input(GraphId graph, Symbol name, TypeId type = {});
   ValueId add_initializer(GraphId graph, Symbol name, TensorId tensor);
@@ -50,6 +52,9 @@ class Edit {
   // Makes `tensor` the default of an input.
   void set_default(ValueId input, TensorId tensor);
   void set_tensor(TensorId id, tensor::Tensor tensor);
+  // Takes the elements of a dense tensor away; type and shape stay.
+  void strip_tensor(TensorId id);
+  void set_doc(TensorId id, std::string_view doc);
 
   // Appends to the graph, or puts the node before another one of it.
   NodeId add_node(GraphId graph, const NodeSpec& spec, NodeId before = {});
@@ -57,10 +62,14 @@ class Edit {
   void set_operand(NodeId node, uint32_t index, ValueId value);
   void set_operands(NodeId node, std::span<const ValueId> values);
   void set_outputs(GraphId graph, std::span<const ValueId> values);
+  // The graph's inputs, all of them, in another order.
+  void order_inputs(GraphId graph, std::span<const ValueId> inputs);
   void replace_uses(ValueId old_value, ValueId new_value);
   void set_attributes(NodeId node, std::span<const Attribute> attributes);
   void set_attribute(NodeId node, Attribute attribute);
   void remove_attribute(NodeId node, Symbol name);
+  // The same content under another name.
+  static Attribute renamed(Attribute attribute, Symbol name);
   void set_op(NodeId node, Symbol op, Symbol domain = kEmpty);
   void rename(NodeId node, std::string_view name);
   void rename(ValueId value, Symbol name);

@@ -46,6 +46,11 @@ void Edit::set_attribute(NodeId id, Attribute attribute) {
   set_attributes(id, all);
 }
 
+Attribute Edit::renamed(Attribute attribute, Symbol name) {
+  attribute.name_ = name;
+  return attribute;
+}
+
 void Edit::remove_attribute(NodeId node, Symbol name) {
   std::vector<Attribute> kept;
   for (const Attribute& attribute : model_.nodes_[node].attributes) {

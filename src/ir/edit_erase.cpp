@@ -16,6 +16,20 @@ void Edit::erase(NodeId id) {
 
 void Edit::erase(GraphId body) { kill(std::vector<GraphId>{body}); }
 
+void Edit::erase_functions(std::span<const size_t> indices) {
+  std::vector<Function> kept;
+  size_t next = 0;
+  for (size_t i = 0; i < model_.functions_.size(); ++i) {
+    const bool is_erased = next < indices.size() && indices[next] == i;
+    next += is_erased ? 1 : 0;
+    if (is_erased) kill(std::vector<GraphId>{model_.functions_[i].body});
+    if (!is_erased) kept.push_back(std::move(model_.functions_[i]));
+  }
+  ASSAY_CHECK(next == indices.size());
+  model_.functions_ = std::move(kept);
+  if (!importing_) model_.edited_ = true;
+}
+
 void Edit::kill(std::vector<GraphId> bodies) {
   while (!bodies.empty()) {
     const GraphId body = bodies.back();

@@ -100,12 +100,17 @@ struct SparseTensor {
   tensor::Shape dims;
 };
 
+// Stands in the documentation of tensors whose elements were taken out, and of models that have such tensors.
+inline constexpr std::string_view kWeightless = "TRT_WEIGHTLESS";
+
 // A constant with what its TensorProto says besides: a name, external data, unread fields.
 struct TensorEntry {
   tensor::Tensor tensor;
   std::shared_ptr<const SparseTensor> sparse;  // set: a sparse tensor, and `tensor` is empty
   std::string_view external_location;          // relative path as written; empty: not external
   std::string_view name;                       // as in its TensorProto; lives as long as the model
+  std::string_view doc;                        // likewise
+  bool stripped = false;                       // its type is all there is; its bytes give an Error (unsupported)
   bool dirty = false;                          // its content was edited
   bool renamed = false;                        // the name in its TensorProto no longer holds
   SourceRange source;

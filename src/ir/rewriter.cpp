@@ -213,6 +213,12 @@ bool Rewriter::record(std::string_view reason) {
   return true;
 }
 
+void Rewriter::record(std::string_view reason, NodeId removed, std::vector<NodeId> added) {
+  ASSAY_CHECK(!is_done());
+  for (const NodeId node : added) edit_.origins().merge(node, {removed});
+  steps_.push_back({steps_.size() + 1, reason, {removed}, std::move(added), 0});
+}
+
 std::string Rewriter::explain(const RewriteStep& step) const {
   return fmt::format("step {}: {}: {} -> {}", step.number, step.reason, describe_all(model_, step),
                      describe_all(model_, {step.number, step.reason, step.added, {}, 0}));

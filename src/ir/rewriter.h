@@ -104,6 +104,8 @@ class Rewriter {
   bool commit(std::string_view reason, const Patch& patch);
   // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
   bool record(std::string_view reason);
+  // The same for a node that gave way to others; made before it is recorded, by whoever asked is_done().
+  void record(std::string_view reason, NodeId removed, std::vector<NodeId> added);
   bool is_done() const { return steps_.size() >= last_step_; }
   // Whether an existing value may stand in for another whose node is then removed: its type says as much, and where the
   // other is an output, it can take over its name.

@@ -158,6 +158,19 @@ TEST_F(RewriterTest, RemovesWhatNothingUses) {
   EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: nothing uses it: 1 unused value(s) -> nothing");
 }
 
+TEST_F(RewriterTest, RecordsANodeThatGaveWayToOthers) {
+  Edit edit(model_);
+  const NodeId made = add(edit, "Fast", "f", x_);
+  edit.replace_uses(result(conv_), result(made));
+  edit.move_before(made, conv_);
+  edit.erase(conv_);
+  Rewriter rewriter(model_);
+  rewriter.record("take another", conv_, {made});
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]),
+            "step 1: take another: the Conv node of `c` -> the Fast node of `f`");
+  EXPECT_EQ(model_.origins().of(made), (std::vector<NodeId>{conv_}));
+}
+
 TEST_F(RewriterTest, RefusesATypeThatSaysLess) {
   Patch worse;
   const TypeId other = model_.types().tensor(tensor::DType::float16, {});

@@ -30,6 +30,7 @@ class ModelExporter {
  private:
   void source_field(Rope& rope, const Field& field);
   void graph(Rope& rope, const Field* source);
+  bool is_next_function(const Field& field) const;
   void function(Rope& rope, const ir::Function& function);
   bool is_header_new() const { return model_.is_header_edited() || additions_.versions != Versions(); }
 
@@ -60,12 +61,19 @@ void ModelExporter::source_field(Rope& rope, const Field& field) {
   if (field.number == field::model::graph) {
     graph(rope, &field);
   } else if (field.number == field::model::functions) {
-    function(rope, model_.functions()[next_function_++]);
+    if (is_next_function(field)) function(rope, model_.functions()[next_function_++]);
   } else if (HeaderExporter::is_header(field.number) && is_header_new()) {
     header_.source_field(rope, field);
   } else {
     rope.borrow(field.whole);
   }
+}
+
+// Otherwise the function of this field was erased.
+bool ModelExporter::is_next_function(const Field& field) const {
+  if (next_function_ == model_.functions().size()) return false;
+  const ir::SourceRange& source = model_.functions()[next_function_].source;
+  return source.present && model_.source()->bytes().data() + source.offset == field.whole.data();
 }
 
 void ModelExporter::graph(Rope& rope, const Field* source) {
@@ -96,7 +104,7 @@ class ExternalWriter {
     for (const ExternalPiece& piece : pieces) {
       OutputFile& file = open(folder / piece.file);
       pad(file, piece.offset);
-      file.write(piece.storage->bytes());
+      piece.storage->stream([&file](Bytes bytes) { file.write(bytes); });
     }
   }
   void commit() {
@@ -191,7 +199,7 @@ EncodedModel encode(const ir::Model& model, const EncodeOptions& options) {
       const ir::TensorEntry& entry = model[model[id].constant];
       const tensor::Tensor& tensor = entry.tensor;
       const bool stays_outside = options.keeps_external && !entry.external_location.empty() && !entry.dirty;
-      if (stays_outside || entry.sparse || tensor::bit_width(tensor.dtype()) == 0) continue;
+      if (stays_outside || entry.sparse || entry.stripped || tensor::bit_width(tensor.dtype()) == 0) continue;
       if (tensor.size_bytes() <= *options.detach_above_bytes) continue;
       placement.detached.insert(&entry);
       result.detached.push_back({std::string(model.text(model[id].name)), tensor});

@@ -130,6 +130,16 @@ TEST_F(Export, edit_in_a_function_leaves_the_other_function) {
   EXPECT_NE(bytes_.find(original_.substr(graph_at)), std::string::npos) << "all behind the function keeps its bytes";
 }
 
+TEST_F(Export, an_erased_function_is_not_written) {
+  const size_t first[] = {0};
+  edit_.erase_functions(first);
+  save_and_reload();
+  ASSERT_EQ(model_.functions().size(), 1u);
+  EXPECT_EQ(model_.text(model_.functions()[0].name), "g");
+  EXPECT_LT(bytes_.size(), original_.size());
+  EXPECT_TRUE(original_.ends_with(bytes_)) << "all behind the function keeps its bytes";
+}
+
 TEST_F(Export, changed_attribute) {
   edit_.set_attribute(node_named("holder"), ir::Attribute::of(edit_.intern("axis"), int64_t{77}));
   save_and_reload();

@@ -73,6 +73,7 @@ enum : uint32_t {
   raw_data = 9,
   double_data = 10,
   uint64_data = 11,
+  doc_string = 12,
   external_data = 13,
   data_location = 14,
 };

@@ -73,6 +73,7 @@ void Inference::run() {
     type = declared_type(model_[input].type);
     if (!type.dims) continue;
     for (Dim& dim : *type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
+    for (const Dim& dim : *type.dims) input_dims_.insert(space_.to_id(dim));
   }
   infer_graph(graph);
 }
@@ -85,6 +86,10 @@ const Tensor* Inference::constant(ir::ValueId value) const {
   if (facts.kind != ir::ValueKind::initializer || !facts.constant.valid()) return nullptr;
   const ir::TensorEntry& entry = model_[facts.constant];
   return entry.sparse ? nullptr : &entry.tensor;
+}
+
+bool Inference::is_data_size(const Dim& dim) const {
+  return dim.is_unknown() || space_.has_fresh(dim) || data_dims_.contains(space_.to_id(dim));
 }
 
 const Elements* Inference::elements(ir::ValueId value) const {
@@ -100,7 +105,8 @@ Dim Inference::macs(ir::NodeId node) const {
 void Inference::write(ir::Edit& edit) {
   for (uint32_t i = 0; i < types_.size(); ++i) {
     const ir::Value& value = model_[ir::ValueId{i}];
-    if (!value.alive || !types_[i].known || value.kind == ir::ValueKind::initializer) continue;
+    const bool is_interface = value.kind == ir::ValueKind::input && value.graph == model_.main_graph();
+    if (!value.alive || !types_[i].known || value.kind == ir::ValueKind::initializer || is_interface) continue;
     const ir::TypeId type = to_ir(types_[i]);
     if (type.valid() && type != value.type) edit.set_type(ir::ValueId{i}, type);
   }
@@ -260,7 +266,18 @@ void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {
            fmt::format("`{}` is declared as {}, inferred is {}", printable(model_.text(model_[value].name)),
                        declared.text(), type.text()));
   }
-  type = refined(type, declared, space_);
+  const Type inferred = std::exchange(type, refined(type, declared, space_));
+  if (type.dims) note_data_dims(inferred, *type.dims);
+}
+
+// Names of dims that the model declares where inference knows nothing, and that no input has.
+void Inference::note_data_dims(const Type& inferred, const Dims& dims) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_open = !inferred.dims || inferred.dims->size() != dims.size() || (*inferred.dims)[i].is_unknown();
+    const bool is_named = !dims[i].is_unknown() && !dims[i].is_number();
+    const ir::DimId id = space_.to_id(dims[i]);
+    if (is_open && is_named && !input_dims_.contains(id)) data_dims_.insert(id);
+  }
 }
 
 Type Inference::declared_type(ir::TypeId id) {

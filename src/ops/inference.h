@@ -43,8 +43,8 @@ class Inference final : private BodyInference, private Runner {
   // Multiply-accumulates of a node; 0 where there are none worth counting, unknown where shapes are.
   Dim macs(ir::NodeId node) const;
   // Whether a dim depends on what only data decides, or on a dim that the model leaves unnamed.
-  bool is_data_size(const Dim& dim) const { return dim.is_unknown() || space_.has_fresh(dim); }
-  // Writes what was found into the model, as types of its values.
+  bool is_data_size(const Dim& dim) const;
+  // Writes what was found into the model, as types of its values; those of its inputs stay as they are.
   void write(ir::Edit& edit);
 
  private:
@@ -62,14 +62,17 @@ class Inference final : private BodyInference, private Runner {
   Knowledge known_of(ir::ValueId value) const;
   void take(ir::NodeId node, ir::ValueId value, Knowledge found);
   void merge_declared(ir::NodeId node, ir::ValueId value, Type& type);
+  void note_data_dims(const Type& inferred, const Dims& dims);
   Type declared_type(ir::TypeId id);
   ir::TypeId to_ir(const Type& type);
   void report(ir::NodeId node, std::string_view code, std::string message);
 
   ir::Model& model_;
-  DimSpace space_;
+  mutable DimSpace space_;  // knows dims by number as they are asked for
   Resolver callees_;
   std::vector<Type> types_;                                      // by value
+  std::set<ir::DimId> input_dims_;                               // of the model's inputs
+  std::set<ir::DimId> data_dims_;                                // that the model names and only data decides
   std::map<ir::ValueId, std::shared_ptr<const Tensor>> folded_;  // constants that nodes compute
   std::map<ir::ValueId, Elements> elements_;
   std::map<ir::NodeId, Dim> macs_;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "passes/precision/half_options.h"
+
 namespace assay::passes {
 
 struct FoldOptions {
@@ -17,6 +19,8 @@ struct Options {
   FoldOptions fold;
   // Of change-opset: the version of ai.onnx to write the model in; none: the newest.
   std::optional<int64_t> opset;
+  // Of to-float16 and to-bfloat16; which of the two the pass says.
+  HalfOptions half;
 };
 
 }  // namespace assay::passes

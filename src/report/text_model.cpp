@@ -87,7 +87,7 @@ void TextModelListing::block(std::string_view text, size_t indent) {
 }
 
 void TextModelListing::overview(const results::ModelOverview& overview) {
-  line("==== ONNX Model ====");
+  if (!options_.is_brief) line("==== ONNX Model ====");
   std::string others;
   for (const auto& [domain, version] : overview.opset_imports) {
     if (domain.empty() || domain == "ai.onnx") continue;
@@ -97,7 +97,7 @@ void TextModelListing::overview(const results::ModelOverview& overview) {
   line(fmt::format("Name: {} | ONNX Opset: {}{}", printable(overview.name), opset,
                    others.empty() ? "" : fmt::format(" | Other Opsets: {{{}}}", others)));
   blank();
-  summary_ = summary_text(overview);
+  if (!options_.is_brief) summary_ = summary_text(overview);
 }
 
 void TextModelListing::title(const results::GraphListing& graph) {

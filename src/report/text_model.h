@@ -11,6 +11,7 @@ struct TextListingOptions {
   bool layers = false;
   bool attributes = false;
   bool weights = false;
+  bool is_brief = false;  // without the title and the summary
 };
 
 // A model listing as text in the layout that users of the peer know, followed by a summary.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ops/eval.h"
 #include "schema/schema.h"
+#include "surgery/names.h"
 
 namespace assay::surgery {
 namespace {
@@ -20,11 +21,6 @@ int64_t opset_of(const ir::Model& model) {
     if (schema::canonical_domain(model.text(import.domain)).empty()) return import.version;
   }
   return 0;
-}
-
-ir::Symbol free_name(ir::Edit& edit, const ir::Model& model, std::string name) {
-  while (model.symbols().find(name).valid()) name += "_";
-  return edit.intern(name);
 }
 
 void bound_size(ir::Model& model, const SizeBound& item) {
@@ -40,7 +36,7 @@ void bound_size(ir::Model& model, const SizeBound& item) {
   ir::TensorEntry entry;
   entry.tensor = ops::make_rounded(dtype, {}, std::vector<int64_t>{item.bound});
   entry.dirty = true;
-  const ir::Symbol bound_name = free_name(edit, model, name + "_upper_bound");
+  const ir::Symbol bound_name = fresh_name(model, edit, name + "_upper_bound");
   entry.name = model.text(bound_name);
   const ir::ValueId bound = edit.add_initializer(value.graph, bound_name, edit.add_tensor(std::move(entry)));
   const std::array results = {value.name};
@@ -53,7 +49,7 @@ void bound_size(ir::Model& model, const SizeBound& item) {
   edit.set_type(model[min].results[0], value.type);
   edit.replace_uses(item.value, model[min].results[0]);
   edit.set_operands(min, operands);
-  edit.rename(item.value, free_name(edit, model, name + "_copy"));
+  edit.rename(item.value, fresh_name(model, edit, name + "_copy"));
 }
 
 }  // namespace

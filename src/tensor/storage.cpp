@@ -28,6 +28,9 @@ class MappedStorage final : public Storage {
       : file_(std::move(file)), bytes_(file_->bytes().subspan(offset, size)) {}
   uint64_t size_bytes() const override { return bytes_.size(); }
   Bytes bytes() const override { return bytes_; }
+  void release() const override {
+    file_->release(static_cast<uint64_t>(bytes_.data() - file_->bytes().data()), bytes_.size());
+  }
 
  private:
   std::shared_ptr<const MappedFile> file_;
@@ -46,6 +49,17 @@ class StringStorage final : public Storage {
  private:
   std::vector<std::string> strings_;
   uint64_t size_bytes_ = 0;
+};
+
+class AbsentStorage final : public Storage {
+ public:
+  AbsentStorage(uint64_t size_bytes, Error reason) : size_bytes_(size_bytes), reason_(std::move(reason)) {}
+  uint64_t size_bytes() const override { return size_bytes_; }
+  Bytes bytes() const override { throw reason_; }
+
+ private:
+  uint64_t size_bytes_;
+  Error reason_;
 };
 
 struct FreeMemory {
@@ -108,6 +122,10 @@ StoragePtr make_mapped(std::shared_ptr<const MappedFile> file, uint64_t offset, 
 
 StoragePtr make_strings(std::vector<std::string> strings) {
   return std::make_shared<StringStorage>(std::move(strings));
+}
+
+StoragePtr make_absent(uint64_t size_bytes, Error reason) {
+  return std::make_shared<AbsentStorage>(size_bytes, std::move(reason));
 }
 
 StoragePtr make_fill(std::vector<std::byte> pattern, uint64_t count) {

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
+#include "base/function_ref.h"
 
 namespace assay::tensor {
 
@@ -23,6 +25,10 @@ class Storage {
   virtual std::span<const std::string> strings() const;
   // Set where every element has the same bit pattern: one element's bytes.
   virtual Bytes fill_pattern() const { return {}; }
+  // Gives the bytes in order, in as many pieces as suit the storage; what has to be made for a piece is let go with it.
+  virtual void stream(FunctionRef<void(Bytes piece)> sink) const { sink(bytes()); }
+  // Gives memory back that is had again when bytes() is asked for the next time.
+  virtual void release() const {}
 };
 
 using StoragePtr = std::shared_ptr<const Storage>;
@@ -32,6 +38,8 @@ StoragePtr make_owned(std::vector<std::byte> bytes);
 // A range of a mapped file; `file` keeps the mapping alive.
 StoragePtr make_mapped(std::shared_ptr<const MappedFile> file, uint64_t offset, uint64_t size);
 StoragePtr make_strings(std::vector<std::string> strings);
+// Elements that are not there: `reason` is thrown when they are asked for.
+StoragePtr make_absent(uint64_t size_bytes, Error reason);
 // `count` elements of the same pattern, O(1) in memory until bytes() is asked for.
 StoragePtr make_fill(std::vector<std::byte> pattern, uint64_t count);
 

@@ -34,4 +34,11 @@ std::span<const std::string> Tensor::strings() const {
   return all.first(count_);
 }
 
+Tensor make_stripped(DType dtype, Shape shape) {
+  const uint64_t size_bytes = packed_bytes(dtype, element_count(shape).value_or(0)).value_or(0);
+  StoragePtr storage = make_absent(
+      size_bytes, Error(ErrorCode::unsupported, "weights were stripped (`surgeon weight-reconstruct` makes some up)"));
+  return Tensor(dtype, std::move(shape), std::move(storage));
+}
+
 }  // namespace assay::tensor

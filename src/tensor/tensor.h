@@ -40,4 +40,7 @@ Tensor make_tensor(DType dtype, Shape shape, std::span<const T> elements) {
   return Tensor(dtype, std::move(shape), make_owned({begin, begin + elements.size_bytes()}));
 }
 
+// A tensor whose elements were taken out of the model: its bytes give an Error (unsupported).
+Tensor make_stripped(DType dtype, Shape shape);
+
 }  // namespace assay::tensor

@@ -21,8 +21,10 @@ results::ModelSize size_of(const ir::Model& model) {
     const ir::Graph& graph = model[ir::GraphId{i}];
     size.nodes += graph.node_count;
     size.initializers += graph.initializers.size();
-    for (const ir::ValueId id : graph.initializers)
-      size.initializer_bytes += model[model[id].constant].tensor.size_bytes();
+    for (const ir::ValueId id : graph.initializers) {
+      const ir::TensorEntry& entry = model[model[id].constant];
+      if (!entry.stripped) size.initializer_bytes += entry.tensor.size_bytes();
+    }
   }
   return size;
 }
@@ -40,6 +42,7 @@ EditJob::EditJob(std::string_view command, std::string_view suffix, const Argume
 }
 
 ir::Model& EditJob::load() {
+  log().start(fmt::format("RUNNING | Command: {}", printable(environment_.command_line)));
   loaded_ = load_model(report_.model, arguments_, environment_);
   print_summary("Original Model:");
   report_.before = size_of(loaded_->model);
@@ -66,6 +69,8 @@ int EditJob::save() {
   report_.timings = {
       {"load_seconds", loaded_->load_seconds}, {"save_seconds", save_seconds}, {"total_seconds", total_.seconds()}};
   if (wants_json(arguments_)) write_json(arguments_, environment_, report::edit_json(report_));
+  log().finish(
+      fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total_.seconds(), printable(environment_.command_line)));
   return kExitEqual;
 }
 
@@ -74,7 +79,7 @@ void EditJob::print_summary(std::string_view title) {
   const std::vector<Diagnostic>& all = findings().all();
   for (; shown_findings_ < all.size(); ++shown_findings_) log().warning(all[shown_findings_].message);
   if (!log().enabled(LogLevel::info)) return;
-  report::TextModelListing listing({});
+  report::TextModelListing listing({.is_brief = true});
   inspect::list_model(model(), {}, inspect::model_overview(model()), listing);
   log().info(fmt::format("{}\n{}", title, listing.take_text()));
 }

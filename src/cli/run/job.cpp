@@ -20,6 +20,7 @@
 #include "ir/edit.h"
 #include "onnx/export.h"
 #include "onnx/load.h"
+#include "passes/precision/convert_floats.h"
 #include "remote/isolated_backend.h"
 
 namespace assay::cli {
@@ -89,6 +90,10 @@ class Job {
   void load() {
     loaded_ = load_model(request_.model, arguments_, environment_);
     require_runnable(*loaded_);
+    if (request_.converts_to_float16) {
+      log_.info("Converting float tensors to float16");
+      passes::convert_floats(loaded_->model, {}, loaded_->findings);
+    }
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
     request_.session.path = runnable_path();
     if (!request_.save_onnx.empty()) save_model();
@@ -111,7 +116,8 @@ class Job {
   std::filesystem::path runnable_path() const {
     const bool is_text = to_lower(std::filesystem::path(request_.model).extension().string()) == ".onnxtxt";
     const bool is_elsewhere = arguments_.has("--external-data-dir") || arguments_.flag("--ignore-external-data");
-    return request_.model == "-" || is_text || is_elsewhere ? "" : request_.model;
+    const bool is_other = request_.model == "-" || is_text || is_elsewhere || request_.converts_to_float16;
+    return is_other ? "" : request_.model;
   }
 
   // Inference on a copy, so that the backends may still read the file.
@@ -231,6 +237,7 @@ class Job {
     if (request_.model == "-") return std::nullopt;
     Diagnostics repeated;
     ir::Model model = onnx::load(request_.model, load_options(arguments_), repeated);
+    if (request_.converts_to_float16) passes::convert_floats(model, {}, repeated);
     return LoadedModel{std::move(model), std::move(repeated), 0};
   }
 

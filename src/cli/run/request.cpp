@@ -65,6 +65,7 @@ void read_files(const Arguments& arguments, RunRequest& request) {
   request.save_onnx = arguments.value("--save-onnx");
   request.save_onnx_options = save_options(arguments, request.save_onnx);
   request.infer_shapes = arguments.flag("--shape-inference");
+  request.converts_to_float16 = arguments.flag("--fp-to-fp16");
   if (arguments.has("--save-input-blob")) {
     const std::string folder = arguments.value("--save-input-blob");
     request.save_blobs = folder.empty() ? "." : folder;

@@ -37,6 +37,7 @@ struct RunRequest {
   std::string save_onnx;
   onnx::SaveOptions save_onnx_options;
   bool infer_shapes = false;
+  bool converts_to_float16 = false;
   std::string save_accuracy;
   std::string page;  // of HTML
   std::string junit;

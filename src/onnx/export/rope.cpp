@@ -112,24 +112,22 @@ void Rope::message_field(uint32_t field, Rope&& content) {
   append(std::move(content));
 }
 
-Bytes Rope::bytes_of(const Piece& piece) const {
-  if (piece.is_literal) return std::as_bytes(std::span(literals_).subspan(piece.offset, piece.size));
-  return piece.storage ? piece.storage->bytes() : piece.bytes;
+void Rope::stream(const Piece& piece, FunctionRef<void(Bytes)> sink) const {
+  if (piece.is_literal) return sink(std::as_bytes(std::span(literals_).subspan(piece.offset, piece.size)));
+  piece.storage ? piece.storage->stream(sink) : sink(piece.bytes);
 }
 
 std::vector<std::byte> Rope::to_bytes() const {
   std::vector<std::byte> result;
   result.reserve(size_);
-  for (const Piece& piece : pieces_) {
-    const Bytes bytes = bytes_of(piece);
-    result.insert(result.end(), bytes.begin(), bytes.end());
-  }
+  const auto append = [&result](Bytes bytes) { result.insert(result.end(), bytes.begin(), bytes.end()); };
+  for (const Piece& piece : pieces_) stream(piece, append);
   return result;
 }
 
 void Rope::write_to(OutputFile& file, const MappedFile* source) const {
   Sink sink(file, source);
-  for (const Piece& piece : pieces_) sink.write(bytes_of(piece));
+  for (const Piece& piece : pieces_) stream(piece, [&sink](Bytes bytes) { sink.write(bytes); });
   sink.flush();
 }
 

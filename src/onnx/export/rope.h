@@ -42,7 +42,7 @@ class Rope {
     bool is_literal = false;
   };
 
-  Bytes bytes_of(const Piece& piece) const;
+  void stream(const Piece& piece, FunctionRef<void(Bytes)> sink) const;
 
   std::string literals_;
   std::vector<Piece> pieces_;

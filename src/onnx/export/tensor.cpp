@@ -17,11 +17,8 @@ Rope entry(std::string_view key, std::string_view value) {
   return rope;
 }
 
-// Fields of a TensorProto that the model does not hold: documentation, metadata, what is not known.
-bool is_carried(uint32_t number) {
-  constexpr uint32_t doc_string = 12;
-  return number == doc_string || number > field::tensor::data_location;
-}
+// Fields of a TensorProto that the model does not hold: metadata, what is not known.
+bool is_carried(uint32_t number) { return number > field::tensor::data_location; }
 
 void carry_fields(Rope& rope, const ir::Model& model, const ir::SourceRange& source) {
   if (!source.present) return;
@@ -63,7 +60,7 @@ bool TensorExporter::moves(const ir::TensorEntry& entry) const {
 
 // What was outside stays so even where it is no initializer.
 bool TensorExporter::goes_outside(const ir::TensorEntry& entry, bool is_initializer) const {
-  const bool may_go = !entry.sparse && (is_initializer || !entry.external_location.empty());
+  const bool may_go = !entry.sparse && !entry.stripped && (is_initializer || !entry.external_location.empty());
   return may_go && !placement_.external_name.empty() && tensor::bit_width(entry.tensor.dtype()) > 0 &&
          entry.tensor.size_bytes() > placement_.threshold;
 }
@@ -95,9 +92,12 @@ Rope TensorExporter::tensor(const ir::TensorEntry& entry, std::string_view name,
   header(rope, entry.tensor, name);
   if (goes_outside(entry, is_initializer)) {
     place_outside(rope, entry.tensor, name);
+  } else if (entry.stripped) {
+    rope.text_field(field::tensor::raw_data, "");
   } else {
     encode_content(rope, entry.tensor);
   }
+  if (!entry.doc.empty()) rope.text_field(field::tensor::doc_string, entry.doc);
   carry_fields(rope, model_, entry.source);
   return rope;
 }

@@ -62,7 +62,9 @@ void GraphExporter::write_value_infos(Rope& rope, const Body& body) {
   collect_described(body);
   write_described_values(rope, body, number);
   for (const ir::Use& use : model_.outputs(body.id)) {
-    if (use.value) by_symbol_[source_name(use.value).index] = ValueId{};
+    if (!use.value) continue;
+    ValueId& described = by_symbol_[source_name(use.value).index];
+    if (described == use.value) described = ValueId{};
   }
   for (const NodeId node : ir::nodes(model_, body.id)) {
     for (const ValueId id : model_[node].results) {

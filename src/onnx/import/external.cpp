@@ -10,19 +10,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class UnreadStorage : public tensor::Storage {
- public:
-  UnreadStorage(std::string location, uint64_t size) : location_(std::move(location)), size_(size) {}
-  uint64_t size_bytes() const override { return size_; }
-  Bytes bytes() const override {
-    fail(ErrorCode::io, "the weights in `{}` were not read (--ignore-external-data)", printable(location_));
-  }
-
- private:
-  std::string location_;
-  uint64_t size_;
-};
-
 bool is_inside(const fs::path& path, const fs::path& folder) {
   const auto [end, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return end == folder.end();
@@ -30,8 +17,10 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-tensor::StoragePtr make_unread(std::string location, uint64_t size_bytes) {
-  return std::make_shared<UnreadStorage>(std::move(location), size_bytes);
+tensor::StoragePtr make_unread(std::string_view location, uint64_t size_bytes) {
+  return tensor::make_absent(
+      size_bytes, Error(ErrorCode::io, fmt::format("the weights in `{}` were not read (--ignore-external-data)",
+                                                   printable(location))));
 }
 
 void check_location(std::string_view location) {

@@ -40,6 +40,6 @@ class ExternalFiles {
 void check_location(std::string_view location);
 
 // Stands for weights that were left unread on request; asking for them is an Error (io).
-tensor::StoragePtr make_unread(std::string location, uint64_t size_bytes);
+tensor::StoragePtr make_unread(std::string_view location, uint64_t size_bytes);
 
 }  // namespace assay::onnx

@@ -49,7 +49,13 @@ ir::TensorEntry TensorImporter::import(const Message& message) {
                       ir::TensorEntry result;
                       result.name = parts.name;
                       result.source = range_of(message);
+                      result.doc = parts.doc;
                       if (parts.is_external) result.external_location = parts.external.location;
+                      result.stripped = is_stripped(parts, count);
+                      if (result.stripped) {
+                        result.tensor = tensor::make_stripped(parts.dtype, std::move(parts.dims));
+                        return result;
+                      }
                       tensor::StoragePtr data = storage(parts, count);
                       result.tensor = tensor::Tensor(parts.dtype, std::move(parts.dims), std::move(data));
                       return result;
@@ -72,6 +78,9 @@ void TensorImporter::read(const Message& message, Parts& parts) {
       case field::tensor::raw_data:
         if (field.type != WireType::bytes) fail_wire_type(field, "raw_data");
         parts.raw = field.payload;
+        break;
+      case field::tensor::doc_string:
+        parts.doc = as_string(field, "doc_string");
         break;
       case field::tensor::segment:
         fail(ErrorCode::unsupported, "it is stored in segments, which no tool writes");
@@ -97,6 +106,13 @@ void TensorImporter::read_external(const Message& message, ExternalReference& re
   if (key == "location") reference.location = value;
   if (key == "offset") reference.offset = parse_number(value, key);
   if (key == "length") reference.length = parse_number(value, key);
+}
+
+// Whether the file says of a tensor that has no data that they were taken out.
+bool TensorImporter::is_stripped(const Parts& parts, uint64_t count) {
+  const bool has_data = parts.is_external || !parts.typed.fields.empty() || (parts.raw && !parts.raw->empty());
+  const bool is_marked = parts.doc.find(ir::kWeightless) != std::string_view::npos;
+  return is_marked && !has_data && tensor::packed_bytes(parts.dtype, count).value_or(0) > 0;
 }
 
 tensor::StoragePtr TensorImporter::storage(Parts& parts, uint64_t count) {
@@ -125,7 +141,7 @@ tensor::StoragePtr TensorImporter::external_storage(const Parts& parts, uint64_t
   if (is_known && !needed) fail(ErrorCode::parse, "{} elements of {} are too many", count, tensor::name(parts.dtype));
   if (!options_.ignore_external_data) return external_.open(parts.external, needed);
   check_location(parts.external.location);
-  return make_unread(std::string(parts.external.location), needed.value_or(0));
+  return make_unread(parts.external.location, needed.value_or(0));
 }
 
 ir::TensorEntry TensorImporter::import_sparse(const Message& message) {

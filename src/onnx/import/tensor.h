@@ -32,6 +32,7 @@ class TensorImporter {
   // What a TensorProto says, before its sizes are checked.
   struct Parts {
     std::string_view name;
+    std::string_view doc;
     tensor::DType dtype = tensor::DType::undefined;
     tensor::Shape dims;
     std::optional<Bytes> raw;
@@ -40,6 +41,7 @@ class TensorImporter {
     bool is_external = false;
   };
 
+  static bool is_stripped(const Parts& parts, uint64_t count);
   void read(const Message& message, Parts& parts);
   void read_external(const Message& message, ExternalReference& reference);
   tensor::StoragePtr storage(Parts& parts, uint64_t count);

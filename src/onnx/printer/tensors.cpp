@@ -77,6 +77,8 @@ void TensorPrinter::append_content(std::string& out, const ir::TensorEntry& entr
     append_sparse(out, *entry.sparse);
   } else if (external) {
     append_external(out, *external);
+  } else if (entry.stripped) {
+    append_left_out(out, "stripped");
   } else if (!entry.external_location.empty() && !is_readable(entry.tensor)) {
     append_left_out(out, fmt::format("in `{}`, not read", printable(entry.external_location)));
   } else {

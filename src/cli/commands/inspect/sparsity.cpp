@@ -1,4 +1,4 @@
-#include "inspect/sparsity/sparsity.h"
+#include "surgery/sparsity/sparsity.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -35,7 +35,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const LoadedModel loaded = load_model(path, arguments, environment);
   print_findings(loaded.findings, environment);
   const Stopwatch checking;
-  results::SparsityReport report = inspect::inspect_sparsity(loaded.model);
+  results::SparsityReport report = surgery::inspect_sparsity(loaded.model);
   report.path = path;
   report.findings = loaded.findings.all();
   report.timings = {{"load_seconds", loaded.load_seconds}, {"check_seconds", checking.seconds()}};
@@ -51,7 +51,8 @@ Command command_inspect_sparsity() {
   return {.path = "inspect sparsity",
           .summary = "tell which weights are 2:4 structured sparse",
           .description =
-              "Looks at the weights of Conv, MatMul and Gemm along the axis that is summed over. A weight is "
+              "Looks at the weights of Conv, ConvTranspose, MatMul and Gemm along the axis that is summed over. A "
+              "weight is "
               "2:4 sparse where of every 4 consecutive elements at least 2 are zero. Weights behind "
               "QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose are found; quantised zeros "
               "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",

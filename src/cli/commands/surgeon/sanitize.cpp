@@ -1,13 +1,20 @@
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/edit/boundary_words.h"
 #include "cli/edit/edit_job.h"
+#include "cli/edit/observed_types.h"
 #include "cli/edit/pass_job.h"
+#include "cli/edit/size_bounds.h"
+#include "cli/options/groups/data.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
 #include "ir/selection.h"
+#include "surgery/override_shapes.h"
 
 namespace assay::cli {
 namespace {
+
+constexpr std::string_view kShapeOption = "--model-input-shapes";
 
 OptionGroup sanitize_group() {
   return {
@@ -47,9 +54,23 @@ OptionGroup sanitize_group() {
                 .arity = Arity::one_or_more,
                 .metavar = "NAME",
                 .help = "values that are left out of them; names may be wildcards"},
+               {.names = {"--override-input-shapes", "--override-inputs"},
+                .arity = Arity::one_or_more,
+                .repeat = Repeat::append,
+                .metavar = "NAME:SHAPE",
+                .help = "give inputs other shapes, as `x:[1,3,-1,'width']`; what depends on them is inferred anew",
+                .details = "A value that is computed can be named too: it becomes an input."},
+               {.names = {"--set-unbounded-dds-upper-bound"},
+                .arity = Arity::one_or_more,
+                .repeat = Repeat::append,
+                .metavar = "[NAME:]N",
+                .help = "put a Min behind values that decide how large a result becomes and that nothing bounds",
+                .details = "Without a name, for all of them: `inspect model --list-unbounded-dds` shows which. Done "
+                           "after folding."},
                {.names = {"--no-shape-inference"},
                 .arity = Arity::flag,
                 .help = "do not infer types and shapes before and after"},
+               fallback_inference_row(),
                {.names = {"--no-onnxruntime-shape-inference"},
                 .arity = Arity::flag,
                 .help = "accepted, without effect: inference is always Assay's own",
@@ -103,18 +124,49 @@ void warn_of_unused(const Arguments& arguments, Log& log) {
   }
 }
 
+std::vector<surgery::Boundary> overrides_of(const Arguments& arguments) {
+  std::vector<surgery::Boundary> shapes;
+  for (const std::string& word : arguments.values("--override-input-shapes")) {
+    shapes.push_back(parse_input_boundary("--override-input-shapes", word));
+    if (!shapes.back().shape) {
+      fail(ErrorCode::usage, "--override-input-shapes: expected NAME:[DIM,...], seen `{}`", printable(word));
+    }
+  }
+  return shapes;
+}
+
+void observe_all_types(const Arguments& arguments, EditJob& job) {
+  std::vector<ir::ValueId> values;
+  for (uint32_t i = 0; i < job.model().value_slots(); ++i) {
+    const ir::Value& value = job.model()[ir::ValueId{i}];
+    const bool has_type = value.kind == ir::ValueKind::input || value.kind == ir::ValueKind::result;
+    if (value.alive && has_type && value.graph == job.model().main_graph()) values.push_back(ir::ValueId{i});
+  }
+  observe_types(job.loaded(), values, generate_options(arguments, kShapeOption));
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const PassRequest request = pass_request(arguments);
+  const std::vector<surgery::Boundary> overrides = overrides_of(arguments);
+  const std::vector<SizeBoundWord> bounds = parse_size_bounds(arguments.values("--set-unbounded-dds-upper-bound"));
+  generate_options(arguments, kShapeOption);  // wrong words are said before the model is read
+  if (arguments.flag("--no-shape-inference") && arguments.flag("--force-fallback-shape-inference")) {
+    fail(ErrorCode::usage, "--no-shape-inference and --force-fallback-shape-inference exclude each other");
+  }
   EditJob job("surgeon sanitize", "sanitized", arguments, environment);
   warn_of_unused(arguments, job.log());
   ir::Model& model = job.load();
-  const bool infers = !arguments.flag("--no-shape-inference");
+  const bool observes = arguments.flag("--force-fallback-shape-inference");
+  const bool infers = !observes && !arguments.flag("--no-shape-inference");
   if (infers) infer_shapes(job.loaded());
   const ir::OutputSelection outputs = selection_of(arguments);
   if (!outputs.is_empty()) {
     ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));
   }
+  surgery::override_shapes(model, overrides, job.findings());
+  if (observes) observe_all_types(arguments, job);
   run_passes(request, job);
+  bound_sizes(bounds, job);
   if (infers) infer_shapes(job.loaded());
   return job.save();
 }
@@ -129,7 +181,8 @@ Command command_surgeon_sanitize() {
               "of the model stay the same bit for bit. Random nodes, quantisation and results that would make the "
               "file much larger are left alone; -v says which and why.",
           .positionals = {model_positional()},
-          .groups = edit_groups({sanitize_group(), pass_group()}),
+          .groups = edit_groups(
+              {sanitize_group(), pass_group(), data_group({kShapeOption, "--model-inputs", "--input-shapes"})}),
           .run = run};
 }
 

@@ -54,7 +54,7 @@ std::optional<exec::ValueRange> parse_pair(const Arguments& arguments, std::stri
 
 }  // namespace
 
-OptionGroup data_group() {
+OptionGroup data_group(std::vector<std::string_view> shape_options) {
   const auto bound = [](std::string_view name, std::string_view help) {
     return OptionRow{.names = {name}, .metavar = "NUMBER", .help = help, .hidden = true};
   };
@@ -62,7 +62,7 @@ OptionGroup data_group() {
       .title = "Data Loader",
       .description = "The inputs that are made up",
       .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the made-up inputs"},
-               {.names = {"--input-shapes", "--inputs"},
+               {.names = std::move(shape_options),
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,
                 .metavar = "NAME:[DIM,...]",
@@ -83,17 +83,19 @@ OptionGroup data_group() {
   };
 }
 
-exec::GenerateOptions generate_options(const Arguments& arguments) {
+exec::GenerateOptions generate_options(const Arguments& arguments, std::string_view shape_option) {
   exec::GenerateOptions options;
   const int64_t seed = parse_integer("--seed", arguments.value("--seed"));
   if (seed < 0 || seed > std::numeric_limits<uint32_t>::max()) {
     fail(ErrorCode::usage, "--seed must be between 0 and 4294967295, seen {}", seed);
   }
   options.seed = static_cast<uint64_t>(seed);
-  if (arguments.has("--max-memory")) options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
-  for (const std::string& text : arguments.values("--input-shapes")) {
+  if (arguments.knows("--max-memory") && arguments.has("--max-memory")) {
+    options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
+  }
+  for (const std::string& text : arguments.values(shape_option)) {
     if (text.ends_with(":auto")) continue;  // as the model says
-    options.shapes.push_back(parse_input_shape("--input-shapes", text));
+    options.shapes.push_back(parse_input_shape(shape_option, text));
   }
   for (const std::string& text : arguments.values("--val-range")) options.ranges.push_back(parse_range(text));
   options.integer_range = parse_pair(arguments, "--int-min", "--int-max", {.low = 1, .high = 25});

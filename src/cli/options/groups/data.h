@@ -7,8 +7,8 @@
 
 namespace assay::cli {
 
-// How inputs are made up: `--seed`, `--input-shapes`, `--val-range`, ...
-OptionGroup data_group();
-exec::GenerateOptions generate_options(const Arguments& arguments);
+// How inputs are made up: `--seed`, `--val-range`, `--input-shapes` or what a command calls it, ...
+OptionGroup data_group(std::vector<std::string_view> shape_options = {"--input-shapes", "--inputs"});
+exec::GenerateOptions generate_options(const Arguments& arguments, std::string_view shape_option = "--input-shapes");
 
 }  // namespace assay::cli

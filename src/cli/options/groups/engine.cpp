@@ -1,5 +1,7 @@
 #include "cli/options/groups/engine.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace assay::cli {
@@ -53,8 +55,7 @@ std::vector<OptionRow> refused_rows() {
                                       "--use-tftrt",
                                       "--xla",
                                       "--allow-growth",
-                                      "--dynamic-op",
-                                      "--fp-to-fp16"}) {
+                                      "--dynamic-op"}) {
     rows.push_back(refused({name}, Arity::flag));
   }
   for (const std::string_view name : {"--precision-constraints",
@@ -150,13 +151,23 @@ OptionGroup engine_run_group() {
           .rows = refused_rows()};
 }
 
+OptionGroup engine_convert_group() {
+  OptionGroup group = engine_run_group();
+  constexpr std::string_view kOwn[] = {"--fp16", "--bf16", "--precision-constraints", "--layer-precisions"};
+  std::erase_if(group.rows, [&](const OptionRow& row) {
+    return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
+  });
+  group.rows.push_back(refused({"--exclude-tactics"}, Arity::one));
+  group.rows.push_back(refused({"--pooled-outputs"}, Arity::flag));
+  return group;
+}
+
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments) {
   for (const OptionRow& row : group.rows) {
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
     if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
-    if (name == "--fp-to-fp16") fail(ErrorCode::unsupported, "`{}`: this build cannot convert models", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngine);
   }
 }

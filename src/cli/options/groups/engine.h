@@ -10,6 +10,8 @@ namespace assay::cli {
 OptionGroup engine_view_group();
 // The same for options that build or run an engine.
 OptionGroup engine_run_group();
+// The same, without those that a conversion to ONNX has a meaning for.
+OptionGroup engine_convert_group();
 
 // Error (unsupported) if an option of the group was given.
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);

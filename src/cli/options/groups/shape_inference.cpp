@@ -21,6 +21,12 @@ OptionGroup shape_inference_group() {
   };
 }
 
+OptionRow fallback_inference_row() {
+  return {.names = {"--force-fallback-shape-inference"},
+          .arity = Arity::flag,
+          .help = "take types and shapes from one run of the model on made-up inputs; dynamic dims become static"};
+}
+
 void note_contradictions(const ops::Inference& inference, LoadedModel& loaded) {
   for (const ops::InferenceFinding& finding : inference.findings()) {
     const std::string node = ir::describe(loaded.model, finding.node);

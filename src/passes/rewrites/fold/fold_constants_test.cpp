@@ -104,7 +104,8 @@ TEST(FoldConstants, folds_in_bodies_and_keeps_what_they_capture) {
 
 TEST(FoldConstants, folds_in_functions_but_not_what_a_call_binds) {
   const Outcome outcome = fold(
-      "<ir_version: 10, opset_import: [\"\" : 21, \"f\" : 1]> g (float[2] x) => (float[2] y) { y = f.shift <by = 3.0> (x) }"
+      "<ir_version: 10, opset_import: [\"\" : 21, \"f\" : 1]> g (float[2] x) => (float[2] y) { y = f.shift <by = 3.0> "
+      "(x) }"
       "<domain: \"f\", opset_import: [\"\" : 21]> shift <by> (a) => (b) {"
       " c = Constant <value_float = 2.0> () d = Neg(c) e = Constant <value_float: float = @by> ()"
       " g = Add(d, e) b = Add(a, g) }");
@@ -121,8 +122,8 @@ TEST(FoldConstants, can_stop_after_any_step) {
 }
 
 TEST(SimplifyShapes, folds_what_known_dims_give) {
-  const Outcome outcome = fold(
-      "g (float[N, 3, 4] x) => (int64[1] y) { s = Shape(x) i = Constant <value_ints = [1]> () y = Gather(s, i) }");
+  const Outcome outcome =
+      fold("g (float[N, 3, 4] x) => (int64[1] y) { s = Shape(x) i = Constant <value_ints = [1]> () y = Gather(s, i) }");
   EXPECT_EQ(outcome.nodes, "");
 }
 
@@ -155,8 +156,7 @@ TEST(SimplifyShapes, does_not_mix_copied_and_inferred_dims) {
 
 TEST(SimplifyShapes, does_not_believe_a_stale_declaration) {
   // The batch was made dynamic at the input; the value between still says 1.
-  const Outcome outcome = fold(
-      "g (float[N, 3] x) => (int64[2] y) <float[1, 3] t> { t = Relu(x) y = Shape(t) }");
+  const Outcome outcome = fold("g (float[N, 3] x) => (int64[2] y) <float[1, 3] t> { t = Relu(x) y = Shape(t) }");
   EXPECT_EQ(outcome.nodes, "Relu Shape");
 }
 
@@ -164,7 +164,8 @@ TEST(Sort, puts_nodes_behind_what_they_need) {
   Diagnostics findings;
   ir::Model model = onnx::parse_text(
       "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1] x) => (float[1] y) "
-      "{ y = Exp(b) a = Relu(x) b = Neg(a) c = Abs(x) }", findings);
+      "{ y = Exp(b) a = Relu(x) b = Neg(a) c = Abs(x) }",
+      findings);
   ir::Rewriter rewriter(model);
   Pipeline pipeline(model, rewriter, {});
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
@@ -179,7 +180,8 @@ TEST(Sort, minds_what_bodies_capture) {
   ir::Model model = onnx::parse_text(
       "<ir_version: 10, opset_import: [\"\" : 21]> g (bool c, float[1] x) => (float[1] y) { y = If (c) <"
       "then_branch = t () => (float[1] p) { p = Exp(k) }, else_branch = e () => (float[1] r) { r = Neg(k) }> "
-      "k = Relu(x) }", findings);
+      "k = Relu(x) }",
+      findings);
   ir::Rewriter rewriter(model);
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
   Pipeline(model, rewriter, {}).run(kSort);
@@ -189,7 +191,8 @@ TEST(Sort, minds_what_bodies_capture) {
 TEST(Sort, names_the_nodes_of_a_cycle) {
   Diagnostics findings;
   ir::Model model = onnx::parse_text(
-      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1] x) => (float[1] y) { y = Exp(b) a = Add(x, b) b = Neg(a) }",
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1] x) => (float[1] y) { y = Exp(b) a = Add(x, b) b = "
+      "Neg(a) }",
       findings);
   ir::Rewriter rewriter(model);
   constexpr std::array<std::string_view, 1> kSort = {"sort"};

@@ -1,0 +1,101 @@
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/convert/conversion.h"
+#include "cli/convert/target.h"
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/engine.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/model_output.h"
+#include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/run.h"
+#include "cli/options/groups/shape_inference.h"
+#include "cli/stopwatch.h"
+#include "ir/edit.h"
+#include "report/json_conversion.h"
+
+namespace assay::cli {
+namespace {
+
+void set_outputs(const Arguments& arguments, LoadedModel& loaded) {
+  const ir::OutputSelection selection = parse_outputs(arguments);
+  if (selection.is_empty()) return;
+  ir::Edit(loaded.model)
+      .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
+}
+
+void save(const LoadedModel& loaded, const std::string& output, const onnx::SaveOptions& options, Log& log) {
+  log.info("Saving ONNX model to: " + printable(output));
+  const onnx::SaveReport saved = onnx::save(loaded.model, output, options);
+  if (!saved.external_name.empty()) log.info("Weights are in the file beside it: " + printable(saved.external_name));
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const Stopwatch total;
+  results::ConversionReport report;
+  report.model = arguments.value("model_file");
+  report.output = conversion_output(arguments);
+  refuse_absent_options(engine_convert_group(), arguments);
+  const exec::SessionOptions session = session_options(arguments);  // sets the number of threads
+  const onnx::SaveOptions options = save_options(arguments, report.output);
+  LoadedModel loaded = load_model(report.model, arguments, environment);
+  require_runnable(loaded);
+  const Stopwatch converting;
+  if (arguments.flag("--shape-inference")) infer_shapes(loaded);
+  set_outputs(arguments, loaded);
+  ConversionJob job{arguments, environment, loaded, report};
+  for (const Conversion& conversion : conversions()) {
+    if (!conversion.suffix(arguments, true).empty()) conversion.run(job);
+  }
+  print_findings(loaded.findings, environment);
+  const double convert_seconds = converting.seconds();
+  const Stopwatch saving;
+  save(loaded, report.output, options, environment.log);
+  report.findings = loaded.findings.all();
+  report.timings = {{"load_seconds", loaded.load_seconds},
+                    {"convert_seconds", convert_seconds},
+                    {"save_seconds", saving.seconds()},
+                    {"total_seconds", total.seconds()}};
+  if (wants_json(arguments)) write_json(arguments, environment, report::conversion_json(report));
+  return kExitEqual;
+}
+
+OptionGroup target_group() {
+  return {.title = "Target",
+          .description = "What the model is converted to",
+          .rows = {{.names = {"--convert-to"},
+                    .choices = {"onnx", "trt", "onnx-like-trt-network"},
+                    .help = "the kind of the output; by default its name decides: .onnx, .engine, .plan"}}};
+}
+
+std::vector<OptionGroup> groups() {
+  std::vector<OptionGroup> all = {logging_group(), model_group(),  onnx_load_group(),   shape_inference_group(),
+                                  output_group(),  target_group(), model_output_group()};
+  for (const Conversion& conversion : conversions()) {
+    for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
+  }
+  for (OptionGroup& group : std::vector{onnx_save_group(), limits_group(), json_group(), engine_convert_group()}) {
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+}  // namespace
+
+Command command_convert() {
+  return {.path = "convert",
+          .summary = "convert a model to another precision or form",
+          .description =
+              "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`), with other outputs, "
+              "or with inferred shapes. Without --output the result lies beside the model, as MODEL.fp16.onnx. "
+              "Engines are recognised and refused: the built-in engine is not part of this build. Exit status: 0 the "
+              "model is written, 2 wrong usage or input, 3 an engine is asked for, or a backend failed.",
+          .positionals = {model_positional()},
+          .groups = groups(),
+          .run = run};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,84 @@
+#include "surgery/insert.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/edit/attribute_words.h"
+#include "cli/edit/edit_job.h"
+#include "cli/options/groups/shape_inference.h"
+
+namespace assay::cli {
+namespace {
+
+surgery::Insertion parse_insertion(const Arguments& arguments) {
+  surgery::Insertion insertion;
+  insertion.op = arguments.value("--op");
+  insertion.domain = arguments.value("--domain");
+  insertion.name = arguments.value("--name");
+  insertion.inputs = arguments.values("--inputs");
+  insertion.outputs = arguments.values("--outputs");
+  if (insertion.op.empty()) fail(ErrorCode::usage, "--op: expected the type of a node, got an empty word");
+  for (const std::string& word : arguments.values("--attrs")) {
+    surgery::NamedAttribute attribute = parse_attribute("--attrs", word);
+    for (const surgery::NamedAttribute& other : insertion.attributes) {
+      if (other.name == attribute.name) {
+        fail(ErrorCode::usage, "--attrs: `{}` is given twice", printable(attribute.name));
+      }
+    }
+    insertion.attributes.push_back(std::move(attribute));
+  }
+  return insertion;
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  EditJob job("surgeon insert", "inserted", arguments, environment);
+  const surgery::Insertion insertion = parse_insertion(arguments);
+  ir::Model& model = job.load();
+  const ir::NodeId node = surgery::insert(model, insertion, job.findings());
+  for (const ir::ValueId result : model[node].results) {
+    job.changed("insert", insertion.op, std::string(model.text(model[result].name)));
+  }
+  if (arguments.flag("--shape-inference")) infer_shapes(job.loaded());
+  return job.save();
+}
+
+OptionGroup insertion_group() {
+  return {.title = "Node",
+          .description = "The node that is inserted, and where",
+          .rows = {{.names = {"--inputs"},
+                    .arity = Arity::one_or_more,
+                    .metavar = "NAME",
+                    .help = "the tensors that the node reads, in order; an empty word leaves an optional one out",
+                    .required = true},
+                   {.names = {"--outputs"},
+                    .arity = Arity::one_or_more,
+                    .metavar = "NAME",
+                    .help = "the tensors of the model that the node gives instead of what gives them now",
+                    .required = true},
+                   {.names = {"--op"}, .help = "the type of the node", .required = true},
+                   {.names = {"--domain"}, .help = "the domain of the type; default: that of ONNX"},
+                   {.names = {"--name"}, .help = "the name of the node; default: none"},
+                   {.names = {"--attrs"},
+                    .arity = Arity::one_or_more,
+                    .repeat = Repeat::append,
+                    .metavar = "NAME=VALUE",
+                    .help = "attributes: integers, floats, text, and lists of one of these in brackets",
+                    .details = "As axis=1, alpha=0.5, mode=linear, pads=[0,1,0,1]; in quotes a number is text."}}};
+}
+
+}  // namespace
+
+Command command_surgeon_insert() {
+  return {
+      .path = "surgeon insert",
+      .summary = "put a node between tensors of a model",
+      .description =
+          "What read the outputs reads those of the new node; what only computed the old ones goes. A tensor may be "
+          "input and output at once: then the node stands behind it. A graph output keeps its name; otherwise the "
+          "new tensor has the name of the old one with _polygraphy_surgeon_insert_output behind it. The operator "
+          "need not be known.",
+      .positionals = {model_positional()},
+      .groups = edit_groups({insertion_group(), shape_inference_group()}),
+      .run = run};
+}
+
+}  // namespace assay::cli

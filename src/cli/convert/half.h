@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cli/convert/conversion.h"
+
+namespace assay::cli {
+
+// Float16 and bfloat16: the members of their Conversion.
+std::string_view half_suffix(const Arguments& arguments, bool is_onnx);
+std::vector<OptionGroup> half_groups();
+void convert_to_half(ConversionJob& job);
+
+}  // namespace assay::cli

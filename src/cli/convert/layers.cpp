@@ -1,0 +1,64 @@
+#include "cli/convert/layers.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/values.h"
+
+namespace assay::cli {
+namespace {
+
+OptionRow list(std::string_view name, std::string_view metavar, std::string_view help) {
+  return {.names = {name}, .arity = Arity::one_or_more, .repeat = Repeat::append, .metavar = metavar, .help = help};
+}
+
+tensor::DType precision(std::string_view option, const std::string& word) {
+  const std::string lower = to_lower(word);
+  if (lower == "fp16" || lower == "half") return tensor::DType::float16;
+  if (lower == "bf16") return tensor::DType::bfloat16;
+  if (lower == "fp32") return tensor::DType::float32;
+  const std::optional<tensor::DType> found = tensor::find_dtype(lower);
+  if (found && tensor::is_floating(*found)) return *found;
+  fail(ErrorCode::usage, "{}: expected float32, float16 or bfloat16, seen `{}`", option, printable(word));
+}
+
+LayerPrecision parse(std::string_view option, const std::string& text) {
+  const KeyValue parts = split_key_value(text);
+  if (parts.key.empty()) fail(ErrorCode::usage, "{}: expected LAYER:TYPE, seen `{}`", option, printable(text));
+  return {parts.key, precision(option, parts.value)};
+}
+
+bool is_engine_word(const std::string& word) { return word == "obey" || word == "prefer" || word == "none"; }
+
+}  // namespace
+
+OptionGroup layer_group() {
+  return {
+      .title = "Layers",
+      .description = "Which nodes are converted; names are those of nodes or of their results, and may be wildcards",
+      .rows = {list("--exclude", "NAME", "nodes that stay as they are"),
+               list("--op-types", "OP", "convert nodes of these operators only"),
+               list("--exclude-op-types", "OP", "operators whose nodes stay as they are"),
+               list("--layer-precisions", "LAYER:TYPE",
+                    "the type of single nodes: float32, or the one that is converted to, also where the node would "
+                    "better stay float32"),
+               {.names = {"--precision-constraints"},
+                .arity = Arity::one_or_more,
+                .repeat = Repeat::append,
+                .metavar = "LAYER:TYPE",
+                .help = "older form of --layer-precisions; `obey`, `prefer` and `none` have no effect here",
+                .hidden = true}},
+  };
+}
+
+std::vector<LayerPrecision> layer_precisions(const Arguments& arguments) {
+  std::vector<LayerPrecision> found;
+  for (const std::string& text : arguments.values("--layer-precisions")) {
+    found.push_back(parse("--layer-precisions", text));
+  }
+  for (const std::string& text : arguments.values("--precision-constraints")) {
+    if (!is_engine_word(text)) found.push_back(parse("--precision-constraints", text));
+  }
+  return found;
+}
+
+}  // namespace assay::cli

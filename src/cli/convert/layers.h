@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "tensor/dtype.h"
+
+namespace assay::cli {
+
+// Which nodes a conversion is about: `--exclude`, `--op-types`, `--layer-precisions`, ...
+OptionGroup layer_group();
+
+// `LAYER:TYPE`
+struct LayerPrecision {
+  std::string layer;
+  tensor::DType dtype;
+};
+// Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other words.
+std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
+
+}  // namespace assay::cli

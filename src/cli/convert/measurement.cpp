@@ -1,0 +1,129 @@
+#include "cli/convert/measurement.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/groups/backends.h"
+#include "compare/measure.h"
+#include "inspect/value_sizes.h"
+#include "passes/precision/float_values.h"
+
+namespace assay::cli {
+namespace {
+
+constexpr uint64_t kBudgetBytes = uint64_t{1} << 30;   // of the values that are asked for together
+constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // what a value of unknown size is taken for
+
+ir::Model load_copy(const ConversionJob& job) {
+  const std::string path = job.arguments.value("model_file");
+  if (path == "-") fail(ErrorCode::usage, "to be measured, the model has to come from a file");
+  Diagnostics repeated;
+  return onnx::load(path, load_options(job.arguments), repeated);
+}
+
+// Compares each value with what the first runner gave of it, and lets both go.
+class ErrorWatcher final : public exec::DriveWatcher {
+ public:
+  void on_opening(size_t) override {}
+  void on_opened(size_t) override {}
+  void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
+  void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
+    if (!value.is_tensor()) return;
+    const std::string key(name);
+    if (runner == 0) {
+      held_.insert_or_assign(key, value.tensor());
+    } else if (const auto held = held_.find(key); held != held_.end()) {
+      compare(key, value.tensor(), held->second);
+      held_.erase(held);
+    }
+  }
+  void on_iteration(size_t, uint64_t, std::optional<double>) override {}
+  void on_finished(size_t) override {}
+  void on_failure(size_t, const Error& error) override { failure_ = error; }
+  bool wants_stop() const override { return failure_.has_value(); }
+
+  std::map<std::string, results::LayerError> take() {
+    if (failure_) throw Error(*failure_);
+    return std::move(errors_);
+  }
+
+ private:
+  void compare(const std::string& name, const tensor::Tensor& half, const tensor::Tensor& reference) {
+    if (half.shape() != reference.shape() || half.count() == 0) return;
+    const results::PairMetrics metrics = compare::measure(half, reference, {.infinities_equal = true});
+    const results::LayerError seen = {metrics.absolute.greatest, metrics.relative.greatest, metrics.cosine};
+    const auto [known, is_new] = errors_.emplace(name, seen);
+    if (!is_new) known->second = worse(known->second, seen);
+  }
+
+  std::map<std::string, tensor::Tensor> held_;
+  std::map<std::string, results::LayerError> errors_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+results::LayerError worse(const results::LayerError& a, const results::LayerError& b) {
+  return {std::max(a.max_abs, b.max_abs), std::max(a.max_rel, b.max_rel), std::min(a.cosine, b.cosine)};
+}
+
+Measurement::Measurement(const ConversionJob& job, std::string backend)
+    : backend_(std::move(backend)),
+      session_(session_options(job.arguments)),
+      model_(load_copy(job)),
+      findings_(job.loaded.findings),
+      data_(calibration_data(model_, job.arguments, job.environment, findings_)),
+      taps_(plan_taps(job)) {}
+
+exec::TapPlan Measurement::plan_taps(const ConversionJob& job) {
+  const std::optional<tensor::NamedData> feeds = data_.source->get(0);
+  if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
+  ir::Model scratch = load_copy(job);
+  const std::map<std::string, uint64_t> sizes = inspect::value_sizes(scratch, *feeds);
+  const passes::FloatModel floats(scratch, tensor::DType::float16);
+  std::vector<exec::Tap> taps;
+  for (const ir::NodeId node : ir::nodes(scratch, scratch.main_graph())) {
+    for (const ir::ValueId value : scratch[node].results) {
+      if (!value || floats.holds[value.index] != passes::Holds::float32) continue;
+      const std::string name(scratch.text(scratch[value].name));
+      const auto size = sizes.find(name);
+      taps.push_back({name, size == sizes.end() ? kUnknownBytes : size->second});
+    }
+  }
+  return exec::plan_taps(taps, kBudgetBytes);
+}
+
+exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const {
+  exec::SessionOptions options = session_;
+  for (const std::vector<std::string>& group : taps)
+    options.values.insert(options.values.end(), group.begin(), group.end());
+  return exec::backend_runner(name, exec::find_backend(backend_, session_.search), model, std::move(options));
+}
+
+quantize::Ranges Measurement::ranges() {
+  return quantize::measure_ranges(runner(model_, taps_, backend_), model_, *data_.source, taps_, findings_);
+}
+
+std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
+  std::set<std::string_view> known;
+  for (const ir::NodeId node : ir::nodes(converted, converted.main_graph())) {
+    for (const ir::ValueId value : converted[node].results) {
+      if (value) known.insert(converted.text(converted[value].name));
+    }
+  }
+  exec::TapPlan taps = taps_;
+  for (std::vector<std::string>& group : taps) {
+    std::erase_if(group, [&](const std::string& name) { return !known.contains(name); });
+  }
+  ErrorWatcher watcher;
+  exec::DrivePlan plan;
+  plan.taps = taps;
+  const std::array runners = {runner(model_, taps, "float32"), runner(converted, taps, "converted")};
+  exec::drive(runners, &model_, data_.source.get(), plan, watcher, findings_);
+  return watcher.take();
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "cli/convert/calibration_data.h"
+#include "cli/convert/conversion.h"
+#include "exec/tap_plan.h"
+#include "quantize/ranges.h"
+
+namespace assay::cli {
+
+// The greater error of each kind.
+results::LayerError worse(const results::LayerError& a, const results::LayerError& b);
+
+// A copy of the model as it was before it is converted, with inputs, to be run on one backend.
+class Measurement {
+ public:
+  // Error (usage) if the model does not come from a file; Errors of the inputs.
+  Measurement(const ConversionJob& job, std::string backend);
+
+  // Of the inputs and all float32 values of the main graph.
+  quantize::Ranges ranges();
+  // What it costs to compute the main graph's values as `converted` does, by name. Values that it does not have are
+  // left out.
+  std::map<std::string, results::LayerError> errors(const ir::Model& converted);
+
+ private:
+  exec::TapPlan plan_taps(const ConversionJob& job);
+  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
+
+  std::string backend_;
+  exec::SessionOptions session_;
+  ir::Model model_;
+  Diagnostics& findings_;
+  CalibrationData data_;
+  exec::TapPlan taps_;
+};
+
+}  // namespace assay::cli

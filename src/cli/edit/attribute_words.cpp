@@ -1,0 +1,90 @@
+#include "cli/edit/attribute_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/values.h"
+
+namespace assay::cli {
+namespace {
+
+using Scalar = std::variant<int64_t, float, std::string>;
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+template <typename Number>
+std::optional<Number> read_number(std::string_view option, std::string_view text) {
+  if (text.starts_with('+') && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, number);
+  if (text.empty() || result.ptr != end || result.ec == std::errc::invalid_argument) return std::nullopt;
+  if (result.ec == std::errc()) return number;
+  fail(ErrorCode::usage, "{}: `{}` is beyond the range of an attribute", option, printable(text));
+}
+
+Scalar parse_scalar(std::string_view option, std::string_view text) {
+  if (const std::optional<int64_t> number = read_number<int64_t>(option, text)) return *number;
+  if (const std::optional<float> number = read_number<float>(option, text)) return *number;
+  const bool is_quoted = text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0];
+  return std::string(is_quoted ? text.substr(1, text.size() - 2) : text);
+}
+
+float as_float(const Scalar& scalar) {
+  const int64_t* const integer = std::get_if<int64_t>(&scalar);
+  return integer ? static_cast<float>(*integer) : std::get<float>(scalar);
+}
+
+// Integers among floats become floats; text does not mix with numbers.
+surgery::AttributeValue parse_list(std::string_view option, std::string_view inner, std::string_view word) {
+  std::vector<Scalar> items;
+  for (const std::string_view item : split(inner, ',')) items.push_back(parse_scalar(option, trimmed(item)));
+  const auto count = [&]<typename T>(T) {
+    return static_cast<size_t>(
+        std::ranges::count_if(items, [](const Scalar& s) { return std::holds_alternative<T>(s); }));
+  };
+  const size_t texts = count(std::string());
+  if (texts > 0 && texts < items.size()) {
+    fail(ErrorCode::usage, "{}: the list in `{}` mixes text and numbers", option, printable(word));
+  }
+  if (texts > 0) {
+    std::vector<std::string> list;
+    for (Scalar& item : items) list.push_back(std::move(std::get<std::string>(item)));
+    return list;
+  }
+  if (count(int64_t{}) == items.size()) {
+    std::vector<int64_t> list;
+    for (const Scalar& item : items) list.push_back(std::get<int64_t>(item));
+    return list;
+  }
+  std::vector<float> list;
+  for (const Scalar& item : items) list.push_back(as_float(item));
+  return list;
+}
+
+}  // namespace
+
+surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word) {
+  const size_t equals = word.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    fail(ErrorCode::usage, "{}: expected NAME=VALUE, seen `{}`", option, printable(word));
+  }
+  surgery::NamedAttribute attribute{std::string(word.substr(0, equals)), {}};
+  const std::string_view text = trimmed(word.substr(equals + 1));
+  if (!text.starts_with('[') || !text.ends_with(']')) {
+    std::visit([&](auto&& value) { attribute.value = std::move(value); }, parse_scalar(option, text));
+    return attribute;
+  }
+  const std::string_view inner = trimmed(text.substr(1, text.size() - 2));
+  if (inner.empty()) fail(ErrorCode::usage, "{}: the empty list in `{}` has no type", option, printable(word));
+  attribute.value = parse_list(option, inner, word);
+  return attribute;
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "surgery/insert.h"
+
+namespace assay::cli {
+
+// `name=value`, split at the last `=`. A value is an integer, a float, or text, quoted or not; in brackets a list of
+// them, of one type. Error (usage) where it is nothing of these.
+surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word);
+
+}  // namespace assay::cli

@@ -1,0 +1,63 @@
+#include "cli/edit/observed_types.h"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ir/edit.h"
+#include "ir/verify.h"
+#include "ops/interpreter.h"
+
+namespace assay::cli {
+namespace {
+
+using ir::ValueId;
+using Seen = std::map<ValueId, std::pair<tensor::DType, tensor::Shape>>;
+
+std::vector<ops::InputDatum> make_inputs(const LoadedModel& loaded, const exec::GenerateOptions& options,
+                                         Diagnostics& findings) {
+  std::map<std::string_view, ValueId> by_name;
+  for (const ValueId input : loaded.model[loaded.model.main_graph()].inputs) {
+    by_name.emplace(loaded.model.text(loaded.model[input].name), input);
+  }
+  std::vector<ops::InputDatum> inputs;
+  for (exec::Feed& feed : exec::generate_inputs(loaded.model, options, findings)) {
+    inputs.push_back({by_name.at(feed.name), std::move(feed.value)});
+  }
+  return inputs;
+}
+
+Seen run(LoadedModel& loaded, std::span<const ValueId> values, const exec::GenerateOptions& options) {
+  const std::vector<ops::InputDatum> inputs = make_inputs(loaded, options, loaded.findings);
+  ops::InterpreterOptions limits;
+  limits.max_memory_bytes = options.max_bytes;
+  ops::Interpreter interpreter(loaded.model, limits);
+  Seen seen;
+  const auto sink = [&](ValueId value, const tensor::Datum& datum) {
+    if (datum.is_tensor()) seen[value] = {datum.declared(), datum.tensor().shape()};
+  };
+  const auto note = [&](ir::NodeId node, const Error& error) {
+    const std::string name = ir::describe(loaded.model, node);
+    loaded.findings.warn("fallback", name, fmt::format("{} could not be run: {}", name, error.line()));
+    return true;
+  };
+  const ops::FailureSink failures(note);
+  interpreter.run(inputs, values, sink, &failures);
+  return seen;
+}
+
+}  // namespace
+
+void observe_types(LoadedModel& loaded, std::span<const ValueId> values, const exec::GenerateOptions& options) {
+  loaded.findings.warn("fallback", "", "types and shapes are those of one run: dynamic dims may have become static");
+  const Seen seen = run(loaded, values, options);
+  ir::Edit edit(loaded.model);
+  for (const auto& [value, type] : seen) {
+    std::vector<ir::DimId> dims;
+    for (const int64_t dim : type.second) dims.push_back(loaded.model.dims().constant(dim));
+    edit.set_type(value, loaded.model.types().tensor(type.first, std::move(dims)));
+  }
+}
+
+}  // namespace assay::cli

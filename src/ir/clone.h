@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/edit.h"
+
+namespace assay::ir {
+
+// Where and how the contents of a graph are copied.
+struct ClonePlan {
+  NodeId before;       // the copies stand before this node, in its graph
+  std::string prefix;  // values and nodes become `<prefix>_<name>`, with a number where that is taken
+  // What references to attributes of a function stand for: attributes, or references of the place they come to.
+  // nullptr: they stay as they are.
+  const std::map<Symbol, Attribute>* bindings = nullptr;
+  // Forget named dims in types: in another place the names may stand for other sizes.
+  bool drops_named_dims = false;
+};
+
+// Copies nodes, initializers and bodies of one graph to another place of the same model. Operands that are neither
+// copied nor mapped stay what they are: captures.
+class Cloner {
+ public:
+  Cloner(Model& model, Edit& edit, const ClonePlan& plan) : model_(model), edit_(edit), plan_(plan) {}
+
+  // What stands for a value of the copied graph, such as an input; an invalid one leaves operands out.
+  void map(ValueId from, ValueId to) { values_[from] = to; }
+  ValueId mapped(ValueId from) const;
+  // Gives the nodes of the copy in order. Initializers are copied as Constant nodes where there are no initializers: in
+  // functions.
+  std::vector<NodeId> copy_contents(GraphId from);
+  Symbol fresh_name(std::string_view name);
+
+ private:
+  struct Body {
+    GraphId from;
+    GraphId to;
+  };
+
+  void copy_body(const Body& body);
+  void copy_initializers(const Body& body, std::vector<NodeId>& made);
+  NodeId copy_node(NodeId id, GraphId target, NodeId before);
+  NodeId add_constant(TensorId tensor, Symbol name);
+  std::vector<Attribute> copy_attributes(const Node& node);
+  Attribute copy_attribute(const Attribute& attribute);
+  TensorId copy_tensor(TensorId id, Symbol name);
+  GraphId copy_later(GraphId body);
+  TypeId type_of(ValueId value) const;
+
+  Model& model_;
+  Edit& edit_;
+  const ClonePlan& plan_;
+  std::unordered_map<ValueId, ValueId> values_;
+  std::vector<Body> pending_;
+  uint64_t next_name_ = 0;
+};
+
+}  // namespace assay::ir

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/model.h"
+#include "ops/resolve.h"
+#include "tensor/tensor.h"
+
+namespace assay::passes {
+
+// What a value holds, as far as conversions of floats care.
+enum class Holds : uint8_t {
+  other,
+  half,     // a tensor of the type that is converted to
+  integer,  // or boolean
+  float32,  // a tensor
+  list,     // a sequence, an optional or a map
+  unknown,
+};
+
+// What is known of the main graph and the bodies below it before they are converted; functions are left out.
+struct FloatModel {
+  // Infers types, for which the model's tables are used.
+  FloatModel(ir::Model& model, tensor::DType half);
+
+  ops::Resolver callees;
+  std::vector<Holds> holds;       // by value
+  std::vector<ir::NodeId> nodes;  // graph by graph, outer ones first
+};
+
+// The float32 tensor that a value always is: of an initializer, a Constant node, or an input with a default in a model
+// so old (IR version 3) that every initializer is an input.
+std::optional<tensor::Tensor> float_constant(const ir::Model& model, ir::ValueId value);
+
+}  // namespace assay::passes

@@ -1,0 +1,37 @@
+// Before: Conv or ConvTranspose, then Add or Sub of a constant with a number for each channel, or one for all.
+// After:  the convolution with the constant in its bias.
+// Only if: weights and bias are constant, and nothing else uses what is between.
+// Class:  rounding; biases are merged in double and rounded once.
+#include <array>
+
+#include "passes/channels.h"
+#include "passes/match.h"
+
+namespace assay::passes {
+namespace {
+
+void fuse(PassRun& run, ir::NodeId node) {
+  for (const uint32_t index : {0u, 1u}) {
+    const ir::ValueId between = operand(run.model(), node, index);
+    if (!between || !is_only_for(run.model(), between, node)) continue;
+    const std::optional<Weighted> convolution = find_convolution(run, producer(run.model(), between));
+    if (!convolution) continue;
+    const std::optional<ChannelAffine> affine = channel_arithmetic(run, node, *convolution);
+    if (affine) return fold_behind(run, *convolution, node, *affine);
+  }
+}
+
+void fuse_conv_add(PassRun& run) {
+  apply_rules(run, run, std::array{Rule<PassRun>{"Add", fuse}, Rule<PassRun>{"Sub", fuse}});
+}
+
+}  // namespace
+
+Pass pass_fuse_conv_add() {
+  return {.name = "fuse-conv-add",
+          .summary = "merge a constant that is added into the bias of the convolution before it",
+          .pass_class = PassClass::rounding,
+          .run = fuse_conv_add};
+}
+
+}  // namespace assay::passes

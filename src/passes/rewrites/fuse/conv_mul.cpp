@@ -1,0 +1,37 @@
+// Before: Conv or ConvTranspose, then Mul or Div by a constant with a number for each channel, or one for all.
+// After:  the convolution with the constant in its weights and bias.
+// Only if: weights and bias are constant, and nothing else uses what is between.
+// Class:  rounding; weights are merged in double and rounded once.
+#include <array>
+
+#include "passes/channels.h"
+#include "passes/match.h"
+
+namespace assay::passes {
+namespace {
+
+void fuse(PassRun& run, ir::NodeId node) {
+  for (const uint32_t index : {0u, 1u}) {
+    const ir::ValueId between = operand(run.model(), node, index);
+    if (!between || !is_only_for(run.model(), between, node)) continue;
+    const std::optional<Weighted> convolution = find_convolution(run, producer(run.model(), between));
+    if (!convolution) continue;
+    const std::optional<ChannelAffine> affine = channel_arithmetic(run, node, *convolution);
+    if (affine) return fold_behind(run, *convolution, node, *affine);
+  }
+}
+
+void fuse_conv_mul(PassRun& run) {
+  apply_rules(run, run, std::array{Rule<PassRun>{"Mul", fuse}, Rule<PassRun>{"Div", fuse}});
+}
+
+}  // namespace
+
+Pass pass_fuse_conv_mul() {
+  return {.name = "fuse-conv-mul",
+          .summary = "merge a constant factor into the weights of the convolution before it",
+          .pass_class = PassClass::rounding,
+          .run = fuse_conv_mul};
+}
+
+}  // namespace assay::passes

@@ -1,0 +1,47 @@
+#include "report/text_conversion.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace assay::report {
+
+std::string conversion_summary(const results::ConversionReport& report) {
+  if (!report.changed) return fmt::format("There is nothing to convert to {}", report.conversion);
+  const auto converted = std::ranges::count(report.layers, std::string(), &results::ConvertedLayer::reason);
+  return fmt::format("Converted {} of {} layer(s) and {} weight(s) of {} to {}; Casts: {} added, {} removed", converted,
+                     report.layers.size(), report.weights_converted, human_bytes(report.weight_bytes_before),
+                     report.conversion, report.casts_added, report.casts_removed);
+}
+
+std::string kept_line(const results::ConvertedLayer& layer) {
+  return fmt::format("node `{}` ({}) stays {}: {}", printable(layer.name), printable(layer.op), layer.precision,
+                     layer.reason);
+}
+
+std::string weight_line(const results::WeightLoss& weight, const results::ConversionReport& report) {
+  std::string text = fmt::format("weight `{}`:", printable(weight.name));
+  if (weight.overflows > 0) {
+    text += fmt::format(" {} number(s) beyond {}, up to {:.3g}", weight.overflows, report.conversion, weight.largest);
+  }
+  if (weight.flushed > 0) {
+    text += fmt::format("{} {} number(s) too small for {}", weight.overflows > 0 ? "," : "", weight.flushed,
+                        report.conversion);
+  }
+  return text;
+}
+
+std::string error_table(const results::ConversionReport& report) {
+  std::string text;
+  for (const results::ConvertedLayer& layer : report.layers) {
+    if (!layer.error) continue;
+    if (text.empty()) text = fmt::format("{:>12}  {:>12}  {:>10}  layer", "max abs", "max rel", "cosine");
+    text += fmt::format("\n{:12.5g}  {:12.5g}  {:10.7f}  {} ({})", layer.error->max_abs, layer.error->max_rel,
+                        layer.error->cosine, printable(layer.name), printable(layer.op));
+  }
+  return text;
+}
+
+}  // namespace assay::report

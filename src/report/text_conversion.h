@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "results/conversion.h"
+
+namespace assay::report {
+
+// How much was converted, in one line.
+std::string conversion_summary(const results::ConversionReport& report);
+// ``node `n` (Softmax) stays float32: excluded by name``
+std::string kept_line(const results::ConvertedLayer& layer);
+std::string weight_line(const results::WeightLoss& weight, const results::ConversionReport& report);
+// What the conversion cost, a line a layer under a head; empty where that was not measured.
+std::string error_table(const results::ConversionReport& report);
+
+}  // namespace assay::report

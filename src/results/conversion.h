@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+
+namespace assay::results {
+
+// What the conversion of one node cost, over all inputs: the worst of its results, beside the model as it was.
+struct LayerError {
+  double max_abs = 0;
+  double max_rel = 0;
+  double cosine = 1;
+};
+
+// A node that computes with floats, and what became of it.
+struct ConvertedLayer {
+  std::string name;
+  std::string op;
+  std::string precision;            // `float16`, `float32`, ...
+  std::string reason;               // why it stayed as it was; empty: it did not
+  std::optional<double> magnitude;  // greatest of its operands and results, where that was measured
+  std::optional<LayerError> error;  // where that was measured
+};
+
+// A weight with numbers that the new type cannot hold.
+struct WeightLoss {
+  std::string name;
+  double largest = 0;      // magnitude of its finite numbers
+  uint64_t overflows = 0;  // numbers beyond the range
+  uint64_t flushed = 0;    // numbers that become zero
+};
+
+// What `convert` made of a model.
+struct ConversionReport {
+  std::string model;
+  std::string output;
+  std::string conversion;  // `float16`, ...; empty: none was asked for
+  bool changed = false;
+  std::vector<ConvertedLayer> layers;
+  std::vector<WeightLoss> weights;
+  uint64_t casts_added = 0;
+  uint64_t casts_removed = 0;
+  uint64_t weights_converted = 0;
+  uint64_t weight_bytes_before = 0;  // of those
+  std::vector<Diagnostic> findings;
+  std::vector<std::pair<std::string, double>> timings;  // seconds
+};
+
+}  // namespace assay::results

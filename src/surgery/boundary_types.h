@@ -1,0 +1,18 @@
+#pragma once
+
+#include "surgery/extract.h"
+
+namespace assay::surgery {
+
+// What the model says of a value; invalid if it says nothing.
+ir::TypeId known_type(ir::Model& model, ir::ValueId value);
+
+// The type that a boundary says, completed by the known one. Error (usage) if both name different element types; shapes
+// that differ are a finding, and the boundary's holds.
+ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId known, Diagnostics& findings);
+
+// Forgets the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
+// anew.
+void renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
+
+}  // namespace assay::surgery

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "ir/model.h"
+
+namespace assay::surgery {
+
+using AttributeValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
+
+struct NamedAttribute {
+  std::string name;
+  AttributeValue value;
+};
+
+struct Insertion {
+  std::string op;
+  std::string domain;
+  std::string name;
+  std::vector<std::string> inputs;   // an empty one is an optional input that is left out
+  std::vector<std::string> outputs;  // of the model
+  std::vector<NamedAttribute> attributes;
+};
+
+// What stands for the other of a value that is both an input and an output of the new node.
+inline constexpr std::string_view kInsertedSuffix = "_polygraphy_surgeon_insert_output";
+
+// Puts a node between values of the main graph: what used an output uses the node's from now on, and what only computed
+// the old one goes. Of an output that is an input too, a graph output keeps its name and the old value gets the suffix;
+// elsewhere the new value gets it. Error (usage) for unknown names, and where the node would stand on a cycle.
+ir::NodeId insert(ir::Model& model, const Insertion& insertion, Diagnostics& findings);
+
+}  // namespace assay::surgery

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ir/edit.h"
+
+namespace assay::surgery {
+
+// The values of the main graph by the names that users type.
+class NamedValues {
+ public:
+  explicit NamedValues(const ir::Model& model);
+
+  // Error (usage) for a name that no value has (with the nearest one), that stands in a body, or that two values have.
+  ir::ValueId operator[](std::string_view name) const;
+
+ private:
+  [[noreturn]] void fail_unknown(std::string_view name) const;
+
+  const ir::Model& model_;
+  std::vector<ir::ValueId> values_;     // by symbol
+  std::vector<bool> is_defined_twice_;  // by symbol
+};
+
+// `base`, or `base_1`, `base_2`, … where the model has that name already.
+ir::Symbol fresh_name(const ir::Model& model, ir::Edit& edit, std::string_view base);
+
+}  // namespace assay::surgery

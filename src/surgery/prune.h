@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/model.h"
+#include "results/sparsity.h"
+
+namespace assay::surgery {
+
+// A weight that was made 2:4 sparse.
+struct PrunedWeight {
+  std::string name;
+  int64_t axis;
+  bool was_sparse;  // already: nothing was changed
+};
+
+// Makes all eligible float weights 2:4 sparse along the axes that are summed over: of 4 consecutive elements the two
+// smallest in magnitude become zero. Nothing else of the model changes.
+std::vector<PrunedWeight> prune(ir::Model& model, std::vector<results::SkippedWeight>& skipped);
+
+// The elements of a dense float tensor (float32, float16, bfloat16) made 2:4 sparse along one axis, a multiple of 4
+// long.
+tensor::Tensor pruned(const tensor::Tensor& tensor, int64_t axis);
+
+// Takes out the nodes of these operators, in bodies and functions too: what read a node's result reads its first input.
+// Returns how many. Error (usage) where there is none of an operator, where a further result of a node is used, or
+// where the types of first input and result differ.
+size_t remove_nodes(ir::Model& model, std::span<const std::string> op_types);
+
+}  // namespace assay::surgery

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "ir/model.h"
+#include "results/sparsity.h"
+#include "surgery/sparsity/weights.h"
+
+namespace assay::surgery {
+
+// The weights of Conv, ConvTranspose, MatMul and Gemm with the axis that is summed over, where that is a multiple of 4
+// long. Weights are followed backwards through QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose. Eligible
+// are float32, float16, bfloat16 and what DequantizeLinear reads; why others are not goes into `skipped`.
+std::vector<SparsityCandidate> eligible_weights(const ir::Model& model, std::vector<results::SkippedWeight>& skipped);
+
+// Whether one of them is 2:4 sparse. Error if it cannot be read.
+results::WeightSparsity check_sparsity(const ir::Model& model, const SparsityCandidate& candidate);
+
+// Checks all of them.
+results::SparsityReport inspect_sparsity(const ir::Model& model);
+
+}  // namespace assay::surgery
