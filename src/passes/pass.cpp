@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ops/call_rules.h"
 
 namespace assay::passes {
 
@@ -14,7 +15,9 @@ ops::Callee PassRun::callee(ir::NodeId node) {
 bool PassRun::is_op(ir::NodeId node, std::string_view op) {
   if (model_.text(model_[node].op) != op) return false;
   const ops::Callee found = callee(node);
-  return !found.function && found.schema && found.schema->domain.empty();
+  if (found.function || !found.schema || !found.schema->domain.empty()) return false;
+  const bool has_result = !model_[node].results.empty() && model_[node].results[0].valid();
+  return has_result && ops::broken_call_rules({model_, model_[node], found.schema, found.version, nullptr}).empty();
 }
 
 ops::Node PassRun::facts(ir::NodeId node) {

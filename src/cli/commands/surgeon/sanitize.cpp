@@ -9,6 +9,7 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
 #include "ir/selection.h"
+#include "passes/precision/convert_floats.h"
 #include "surgery/override_shapes.h"
 
 namespace assay::cli {
@@ -54,6 +55,10 @@ OptionGroup sanitize_group() {
                 .arity = Arity::one_or_more,
                 .metavar = "NAME",
                 .help = "values that are left out of them; names may be wildcards"},
+               {.names = {"--fp-to-fp16"},
+                .arity = Arity::flag,
+                .help = "convert float32 values and weights to float16; inputs and outputs keep their types",
+                .details = "`convert --fp-to-fp16` does the same and can be told more."},
                {.names = {"--override-input-shapes", "--override-inputs"},
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,
@@ -162,6 +167,10 @@ int run(const Arguments& arguments, Environment& environment) {
   const ir::OutputSelection outputs = selection_of(arguments);
   if (!outputs.is_empty()) {
     ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));
+  }
+  if (arguments.flag("--fp-to-fp16")) {
+    job.log().info("Converting float tensors to float16");
+    passes::convert_floats(model, {}, job.findings());
   }
   surgery::override_shapes(model, overrides, job.findings());
   if (observes) observe_all_types(arguments, job);

@@ -1,0 +1,67 @@
+// Arbitrary bytes imported as a model and put through every exact pass, the fusing ones and the conversion to float16:
+// only Error may come out of it, the model stays sound, and what is written loads again.
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/verify.h"
+#include "onnx/export.h"
+#include "onnx/import.h"
+#include "passes/pipelines.h"
+
+namespace {
+
+using namespace assay;
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what);
+  std::abort();
+}
+
+ir::Model import_bytes(Bytes bytes, Diagnostics& findings) {
+  onnx::ImportOptions options;
+  options.ignore_external_data = true;
+  return onnx::import_document(onnx::Document(MappedFile::from_bytes(bytes, "source")), options, findings);
+}
+
+void rewrite(ir::Model& model) {
+  static constexpr std::array<std::string_view, 1> kSort = {"sort"};
+  static constexpr std::array<std::string_view, 1> kHalf = {"to-float16"};
+  ir::Rewriter rewriter(model);
+  passes::Options options;
+  options.fold.size_threshold_bytes = 1 << 16;
+  passes::Pipeline pipeline(model, rewriter, options);
+  pipeline.run(kSort);
+  pipeline.run_until_stable(passes::simplify_passes(), 5);
+  pipeline.run(passes::fusion_passes());
+  pipeline.run(kHalf);
+}
+
+void run(Bytes bytes) {
+  Diagnostics findings;
+  ir::Model model = import_bytes(bytes, findings);
+  if (findings.error_count() > 0) return;
+  try {
+    rewrite(model);
+  } catch (const Error&) {
+  }
+  ir::check_structure(model);
+  const onnx::EncodedModel encoded = onnx::encode(model);
+  Diagnostics again;
+  ir::check_structure(import_bytes(encoded.bytes, again));
+  require(again.error_count() == 0, "a rewritten model is sound as a file");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    run(std::as_bytes(std::span(data, size)));
+  } catch (const Error&) {
+  }
+  return 0;
+}
