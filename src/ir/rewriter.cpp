@@ -5,17 +5,35 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "ir/verify.h"
 
 namespace assay::ir {
 namespace {
 
-std::string describe_all(const Model& model, const RewriteStep& step) {
+std::string describe_all(const Model& model, const std::vector<NodeId>& nodes) {
   std::string text;
-  for (const NodeId node : step.removed) text += (text.empty() ? "" : ", ") + describe(model, node);
+  for (const NodeId node : nodes) text += (text.empty() ? "" : ", ") + describe(model, node);
+  return text;
+}
+
+std::string quoted(const Model& model, ValueId value) {
+  return fmt::format("`{}`", printable(model.text(model[value].name)));
+}
+
+std::string before(const Model& model, const RewriteStep& step) {
+  std::string text = describe_all(model, step.removed);
   if (step.removed_values > 0) {
     text += fmt::format("{}{} unused value(s)", text.empty() ? "" : ", ", step.removed_values);
   }
+  return text.empty() && !step.replaced.empty() ? quoted(model, step.replaced.front().first) : text;
+}
+
+// New nodes, or the values that take over.
+std::string after(const Model& model, const RewriteStep& step) {
+  std::string text = describe_all(model, step.added);
+  if (!text.empty()) return text;
+  for (const auto& [old_value, value] : step.replaced) text += (text.empty() ? "" : ", ") + quoted(model, value);
   return text.empty() ? "nothing" : text;
 }
 
@@ -202,26 +220,30 @@ bool Rewriter::commit(std::string_view reason, const Patch& patch) {
   for (const NodeId made : made_) edit_.origins().merge(made, patch.removed_);
   for (const NodeId removed : patch.removed_) edit_.erase(removed);
   if (!patch.removed_values_.empty()) edit_.erase(patch.removed_values_);
-  steps_.push_back(
-      {steps_.size() + 1, reason, patch.removed_, made_, static_cast<uint32_t>(patch.removed_values_.size())});
+  const auto removed_values = static_cast<uint32_t>(patch.removed_values_.size());
+  steps_.push_back({steps_.size() + 1, reason, patch.removed_, made_, removed_values, {}});
+  for (const Patch::Replacement& item : patch.replacements_) {
+    steps_.back().replaced.emplace_back(item.old_value, resolve(item.new_value));
+  }
   return true;
 }
 
 bool Rewriter::record(std::string_view reason) {
   if (is_done()) return false;
-  steps_.push_back({steps_.size() + 1, reason, {}, {}, 0});
+  steps_.push_back({steps_.size() + 1, reason, {}, {}, 0, {}});
   return true;
 }
 
 void Rewriter::record(std::string_view reason, NodeId removed, std::vector<NodeId> added) {
   ASSAY_CHECK(!is_done());
   for (const NodeId node : added) edit_.origins().merge(node, {removed});
-  steps_.push_back({steps_.size() + 1, reason, {removed}, std::move(added), 0});
+  steps_.push_back({steps_.size() + 1, reason, {removed}, std::move(added), 0, {}});
 }
 
 std::string Rewriter::explain(const RewriteStep& step) const {
-  return fmt::format("step {}: {}: {} -> {}", step.number, step.reason, describe_all(model_, step),
-                     describe_all(model_, {step.number, step.reason, step.added, {}, 0}));
+  const std::string old = before(model_, step);
+  const std::string head = fmt::format("step {}: {}", step.number, step.reason);
+  return old.empty() ? head : fmt::format("{}: {} -> {}", head, old, after(model_, step));
 }
 
 }  // namespace assay::ir

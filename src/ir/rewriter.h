@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/edit.h"
@@ -88,6 +89,7 @@ struct RewriteStep {
   std::vector<NodeId> removed;
   std::vector<NodeId> added;
   uint32_t removed_values = 0;
+  std::vector<std::pair<ValueId, ValueId>> replaced = {};  // values, and what stands in their place
 };
 
 // Applies patches to a model and keeps account of them: they are numbered across all passes, can be stopped after any

@@ -144,7 +144,7 @@ TEST_F(RewriterTest, AConstantTakesTheNameOfWhatItReplaces) {
   const ValueId constant = model_[identity_].operands[0].value;
   EXPECT_EQ(model_[constant].kind, ValueKind::initializer);
   EXPECT_EQ(name(constant), "r");
-  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: fold: the Relu node of `r` -> nothing");
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: fold: the Relu node of `r` -> `r`");
 }
 
 TEST_F(RewriterTest, RemovesWhatNothingUses) {

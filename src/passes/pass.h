@@ -44,8 +44,8 @@ class PassRun {
 
   // What a node calls; also of nodes that this pass has made.
   ops::Callee callee(ir::NodeId node);
-  // Whether it calls this operator of ai.onnx, not a function of that name, in a version that is known and as its schema
-  // says: operands that must be there are there, the first result too, attributes have their types.
+  // Whether it calls this operator of ai.onnx, not a function of that name, in a version that is known and as its
+  // schema says: operands that must be there are there, the first result too, attributes have their types.
   bool is_op(ir::NodeId node, std::string_view op);
   // The operators or versions of nodes, or functions, were changed.
   void forget_callees() { callees_.reset(); }
