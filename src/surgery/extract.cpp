@@ -1,7 +1,7 @@
 #include "surgery/extract.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
+#include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
 #include "surgery/make_input.h"
@@ -52,6 +53,7 @@ class Extractor {
     check_complete();
     check_paths();
     set_inputs();
+    sort();
     if (!changed_.empty()) renew_shapes(model_, std::move(changed_));
     check_valid();
   }
@@ -150,6 +152,13 @@ class Extractor {
     }
     if (!unused.empty()) edit_.erase(unused);
     edit_.order_inputs(model_.main_graph(), kept);
+  }
+
+  // The model's order may have been wrong; a cycle that is left is an error.
+  void sort() {
+    static constexpr std::array<std::string_view, 1> kSort = {"sort"};
+    ir::Rewriter rewriter(model_);
+    passes::Pipeline(model_, rewriter, {}).run(kSort);
   }
 
   void check_valid() const {

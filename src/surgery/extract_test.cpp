@@ -123,6 +123,18 @@ TEST(Extract, an_input_that_is_not_needed_stays_with_a_warning) {
   EXPECT_EQ(findings.all()[0].message, "no output depends on the input `z`");
 }
 
+TEST(Extract, puts_what_is_cut_out_in_order) {
+  Diagnostics findings;
+  ir::Model model = onnx::parse_text(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1] x) => (float[1] y) { y = Neg(b) b = Exp(a) a = Relu(x) "
+      "}",
+      findings);
+  extract(model, {{{"a", tensor::DType::float32, std::vector<BoundaryDim>{int64_t{1}}}}, named({"y"})}, findings);
+  const ir::NodeId first = model[model.main_graph()].first;
+  EXPECT_EQ(model.text(model[first].op), "Exp");
+  EXPECT_EQ(model[model.main_graph()].node_count, 2u);
+}
+
 TEST(Extract, tells_what_is_open) {
   const ir::Model model = parsed("g (float[1] x) => (float[1] y) { a = Relu(x)\n y = Neg(a) }");
   EXPECT_TRUE(is_open(model, {named({"a"}), {}}));
