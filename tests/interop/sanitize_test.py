@@ -1,6 +1,7 @@
 """`assay surgeon sanitize` beside the peer's: the structure that users' scripts rely on, and outputs that stay the same,
 bit for bit on ONNX Runtime where only constants were folded."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -216,6 +217,18 @@ class SanitizeTest(unittest.TestCase):
             self.expect_same(model, self.sanitize(model, "--fold-constants", "--stop-after-step", last), feeds)
         self.sanitize(model, "--fold-constants", "--explain")
         self.assertIn("step 1: ", self.log.stdout)
+
+    def test_the_report_says_what_was_done(self):
+        weights = [("w", np.ones(2, np.float32))]
+        model = model_of([node("RandomNormal", [], ["r"], shape=[2]), node("Add", ["w", "w"], ["c"]),
+                          node("Add", ["r", "c"], ["y"])], [], [value("y", (2,))], weights)
+        self.sanitize(model, "--fold-constants", "--json", self.path / "report.json")
+        report = json.loads((self.path / "report.json").read_text())
+        self.assertEqual(report["schema"], "assay/surgeon-sanitize/1")
+        self.assertEqual((report["before"]["nodes"], report["after"]["nodes"]), (3, 2))
+        self.assertEqual([item["action"] for item in report["changes"]], ["fold-constants", "remove-dead"])
+        self.assertEqual([item["detail"] for item in report["skipped"]], ["its result is random"])
+        self.assertIn("total_seconds", report["timings"])
 
     def test_output_may_be_the_input(self):
         onnx.save(const_foldable(), self.path / "in.onnx")

@@ -30,6 +30,7 @@ class PassJob {
         pipeline_(job.model(), rewriter_, request.options) {}
 
   void run() {
+    if (is_empty()) return;
     pipeline_.run(kSort);  // whatever else is asked for needs it
     if (request_.cleans) pipeline_.run(passes::cleanup_passes());
     if (request_.folds) fold();
@@ -41,6 +42,11 @@ class PassJob {
   }
 
  private:
+  bool is_empty() const {
+    return !request_.cleans && !request_.sorts && !request_.folds && !request_.simplifies && !request_.fuses &&
+           request_.passes.empty();
+  }
+
   void fold() {
     for (uint64_t round = 1; round <= request_.most_fold_rounds; ++round) {
       job_.log().info(fmt::format("Folding Constants | Pass {}", round));
