@@ -1,19 +1,17 @@
 #include "passes/pipelines.h"
 
-#include <array>
-
 namespace assay::passes {
 namespace {
 
-constexpr std::array<std::string_view, 1> kCleanup = {"remove-dead"};
-constexpr std::array<std::string_view, 3> kFolding = {"simplify-shapes", "fold-constants", "remove-dead"};
-constexpr std::array<std::string_view, 9> kSimplify = {
+constexpr std::string_view kCleanup[] = {"remove-dead"};
+constexpr std::string_view kFolding[] = {"simplify-shapes", "fold-constants", "remove-dead"};
+constexpr std::string_view kSimplify[] = {
     "inline-functions", "simplify-shapes",  "fold-constants", "flatten-if",  "remove-no-ops",
     "merge-chains",     "merge-duplicates", "merge-weights",  "remove-dead",
 };
 // Whole Gemms first, which then take in what follows them.
-constexpr std::array<std::string_view, 7> kFusion = {
-    "fuse-conv-mul", "fuse-conv-add", "fuse-conv-bn", "fuse-bn-conv", "fuse-matmul-add", "fuse-gemm-bn", "remove-dead",
+constexpr std::string_view kFusion[] = {
+    "fuse-conv-arithmetic", "fuse-conv-bn", "fuse-bn-conv", "fuse-matmul-add", "fuse-gemm-bn", "remove-dead",
 };
 
 }  // namespace

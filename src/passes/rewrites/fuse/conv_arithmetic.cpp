@@ -1,7 +1,8 @@
-// Before: Conv or ConvTranspose, then Mul or Div by a constant with a number for each channel, or one for all.
+// Before: Conv or ConvTranspose, then Add, Sub, Mul or Div with a constant with a number for each channel, or one for
+//         all.
 // After:  the convolution with the constant in its weights and bias.
 // Only if: weights and bias are constant, and nothing else uses what is between.
-// Class:  rounding; weights are merged in double and rounded once.
+// Class:  rounding; weights and biases are merged in double and rounded once.
 #include <array>
 
 #include "passes/channels.h"
@@ -21,17 +22,19 @@ void fuse(PassRun& run, ir::NodeId node) {
   }
 }
 
-void fuse_conv_mul(PassRun& run) {
-  apply_rules(run, run, std::array{Rule<PassRun>{"Mul", fuse}, Rule<PassRun>{"Div", fuse}});
+void fuse_conv_arithmetic(PassRun& run) {
+  apply_rules(run, run,
+              std::array{Rule<PassRun>{"Add", fuse}, Rule<PassRun>{"Sub", fuse}, Rule<PassRun>{"Mul", fuse},
+                         Rule<PassRun>{"Div", fuse}});
 }
 
 }  // namespace
 
-Pass pass_fuse_conv_mul() {
-  return {.name = "fuse-conv-mul",
-          .summary = "merge a constant factor into the weights of the convolution before it",
+Pass pass_fuse_conv_arithmetic() {
+  return {.name = "fuse-conv-arithmetic",
+          .summary = "merge a constant factor or summand into the convolution before it",
           .pass_class = PassClass::rounding,
-          .run = fuse_conv_mul};
+          .run = fuse_conv_arithmetic};
 }
 
 }  // namespace assay::passes
