@@ -4,10 +4,11 @@ namespace assay::passes {
 namespace {
 
 constexpr std::string_view kCleanup[] = {"remove-dead"};
-constexpr std::string_view kFolding[] = {"simplify-shapes", "fold-constants", "remove-dead"};
+constexpr std::string_view kFolding[] = {"simplify-shapes", "fold-constants", "flatten-if", "remove-dead"};
+// Without inline-functions, which makes models larger.
 constexpr std::string_view kSimplify[] = {
-    "inline-functions", "simplify-shapes",  "fold-constants", "flatten-if",  "remove-no-ops",
-    "merge-chains",     "merge-duplicates", "merge-weights",  "remove-dead",
+    "simplify-shapes", "fold-constants",   "flatten-if",    "remove-no-ops",
+    "merge-chains",    "merge-duplicates", "merge-weights", "remove-dead",
 };
 // Whole Gemms first, which then take in what follows them.
 constexpr std::string_view kFusion[] = {
