@@ -11,8 +11,9 @@ void Edit::set_attributes(NodeId id, std::span<const Attribute> attributes) {
   Attribute* items = model_.arena_->allocate<Attribute>(attributes.size());
   for (size_t i = 0; i < attributes.size(); ++i) {
     items[i] = attributes[i];
-    const bool kept = std::find(node.attributes.begin(), node.attributes.end(), items[i]) != node.attributes.end();
-    if (!importing_ && !kept) items[i].dirty_ = true;
+    const auto same = std::find(node.attributes.begin(), node.attributes.end(), items[i]);
+    const bool kept = same != node.attributes.end();
+    if (!importing_) items[i].dirty_ = !kept || same->dirty_;
   }
   node.attributes = {items, attributes.size()};
   adopt_bodies(id, old_bodies);

@@ -1,6 +1,7 @@
 #include "ir/edit.h"
 
 #include <algorithm>
+#include <array>
 
 #include <gtest/gtest.h>
 
@@ -194,6 +195,13 @@ TEST_F(EditTest, sets_attributes) {
   edit_.remove_attribute(a_, axis);
   edit_.remove_attribute(a_, axis);
   EXPECT_EQ(model_.find_attribute(model_[a_], "axis"), nullptr);
+}
+
+TEST_F(EditTest, an_edited_attribute_stays_so_when_it_is_set_again) {
+  const std::array attributes = {Attribute::of(edit_.intern("axis"), int64_t{1})};
+  edit_.set_attributes(a_, attributes);
+  edit_.set_attributes(a_, attributes);
+  EXPECT_TRUE(model_[a_].attributes[0].dirty());
 }
 
 TEST_F(EditTest, renames_retypes_and_changes_the_operator) {

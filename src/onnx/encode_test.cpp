@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "ir/ir_version.h"
 #include "onnx/document.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
@@ -95,9 +96,9 @@ TEST(Encode, LargeInitializersAreDetached) {
 }
 
 TEST(OlderVersions, IrVersionsFollowTheElementTypes) {
-  EXPECT_EQ(needed_ir_version(parse(kText)), 1);
-  EXPECT_EQ(needed_ir_version(parse("<ir_version: 12, opset_import: [\"\" : 23]> g (int4[2] x) => (int4[2] y) "
-                                    "{ y = Identity(x) }")),
+  EXPECT_EQ(ir::needed_ir_version(parse(kText)), 1);
+  EXPECT_EQ(ir::needed_ir_version(parse("<ir_version: 12, opset_import: [\"\" : 23]> g (int4[2] x) => (int4[2] y) "
+                                        "{ y = Identity(x) }")),
             10);
 }
 

@@ -14,9 +14,21 @@ struct FoldOptions {
   bool folds_shapes = true;
 };
 
+struct UnrollOptions {
+  uint64_t most_iterations = 32;  // of one loop
+  uint64_t most_nodes = 10'000;   // that all loops may become
+};
+
+struct OutlineOptions {
+  uint64_t least_nodes = 4;  // of a repeated part
+  uint64_t least_count = 2;  // of its occurrences
+};
+
 // What the passes of one run are told.
 struct Options {
   FoldOptions fold;
+  UnrollOptions unroll;
+  OutlineOptions outline;
   // Of change-opset: the version of ai.onnx to write the model in; none: the newest.
   std::optional<int64_t> opset;
   // Of to-float16 and to-bfloat16; which of the two the pass says.

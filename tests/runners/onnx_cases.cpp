@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "onnx/load.h"
 #include "onnx/value_file.h"
+#include "runners/onnx_feeds.h"
 #include "runners/onnx_index.h"
 #include "runners/run_model.h"
 #include "runners/value_compare.h"
@@ -64,29 +65,6 @@ Options parse(const std::vector<std::string>& words) {
   return options;
 }
 
-// Files go to all inputs in order, or, where there are fewer, to those without a default.
-std::vector<ir::ValueId> fed_inputs(const ir::Model& model, size_t files) {
-  const std::vector<ir::ValueId>& all = model[model.main_graph()].inputs;
-  if (files == all.size()) return all;
-  std::vector<ir::ValueId> without_default;
-  for (const ir::ValueId id : all) {
-    if (!model[id].constant) without_default.push_back(id);
-  }
-  if (files != without_default.size()) {
-    fail(ErrorCode::usage, "{} input files for {} inputs", files, without_default.size());
-  }
-  return without_default;
-}
-
-std::vector<fs::path> numbered(const fs::path& folder, std::string_view word) {
-  std::vector<fs::path> files;
-  for (;;) {
-    const fs::path next = folder / fmt::format("{}_{}.pb", word, files.size());
-    if (!fs::exists(next)) return files;
-    files.push_back(next);
-  }
-}
-
 class DataSet {
  public:
   DataSet(const ir::Model& model, const fs::path& folder) : model_(model), folder_(folder) {}
@@ -94,8 +72,8 @@ class DataSet {
   // Empty if all outputs are as expected.
   std::string run(exec::Session& session, const Tolerance& tolerance) {
     const std::vector<std::string> names = output_names(model_);
-    const std::vector<tensor::Datum> seen = run_once(session, feeds(), names);
-    const std::vector<fs::path> files = numbered(folder_, "output");
+    const std::vector<tensor::Datum> seen = run_once(session, read_feeds(model_, folder_), names);
+    const std::vector<fs::path> files = numbered_files(folder_, "output");
     if (files.size() != names.size()) return fmt::format("{} output files for {} outputs", files.size(), names.size());
     for (size_t i = 0; i < files.size(); ++i) {
       const ir::ValueId output = model_.outputs(model_.main_graph())[i].value;
@@ -107,17 +85,6 @@ class DataSet {
   }
 
  private:
-  std::vector<exec::Feed> feeds() const {
-    const std::vector<fs::path> files = numbered(folder_, "input");
-    const std::vector<ir::ValueId> inputs = fed_inputs(model_, files.size());
-    std::vector<exec::Feed> feeds;
-    for (size_t i = 0; i < files.size(); ++i) {
-      const ir::Value& input = model_[inputs[i]];
-      feeds.push_back({std::string(model_.text(input.name)), onnx::read_value(files[i], model_.types(), input.type)});
-    }
-    return feeds;
-  }
-
   const ir::Model& model_;
   fs::path folder_;
 };

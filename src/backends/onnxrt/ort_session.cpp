@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/tapped_values.h"
+#include "ir/ir_version.h"
 #include "onnx/export.h"
 #include "onnx/older_versions.h"
 
@@ -99,7 +100,7 @@ class Maker {
   bool adapt(const std::string& message) {
     onnx::Versions& versions = encode_.additions.versions;
     const std::optional<int64_t> ir_version = number_behind(message, "max supported IR version: ");
-    if (ir_version && versions.ir == 0 && onnx::needed_ir_version(model_) <= *ir_version) {
+    if (ir_version && versions.ir == 0 && ir::needed_ir_version(model_) <= *ir_version) {
       versions.ir = *ir_version;
       tell_lowered("onnxrt-ir-version", "IR version", model_.header().ir_version, *ir_version);
       return true;

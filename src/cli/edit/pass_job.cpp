@@ -1,8 +1,10 @@
 #include "cli/edit/pass_job.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "ir/verify.h"
 #include "ops/inference.h"
@@ -11,6 +13,8 @@ namespace assay::cli {
 namespace {
 
 constexpr std::array<std::string_view, 1> kSort = {"sort"};
+constexpr std::string_view kChangeOpset = "change-opset";
+constexpr size_t kMostReasons = 5;
 
 uint64_t node_count(const ir::Model& model) {
   uint64_t count = 0;
@@ -39,12 +43,27 @@ class PassJob {
     const std::vector<std::string_view> named(request_.passes.begin(), request_.passes.end());
     if (!named.empty()) pipeline_.run(named);
     report();
+    refuse_opset();
   }
 
  private:
   bool is_empty() const {
     return !request_.cleans && !request_.sorts && !request_.folds && !request_.simplifies && !request_.fuses &&
            request_.passes.empty();
+  }
+
+  // A model is in the version that was asked for, or there is none.
+  void refuse_opset() const {
+    std::vector<std::string> reasons;
+    for (const passes::Skipped& skipped : pipeline_.skipped()) {
+      if (skipped.pass != kChangeOpset) continue;
+      reasons.push_back(fmt::format("{}: {}", ir::describe(job_.model(), skipped.node), skipped.reason));
+    }
+    if (reasons.empty()) return;
+    const size_t more = reasons.size() - std::min<size_t>(reasons.size(), kMostReasons);
+    reasons.resize(reasons.size() - more);
+    fail(ErrorCode::unsupported, "the model cannot be written in that version of ai.onnx: {}{}", join(reasons, "; "),
+         more > 0 ? fmt::format("; and {} more", more) : "");
   }
 
   void fold() {
@@ -95,6 +114,10 @@ OptionGroup pass_group() {
                {.names = {"--fuse"},
                 .arity = Arity::flag,
                 .help = "merge operators, as BatchNormalization into Conv, within their rounding"},
+               {.names = {"--opset"},
+                .metavar = "N",
+                .help = "write the model in this version of ai.onnx, up or down, where nothing changes its meaning",
+                .details = "A node that cannot be said in that version is an error (exit 3), and nothing is written."},
                {.names = {"--passes"},
                 .arity = Arity::one_or_more,
                 .metavar = "PASS",

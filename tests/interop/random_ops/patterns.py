@@ -236,6 +236,26 @@ class PatternBuilder(Builder):
         self.nodes.append(helper.make_node("If", [condition], outputs, then_branch=branches[0],
                                            else_branch=branches[1]))
 
+    def step_loop(self, x):
+        """So many rounds, known from the start, of a carried value and of one that is collected; the body captures x."""
+        carried, inner, seen = self.name("l"), self.name("l"), self.name("l")
+        rounds, going, still = self.name("l"), self.name("l"), self.name("l")
+        step = self.r.choice(["Add", "Mul", "Max"])
+        nodes = [helper.make_node("Identity", [going], [still]), helper.make_node(step, [carried, x], [inner]),
+                 helper.make_node("Neg", [inner], [seen])]
+        info = helper.make_tensor_value_info
+        body = helper.make_graph(nodes, "body", [info(rounds, TensorProto.INT64, []), info(going, TensorProto.BOOL, []),
+                                                 info(carried, FLOAT, None)],
+                                 [info(still, TensorProto.BOOL, []), info(inner, FLOAT, None), info(seen, FLOAT, None)])
+        count = self.r.randint(1, 4)
+        result, collected = self.name("v"), self.name("v")
+        self.nodes.append(helper.make_node(
+            "Loop", [self.constant(np.array(count, np.int64)), self.constant(np.array(True)), x], [result, collected],
+            body=body))
+        self.values[result] = self.values[x]
+        if len(self.values[x]) < 5 and np.prod(self.values[x]) * count <= 1000:
+            self.values[collected] = (count, *self.values[x])
+
     def step_call(self, x):
         attributes = {"alpha": self.r.choice([0.25, 1.5])} if self.r.maybe() else {}
         name = self.r.choice(["", "call", "call"])

@@ -115,6 +115,10 @@ PassRequest pass_request(const Arguments& arguments) {
   request.fuses = arguments.flag("--fuse");
   request.passes = arguments.values("--passes");
   for (const std::string& pass : request.passes) static_cast<void>(passes::find_pass(pass));
+  if (arguments.has("--opset")) {
+    request.options.opset = static_cast<int64_t>(count_of(arguments, "--opset"));
+    request.passes.emplace_back("change-opset");
+  }
   if (arguments.has("--stop-after-step")) request.last_step = count_of(arguments, "--stop-after-step");
   request.explains = arguments.flag("--explain");
   return request;
