@@ -1,5 +1,5 @@
-// Arbitrary bytes imported as a model and put through every exact pass, the fusing ones and the conversion to float16:
-// only Error may come out of it, the model stays sound, and what is written loads again.
+// Arbitrary bytes imported as a model and put through every pass, the newest operator set and the conversion to
+// float16: only Error may come out of it, the model stays sound, and what is written loads again.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,8 @@ ir::Model import_bytes(Bytes bytes, Diagnostics& findings) {
 
 void rewrite(ir::Model& model) {
   static constexpr std::array<std::string_view, 1> kSort = {"sort"};
-  static constexpr std::array<std::string_view, 1> kHalf = {"to-float16"};
+  static constexpr std::array<std::string_view, 5> kFurther = {"inline-functions", "unroll-loops", "outline-repeats",
+                                                               "change-opset", "to-float16"};
   ir::Rewriter rewriter(model);
   passes::Options options;
   options.fold.size_threshold_bytes = 1 << 16;
@@ -38,7 +39,7 @@ void rewrite(ir::Model& model) {
   pipeline.run(kSort);
   pipeline.run_until_stable(passes::simplify_passes(), 5);
   pipeline.run(passes::fusion_passes());
-  pipeline.run(kHalf);
+  pipeline.run(kFurther);
 }
 
 void run(Bytes bytes) {
