@@ -13,6 +13,7 @@ void write_error(JsonWriter& json, const std::optional<results::LayerError>& err
   json.field("max_abs", error->max_abs);
   json.field("max_rel", error->max_rel);
   json.field("cosine", error->cosine);
+  json.field("snr_db", error->snr_db);
   json.end_object();
 }
 
@@ -51,6 +52,9 @@ std::string conversion_json(const results::ConversionReport& report) {
   json.field("casts_removed", report.casts_removed);
   json.field("weights_converted", report.weights_converted);
   json.field("weight_bytes_before", report.weight_bytes_before);
+  json.field("weight_bytes_after", report.weight_bytes_after);
+  json.field("activations", report.activations);
+  json.field("calibration", report.calibration);
   json.key("layers");
   json.begin_array();
   for (const results::ConvertedLayer& layer : report.layers) write_layer(json, layer);

@@ -16,6 +16,14 @@ std::string conversion_summary(const results::ConversionReport& report) {
                      report.conversion, report.casts_added, report.casts_removed);
 }
 
+std::string integer_summary(const results::ConversionReport& report) {
+  if (!report.changed) return fmt::format("There is nothing to convert to {}", report.conversion);
+  const auto converted = std::ranges::count(report.layers, std::string(), &results::ConvertedLayer::reason);
+  return fmt::format("Converted {} of {} layer(s) to {}: {} activation(s), {} weight(s) of {}, now {}", converted,
+                     report.layers.size(), report.conversion, report.activations, report.weights_converted,
+                     human_bytes(report.weight_bytes_before), human_bytes(report.weight_bytes_after));
+}
+
 std::string kept_line(const results::ConvertedLayer& layer) {
   return fmt::format("node `{}` ({}) stays {}: {}", printable(layer.name), printable(layer.op), layer.precision,
                      layer.reason);
@@ -37,9 +45,10 @@ std::string error_table(const results::ConversionReport& report) {
   std::string text;
   for (const results::ConvertedLayer& layer : report.layers) {
     if (!layer.error) continue;
-    if (text.empty()) text = fmt::format("{:>12}  {:>12}  {:>10}  layer", "max abs", "max rel", "cosine");
-    text += fmt::format("\n{:12.5g}  {:12.5g}  {:10.7f}  {} ({})", layer.error->max_abs, layer.error->max_rel,
-                        layer.error->cosine, printable(layer.name), printable(layer.op));
+    if (text.empty())
+      text = fmt::format("{:>12}  {:>12}  {:>10}  {:>8}  layer", "max abs", "max rel", "cosine", "SNR dB");
+    text += fmt::format("\n{:12.5g}  {:12.5g}  {:10.7f}  {:8.2f}  {} ({})", layer.error->max_abs, layer.error->max_rel,
+                        layer.error->cosine, layer.error->snr_db, printable(layer.name), printable(layer.op));
   }
   return text;
 }

@@ -8,6 +8,8 @@ namespace assay::report {
 
 // How much was converted, in one line.
 std::string conversion_summary(const results::ConversionReport& report);
+// The same for integers.
+std::string integer_summary(const results::ConversionReport& report);
 // ``node `n` (Softmax) stays float32: excluded by name``
 std::string kept_line(const results::ConvertedLayer& layer);
 std::string weight_line(const results::WeightLoss& weight, const results::ConversionReport& report);

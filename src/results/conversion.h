@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ struct LayerError {
   double max_abs = 0;
   double max_rel = 0;
   double cosine = 1;
+  double snr_db = std::numeric_limits<double>::infinity();
 };
 
 // A node that computes with floats, and what became of it.
@@ -47,6 +49,9 @@ struct ConversionReport {
   uint64_t casts_removed = 0;
   uint64_t weights_converted = 0;
   uint64_t weight_bytes_before = 0;  // of those
+  uint64_t weight_bytes_after = 0;   // with their scales
+  uint64_t activations = 0;          // values that are rounded to integers between layers
+  std::string calibration;           // how their ranges were found; empty: there are none
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

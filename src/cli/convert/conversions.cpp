@@ -2,11 +2,15 @@
 
 #include "cli/convert/conversion.h"
 #include "cli/convert/half.h"
+#include "cli/convert/int8.h"
+#include "cli/convert/weights.h"
 
 namespace assay::cli {
 
 std::span<const Conversion> conversions() {
-  static constexpr std::array<Conversion, 1> kConversions = {{
+  static constexpr std::array<Conversion, 3> kConversions = {{
+      {int8_suffix, int8_groups, convert_to_int8},
+      {weights_suffix, weights_groups, convert_weights},
       {half_suffix, half_groups, convert_to_half},
   }};
   return kConversions;

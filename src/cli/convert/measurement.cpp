@@ -24,37 +24,41 @@ ir::Model load_copy(const ConversionJob& job) {
   return onnx::load(path, load_options(job.arguments), repeated);
 }
 
-// Compares each value with what the first runner gave of it, and lets both go.
-class ErrorWatcher final : public exec::DriveWatcher {
+// Compares pairs of values, and lets both go.
+class PairWatcher : public exec::DriveWatcher {
  public:
   void on_opening(size_t) override {}
   void on_opened(size_t) override {}
   void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
-  void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
-    if (!value.is_tensor()) return;
-    const std::string key(name);
-    if (runner == 0) {
-      held_.insert_or_assign(key, value.tensor());
-    } else if (const auto held = held_.find(key); held != held_.end()) {
-      compare(key, value.tensor(), held->second);
-      held_.erase(held);
-    }
-  }
   void on_iteration(size_t, uint64_t, std::optional<double>) override {}
   void on_finished(size_t) override {}
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
-  std::map<std::string, results::LayerError> take() {
+  std::map<std::string, results::LayerError> errors() {
     if (failure_) throw Error(*failure_);
     return std::move(errors_);
   }
 
+ protected:
+  // The second of the two that comes is compared.
+  void take(const std::string& key, bool is_reference, const tensor::Datum& value) {
+    if (!value.is_tensor()) return;
+    const auto held = held_.find(key);
+    if (held == held_.end()) {
+      held_.emplace(key, value.tensor());
+      return;
+    }
+    is_reference ? compare(key, held->second, value.tensor()) : compare(key, value.tensor(), held->second);
+    held_.erase(held);
+  }
+
  private:
-  void compare(const std::string& name, const tensor::Tensor& half, const tensor::Tensor& reference) {
-    if (half.shape() != reference.shape() || half.count() == 0) return;
-    const results::PairMetrics metrics = compare::measure(half, reference, {.infinities_equal = true});
-    const results::LayerError seen = {metrics.absolute.greatest, metrics.relative.greatest, metrics.cosine};
+  void compare(const std::string& name, const tensor::Tensor& changed, const tensor::Tensor& reference) {
+    if (changed.shape() != reference.shape() || changed.count() == 0) return;
+    const results::PairMetrics metrics = compare::measure(changed, reference, {.infinities_equal = true});
+    const results::LayerError seen = {metrics.absolute.greatest, metrics.relative.greatest, metrics.cosine,
+                                      metrics.snr_db};
     const auto [known, is_new] = errors_.emplace(name, seen);
     if (!is_new) known->second = worse(known->second, seen);
   }
@@ -64,14 +68,43 @@ class ErrorWatcher final : public exec::DriveWatcher {
   std::optional<Error> failure_;
 };
 
+// Pairs of one name, of two runners; the first one is the reference.
+class ErrorWatcher final : public PairWatcher {
+ public:
+  void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
+    take(std::string(name), runner == 0, value);
+  }
+};
+
+// Pairs of two names, of one runner; the first name is that of the reference.
+class ShadowWatcher final : public PairWatcher {
+ public:
+  explicit ShadowWatcher(const Measurement::NamePairs& pairs) {
+    for (const auto& [reference, shadow] : pairs) {
+      keys_[reference].push_back({reference, true});
+      keys_[shadow].push_back({reference, false});
+    }
+  }
+  void on_value(size_t, uint64_t, std::string_view name, const tensor::Datum& value) override {
+    const auto found = keys_.find(name);
+    if (found == keys_.end()) return;
+    for (const auto& [key, is_reference] : found->second) take(key, is_reference, value);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::pair<std::string, bool>>, std::less<>> keys_;
+};
+
 }  // namespace
 
 results::LayerError worse(const results::LayerError& a, const results::LayerError& b) {
-  return {std::max(a.max_abs, b.max_abs), std::max(a.max_rel, b.max_rel), std::min(a.cosine, b.cosine)};
+  return {std::max(a.max_abs, b.max_abs), std::max(a.max_rel, b.max_rel), std::min(a.cosine, b.cosine),
+          std::min(a.snr_db, b.snr_db)};
 }
 
 Measurement::Measurement(const ConversionJob& job, std::string backend)
     : backend_(std::move(backend)),
+      load_([&job] { return load_copy(job); }),
       session_(session_options(job.arguments)),
       model_(load_copy(job)),
       findings_(job.loaded.findings),
@@ -107,6 +140,37 @@ quantize::Ranges Measurement::ranges() {
   return quantize::measure_ranges(runner(model_, taps_, backend_), model_, *data_.source, taps_, findings_);
 }
 
+std::map<std::string, results::LayerError> Measurement::differences(const ir::Model& shadowed, const NamePairs& pairs) {
+  exec::TapPlan taps;
+  for (const std::vector<std::string>& group : taps_) {
+    std::vector<std::string> wanted;
+    for (const std::string& name : group) {
+      const auto pair = pairs.find(name);
+      if (pair == pairs.end()) continue;
+      wanted.push_back(name);
+      wanted.push_back(pair->second);
+    }
+    if (!wanted.empty()) taps.push_back(std::move(wanted));
+  }
+  ShadowWatcher watcher(pairs);
+  exec::DrivePlan plan;
+  plan.taps = taps;
+  const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed");
+  exec::drive({&shadow, 1}, &model_, data_.source.get(), plan, watcher, findings_);
+  return watcher.errors();
+}
+
+passes::ValueRanges Measurement::calibrate(const std::vector<std::string>& names,
+                                           quantize::CalibrationOptions options) {
+  options.names = {names.begin(), names.end()};
+  for (std::vector<std::string> group : taps_) {
+    std::erase_if(group, [&](const std::string& name) { return !options.names.contains(name); });
+    if (!group.empty()) options.taps.push_back(std::move(group));
+  }
+  if (options.taps.empty()) options.taps.emplace_back();  // inputs alone are seen without one
+  return quantize::calibrate(runner(model_, options.taps, backend_), model_, *data_.source, options, findings_);
+}
+
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
   std::set<std::string_view> known;
   for (const ir::NodeId node : ir::nodes(converted, converted.main_graph())) {
@@ -123,7 +187,7 @@ std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& 
   plan.taps = taps;
   const std::array runners = {runner(model_, taps, "float32"), runner(converted, taps, "converted")};
   exec::drive(runners, &model_, data_.source.get(), plan, watcher, findings_);
-  return watcher.take();
+  return watcher.errors();
 }
 
 }  // namespace assay::cli

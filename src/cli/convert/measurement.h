@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include "cli/convert/calibration_data.h"
 #include "cli/convert/conversion.h"
 #include "exec/tap_plan.h"
+#include "quantize/calibrate.h"
 #include "quantize/ranges.h"
 
 namespace assay::cli {
@@ -20,8 +22,16 @@ class Measurement {
   // Error (usage) if the model does not come from a file; Errors of the inputs.
   Measurement(const ConversionJob& job, std::string backend);
 
+  // The model again, to be edited.
+  ir::Model copy() const { return load_(); }
   // Of the inputs and all float32 values of the main graph.
   quantize::Ranges ranges();
+  // Of the values of these names.
+  passes::ValueRanges calibrate(const std::vector<std::string>& names, quantize::CalibrationOptions options);
+  // How values of the model differ from others of `shadowed`, which has both and takes the same inputs; by the first of
+  // the two names.
+  using NamePairs = std::map<std::string, std::string, std::less<>>;
+  std::map<std::string, results::LayerError> differences(const ir::Model& shadowed, const NamePairs& pairs);
   // What it costs to compute the main graph's values as `converted` does, by name. Values that it does not have are
   // left out.
   std::map<std::string, results::LayerError> errors(const ir::Model& converted);
@@ -31,6 +41,7 @@ class Measurement {
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
 
   std::string backend_;
+  std::function<ir::Model()> load_;
   exec::SessionOptions session_;
   ir::Model model_;
   Diagnostics& findings_;

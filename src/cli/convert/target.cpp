@@ -35,11 +35,16 @@ bool is_onnx_target(const Arguments& arguments) {
 }
 
 std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
+  std::string_view chosen;
   for (const Conversion& conversion : conversions()) {
     const std::string_view suffix = conversion.suffix(arguments, is_onnx);
-    if (!suffix.empty()) return suffix;
+    if (!suffix.empty() && !chosen.empty()) {
+      fail(ErrorCode::usage, "{} and {} are both asked for: convert to one, and what comes out to the other", chosen,
+           suffix);
+    }
+    if (!suffix.empty()) chosen = suffix;
   }
-  return {};
+  return chosen;
 }
 
 }  // namespace
@@ -50,7 +55,7 @@ std::string conversion_output(const Arguments& arguments) {
   const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
   if (!is_onnx && !(is_undecided && !suffix.empty())) {
     fail(ErrorCode::unsupported, "an engine is asked for: {}{}", kNoEngine,
-         is_undecided ? "; for an ONNX model say --output FILE.onnx, or --fp-to-fp16 or --fp-to-bf16" : "");
+         is_undecided ? "; for an ONNX model say --output FILE.onnx, or --fp-to-fp16, --fp-to-bf16 or --weights" : "");
   }
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty();
   if (suffix.empty() && !is_edited && !arguments.has("--output")) {

@@ -153,7 +153,15 @@ OptionGroup engine_run_group() {
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  constexpr std::string_view kOwn[] = {"--fp16", "--bf16", "--precision-constraints", "--layer-precisions"};
+  constexpr std::string_view kOwn[] = {"--fp16",
+                                       "--bf16",
+                                       "--int8",
+                                       "--weights",
+                                       "--quantile",
+                                       "--precision-constraints",
+                                       "--calib-base-cls",
+                                       "--calibration-cache",
+                                       "--layer-precisions"};
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });

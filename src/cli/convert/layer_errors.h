@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cli/convert/measurement.h"
+
+namespace assay::cli {
+
+// What a conversion to integers costs each layer, where `--report-error` asks for it. Nodes and their results keep
+// their names in such a conversion.
+class LayerErrors {
+ public:
+  explicit LayerErrors(ConversionJob& job) : job_(job) {}
+
+  // Runs the model before and after, and enters the errors into the report, whose layers are these nodes. What cannot
+  // be measured becomes a finding.
+  void measure(const std::vector<ir::NodeId>& nodes);
+  // The model with inputs and a backend, for those who need them before. Errors of Measurement.
+  Measurement& measurement();
+
+ private:
+  ConversionJob& job_;
+  std::optional<Measurement> measurement_;
+};
+
+// A summary; at verbose level, what stays float and the errors, which `--report-error` shows in any case.
+void print_integers(const ConversionJob& job);
+
+}  // namespace assay::cli

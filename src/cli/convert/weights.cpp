@@ -1,0 +1,97 @@
+#include "cli/convert/weights.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "cli/convert/layer_errors.h"
+#include "cli/convert/layers.h"
+#include "cli/options/values.h"
+#include "passes/quantize/weight_only.h"
+
+namespace assay::cli {
+namespace {
+
+bool is_int4(const Arguments& arguments) { return arguments.value("--weights") == "int4"; }
+
+// Without a word: a scale for each channel of int8, which every operator set from 13 on has; blocks elsewhere.
+uint64_t block_size(const Arguments& arguments, bool is_nbits) {
+  constexpr uint64_t kUsual = 32;
+  constexpr int64_t kLeast = 16;
+  constexpr int64_t kMost = 65536;
+  if (!arguments.has("--block-size")) return is_int4(arguments) || is_nbits ? kUsual : 0;
+  const int64_t size = parse_integer("--block-size", arguments.value("--block-size"));
+  const bool is_power = size >= kLeast && size <= kMost && std::has_single_bit(static_cast<uint64_t>(size));
+  if (!is_power && (size != 0 || is_nbits)) {
+    fail(ErrorCode::usage, "--block-size: expected a power of two from {} to {}{}, seen {}", kLeast, kMost,
+         is_nbits ? "" : ", or 0 for whole channels", size);
+  }
+  return static_cast<uint64_t>(size);
+}
+
+passes::WeightOptions parse_options(const Arguments& arguments) {
+  passes::WeightOptions options;
+  const bool is_nbits = arguments.value("--weights-form") == "matmulnbits";
+  options.bits = is_int4(arguments) ? 4 : 8;
+  options.block_size = block_size(arguments, is_nbits);
+  options.asymmetric = arguments.flag("--asymmetric");
+  options.form = is_nbits ? passes::WeightForm::matmulnbits : passes::WeightForm::dequantize;
+  options.excluded = arguments.values("--exclude");
+  options.excluded_ops = arguments.values("--exclude-op-types");
+  options.only_ops = arguments.values("--op-types");
+  for (LayerPrecision& layer : layer_precisions(arguments)) options.excluded.push_back(std::move(layer.layer));
+  return options;
+}
+
+void add_layers(const passes::WeightReport& found, const std::string& type, results::ConversionReport& report) {
+  for (const passes::WeightLayer& layer : found.layers) {
+    results::ConvertedLayer added = {layer.name, layer.op, layer.compressed ? type : "float", layer.reason, {}, {}};
+    if (layer.error) {
+      added.error = {.max_abs = layer.error->max_abs, .cosine = layer.error->cosine, .snr_db = layer.error->snr_db};
+    }
+    report.layers.push_back(std::move(added));
+  }
+}
+
+}  // namespace
+
+std::string_view weights_suffix(const Arguments& arguments, bool) {
+  if (!arguments.has("--weights")) return {};
+  static_cast<void>(parse_options(arguments));
+  return is_int4(arguments) ? "weights-int4" : "weights-int8";
+}
+
+std::vector<OptionGroup> weights_groups() {
+  return {{.title = "Weights",
+           .description = "Weights alone as small integers; the layers go on computing with floats",
+           .rows = {{.names = {"--weights"},
+                     .choices = {"int8", "int4"},
+                     .help = "compress the weights of convolutions (int8) and matrix products"},
+                    {.names = {"--block-size"},
+                     .metavar = "N",
+                     .help = "numbers that share a scale, 0: whole output channels; default: 0 for int8, else 32"},
+                    {.names = {"--weights-form"},
+                     .choices = {"dequantize", "matmulnbits"},
+                     .default_value = "dequantize",
+                     .help = "DequantizeLinear, which blocks and int4 need operator set 21 for, or ONNX Runtime's own "
+                             "MatMulNBits"}}}};
+}
+
+void convert_weights(ConversionJob& job) {
+  results::ConversionReport& report = job.report;
+  const std::string type = job.arguments.value("--weights");
+  report.conversion = type + " weights";
+  const passes::WeightOptions options = parse_options(job.arguments);
+  LayerErrors errors(job);
+  const passes::WeightReport found = passes::compress_weights(job.loaded.model, options, job.loaded.findings);
+  report.changed = report.changed || found.changed;
+  report.weights_converted = found.weights;
+  report.weight_bytes_before = found.bytes_before;
+  report.weight_bytes_after = found.bytes_after;
+  add_layers(found, type, report);
+  std::vector<ir::NodeId> nodes;
+  for (const passes::WeightLayer& layer : found.layers) nodes.push_back(layer.node);
+  if (report.changed && job.arguments.flag("--report-error")) errors.measure(nodes);
+  print_integers(job);
+}
+
+}  // namespace assay::cli

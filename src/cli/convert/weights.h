@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cli/convert/conversion.h"
+
+namespace assay::cli {
+
+// Weights alone as small integers: the members of their Conversion.
+std::string_view weights_suffix(const Arguments& arguments, bool is_onnx);
+std::vector<OptionGroup> weights_groups();
+void convert_weights(ConversionJob& job);
+
+}  // namespace assay::cli

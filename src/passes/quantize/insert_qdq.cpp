@@ -1,0 +1,69 @@
+#include "passes/quantize/insert_qdq.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "passes/quantize/qdq_edit.h"
+
+namespace assay::passes {
+namespace {
+
+// The first value without a range that the node works on or makes; empty: there is none.
+std::string missing_range(const ir::Model& model, const QdqPlan& plan, const ir::Node& node,
+                          const ValueRanges& ranges) {
+  const auto misses = [&](ir::ValueId value) {
+    return value && plan.is_quantized[value.index] &&
+           !ranges.contains(model.text(model[plan.range_of[value.index]].name));
+  };
+  const auto name = [&](ir::ValueId value) { return std::string(model.text(model[plan.range_of[value.index]].name)); };
+  for (const ir::Use& use : node.operands) {
+    if (misses(use.value)) return name(use.value);
+  }
+  for (const ir::ValueId value : node.results) {
+    if (misses(value)) return name(value);
+  }
+  return {};
+}
+
+}  // namespace
+
+QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges& ranges, Diagnostics& findings) {
+  // Each round leaves out one node more at least.
+  while (true) {
+    QdqPlan plan = plan_qdq(model, options, findings);
+    bool is_complete = true;
+    for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
+      if (plan.roles[id.index] == QdqRole::none) continue;
+      const std::string name = missing_range(model, plan, model[id], ranges);
+      if (name.empty()) continue;
+      options.costly[id] = fmt::format("the range of `{}` is not known", printable(name));
+      is_complete = false;
+    }
+    if (is_complete) return plan;
+  }
+}
+
+QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions& options, const ValueRanges& ranges,
+                     Diagnostics& findings) {
+  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
+  QdqReport report;
+  const bool changes = std::ranges::any_of(plan.layers, &QdqLayer::quantized);
+  if (changes && rewriter.record("compute with integers")) {
+    report.changed = true;
+    const QdqEdits edits = apply_qdq(model, rewriter.edit(), options, plan, ranges);
+    report.activations = edits.activations;
+    report.weights = edits.weights;
+    report.weight_bytes_before = edits.weight_bytes_before;
+    report.weight_bytes_after = edits.weight_bytes_after;
+  }
+  report.layers = std::move(plan.layers);
+  return report;
+}
+
+QdqReport insert_qdq(ir::Model& model, const QdqOptions& options, const ValueRanges& ranges, Diagnostics& findings) {
+  ir::Rewriter rewriter(model);
+  return insert_qdq(model, rewriter, options, ranges, findings);
+}
+
+}  // namespace assay::passes

@@ -1,0 +1,58 @@
+#include "passes/quantize/shadow_layers.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "passes/quantize/insert_qdq.h"
+#include "passes/quantize/qdq_edit.h"
+
+namespace assay::passes {
+namespace {
+
+std::string fresh_name(const ir::Model& model, std::string_view base) {
+  const std::string wanted = fmt::format("{}_shadow", base);
+  std::string name = wanted;
+  for (uint64_t i = 1; model.symbols().find(name); ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+// The same node again, behind it.
+ir::NodeId add_double(const ir::Model& model, ir::Edit& edit, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  const std::string name = fresh_name(model, model.text(model[node.results[0]].name));
+  const ir::Symbol result = edit.intern(name);
+  std::vector<ir::ValueId> operands;
+  for (const ir::Use& use : node.operands) operands.push_back(use.value);
+  const std::vector<ir::Attribute> attributes(node.attributes.begin(), node.attributes.end());
+  ir::NodeSpec spec;
+  spec.op = node.op;
+  spec.domain = node.domain;
+  spec.operands = operands;
+  spec.results = {&result, 1};
+  spec.attributes = attributes;
+  return edit.add_node(node.graph, spec, node.next);
+}
+
+}  // namespace
+
+std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& options, const ValueRanges& ranges,
+                                           Diagnostics& findings) {
+  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
+  ir::Edit edit(model);
+  std::vector<ShadowLayer> layers;
+  std::vector<QdqRole> roles(plan.roles.size(), QdqRole::none);
+  for (const QdqLayer& layer : plan.layers) {
+    if (!layer.quantized) continue;
+    const ir::NodeId shadow = add_double(model, edit, layer.node);
+    roles.resize(model.node_slots(), QdqRole::none);
+    roles[shadow.index] = plan.roles[layer.node.index];
+    layers.push_back({std::string(model.text(model[model[layer.node].results[0]].name)),
+                      std::string(model.text(model[model[shadow].results[0]].name))});
+  }
+  plan.roles = std::move(roles);
+  apply_qdq(model, edit, options, plan, ranges);
+  return layers;
+}
+
+}  // namespace assay::passes

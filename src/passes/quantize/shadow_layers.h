@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "ir/model.h"
+#include "passes/quantize/qdq_options.h"
+#include "passes/quantize/quantizer.h"
+
+namespace assay::passes {
+
+// A node's first result, and that of its double, by name.
+struct ShadowLayer {
+  std::string result;
+  std::string shadow;
+};
+
+// Puts a double beside each node that insert_qdq would convert, on the same operands rounded to integers, so that one
+// run shows what the rounding costs each layer alone. The rest of the model computes what it did. Errors: those of
+// plan_qdq.
+std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& options, const ValueRanges& ranges,
+                                           Diagnostics& findings);
+
+}  // namespace assay::passes

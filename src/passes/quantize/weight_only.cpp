@@ -1,0 +1,198 @@
+#include "passes/quantize/weight_only.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "passes/precision/float_values.h"
+#include "passes/precision/node_names.h"
+#include "passes/quantize/linear_nodes.h"
+#include "passes/quantize/nbits_nodes.h"
+#include "passes/quantize/qdq_rules.h"
+#include "passes/quantize/quantizer.h"
+
+namespace assay::passes {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+constexpr uint32_t kWeight = 1;  // the operand, of all these operators
+
+int64_t operator_set(const ir::Model& model) {
+  int64_t version = 0;
+  for (const ir::OpsetImport& import : model.header().opset_imports) {
+    if (schema::canonical_domain(model.text(import.domain)).empty()) version = import.version;
+  }
+  return version;
+}
+
+class WeightCompressor {
+ public:
+  WeightCompressor(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options, Diagnostics& findings)
+      : model_(model),
+        rewriter_(rewriter),
+        linear_(model, rewriter.edit()),
+        options_(options),
+        floats_(model, DType::float16),
+        excluded_(named_nodes(model, floats_.nodes, options.excluded, findings)) {}
+
+  WeightReport run() {
+    for (const ir::NodeId node : floats_.nodes) look(node);
+    if (!std::ranges::any_of(report_.layers, &WeightLayer::compressed)) return std::move(report_);
+    require_operator_set();
+    if (!rewriter_.record("compress weights")) return std::move(report_);
+    report_.changed = true;
+    for (WeightLayer& layer : report_.layers) {
+      if (layer.compressed) compress(layer);
+    }
+    for (const auto& [value, weight] : done_) linear_.drop_unused(value.first);
+    return std::move(report_);
+  }
+
+ private:
+  struct Compressed {
+    ir::ValueId dequantized;
+    NBitsWeight nbits;
+    WeightError error;
+  };
+
+  void look(ir::NodeId id) {
+    if (role_of(model_, id, floats_.callees[id]) != QdqRole::compute) return;
+    const std::string reason = reason_to_stay(id);
+    report_.layers.push_back(
+        {id, std::string(known_name(model_, id)), std::string(model_.text(model_[id].op)), reason.empty(), reason, {}});
+  }
+
+  bool is_chosen(std::string_view op) const {
+    const auto is_named = [op](const std::string& word) { return to_lower(word) == to_lower(op); };
+    if (std::ranges::any_of(options_.excluded_ops, is_named)) return false;
+    return options_.only_ops.empty() || std::ranges::any_of(options_.only_ops, is_named);
+  }
+
+  std::string reason_to_stay(ir::NodeId id) const {
+    const ir::Node& node = model_[id];
+    if (excluded_[id.index]) return "excluded by name";
+    if (!is_chosen(model_.text(node.op))) return "excluded by its operator";
+    if (node.graph != model_.main_graph()) return "it stands in the body of another node";
+    if (node.operands.size() <= kWeight || !node.operands[kWeight].value) return "it has no weight";
+    const std::optional<Tensor> weight = float_constant(model_, node.operands[kWeight].value);
+    if (!weight) return "its weight is not a float32 constant";
+    if (weight->count() == 0) return "its weight is empty";
+    const size_t rank = weight->shape().size();
+    const std::optional<uint32_t> channels = channel_axis(model_, id, kWeight, rank);
+    if (!channels) return "its weight is no matrix";
+    if (model_.text(node.op) == "ConvTranspose") return "the numbers of one channel lie apart";
+    if (options_.block_size > 0 && rank != 2) return "blocks are for matrices";
+    const bool is_nbits = options_.form == WeightForm::matmulnbits;
+    if (is_nbits && !has_nbits_form(model_, id, weight->shape())) return "MatMulNBits cannot do what it does";
+    if (!channel_magnitudes(*weight, std::nullopt)) return "its weight has NaN or infinity";
+    return {};
+  }
+
+  void require_operator_set() const {
+    if (options_.form == WeightForm::matmulnbits) return;
+    constexpr int64_t kChannels = 13;
+    constexpr int64_t kSmall = 21;  // int4, and blocks
+    const bool is_new = options_.bits < 8 || options_.block_size > 0;
+    const int64_t needed = is_new ? kSmall : kChannels;
+    const int64_t version = operator_set(model_);
+    if (version >= needed) return;
+    fail(ErrorCode::unsupported, "operator set {} cannot hold such weights: DequantizeLinear needs {} or newer{}",
+         version, needed, is_new ? ", or the form matmulnbits" : "");
+  }
+
+  // The weight as a matrix, and its blocks: along what is summed up, or all of it.
+  struct Plan {
+    Tensor matrix;
+    uint32_t channels;  // the axis of the output channels, of the weight and of the matrix
+    Blocks blocks;
+  };
+
+  Plan plan_of(ir::NodeId node, const Tensor& floats) const {
+    const uint32_t channels = *channel_axis(model_, node, kWeight, floats.shape().size());
+    Plan plan = {floats, channels, {1 - channels, options_.block_size, options_.bits, options_.asymmetric}};
+    const int64_t rows = floats.shape()[0];
+    plan.matrix = Tensor(DType::float32, {rows, static_cast<int64_t>(floats.count()) / rows}, floats.storage());
+    const uint64_t length = static_cast<uint64_t>(plan.matrix.shape()[plan.blocks.axis]);
+    if (plan.blocks.length == 0) plan.blocks.length = length;
+    return plan;
+  }
+
+  void compress(WeightLayer& layer) {
+    const ir::ValueId value = model_[layer.node].operands[kWeight].value;
+    const Tensor floats = *float_constant(model_, value);
+    const Plan plan = plan_of(layer.node, floats);
+    const auto [known, is_new] = done_.try_emplace({value, plan.channels});
+    if (is_new) known->second = make(layer.node, floats, plan);
+    layer.error = known->second.error;
+    if (options_.form == WeightForm::matmulnbits) {
+      make_nbits_node(model_, rewriter_.edit(), layer.node, known->second.nbits);
+    } else {
+      rewriter_.edit().set_operand(layer.node, kWeight, known->second.dequantized);
+    }
+  }
+
+  Compressed make(ir::NodeId node, const Tensor& floats, const Plan& plan) {
+    const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
+    const BlockCodes codes = block_codes(plan.matrix, plan.blocks);
+    Compressed made;
+    made.error = block_error(plan.matrix, plan.blocks, codes);
+    ++report_.weights;
+    report_.bytes_before += floats.size_bytes();
+    if (options_.form == WeightForm::matmulnbits) {
+      made.nbits = add_nbits_weight(linear_, base, floats.shape(), plan.blocks, codes);
+      report_.bytes_after += made.nbits.size_bytes;
+    } else {
+      made.dequantized = add_dequantize(node, floats.shape(), plan, codes);
+    }
+    floats.storage()->release();
+    return made;
+  }
+
+  ir::ValueId add(std::string_view base, std::string_view suffix, Tensor tensor) {
+    report_.bytes_after += tensor.size_bytes();
+    return linear_.add_constant(base, suffix, std::move(tensor));
+  }
+
+  ir::ValueId add_dequantize(ir::NodeId node, const tensor::Shape& shape, const Plan& plan, const BlockCodes& codes) {
+    const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
+    const bool is_blocked = options_.block_size > 0;
+    const DType dtype = options_.bits == 4 ? (options_.asymmetric ? DType::uint4 : DType::int4)
+                                           : (options_.asymmetric ? DType::uint8 : DType::int8);
+    tensor::Shape scale_shape = codes.shape;
+    if (!is_blocked) scale_shape = {static_cast<int64_t>(codes.scales.size())};
+    LinearNode wanted = {"DequantizeLinear", base, {}, {}, {}, {}, {}, node};
+    wanted.from = add(base, "_quantized", pack_codes(codes.codes, shape, dtype));
+    wanted.scale = add(base, "_scale", tensor::make_tensor<float>(DType::float32, scale_shape, codes.scales));
+    wanted.zero_point = add(base, "_zero_point", pack_codes(codes.zero_points, scale_shape, dtype));
+    wanted.axis = is_blocked ? plan.blocks.axis : plan.channels;
+    if (is_blocked) wanted.block_size = static_cast<int64_t>(options_.block_size);
+    return linear_.add(wanted);
+  }
+
+  ir::Model& model_;
+  ir::Rewriter& rewriter_;
+  LinearNodes linear_;
+  const WeightOptions& options_;
+  FloatModel floats_;
+  std::vector<bool> excluded_;
+  std::map<std::pair<ir::ValueId, uint32_t>, Compressed> done_;  // by weight and axis of the channels
+  WeightReport report_;
+};
+
+}  // namespace
+
+WeightReport compress_weights(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options,
+                              Diagnostics& findings) {
+  return WeightCompressor(model, rewriter, options, findings).run();
+}
+
+WeightReport compress_weights(ir::Model& model, const WeightOptions& options, Diagnostics& findings) {
+  ir::Rewriter rewriter(model);
+  return compress_weights(model, rewriter, options, findings);
+}
+
+}  // namespace assay::passes

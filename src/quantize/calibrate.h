@@ -1,0 +1,26 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "exec/drive.h"
+#include "passes/quantize/quantizer.h"
+
+namespace assay::quantize {
+
+// Which numbers of a value are worth telling apart.
+enum class Calibration : uint8_t { minmax, entropy, percentile, mse };
+
+struct CalibrationOptions {
+  exec::TapPlan taps;                        // values that are to be looked at and are no inputs
+  std::set<std::string, std::less<>> names;  // those, and inputs
+  Calibration calibration = Calibration::mse;
+  double quantile = 0.9999;  // of percentile: the share of the magnitudes that is kept
+};
+
+// Runs a model over all inputs of `source`, one set at a time, and gives the range of each float32 value that is named.
+// Error of the backend if it fails, (usage) for a number that is NaN or infinite, with the value and the set of inputs.
+passes::ValueRanges calibrate(const exec::RunnerPtr& runner, const ir::Model& model, exec::DataSource& source,
+                              const CalibrationOptions& options, Diagnostics& findings);
+
+}  // namespace assay::quantize
