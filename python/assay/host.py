@@ -7,14 +7,15 @@ import collections.abc
 import importlib.machinery
 import importlib.util
 import inspect
+import json
 import os
 import re
 import signal
 import sys
 import traceback
 
-from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, NEXT_DATA, POSTPROCESS, USAGE, VERDICTS, Connection,
-                           Fault, Writer, failure, load_numpy, summary, type_name)
+from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MATCH, MATCHED, NEXT_DATA, POSTPROCESS, UNSUPPORTED, USAGE,
+                           VERDICTS, Connection, Fault, Writer, failure, load_numpy, summary, type_name)
 
 
 def is_ours(frame):
@@ -77,7 +78,7 @@ class Host:
 
     def answer(self, kind, reader):
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
-                    COMPARE: self.compare}
+                    COMPARE: self.compare, MATCH: self.match}
         try:
             return handlers[kind](reader)
         except Fault as fault:
@@ -125,6 +126,19 @@ class Host:
             writer.text(str(output)).number(bool(passed))
         return writer
 
+    def match(self, reader):
+        """The plugin of a script and the subgraphs that it matches, as JSON."""
+        self.path, model = reader.text(), reader.text()
+        graph = import_graph(model)
+        instances = self.scripts.function(self.path, "get_matching_subgraphs")(graph)
+        plugin = self.scripts.function(self.path, "get_plugin_metadata")()
+        self.require_mapping(plugin, "get_plugin_metadata", "texts")
+        plugin = {key: plugin[key] for key in ("name", "op", "domain") if key in plugin}
+        plugin["instances"] = [{key: list(value) if key != "attributes" else value for key, value in instance.items()}
+                               for instance in instances]
+        has_own = hasattr(self.scripts.module(self.path), "replace_with_plugin")
+        return Writer(MATCHED).number(has_own).text(json.dumps(plugin, default=lambda value: value.tolist()))
+
     def require_mapping(self, value, name, what):
         if not isinstance(value, collections.abc.Mapping):
             raise Fault(USAGE, f"`{name}` of the script `{self.path}` gave a `{type_name(value)}`, expected a dict of "
@@ -136,6 +150,18 @@ class Host:
         except Fault as fault:
             fault.line = f"`{name}` of the script `{self.path}`: {fault.line}"
             raise
+
+
+def import_graph(path):
+    try:
+        import onnx
+        import onnx_graphsurgeon
+    except ModuleNotFoundError as error:
+        raise Fault(UNSUPPORTED, f"the Python `{sys.executable}` has no package {error.name}, which plugin scripts need "
+                    "(see `--python`)") from None
+    logger = onnx_graphsurgeon.logger.G_LOGGER
+    logger.severity = logger.ERROR  # it says a line for each node that it looks at
+    return onnx_graphsurgeon.import_onnx(onnx.load(path))
 
 
 def flush():

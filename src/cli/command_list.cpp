@@ -19,6 +19,8 @@ constexpr std::array kVerbSummaries = {
     VerbSummary{"data", "put files of inputs and outputs together, and from one form into another"},
     VerbSummary{"docs", "print the manual in other forms"},
     VerbSummary{"inspect", "show what is in a model or in a file of tensors"},
+    VerbSummary{"multi-device", "split a model over devices"},
+    VerbSummary{"plugin", "find subgraphs that plugins stand for, and put the plugins in"},
     VerbSummary{"surgeon", "change a model: cut, insert, fold, prune, strip"},
     VerbSummary{"template", "write starting points for scripts"},
 };

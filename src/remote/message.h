@@ -28,8 +28,10 @@ enum class MessageKind : uint16_t {
   value,
   data,
   verdicts,
+  match_subgraphs,
+  matched,
 };
-inline constexpr uint16_t kMessageKinds = 15;
+inline constexpr uint16_t kMessageKinds = 17;
 
 // A message to send: the body holds numbers (8 bytes each, little-endian) and text (its length, then its bytes); the
 // elements of its tensors are `placed` in one shared memory.

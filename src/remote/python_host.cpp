@@ -148,4 +148,17 @@ std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFuncti
   return verdicts;
 }
 
+ScriptMatches PythonHost::match_subgraphs(const std::string& script, const std::string& model) {
+  MessageWriter writer(MessageKind::match_subgraphs);
+  writer.text(script).text(model);
+  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  expect_kind(message, MessageKind::matched);
+  MessageReader reader(message);
+  ScriptMatches matches;
+  matches.has_own_replacement = reader.number() != 0;
+  matches.json = reader.text();
+  reader.finish();
+  return matches;
+}
+
 }  // namespace assay::remote

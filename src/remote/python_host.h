@@ -26,6 +26,12 @@ struct PythonOptions {
   std::function<void(std::string_view traceback)> show;
 };
 
+// What a script says of a plugin: its name, the type of its node and the subgraphs that it can stand for, as JSON.
+struct ScriptMatches {
+  bool has_own_replacement = false;  // the script has a function that does the replacing
+  std::string json;
+};
+
 // Runs functions of the user's scripts in one Python process, which is started on first use. What scripts print goes to
 // standard error. Error (usage): the script is at fault, or there is no Python or numpy; Error (backend): the process
 // died; Error (limit): it gave no answer in time.
@@ -40,6 +46,8 @@ class PythonHost {
   // Names, and whether they passed.
   std::vector<std::pair<std::string, bool>> compare(const ScriptFunction& function, const IterationResult& a,
                                                     const IterationResult& b);
+  // Runs the functions of a script `pattern.py` on the model of a file. Error (unsupported): Python lacks a package.
+  ScriptMatches match_subgraphs(const std::string& script, const std::string& model);
 
  private:
   class Interpreter;

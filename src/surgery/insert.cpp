@@ -19,32 +19,6 @@ using ir::NodeId;
 using ir::Symbol;
 using ir::ValueId;
 
-template <typename... Fns>
-struct Overloaded : Fns... {
-  using Fns::operator()...;
-};
-
-ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute) {
-  const Symbol name = model.symbols().intern(attribute.name);
-  const auto list = [&]<typename T>(ir::AttributeType type, std::span<const T> items) {
-    return ir::Attribute::list(name, type, model.arena().copy(items));
-  };
-  return std::visit(
-      Overloaded{[&](int64_t value) { return ir::Attribute::of(name, value); },
-                 [&](float value) { return ir::Attribute::of(name, value); },
-                 [&](const std::string& text) {
-                   return ir::Attribute::of(name, ir::AttributeType::string, model.symbols().intern(text));
-                 },
-                 [&](const std::vector<int64_t>& items) { return list(ir::AttributeType::integers, std::span(items)); },
-                 [&](const std::vector<float>& items) { return list(ir::AttributeType::floats, std::span(items)); },
-                 [&](const std::vector<std::string>& items) {
-                   std::vector<Symbol> symbols;
-                   for (const std::string& text : items) symbols.push_back(model.symbols().intern(text));
-                   return list(ir::AttributeType::strings, std::span<const Symbol>(symbols));
-                 }},
-      attribute.value);
-}
-
 class Inserter {
  public:
   Inserter(ir::Model& model, const Insertion& insertion, Diagnostics& findings)

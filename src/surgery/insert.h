@@ -1,21 +1,22 @@
 #pragma once
 
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "ir/model.h"
+#include "results/plugin_matches.h"
 
 namespace assay::surgery {
 
-using AttributeValue =
-    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<float>, std::vector<std::string>>;
+using results::AttributeValue;
+using results::NamedAttribute;
 
-struct NamedAttribute {
-  std::string name;
-  AttributeValue value;
-};
+// The attribute as a part of this model.
+ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute);
+// What an attribute holds; nothing for tensors, graphs, types and references.
+std::optional<AttributeValue> attribute_value(const ir::Model& model, const ir::Attribute& attribute);
 
 struct Insertion {
   std::string op;

@@ -33,7 +33,10 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
     return path;
   }
   if (model == "-") fail(ErrorCode::usage, "a model from standard input has no place: say --output FILE");
-  std::string path = fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)).string();
+  const bool is_name = suffix.find('.') != std::string_view::npos;
+  std::string path = (is_name ? fs::path(model).replace_filename(suffix)
+                              : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))
+                         .string();
   if (!arguments.flag("--force") && fs::exists(path)) {
     fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
   }

@@ -10,9 +10,9 @@ namespace assay::cli {
 
 // `-o`, `--force`: where a changed model goes.
 OptionGroup model_output_group();
-// What `-o` says; without it `<model>.<suffix>.onnx` beside the model, which is an Error (usage) where it exists,
-// unless
-// `--force` is given, and where the model has no place (`-`). The model's own file is allowed.
+// What `-o` says; without it `<model>.<suffix>.onnx` beside the model, or the file `suffix` there if that has a dot. It
+// is an Error (usage) if this one exists, unless `--force` is given, and if the model has no place (`-`). The model's
+// own file is allowed.
 std::string model_output_path(const Arguments& arguments, const std::string& model, std::string_view suffix);
 
 }  // namespace assay::cli

@@ -1,0 +1,69 @@
+#include "base/yaml.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace assay {
+namespace {
+
+std::string refusal(std::string_view text) {
+  try {
+    parse_yaml(text);
+    return "no error";
+  } catch (const Error& error) {
+    return error.line();
+  }
+}
+
+TEST(Yaml, documents_lists_and_maps) {
+  const std::vector<YamlNode> documents = parse_yaml("name: a\nlist: [1, 'two', ~]\n---\nname: b\n");
+  ASSERT_EQ(documents.size(), 2u);
+  EXPECT_EQ(documents[0].find("name")->text, "a");
+  const YamlNode& list = *documents[0].find("list");
+  ASSERT_EQ(list.items.size(), 3u);
+  EXPECT_FALSE(list.items[0].is_quoted);
+  EXPECT_TRUE(list.items[1].is_quoted);
+  EXPECT_EQ(list.items[2].kind, YamlNode::Kind::null);
+  EXPECT_EQ(list.line, 2u);
+  EXPECT_EQ(documents[1].find("list"), nullptr);
+}
+
+TEST(Yaml, json_is_yaml) {
+  const std::vector<YamlNode> documents = parse_yaml(R"({"a": [1, {"b": "c"}], "d": null})");
+  EXPECT_EQ(documents.at(0).find("a")->items.at(1).find("b")->text, "c");
+}
+
+TEST(Yaml, aliases_are_copies) {
+  const std::vector<YamlNode> documents = parse_yaml("a: &x [1, 2]\nb: *x\n");
+  EXPECT_EQ(documents.at(0).find("b")->items.size(), 2u);
+}
+
+TEST(Yaml, refuses) {
+  EXPECT_EQ(refusal("a: 1\na: 2\n"), "line 2: the key `a` stands twice");
+  EXPECT_EQ(refusal("[a]: 1\n"), "line 1: expected a name as key, found a list");
+  EXPECT_EQ(refusal("a: [1\n"), "line 2: end of sequence flow not found");
+  EXPECT_EQ(refusal(std::string(100000, '[')), "values are nested deeper than 64");
+  std::string deep;
+  for (size_t i = 0; i < 100; ++i) deep += std::string(i, ' ') + "a:\n";
+  EXPECT_EQ(refusal(deep), "values are nested deeper than 64");
+  std::string bomb = "a0: &a0 [1, 1]\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " + before + "]\n";
+  }
+  EXPECT_EQ(refusal(bomb), "the text has more than 1000000 values");
+}
+
+TEST(Yaml, text_reads_back) {
+  for (const std::string text : {"a", "no", "", "1", "a: b", "\"x\"", "tab\t", "#", "\xc3\xa4", "- a"}) {
+    const std::vector<YamlNode> documents = parse_yaml("[" + yaml_text(text) + "]");
+    ASSERT_EQ(documents.at(0).items.size(), 1u) << text;
+    EXPECT_EQ(documents[0].items[0].text, text);
+    EXPECT_EQ(documents[0].items[0].kind, YamlNode::Kind::scalar);
+  }
+  EXPECT_EQ(yaml_text("conv/out_1"), "conv/out_1");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,30 @@
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/shape_inference.h"
+#include "cli/plugin/match_job.h"
+#include "cli/plugin/plugin_folder.h"
+
+namespace assay::cli {
+namespace {
+
+int run(const Arguments& arguments, Environment& environment) {
+  return run_match_job("plugin list", "", arguments, environment);
+}
+
+}  // namespace
+
+Command command_plugin_list() {
+  return {
+      .path = "plugin list",
+      .summary = "count the subgraphs that plugins can stand for",
+      .description =
+          "Each folder of --plugin-dir describes one plugin: in pattern.yaml, which docs/formats.md explains, or in "
+          "pattern.py, a script for ONNX GraphSurgeon that Python runs. Subgraphs of one pattern.yaml share no "
+          "node.",
+      .positionals = {model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
+                 json_group()},
+      .run = run};
+}
+
+}  // namespace assay::cli

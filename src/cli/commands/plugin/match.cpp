@@ -1,0 +1,30 @@
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model_output.h"
+#include "cli/options/groups/shape_inference.h"
+#include "cli/plugin/match_job.h"
+#include "cli/plugin/plugin_folder.h"
+
+namespace assay::cli {
+namespace {
+
+int run(const Arguments& arguments, Environment& environment) {
+  const std::string output = model_output_path(arguments, arguments.value("model_file"), "config.yaml");
+  return run_match_job("plugin match", output, arguments, environment);
+}
+
+}  // namespace
+
+Command command_plugin_match() {
+  return {.path = "plugin match",
+          .summary = "write down which subgraphs plugins can stand for",
+          .description =
+              "Looks for plugins as plugin list does and writes what it finds as YAML, by default into config.yaml "
+              "beside the model. The file can be edited before plugin replace reads it.",
+          .positionals = {model_positional()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
+                     model_output_group(), json_group()},
+          .run = run};
+}
+
+}  // namespace assay::cli

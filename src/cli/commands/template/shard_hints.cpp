@@ -1,0 +1,57 @@
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/shape_inference.h"
+#include "cli/options/groups/shard.h"
+
+namespace assay::cli {
+namespace {
+
+int run(const Arguments& arguments, Environment& environment) {
+  const std::string path = arguments.value("--output");
+  if (!path.ends_with(".json")) {
+    fail(ErrorCode::usage, "--output: expected a name that ends in .json, found `{}`", printable(path));
+  }
+  const surgery::HintOptions options = hint_options(arguments);
+  LoadedModel loaded = load_model(arguments.value("model_file"), arguments, environment);
+  if (arguments.flag("--shape-inference")) infer_shapes(loaded);
+  print_findings(loaded.findings, environment);
+  const formats::ShardHints hints = surgery::make_shard_hints(loaded.model, options);
+  for (const std::string& line : describe_hints(hints)) environment.log.info(line);
+  if (hints.attention_layers.empty()) environment.log.warning("the model has no attention layer");
+  environment.log.info("Saving shard hints to " + printable(path));
+  OutputFile file(path);
+  formats::write_shard_hints(hints, file);
+  file.commit();
+  return kExitEqual;
+}
+
+OptionGroup output_group_of_hints() {
+  return {.title = "Output",
+          .description = "Where the hints go",
+          .rows = {{.names = {"-o", "--output"},
+                    .metavar = "FILE",
+                    .help = "the file to write; its name ends in .json",
+                    .is_file = true,
+                    .required = true}}};
+}
+
+}  // namespace
+
+Command command_template_shard_hints() {
+  return {.path = "template shard-hints",
+          .summary = "write hints by which multi-device shard splits a model",
+          .description =
+              "Finds the attention layers of the model (MatMul, Softmax, MatMul with scales, masks and casts between, "
+              "or the operator Attention) and the inputs and outputs that hang together with them, and writes them as "
+              "JSON, to be edited.",
+          .positionals = {model_positional()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(), shard_group(),
+                     output_group_of_hints()},
+          .run = run};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "ir/model.h"
+#include "surgery/pattern/pattern.h"
+
+namespace assay::surgery {
+
+// A place where a pattern stands in the main graph.
+struct Match {
+  std::vector<ir::ValueId> inputs;   // as the pattern has them; invalid where only a missing node reads it
+  std::vector<ir::ValueId> outputs;  // likewise
+  std::vector<ir::NodeId> nodes;     // by pattern node; invalid: an optional one that is missing
+};
+
+// All places, in the order of the graph. No two share a node: of those that do, the later and larger one is taken. What
+// matched nodes compute is used by them alone, but for the pattern's outputs. The pattern must be checked.
+std::vector<Match> find_matches(const ir::Model& model, const Pattern& pattern);
+
+// The match by names, with the attributes that the plugin gets.
+results::PluginInstance instance_of(const ir::Model& model, const Pattern& pattern, const Match& match);
+
+}  // namespace assay::surgery

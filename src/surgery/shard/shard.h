@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/shard_hints.h"
+#include "ir/model.h"
+
+namespace assay::surgery {
+
+// What hints are made from, besides the model.
+struct HintOptions {
+  formats::ShardHints base;  // all but layers, inputs and outputs, which are found
+  formats::AttentionLayerHint layer;
+  bool suggests_io = true;
+  int64_t input_index = 0;  // of the sequence dim, where no dim is named `sequence_length` or `seq_len`
+  int64_t output_index = 0;
+  std::optional<int64_t> input_rank;  // where the model does not know it
+  std::optional<int64_t> output_rank;
+};
+
+// Hints for all attention layers, and for the inputs and outputs of the graph that hang together with them.
+formats::ShardHints make_shard_hints(const ir::Model& model, const HintOptions& options);
+
+// One thing that was put into the model: `reduce_scatter`, `all_gather`, `fuse`, and the value that it is for.
+struct ShardStep {
+  std::string action;
+  std::string name;
+};
+
+struct Sharding {
+  std::vector<ShardStep> steps;
+  std::vector<std::string> unmatched;  // layers of the hints that the model does not have, by their Q
+};
+
+// Error (usage) for groups, ranks and operators that contradict themselves.
+void check_shard_hints(const formats::ShardHints& hints);
+
+// Splits the sequence over devices (context parallelism): each named input is scattered, K and V of the layers are
+// gathered, and each named output is gathered, unless Q was. Outputs keep their names and types. The graph must be in
+// order and stays so. Error (usage) for unknown names; (shape) for dims that do not exist or cannot be split.
+Sharding shard(ir::Model& model, const formats::ShardHints& hints);
+
+}  // namespace assay::surgery

@@ -1,0 +1,122 @@
+#include "surgery/shard/shard.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/verify.h"
+#include "support/model_checks.h"
+#include "support/parsed_model.h"
+#include "surgery/shard/attention.h"
+
+namespace assay::surgery {
+namespace {
+
+using testing_support::error_of;
+using testing_support::parsed;
+
+constexpr std::string_view kHead = "g (float[8,4,4] q, float[8,4,4] k, float[8,4,4] v) => (float[8,4,4] o) ";
+constexpr std::string_view kBare = "{\n  s = MatMul(q, k)\n  p = Softmax(s)\n  o = MatMul(p, v)\n}";
+
+std::string text_of(const ir::Model& model, std::string_view operation) {
+  std::string text;
+  for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
+    const ir::Node& node = model[id];
+    const ir::Attribute* const attribute = model.find_attribute(node, operation);
+    text += text.empty() ? "" : " ";
+    text += attribute ? model.text(attribute->string()) : model.text(node.op);
+  }
+  return text;
+}
+
+// The nodes in order, collectives by their operation.
+std::string sharded(std::string_view graph, HintOptions options = {}) {
+  ir::Model model = parsed(std::string(graph));
+  const ir::TypeId type = model[model.outputs(model.main_graph())[0].value].type;
+  shard(model, make_shard_hints(model, options));
+  ir::check_structure(model);
+  Diagnostics faults;
+  ir::verify(model, faults);
+  EXPECT_EQ(faults.error_count(), 0u);
+  const ir::Value& output = model[model.outputs(model.main_graph())[0].value];
+  EXPECT_EQ(model.text(output.name), "o");
+  EXPECT_EQ(output.type, type);
+  return text_of(model, "collective_operation");
+}
+
+std::string refusal(std::string_view graph, const HintOptions& options) {
+  const std::optional<Error> error = error_of([&] { sharded(graph, options); });
+  return error ? error->line() : "no error";
+}
+
+TEST(Shard, scatters_inputs_and_gathers_what_needs_all) {
+  EXPECT_EQ(sharded(std::string(kHead) + std::string(kBare)),
+            "reduce_scatter reduce_scatter reduce_scatter all_gather all_gather MatMul Softmax MatMul all_gather");
+}
+
+TEST(Shard, sees_through_scales_masks_and_casts) {
+  const std::string graph =
+      "g (float[8,4,4] q, float[8,4,4] k, float[8,4,4] v) => (float[8,4,4] o) <float c = {0.5}> {\n"
+      "  s = MatMul(q, k)\n  t = Mul(c, s)\n  u = Cast <to = 11> (t)\n  p = Softmax(u)\n  r = Cast <to = 1> (p)\n"
+      "  o = MatMul(r, v)\n}";
+  const ir::Model model = parsed(graph);
+  ASSERT_EQ(find_attention(model).size(), 1u);
+  EXPECT_EQ(model.text(model[find_attention(model)[0].k].name), "k");
+}
+
+TEST(Shard, knows_the_operator_attention) {
+  const std::string graph = "<ir_version: 10, opset_import: [\"\" : 23]> " + std::string(kHead) +
+                            "{\n  o = Attention <q_num_heads = 2, kv_num_heads = 2> (q, k, v)\n}";
+  EXPECT_EQ(sharded(graph), "reduce_scatter reduce_scatter reduce_scatter all_gather all_gather Attention all_gather");
+}
+
+TEST(Shard, q_that_is_gathered_leaves_nothing_for_outputs) {
+  EXPECT_EQ(sharded("g (float[8,8,8] q) => (float[8,8,8] o) "
+                    "{\n  s = MatMul(q, q)\n  p = Softmax(s)\n  o = MatMul(p, q)\n}"),
+            "reduce_scatter all_gather MatMul Softmax MatMul");
+}
+
+TEST(Shard, brings_another_dim_to_the_front_and_back) {
+  HintOptions options;
+  options.suggests_io = false;
+  options.base.k_seq_len_idx = 1;
+  EXPECT_EQ(sharded(std::string(kHead) + std::string(kBare), options),
+            "all_gather Transpose all_gather Transpose MatMul Softmax MatMul");
+}
+
+TEST(Shard, fuses_a_bare_layer_only) {
+  HintOptions options;
+  options.layer = {.q = "", .gather_kv = false, .gather_q = false, .replace = formats::FusedAttention()};
+  EXPECT_EQ(sharded(std::string(kHead) + std::string(kBare), options),
+            "reduce_scatter reduce_scatter reduce_scatter Attention all_gather");
+  EXPECT_EQ(
+      refusal(std::string(kHead) + "{\n  s = MatMul(q, k)\n  [a] t = Abs(s)\n  [m] u = Add(s, t)\n  p = Softmax(u)\n"
+                                   "  o = MatMul(p, v)\n}",
+              options),
+      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) stands in it; use --cp-type "
+      "native");
+}
+
+TEST(Shard, fused_layers_in_a_row) {
+  HintOptions options;
+  options.layer = {.q = "", .gather_kv = false, .gather_q = false, .replace = formats::FusedAttention()};
+  EXPECT_EQ(sharded(std::string(kHead) + "{\n  s = MatMul(q, k)\n  p = Softmax(s)\n  h = MatMul(p, v)\n"
+                                         "  t = MatMul(h, k)\n  r = Softmax(t)\n  o = MatMul(r, h)\n}",
+                    options),
+            "reduce_scatter reduce_scatter reduce_scatter Attention Attention all_gather");
+}
+
+TEST(Shard, refuses_what_cannot_be_shared) {
+  const std::string graph = std::string(kHead) + std::string(kBare);
+  HintOptions options;
+  options.base.group_size = 3;
+  EXPECT_EQ(refusal(graph, options), "dim 0 of `k` is 8, which 3 devices cannot share evenly");
+  options.base.groups = {0, 1};
+  EXPECT_EQ(refusal(graph, options), "2 devices cannot be put into groups of 3");
+  options.base.groups = {0, 0, 1};
+  EXPECT_EQ(refusal(graph, options), "the groups name the device 0 twice");
+  options = {};
+  options.input_index = 3;
+  EXPECT_EQ(refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
+}
+
+}  // namespace
+}  // namespace assay::surgery

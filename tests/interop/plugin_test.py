@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""`plugin` and `multi-device shard` beside Polygraphy's, on models of the structure of its own tests:
+plugin_test.py ASSAY
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import onnx
+import yaml
+from onnx import TensorProto, helper
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+PEER = pathlib.Path(sys.executable).parent / "polygraphy"
+
+SCRIPT = '''
+import onnx_graphsurgeon as gs
+
+def get_matching_subgraphs(graph):
+    pattern = gs.GraphPattern()
+    x, z = pattern.variable(), pattern.variable()
+    a = pattern.add("A", "A", inputs=[x])
+    b = pattern.add("B", "B", inputs=[a])
+    c = pattern.add("C", "C", inputs=[b, z])
+    outputs = pattern.add("E", "E", inputs=[c], num_output_tensors=2)
+    pattern.set_output_tensors(outputs)
+    return [{"inputs": [t.name for t in m.inputs], "outputs": [t.name for t in m.outputs],
+             "attributes": {"ToyX": 2, "scale": 0.5, "names": ["no", "1"]}} for m in pattern.match_all(graph)]
+
+def get_plugin_metadata():
+    return {"name": "toyPlugin", "op": "CustomToyPlugin"}
+'''
+
+PATTERN = '''
+name: toyPlugin
+op: CustomToyPlugin
+inputs: [x, z]
+outputs: [e1, e2]
+nodes:
+  - {op: A, inputs: [x], outputs: [a]}
+  - {op: B, inputs: [a], outputs: [b]}
+  - {op: C, inputs: [b, z], outputs: [c]}
+  - {op: E, inputs: [c], outputs: [e1, e2]}
+attributes: {ToyX: 2, scale: 0.5, names: ["no", "1"]}
+'''
+
+
+def tensor(name, shape=(4,)):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def model_of(nodes, inputs, outputs):
+    nodes = [helper.make_node(op, i, o, f"n{at}", **attributes) for at, (op, i, o, attributes) in enumerate(nodes)]
+    model = helper.make_model(helper.make_graph(nodes, "g", inputs, outputs),
+                              opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model.metadata_props.add(key="kept", value="yes")
+    return model
+
+
+def toy():
+    return model_of([("O", ["i1"], ["x1"], {}), ("A", ["x1"], ["ya"], {}), ("B", ["ya"], ["yb"], {}),
+                     ("C", ["yb", "i2"], ["yc"], {}), ("E", ["yc"], ["e1", "e2"], {})],
+                    [tensor("i1"), tensor("i2")], [tensor("e1"), tensor("e2")])
+
+
+def attention(layers):
+    """Layers (q, k, v, o); what no layer gives is an input."""
+    nodes = []
+    for at, (q, k, v, o) in enumerate(layers):
+        nodes += [("MatMul", [q, k], [f"s{at}"], {}), ("Softmax", [f"s{at}"], [f"p{at}"], {"axis": -1}),
+                  ("MatMul", [f"p{at}", v], [o], {})]
+    given = {layer[3] for layer in layers}
+    names = dict.fromkeys(name for layer in layers for name in layer[:3] if name not in given)
+    return model_of(nodes, [tensor(name, (8, 8, 8)) for name in names], [tensor(layers[-1][3], (8, 8, 8))])
+
+
+def run(*words, status=0):
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    if status is not None and result.returncode != status:
+        raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def nodes_of(path):
+    return [(node.op_type, node.name, list(node.input), list(node.output),
+             {a.name: helper.get_attribute_value(a) for a in node.attribute}) for node in onnx.load(path).graph.node]
+
+
+def collectives(path):
+    count = {}
+    for node in onnx.load(path).graph.node:
+        for attribute in node.attribute:
+            if attribute.name == "collective_operation":
+                count[attribute.s] = count.get(attribute.s, 0) + 1
+    return count
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def save(self, model, name="m.onnx"):
+        onnx.save(model, self.path / name)
+        return self.path / name
+
+    def plugins(self, folder, file, text):
+        path = self.path / folder / "toyPlugin"
+        path.mkdir(parents=True)
+        (path / file).write_text(text)
+        return self.path / folder
+
+
+class Plugins(InFolder):
+    def test_scripts_of_the_peer_and_patterns_of_ours_match_the_same(self):
+        model = self.save(toy())
+        scripts = self.plugins("scripts", "pattern.py", SCRIPT)
+        patterns = self.plugins("patterns", "pattern.yaml", PATTERN)
+        run(PEER, "plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
+        run(PROGRAM, "plugin", "match", model, "--plugin-dir", scripts, "--python", sys.executable, "-o",
+            self.path / "script.yaml")
+        run(PROGRAM, "plugin", "match", model, "--plugin-dir", patterns, "-o", self.path / "pattern.yaml")
+        peer, script, pattern = (list(yaml.safe_load_all((self.path / f"{name}.yaml").read_text()))
+                                 for name in ("peer", "script", "pattern"))
+        self.assertEqual(len(peer[0]["instances"]), 1)
+        self.assertEqual(peer, script)
+        self.assertEqual(peer, pattern)
+        for folder in (scripts, patterns):
+            out = run(PROGRAM, "plugin", "list", model, "--plugin-dir", folder, "--python", sys.executable)
+            self.assertIn("{'toyPlugin': 1}", out)
+
+    def test_configs_of_each_are_read_by_the_other(self):
+        model = self.save(toy())
+        scripts = self.plugins("scripts", "pattern.py", SCRIPT)
+        patterns = self.plugins("patterns", "pattern.yaml", PATTERN)
+        run(PEER, "plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
+        run(PROGRAM, "plugin", "match", model, "--plugin-dir", patterns, "-o", self.path / "ours.yaml")
+        run(PEER, "plugin", "replace", model, "--plugin-dir", scripts, "--config", self.path / "ours.yaml", "-o",
+            self.path / "peer.onnx")
+        run(PROGRAM, "plugin", "replace", model, "--config", self.path / "peer.yaml", "-o", self.path / "ours.onnx")
+        self.assertEqual(nodes_of(self.path / "peer.onnx"), nodes_of(self.path / "ours.onnx"))
+        self.assertEqual([node[0] for node in nodes_of(self.path / "ours.onnx")], ["O", "CustomToyPlugin"])
+        self.assertEqual(onnx.load(self.path / "ours.onnx").metadata_props[0].value, "yes")
+
+
+class Sharding(InFolder):
+    def shard(self, model, *words):
+        path = self.save(model)
+        run(PEER, "multi-device", "shard", path, *words, "-o", self.path / "peer.onnx")
+        run(PROGRAM, "multi-device", "shard", path, *words, "-o", self.path / "ours.onnx")
+        self.assertEqual(collectives(self.path / "peer.onnx"), collectives(self.path / "ours.onnx"))
+        return collectives(self.path / "ours.onnx")
+
+    def check(self):
+        """Sound but for the operator that ONNX does not have; outputs as they were."""
+        before, after = onnx.load(self.path / "m.onnx"), onnx.load(self.path / "ours.onnx")
+        self.assertEqual(list(before.graph.output), list(after.graph.output))
+        for node in after.graph.node:
+            if node.op_type in ("DistCollective", "Attention"):
+                node.domain = "own"
+        after.opset_import.append(helper.make_opsetid("own", 1))
+        onnx.checker.check_model(after, full_check=True)
+
+    def test_counts_of_the_peer(self):
+        one = self.shard(attention([("q", "k", "v", "o")]), "--one-shot")
+        self.assertEqual(one, {b"reduce_scatter": 3, b"all_gather": 3})
+        self.check()
+        same = self.shard(attention([("q", "q", "q", "o")]), "--one-shot")
+        self.assertEqual(same, {b"reduce_scatter": 1, b"all_gather": 1})
+        self.check()
+        self.shard(attention([("q", "k", "v", "h"), ("h", "k2", "v2", "o")]), "--one-shot")
+        self.check()
+        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", "--cp-type", "fused", "--gpus", "2")
+        self.check()
+        swap = ("--i-idx", "1", "--o-idx", "1", "--k-idx", "1", "--v-idx", "1")
+        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", *swap)
+        self.check()
+
+    def test_hints_are_the_peers(self):
+        path = self.save(attention([("q", "k", "v", "o")]))
+        for words in ((), ("--gpus", "2", "--groups", "0", "1"), ("--cp-type", "fused", "--q-shuffle", "0", "2", "1")):
+            run(PEER, "template", "shard-hints", path, *words, "-o", self.path / "peer.json")
+            run(PROGRAM, "template", "shard-hints", path, *words, "-o", self.path / "ours.json")
+            peer, ours = (yaml.safe_load((self.path / f"{name}.json").read_text()) for name in ("peer", "ours"))
+            for hints in (peer, ours):
+                hints["inputs"].sort(key=lambda item: item["name"])  # the peer's come in no order
+            self.assertEqual(peer, ours)
+        run(PROGRAM, "multi-device", "shard", path, "-s", self.path / "peer.json", "-o", self.path / "ours.onnx")
+
+
+if __name__ == "__main__":
+    unittest.main()
