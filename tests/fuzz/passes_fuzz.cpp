@@ -30,8 +30,9 @@ ir::Model import_bytes(Bytes bytes, Diagnostics& findings) {
 
 void rewrite(ir::Model& model) {
   static constexpr std::array<std::string_view, 1> kSort = {"sort"};
-  static constexpr std::array<std::string_view, 5> kFurther = {"inline-functions", "unroll-loops", "outline-repeats",
-                                                               "change-opset", "to-float16"};
+  static constexpr std::array<std::string_view, 7> kFurther = {"inline-functions", "unroll-loops", "outline-repeats",
+                                                               "change-opset",     "to-float16",   "dequantize-weights",
+                                                               "remove-qdq"};
   ir::Rewriter rewriter(model);
   passes::Options options;
   options.fold.size_threshold_bytes = 1 << 16;

@@ -256,6 +256,13 @@ class PatternBuilder(Builder):
         if len(self.values[x]) < 5 and np.prod(self.values[x]) * count <= 1000:
             self.values[collected] = (count, *self.values[x])
 
+    def step_stored_in_int8(self, x):
+        width = self.values[x][-1] if self.values[x] else 1
+        weight = self.constant(np.array([self.r.randint(-128, 127) for _ in range(width)], np.int8))
+        parameters = [self.scalar(self.r.choice([0.5, 0.1, 3.0])), self.scalar(self.r.randint(-3, 3), np.int8)]
+        stored = self.node("DequantizeLinear", [weight, *parameters])
+        self.node(self.r.choice(["Add", "Mul"]), [x, stored], self.values[x] or (1,))
+
     def step_call(self, x):
         attributes = {"alpha": self.r.choice([0.25, 1.5])} if self.r.maybe() else {}
         name = self.r.choice(["", "call", "call"])
