@@ -55,7 +55,7 @@ OptionGroup shard_group() {
       .rows = {{.names = {"--parallelism"},
                 .choices = {"CP", "TP"},
                 .default_value = "CP",
-                .help = "CP splits the sequence; TP, which splits weights, is not supported yet"},
+                .help = "CP splits the sequence; TP, which splits weights, is refused"},
                number_row("--root", "-1", "the device that collectives start from; -1: none"),
                number_row("--gpus", "0", "how many devices share the work; 0: all"),
                order_row("--groups", "the devices of each group, one group behind the other"),
