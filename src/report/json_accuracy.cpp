@@ -1,12 +1,12 @@
 #include "report/json_accuracy.h"
 
 #include "report/json_comparison.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
 
-void write_pair(JsonWriter& json, const results::RejudgedPair& pair) {
+void write_rejudged(JsonWriter& json, const results::RejudgedPair& pair) {
   json.begin_object();
   json.field("function", pair.function);
   json.field("runner_a", pair.runner_a);
@@ -65,9 +65,8 @@ void write_saved_pair(JsonWriter& json, const results::SavedPair& pair, const st
 
 std::string accuracy_listing_json(const std::string& path, const results::AccuracyResults& comparisons,
                                   double load_seconds) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/inspect-data/1");
+  JsonReport out("inspect data");
+  JsonWriter& json = out.json;
   json.field("kind", "accuracy");
   json.field("path", path);
   json.key("pairs");
@@ -76,26 +75,16 @@ std::string accuracy_listing_json(const std::string& path, const results::Accura
     for (const results::SavedPair& pair : comparison.pairs) write_saved_pair(json, pair, comparison.function);
   }
   json.end_array();
-  json.key("timings");
-  write_timings(json, {{"load_seconds", load_seconds}});
-  json.end_object();
-  return json.text();
+  return out.end({{"load_seconds", load_seconds}});
 }
 
 std::string accuracy_json(const std::string& path, const results::Rejudgement& judged) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/check-accuracy/1");
+  JsonReport out("check accuracy");
+  JsonWriter& json = out.json;
   json.field("path", path);
   json.field("verdict", text(judged.verdict));
-  json.key("pairs");
-  json.begin_array();
-  for (const results::RejudgedPair& pair : judged.pairs) write_pair(json, pair);
-  json.end_array();
-  json.key("timings");
-  write_timings(json, judged.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "pairs", judged.pairs, write_rejudged);
+  return out.end(judged.timings);
 }
 
 }  // namespace assay::report

@@ -1,6 +1,6 @@
 #include "report/json_comparison.h"
 
-#include "report/json_model.h"
+#include "report/json_parts.h"
 #include "report/json_stats.h"
 
 namespace assay::report {
@@ -73,10 +73,7 @@ void write_judgement(JsonWriter& json, const results::Judgement& judgement) {
 }
 
 void write_judgements(JsonWriter& json, const std::vector<results::Judgement>& judgements) {
-  json.key("thresholds");
-  json.begin_array();
-  for (const results::Judgement& judgement : judgements) write_judgement(json, judgement);
-  json.end_array();
+  write_list(json, "thresholds", judgements, write_judgement);
 }
 
 void write_output(JsonWriter& json, const results::OutputComparison& output) {
@@ -101,10 +98,7 @@ void write_iteration(JsonWriter& json, const results::IterationComparison& itera
   json.begin_object();
   json.field("index", iteration.index);
   json.field("passed", iteration.passed);
-  json.key("outputs");
-  json.begin_array();
-  for (const results::OutputComparison& output : iteration.outputs) write_output(json, output);
-  json.end_array();
+  write_list(json, "outputs", iteration.outputs, write_output);
   write_texts(json, "missing", iteration.missing);
   write_texts(json, "extra", iteration.extra);
   write_texts(json, "unpaired", iteration.unpaired);
@@ -141,10 +135,7 @@ void write_pair(JsonWriter& json, const results::PairComparison& pair) {
   json.field("iterations_a", pair.iterations_a);
   json.field("iterations_b", pair.iterations_b);
   json.field("stopped_early", pair.stopped);
-  json.key("iterations");
-  json.begin_array();
-  for (const results::IterationComparison& iteration : pair.iterations) write_iteration(json, iteration);
-  json.end_array();
+  write_list(json, "iterations", pair.iterations, write_iteration);
   json.end_object();
 }
 

@@ -1,7 +1,6 @@
 #include "report/json_compatibility.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -28,18 +27,11 @@ void write_backend(JsonWriter& json, const results::BackendCompatibility& backen
 }  // namespace
 
 std::string compatibility_json(const results::CompatibilityReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/check-compatibility/1");
+  JsonReport out("check compatibility");
+  JsonWriter& json = out.json;
   json.field("model", report.path);
-  json.key("backends");
-  json.begin_array();
-  for (const results::BackendCompatibility& backend : report.backends) write_backend(json, backend);
-  json.end_array();
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "backends", report.backends, write_backend);
+  return out.end(report.timings);
 }
 
 }  // namespace assay::report

@@ -1,7 +1,6 @@
 #include "report/json_conversion.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -41,9 +40,8 @@ void write_weight(JsonWriter& json, const results::WeightLoss& weight) {
 }  // namespace
 
 std::string conversion_json(const results::ConversionReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/convert/1");
+  JsonReport out("convert");
+  JsonWriter& json = out.json;
   json.field("model", report.model);
   json.field("output", report.output);
   json.field("conversion", report.conversion);
@@ -55,20 +53,9 @@ std::string conversion_json(const results::ConversionReport& report) {
   json.field("weight_bytes_after", report.weight_bytes_after);
   json.field("activations", report.activations);
   json.field("calibration", report.calibration);
-  json.key("layers");
-  json.begin_array();
-  for (const results::ConvertedLayer& layer : report.layers) write_layer(json, layer);
-  json.end_array();
-  json.key("weights");
-  json.begin_array();
-  for (const results::WeightLoss& weight : report.weights) write_weight(json, weight);
-  json.end_array();
-  json.key("findings");
-  write_findings(json, report.findings);
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "layers", report.layers, write_layer);
+  write_list(json, "weights", report.weights, write_weight);
+  return out.end(report.findings, report.timings);
 }
 
 }  // namespace assay::report

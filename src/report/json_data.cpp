@@ -1,7 +1,6 @@
 #include "report/json_data.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 #include "report/json_stats.h"
 
 namespace assay::report {
@@ -64,19 +63,15 @@ void write_run(JsonWriter& json, const results::ListedRun& run, bool has_runner)
 }  // namespace
 
 std::string data_json(const results::DataListing& listing) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/inspect-data/1");
+  JsonReport out("inspect data");
+  JsonWriter& json = out.json;
   json.field("path", listing.path);
   json.field("kind", listing.has_runners ? "outputs" : "inputs");
   json.key("runs");
   json.begin_array();
   for (const results::ListedRun& run : listing.runs) write_run(json, run, listing.has_runners);
   json.end_array();
-  json.key("timings");
-  write_timings(json, listing.timings);
-  json.end_object();
-  return json.text();
+  return out.end(listing.timings);
 }
 
 }  // namespace assay::report

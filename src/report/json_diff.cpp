@@ -1,7 +1,6 @@
 #include "report/json_diff.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -49,7 +48,8 @@ class DiffWriter {
   void functions(const results::FunctionDifferences& part);
   void value_infos(const results::ValueInfoDifferences& part);
 
-  JsonWriter json_;
+  JsonReport report_{"inspect diff"};
+  JsonWriter& json_ = report_.json;
 };
 
 void DiffWriter::counts(const results::DifferenceCounts& counts) {
@@ -198,8 +198,6 @@ void DiffWriter::value_infos(const results::ValueInfoDifferences& part) {
 }
 
 std::string DiffWriter::write(const results::ModelDiff& diff) {
-  json_.begin_object();
-  json_.field("schema", "assay/inspect-diff/1");
   json_.field("model_a", diff.path_a);
   json_.field("model_b", diff.path_b);
   json_.field("equal", diff.equal);
@@ -212,14 +210,9 @@ std::string DiffWriter::write(const results::ModelDiff& diff) {
   weights(diff.weights);
   functions(diff.functions);
   value_infos(diff.value_infos);
-  json_.key("findings_a");
-  write_findings(json_, diff.findings_a);
-  json_.key("findings_b");
-  write_findings(json_, diff.findings_b);
-  json_.key("timings");
-  write_timings(json_, diff.timings);
-  json_.end_object();
-  return json_.text();
+  report_.write_findings("findings_a", diff.findings_a);
+  report_.write_findings("findings_b", diff.findings_b);
+  return report_.end(diff.timings);
 }
 
 }  // namespace

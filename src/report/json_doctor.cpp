@@ -1,7 +1,6 @@
 #include "report/json_doctor.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -20,18 +19,11 @@ void write_backend(JsonWriter& json, const results::BackendHealth& backend) {
 }  // namespace
 
 std::string doctor_json(const results::DoctorReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/doctor/1");
+  JsonReport out("doctor");
+  JsonWriter& json = out.json;
   json.field("python", report.python);
-  json.key("backends");
-  json.begin_array();
-  for (const results::BackendHealth& backend : report.backends) write_backend(json, backend);
-  json.end_array();
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "backends", report.backends, write_backend);
+  return out.end(report.timings);
 }
 
 }  // namespace assay::report

@@ -1,9 +1,6 @@
 #include "report/json_edit.h"
 
-#include <algorithm>
-
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -17,39 +14,26 @@ void write_size(JsonWriter& json, std::string_view key, const results::ModelSize
   json.end_object();
 }
 
-void write_changes(JsonWriter& json, std::string_view key, const std::vector<results::Change>& changes) {
-  json.key(key);
-  json.begin_array();
-  for (const results::Change& change : changes) {
-    json.begin_object();
-    json.field("action", change.action);
-    json.field("name", change.name);
-    json.field("detail", change.detail);
-    json.end_object();
-  }
-  json.end_array();
+void write_change(JsonWriter& json, const results::Change& change) {
+  json.begin_object();
+  json.field("action", change.action);
+  json.field("name", change.name);
+  json.field("detail", change.detail);
+  json.end_object();
 }
 
 }  // namespace
 
 std::string edit_json(const results::EditReport& report) {
-  std::string schema = "assay/" + report.command + "/1";
-  std::ranges::replace(schema, ' ', '-');
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", schema);
+  JsonReport out(report.command);
+  JsonWriter& json = out.json;
   json.field("model", report.model);
   json.field("output", report.output);
   write_size(json, "before", report.before);
   write_size(json, "after", report.after);
-  write_changes(json, "changes", report.changes);
-  write_changes(json, "skipped", report.skipped);
-  json.key("findings");
-  write_findings(json, report.findings);
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "changes", report.changes, write_change);
+  write_list(json, "skipped", report.skipped, write_change);
+  return out.end(report.findings, report.timings);
 }
 
 }  // namespace assay::report

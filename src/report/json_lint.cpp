@@ -1,7 +1,6 @@
 #include "report/json_lint.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -21,23 +20,16 @@ void write_entry(JsonWriter& json, const results::LintEntry& entry) {
 }  // namespace
 
 std::string lint_json(const results::LintReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/check-lint/1");
+  JsonReport out("check lint");
+  JsonWriter& json = out.json;
   json.field("model", report.path);
   json.key("summary");
   json.begin_object();
   write_texts(json, "passing", report.passing);
   write_texts(json, "failing", report.failing);
   json.end_object();
-  json.key("lint_entries");
-  json.begin_array();
-  for (const results::LintEntry& entry : report.entries) write_entry(json, entry);
-  json.end_array();
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  write_list(json, "lint_entries", report.entries, write_entry);
+  return out.end(report.timings);
 }
 
 }  // namespace assay::report

@@ -47,8 +47,6 @@ void write_cost(JsonWriter& json, const results::Cost& cost) {
 }  // namespace
 
 void JsonModelListing::overview(const results::ModelOverview& overview) {
-  json_.begin_object();
-  json_.field("schema", "assay/inspect-model/1");
   json_.field("model", overview.path);
   json_.field("name", overview.name);
   json_.field("ir_version", overview.ir_version);
@@ -139,8 +137,7 @@ void JsonModelListing::functions(const std::vector<results::FunctionListing>& fu
 }
 
 void JsonModelListing::findings(const results::ModelOverview& overview) {
-  json_.key("findings");
-  write_findings(json_, overview.findings);
+  report_.write_findings("findings", overview.findings);
   json_.field("findings_dropped", static_cast<uint64_t>(overview.findings_dropped));
 }
 
@@ -264,12 +261,9 @@ void JsonModelListing::end_graph() {
   graphs_.pop_back();
 }
 
-std::string JsonModelListing::take_text(const std::vector<std::pair<std::string, double>>& timings) {
+std::string JsonModelListing::take_text(const Timings& timings) {
   if (in_functions_) json_.end_array();
-  json_.key("timings");
-  write_timings(json_, timings);
-  json_.end_object();
-  return json_.text();
+  return report_.end(timings);
 }
 
 }  // namespace assay::report

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "report/json_parts.h"
 #include "results/model_listing.h"
 
 namespace assay::report {
@@ -22,7 +22,7 @@ class JsonModelListing : public results::ModelListingSink {
   void end_graph() override;
 
   // Ends the object; call once, at the end.
-  std::string take_text(const std::vector<std::pair<std::string, double>>& timings);
+  std::string take_text(const Timings& timings);
 
  private:
   void counts(const results::ModelOverview& overview);
@@ -40,23 +40,13 @@ class JsonModelListing : public results::ModelListingSink {
     bool nodes = false;
   };
 
-  JsonWriter json_;
+  JsonReport report_{"inspect model"};
+  JsonWriter& json_ = report_.json;
   bool with_layers_;
   bool with_weights_;
   bool in_functions_ = false;
   std::vector<Open> graphs_;
   std::vector<bool> has_attributes_;  // of the nodes around the current place
 };
-
-// Writes {"name": …, "dtype": …, "shape": …}.
-void write_value_info(JsonWriter& json, const results::ValueInfo& info);
-void write_findings(JsonWriter& json, const std::vector<Diagnostic>& findings);
-// Writes "key": [1, 2, …].
-void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers);
-// Writes "key": ["a", "b"].
-void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
-void write_timings(JsonWriter& json, const std::vector<std::pair<std::string, double>>& timings);
-// The elements of a tensor as a flat array; a text that says why where they cannot be read.
-void write_elements(JsonWriter& json, const tensor::Tensor& tensor);
 
 }  // namespace assay::report

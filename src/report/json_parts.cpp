@@ -1,8 +1,9 @@
+#include "report/json_parts.h"
+
 #include <algorithm>
 #include <array>
 
 #include "base/error.h"
-#include "report/json_model.h"
 #include "tensor/casts.h"
 
 namespace assay::report {
@@ -51,7 +52,39 @@ std::string_view text(Severity severity) {
   return "error";
 }
 
+void write_finding(JsonWriter& json, const Diagnostic& finding) {
+  json.begin_object();
+  json.field("level", std::string(text(finding.severity)));
+  json.field("code", std::string(finding.code));
+  json.field("node", finding.node);
+  json.field("message", finding.message);
+  json.end_object();
+}
+
 }  // namespace
+
+JsonReport::JsonReport(std::string_view command) {
+  std::string schema = fmt::format("assay/{}/1", command);
+  std::ranges::replace(schema, ' ', '-');
+  json.begin_object();
+  json.field("schema", schema);
+}
+
+std::string JsonReport::end(const Timings& timings) {
+  json.key("timings");
+  write_timings(json, timings);
+  json.end_object();
+  return json.text();
+}
+
+std::string JsonReport::end(const std::vector<Diagnostic>& findings, const Timings& timings) {
+  write_findings("findings", findings);
+  return end(timings);
+}
+
+void JsonReport::write_findings(std::string_view key, const std::vector<Diagnostic>& findings) {
+  write_list(json, key, findings, write_finding);
+}
 
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   json.key(key);
@@ -95,19 +128,6 @@ void write_value_info(JsonWriter& json, const results::ValueInfo& info) {
   json.end_object();
 }
 
-void write_findings(JsonWriter& json, const std::vector<Diagnostic>& findings) {
-  json.begin_array();
-  for (const Diagnostic& finding : findings) {
-    json.begin_object();
-    json.field("level", std::string(text(finding.severity)));
-    json.field("code", std::string(finding.code));
-    json.field("node", finding.node);
-    json.field("message", finding.message);
-    json.end_object();
-  }
-  json.end_array();
-}
-
 void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
   json.key(key);
   json.begin_array();
@@ -115,7 +135,7 @@ void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int
   json.end_array();
 }
 
-void write_timings(JsonWriter& json, const std::vector<std::pair<std::string, double>>& timings) {
+void write_timings(JsonWriter& json, const Timings& timings) {
   json.begin_object();
   for (const auto& [name, seconds] : timings) json.field(name, seconds);
   json.end_object();

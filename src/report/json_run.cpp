@@ -1,8 +1,7 @@
 #include "report/json_run.h"
 
-#include "base/json.h"
 #include "report/json_comparison.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 #include "report/json_stats.h"
 
 namespace assay::report {
@@ -50,46 +49,28 @@ void write_validated(JsonWriter& json, const results::ValidatedOutput& output) {
   json.end_object();
 }
 
-template <typename T, typename Write>
-void write_list(JsonWriter& json, std::string_view key, const std::vector<T>& items, Write&& write) {
-  json.key(key);
-  json.begin_array();
-  for (const T& item : items) write(json, item);
-  json.end_array();
-}
-
 }  // namespace
 
 std::string data_diff_json(const results::RunReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/inspect-diff/1");
+  JsonReport out("inspect diff");
+  JsonWriter& json = out.json;
   json.field("kind", "data");
   json.field("equal", report.verdict == results::Verdict::equal);
   json.field("verdict", text(report.verdict));
   write_list(json, "pairs", report.pairs, write_pair);
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  return out.end(report.timings);
 }
 
 std::string run_json(const results::RunReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/run/1");
+  JsonReport out("run");
+  JsonWriter& json = out.json;
   json.field("model", report.model);
   json.field("verdict", text(report.verdict));
   write_list(json, "runs", report.runs, write_run);
   write_list(json, "pairs", report.pairs, write_pair);
   if (!report.averages.empty()) write_list(json, "averages", report.averages, write_averages);
   if (!report.validated.empty()) write_list(json, "validated", report.validated, write_validated);
-  json.key("findings");
-  write_findings(json, report.findings);
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  return out.end(report.findings, report.timings);
 }
 
 }  // namespace assay::report

@@ -1,7 +1,6 @@
 #include "report/json_sparsity.h"
 
-#include "base/json.h"
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -28,14 +27,10 @@ void write_weight(JsonWriter& json, const results::WeightSparsity& weight) {
 }  // namespace
 
 std::string sparsity_json(const results::SparsityReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("schema", "assay/inspect-sparsity/1");
+  JsonReport out("inspect sparsity");
+  JsonWriter& json = out.json;
   json.field("model", report.path);
-  json.key("tensors");
-  json.begin_array();
-  for (const results::WeightSparsity& weight : report.weights) write_weight(json, weight);
-  json.end_array();
+  write_list(json, "tensors", report.weights, write_weight);
   json.key("skipped");
   json.begin_array();
   for (const results::SkippedWeight& skipped : report.skipped) {
@@ -45,12 +40,7 @@ std::string sparsity_json(const results::SparsityReport& report) {
     json.end_object();
   }
   json.end_array();
-  json.key("findings");
-  write_findings(json, report.findings);
-  json.key("timings");
-  write_timings(json, report.timings);
-  json.end_object();
-  return json.text();
+  return out.end(report.findings, report.timings);
 }
 
 }  // namespace assay::report

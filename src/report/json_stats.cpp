@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "report/json_model.h"
+#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {

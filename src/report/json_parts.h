@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "base/json.h"
+#include "results/model_listing.h"
+
+namespace assay::report {
+
+using Timings = std::vector<std::pair<std::string, double>>;
+
+// The frame that all reports have: an object with `schema` first and `timings` last.
+class JsonReport {
+ public:
+  // The command as users write it: `check lint`.
+  explicit JsonReport(std::string_view command);
+
+  // Ends the object; call once.
+  std::string end(const Timings& timings);
+  std::string end(const std::vector<Diagnostic>& findings, const Timings& timings);
+  // Writes "key": […].
+  void write_findings(std::string_view key, const std::vector<Diagnostic>& findings);
+
+  JsonWriter json;
+};
+
+// Writes {"name": …, "dtype": …, "shape": …}.
+void write_value_info(JsonWriter& json, const results::ValueInfo& info);
+// Writes "key": [1, 2, …].
+void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers);
+// Writes "key": ["a", "b"].
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
+void write_timings(JsonWriter& json, const Timings& timings);
+// Writes "key": […], each item by write(json, item).
+template <typename T, typename Write>
+void write_list(JsonWriter& json, std::string_view key, const std::vector<T>& items, Write&& write) {
+  json.key(key);
+  json.begin_array();
+  for (const T& item : items) write(json, item);
+  json.end_array();
+}
+// The elements of a tensor as a flat array; a text that says why where they cannot be read.
+void write_elements(JsonWriter& json, const tensor::Tensor& tensor);
+
+}  // namespace assay::report
