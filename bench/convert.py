@@ -7,7 +7,6 @@ From the start of the process to the saved file, on a file system in memory; wal
 maximum of N interleaved runs with a warm page cache. Exits 1 if a bar is missed.
 """
 
-import argparse
 import pathlib
 import shutil
 import subprocess
@@ -36,20 +35,13 @@ def model_path(name: str) -> pathlib.Path:
     return path
 
 
-def largest_tensor_mb(path: pathlib.Path) -> float:
-    """Asked of another process, whose memory does not count."""
-    code = ("import sys, onnx, math; model = onnx.load(sys.argv[1], load_external_data=False); "
-            "print(max(math.prod(t.dims) for t in model.graph.initializer) * 4 / 2**20)")
-    return float(subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True).stdout)
-
-
 def run_case(name: str, runs: int, with_peer: bool, folder: pathlib.Path) -> bool:
     path = model_path(name)
     ours_out, peer_out = folder / "ours.onnx", folder / "peer.onnx"
     words = ["convert", str(path), "--fp-to-fp16", "-o"]
     peer_command = [PEER, *words, str(peer_out)] if with_peer else None
     ours, peer = measure.side_by_side([[ASSAY, *words, str(ours_out)], peer_command], runs)
-    bar_mb = 3 * largest_tensor_mb(path) + BASE_MB
+    bar_mb = 3 * measure.largest_tensor_mb(path) + BASE_MB
     ratio = peer.ms / ours.ms if peer else 0
     missed = ours.status != 0 or ours.mb > bar_mb or (peer is not None and ratio < BAR_RATIO)
     text = f"{name}: ours {ours.ms:.0f} ms, {ours.mb:.0f} MB (bar {bar_mb:.0f})"
@@ -60,11 +52,7 @@ def run_case(name: str, runs: int, with_peer: bool, folder: pathlib.Path) -> boo
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--only", default="")
-    options.add_argument("--no-peer", action="store_true")
-    options = options.parse_args()
+    options = measure.parse_options(5)
     folder = pathlib.Path(tempfile.mkdtemp(dir="/dev/shm"))
     try:
         missed = [run_case(name, options.runs, not options.no_peer, folder) for name in NAMES if options.only in name]

@@ -6,7 +6,6 @@
 Wall time is the minimum, memory the maximum of N interleaved runs with a warm page cache. Exits 1 if a bar is missed.
 """
 
-import argparse
 import dataclasses
 import pathlib
 import subprocess
@@ -94,11 +93,7 @@ def run_case(case: Case, runs: int, peer_too: bool) -> tuple[measure.Result, lis
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=7)
-    options.add_argument("--only", default="")
-    options.add_argument("--no-peer", action="store_true")
-    options = options.parse_args()
+    options = measure.parse_options(7)
     floor = measure.memory_floor_mb()
     chosen = [case for case in cases() if options.only in case.name]
     results = [run_case(case, options.runs, not options.no_peer) for case in chosen]

@@ -1,9 +1,13 @@
 """Runs programs side by side and keeps the best time and the largest memory of each."""
 
+import argparse
 import dataclasses
 import math
 import os
+import pathlib
 import resource
+import subprocess
+import sys
 import time
 
 MOST_SECONDS = 10.0  # for one program in one case, unless a single run takes longer
@@ -42,9 +46,26 @@ def side_by_side(commands: list[list[str] | None], runs: int) -> list[Result | N
     return results
 
 
+def parse_options(runs: int) -> argparse.Namespace:
+    """What benchmarks of programs beside their peers understand."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--only", default="", help="cases whose name holds this")
+    parser.add_argument("--no-peer", action="store_true")
+    return parser.parse_args()
+
+
 def memory_floor_mb() -> float:
     """Smaller memory cannot be seen: a new process is charged with what its parent held."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def largest_tensor_mb(model: pathlib.Path) -> float:
+    """Asked of another process, whose memory does not count."""
+    code = ("import math, onnx, sys\n"
+            "m = onnx.load(sys.argv[1], load_external_data=False)\n"
+            "print(max(math.prod(t.dims) * (8 if t.data_type in (7, 11) else 4) for t in m.graph.initializer))")
+    return int(subprocess.check_output([sys.executable, "-c", code, model])) / 2**20
 
 
 def growth(points: list[tuple[int, float]]) -> float:

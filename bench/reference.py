@@ -7,7 +7,6 @@ The time is that of the run alone, as the report says it: the minimum of N inter
 bar is missed, or if the output's bits depend on the number of threads.
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
@@ -66,11 +65,7 @@ def depends_on_threads(model: pathlib.Path) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--no-peer", action="store_true")
-    options = parser.parse_args()
+    options = measure.parse_options(5)
     missed = []
     print(f"{'model':18} {'ref':>8} {'bar':>5} {'ref-fp64':>9} {'ratio':>6} {'ReferenceEvaluator':>20}")
     for name, bar in BAR_SECONDS.items():

@@ -8,7 +8,6 @@ Files go to a folder in memory, so that the disk does not decide. Wall time is t
 interleaved runs. Exits 1 if a bar is missed.
 """
 
-import argparse
 import dataclasses
 import os
 import pathlib
@@ -53,13 +52,6 @@ def path_of(model: str) -> pathlib.Path:
     return path
 
 
-def largest_tensor_mb(path: pathlib.Path) -> float:
-    code = ("import math, onnx, sys\n"
-            "m = onnx.load(sys.argv[1], load_external_data=False)\n"
-            "print(max(math.prod(t.dims) * (8 if t.data_type in (7, 11) else 4) for t in m.graph.initializer))")
-    return int(subprocess.check_output([sys.executable, "-c", code, path])) / 1e6
-
-
 def commands(case: Case, model: pathlib.Path, folder: pathlib.Path) -> dict[str, list[str] | None]:
     ours = [ASSAY, "surgeon", "sanitize", str(model), *case.words, "-o", str(folder / "ours.onnx")]
     if not case.with_peers:
@@ -85,7 +77,7 @@ def run_case(case: Case, runs: int, peers: bool) -> tuple[float, bool]:
         ratio = "" if result is ours else f"  {result.ms / ours.ms:6.1f} x"
         failed = f"  exit {result.status}" if result.status else ""
         print(f"  {name:<12}{result.ms:9.0f} ms {result.mb:8.0f} MB{ratio}{failed}")
-    memory_bar = 3 * largest_tensor_mb(model) + BASE_MB if case.with_peers else None
+    memory_bar = 3 * measure.largest_tensor_mb(model) + BASE_MB if case.with_peers else None
     fine = ours.status == 0
     if memory_bar:
         fine &= ours.mb <= memory_bar
@@ -102,11 +94,7 @@ def run_case(case: Case, runs: int, peers: bool) -> tuple[float, bool]:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--only", default="")
-    options.add_argument("--no-peer", action="store_true")
-    options = options.parse_args()
+    options = measure.parse_options(5)
     points, fine = [], True
     for case in CASES:
         if options.only not in case.name:
