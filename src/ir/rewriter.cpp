@@ -234,6 +234,12 @@ bool Rewriter::record(std::string_view reason) {
   return true;
 }
 
+bool Rewriter::record(std::string_view reason, NodeId changed) {
+  if (!record(reason)) return false;
+  steps_.back().changed = changed;
+  return true;
+}
+
 void Rewriter::record(std::string_view reason, NodeId removed, std::vector<NodeId> added) {
   ASSAY_CHECK(!is_done());
   for (const NodeId node : added) edit_.origins().merge(node, {removed});
@@ -243,6 +249,7 @@ void Rewriter::record(std::string_view reason, NodeId removed, std::vector<NodeI
 std::string Rewriter::explain(const RewriteStep& step) const {
   const std::string old = before(model_, step);
   const std::string head = fmt::format("step {}: {}", step.number, step.reason);
+  if (step.changed) return fmt::format("{}: {}", head, describe(model_, step.changed));
   return old.empty() ? head : fmt::format("{}: {} -> {}", head, old, after(model_, step));
 }
 

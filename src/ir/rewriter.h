@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -90,6 +91,7 @@ struct RewriteStep {
   std::vector<NodeId> added;
   uint32_t removed_values = 0;
   std::vector<std::pair<ValueId, ValueId>> replaced = {};  // values, and what stands in their place
+  NodeId changed = {};                                     // a node that stays
 };
 
 // Applies patches to a model and keeps account of them: they are numbered across all passes, can be stopped after any
@@ -106,9 +108,12 @@ class Rewriter {
   bool commit(std::string_view reason, const Patch& patch);
   // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
   bool record(std::string_view reason);
+  // The same for a change of one node, which stays.
+  bool record(std::string_view reason, NodeId changed);
   // The same for a node that gave way to others; made before it is recorded, by whoever asked is_done().
   void record(std::string_view reason, NodeId removed, std::vector<NodeId> added);
-  bool is_done() const { return steps_.size() >= last_step_; }
+  bool is_done() const { return steps_left() == 0; }
+  uint64_t steps_left() const { return last_step_ - std::min<uint64_t>(last_step_, steps_.size()); }
   // Whether an existing value may stand in for another whose node is then removed: its type says as much, and where the
   // other is an output, it can take over its name.
   bool can_replace(ValueId old_value, ValueId new_value) const;

@@ -2,15 +2,13 @@
 
 #include <set>
 
+#include "schema/imports.h"
 #include "schema/schema.h"
 
 namespace assay::onnx {
 
 bool is_same_in_opset(const ir::Model& model, int64_t version) {
-  int64_t own = 0;
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (schema::canonical_domain(model.text(import.domain)).empty()) own = import.version;
-  }
+  const int64_t own = schema::imported_version(model);
   if (!model.functions().empty()) return false;
   std::set<ir::Symbol> seen;
   for (uint32_t i = 0; i < model.node_slots(); ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "schema/imports.h"
 
 namespace assay::ops {
 

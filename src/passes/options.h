@@ -4,6 +4,9 @@
 #include <optional>
 
 #include "passes/precision/half_options.h"
+#include "passes/quantize/qdq_options.h"
+#include "passes/quantize/quantizer.h"
+#include "passes/quantize/weight_options.h"
 
 namespace assay::passes {
 
@@ -33,6 +36,11 @@ struct Options {
   std::optional<int64_t> opset;
   // Of to-float16 and to-bfloat16; which of the two the pass says.
   HalfOptions half;
+  // Of insert-qdq, which leaves nodes float that work on values without a range.
+  QdqOptions qdq;
+  ValueRanges ranges;
+  // Of compress-weights.
+  WeightOptions weights;
 };
 
 }  // namespace assay::passes

@@ -8,20 +8,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ops/eval.h"
-#include "schema/schema.h"
+#include "schema/imports.h"
 #include "surgery/names.h"
 
 namespace assay::surgery {
 namespace {
 
 constexpr int64_t kFirstIntegerMin = 12;  // the opset
-
-int64_t opset_of(const ir::Model& model) {
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (schema::canonical_domain(model.text(import.domain)).empty()) return import.version;
-  }
-  return 0;
-}
 
 void bound_size(ir::Model& model, const SizeBound& item) {
   const ir::Value value = model[item.value];
@@ -55,7 +48,7 @@ void bound_size(ir::Model& model, const SizeBound& item) {
 }  // namespace
 
 void bound_sizes(ir::Model& model, std::span<const SizeBound> bounds) {
-  const int64_t opset = opset_of(model);
+  const int64_t opset = schema::imported_version(model);
   if (!bounds.empty() && opset < kFirstIntegerMin) {
     fail(ErrorCode::unsupported, "the model has opset {}: bounds for sizes need {}, whose Min has integers", opset,
          kFirstIntegerMin);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
+#include "schema/imports.h"
 #include "schema/schema.h"
 #include "surgery/dead.h"
 #include "surgery/names.h"
@@ -61,13 +62,7 @@ class Inserter {
 
   void import_domain() {
     const std::string_view domain = schema::canonical_domain(insertion_.domain);
-    const auto is_it = [&](const ir::OpsetImport& import) {
-      return schema::canonical_domain(model_.text(import.domain)) == domain;
-    };
-    if (!std::ranges::any_of(model_.header().opset_imports, is_it)) {
-      const int64_t version = schema::newest_version(domain).value_or(1);
-      edit_.header().opset_imports.push_back({edit_.intern(domain), version});
-    }
+    schema::import_domain(model_, domain);
     const bool is_own = std::ranges::any_of(model_.functions(), [&](const ir::Function& function) {
       return model_.text(function.domain) == insertion_.domain && model_.text(function.name) == insertion_.op;
     });

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/convert/conversion.h"
 #include "cli/convert/target.h"
+#include "cli/edit/steps.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
@@ -46,10 +47,14 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch converting;
   if (arguments.flag("--shape-inference")) infer_shapes(loaded);
   set_outputs(arguments, loaded);
-  ConversionJob job{arguments, environment, loaded, report};
+  ir::Rewriter rewriter(loaded.model, last_step(arguments));
+  ConversionJob job{arguments, environment, loaded, rewriter, report};
   for (const Conversion& conversion : conversions()) {
-    if (!conversion.suffix(arguments, true).empty()) conversion.run(job);
+    if (conversion.suffix(arguments, true).empty()) continue;
+    inline_functions(loaded.model, rewriter);
+    conversion.run(job);
   }
+  if (arguments.flag("--explain")) explain_steps(rewriter, environment.log);
   print_findings(loaded.findings, environment);
   const double convert_seconds = converting.seconds();
   const Stopwatch saving;
@@ -77,6 +82,7 @@ std::vector<OptionGroup> groups() {
   for (const Conversion& conversion : conversions()) {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }
+  all.push_back({.title = "Steps", .description = "Each layer is one, also each change before", .rows = step_rows()});
   for (OptionGroup& group : std::vector{onnx_save_group(), limits_group(), json_group(), engine_convert_group()}) {
     all.push_back(std::move(group));
   }

@@ -28,9 +28,7 @@ exec::DataSourcePtr loaded_data(const Arguments& arguments, Environment& environ
 }
 
 uint64_t iterations(const Arguments& arguments) {
-  const int64_t number = parse_integer("--iterations", arguments.value("--iterations"));
-  if (number < 1) fail(ErrorCode::usage, "--iterations must be at least 1, seen {}", number);
-  return static_cast<uint64_t>(number);
+  return parse_count("--iterations", arguments.value("--iterations"), 1);
 }
 
 }  // namespace

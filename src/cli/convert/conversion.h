@@ -7,6 +7,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/spec.h"
+#include "ir/rewriter.h"
 #include "results/conversion.h"
 
 namespace assay::cli {
@@ -16,6 +17,7 @@ struct ConversionJob {
   const Arguments& arguments;
   Environment& environment;
   LoadedModel& loaded;
+  ir::Rewriter& rewriter;
   results::ConversionReport& report;
 };
 
@@ -27,6 +29,10 @@ struct Conversion {
   std::vector<OptionGroup> (*groups)();
   void (*run)(ConversionJob& job);
 };
+
+// Calls of a model's functions hide layers: their nodes take the place of the calls. The same nodes have the same names
+// in every copy of the model.
+void inline_functions(ir::Model& model, ir::Rewriter& rewriter);
 
 // All of them, in the order in which they are carried out.
 std::span<const Conversion> conversions();

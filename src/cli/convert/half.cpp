@@ -48,16 +48,14 @@ passes::HalfOptions parse_options(const Arguments& arguments, DType half) {
   options.keeps_interface = !arguments.flag("--no-keep-io-types");
   const bool clamps = arguments.value("--fp16-overflow") == "clamp";
   options.overflow = clamps ? passes::HalfOverflow::clamp : passes::HalfOverflow::keep;
-  options.excluded = arguments.values("--exclude");
-  options.only_ops = arguments.values("--op-types");
-  options.excluded_ops = arguments.values("--exclude-op-types");
+  options.choice = layer_choice(arguments);
   for (LayerPrecision& layer : layer_precisions(arguments)) {
     const bool is_kept = layer.dtype == DType::float32;
     if (!is_kept && layer.dtype != half) {
       fail(ErrorCode::usage, "layer `{}` is to be {}, but the model is converted to {}", printable(layer.layer),
            tensor::name(layer.dtype), tensor::name(half));
     }
-    (is_kept ? options.excluded : options.forced).push_back(std::move(layer.layer));
+    (is_kept ? options.choice.excluded : options.forced).push_back(std::move(layer.layer));
   }
   return options;
 }
@@ -116,7 +114,7 @@ class HalfJob {
       if (!magnitude) continue;
       magnitudes_[node] = *magnitude;
       const std::string reason = misfit(*magnitude, largest);
-      if (!reason.empty()) options_.measured[node] = reason;
+      if (!reason.empty()) options_.choice.kept[node] = reason;
     }
   }
 
@@ -137,13 +135,13 @@ class HalfJob {
 
   void convert() {
     results::ConversionReport& report = job_.report;
-    const passes::HalfReport found = passes::convert_floats(model(), options_, job_.loaded.findings);
+    const passes::HalfReport found = passes::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
     report.changed = report.changed || found.changed;
     report.casts_added = found.edits.casts_added;
     report.casts_removed = found.edits.casts_removed;
     report.weights_converted = found.edits.weights;
     report.weight_bytes_before = found.edits.weight_bytes_before;
-    for (const passes::HalfLayer& layer : found.layers) add_layer(layer);
+    for (const passes::Layer& layer : found.layers) add_layer(layer);
     for (const auto& [value, survey] : found.weights) {
       if (survey.overflows == 0 && survey.flushed == 0) continue;
       report.weights.push_back(
@@ -151,7 +149,7 @@ class HalfJob {
     }
   }
 
-  void add_layer(const passes::HalfLayer& layer) {
+  void add_layer(const passes::Layer& layer) {
     results::ConvertedLayer added;
     added.name = layer.name;
     added.op = layer.op;

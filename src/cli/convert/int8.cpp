@@ -18,12 +18,10 @@ passes::QdqOptions parse_options(const Arguments& arguments) {
   passes::QdqOptions options;
   options.asymmetric = arguments.flag("--asymmetric");
   options.per_channel = !arguments.flag("--per-tensor");
-  options.excluded = arguments.values("--exclude");
-  options.only_ops = arguments.values("--op-types");
-  options.excluded_ops = arguments.values("--exclude-op-types");
+  options.choice = layer_choice(arguments);
   for (LayerPrecision& layer : layer_precisions(arguments)) {
     // Any float type keeps integers away.
-    options.excluded.push_back(std::move(layer.layer));
+    options.choice.excluded.push_back(std::move(layer.layer));
   }
   return options;
 }
@@ -77,7 +75,7 @@ class Int8Job {
     job_.report.conversion = "int8";
     const std::optional<ErrorBound> bound = error_bound(arguments_);
     if (bound) keep_quantized_model();
-    if (!needed_ranges().empty()) fuse(model());
+    if (!needed_ranges().empty()) fuse(model(), job_.rewriter);
     const std::vector<std::string> names = needed_ranges();
     passes::ValueRanges ranges;
     if (!names.empty()) ranges = find_ranges(job_, errors_, names);
@@ -98,7 +96,7 @@ class Int8Job {
     bool is_quantized = false;
     for (const ir::NodeId node : nodes) is_quantized = is_quantized || is_quantizer(node);
     if (!is_quantized) return;
-    for (const ir::NodeId node : nodes) options_.costly[node] = "the model was quantized within a bound already";
+    for (const ir::NodeId node : nodes) options_.choice.kept[node] = "the model was quantized within a bound already";
   }
 
   // The plan is made again when ranges are known, and then says what it finds.
@@ -108,8 +106,7 @@ class Int8Job {
   }
 
   // What would stand between a convolution and its integers: batch normalisation, above all.
-  static void fuse(ir::Model& model) {
-    ir::Rewriter rewriter(model);
+  static void fuse(ir::Model& model, ir::Rewriter& rewriter) {
     const passes::Options options;
     passes::Pipeline(model, rewriter, options).run(passes::fusion_passes());
   }
@@ -118,7 +115,8 @@ class Int8Job {
   void judge(const ErrorBound& bound, const passes::ValueRanges& ranges) {
     Measurement& measurement = errors_.measurement();
     ir::Model shadowed = measurement.copy();
-    fuse(shadowed);
+    ir::Rewriter rewriter(shadowed);
+    fuse(shadowed, rewriter);
     Diagnostics repeated;
     Measurement::NamePairs pairs;
     for (const passes::ShadowLayer& layer : passes::add_shadow_layers(shadowed, options_, ranges, repeated)) {
@@ -128,7 +126,7 @@ class Int8Job {
     costs_ = measurement.differences(shadowed, pairs);
     for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) {
       if (const results::LayerError* cost = cost_of(node)) {
-        if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.costly[node] = std::move(reason);
+        if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
       }
     }
   }
@@ -142,15 +140,15 @@ class Int8Job {
 
   void convert(const passes::ValueRanges& ranges) {
     results::ConversionReport& report = job_.report;
-    const passes::QdqReport found = passes::insert_qdq(model(), options_, ranges, job_.loaded.findings);
+    const passes::QdqReport found = passes::insert_qdq(model(), job_.rewriter, options_, ranges, job_.loaded.findings);
     report.changed = report.changed || found.changed;
     report.activations = found.activations;
     report.weights_converted = found.weights;
     report.weight_bytes_before = found.weight_bytes_before;
     report.weight_bytes_after = found.weight_bytes_after;
-    for (const passes::QdqLayer& layer : found.layers) {
+    for (const passes::Layer& layer : found.layers) {
       nodes_.push_back(layer.node);
-      report.layers.push_back({layer.name, layer.op, layer.quantized ? "int8" : "float", layer.reason, {}, {}});
+      report.layers.push_back({layer.name, layer.op, layer.converted ? "int8" : "float", layer.reason, {}, {}});
       if (const results::LayerError* cost = cost_of(layer.node)) report.layers.back().error = *cost;
     }
   }

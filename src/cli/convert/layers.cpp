@@ -50,6 +50,13 @@ OptionGroup layer_group() {
   };
 }
 
+passes::LayerChoice layer_choice(const Arguments& arguments) {
+  return {.excluded = arguments.values("--exclude"),
+          .excluded_ops = arguments.values("--exclude-op-types"),
+          .only_ops = arguments.values("--op-types"),
+          .kept = {}};
+}
+
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments) {
   std::vector<LayerPrecision> found;
   for (const std::string& text : arguments.values("--layer-precisions")) {

@@ -5,6 +5,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
+#include "passes/layers.h"
 #include "tensor/dtype.h"
 
 namespace assay::cli {
@@ -17,6 +18,8 @@ struct LayerPrecision {
   std::string layer;
   tensor::DType dtype;
 };
+// Of `--exclude`, `--op-types` and `--exclude-op-types`.
+passes::LayerChoice layer_choice(const Arguments& arguments);
 // Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other words.
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
 

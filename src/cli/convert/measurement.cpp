@@ -21,7 +21,10 @@ ir::Model load_copy(const ConversionJob& job) {
   const std::string path = job.arguments.value("model_file");
   if (path == "-") fail(ErrorCode::usage, "to be measured, the model has to come from a file");
   Diagnostics repeated;
-  return onnx::load(path, load_options(job.arguments), repeated);
+  ir::Model model = onnx::load(path, load_options(job.arguments), repeated);
+  ir::Rewriter rewriter(model);
+  inline_functions(model, rewriter);
+  return model;
 }
 
 // Compares pairs of values, and lets both go.

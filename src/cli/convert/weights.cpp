@@ -35,16 +35,14 @@ passes::WeightOptions parse_options(const Arguments& arguments) {
   options.block_size = block_size(arguments, is_nbits);
   options.asymmetric = arguments.flag("--asymmetric");
   options.form = is_nbits ? passes::WeightForm::matmulnbits : passes::WeightForm::dequantize;
-  options.excluded = arguments.values("--exclude");
-  options.excluded_ops = arguments.values("--exclude-op-types");
-  options.only_ops = arguments.values("--op-types");
-  for (LayerPrecision& layer : layer_precisions(arguments)) options.excluded.push_back(std::move(layer.layer));
+  options.choice = layer_choice(arguments);
+  for (LayerPrecision& layer : layer_precisions(arguments)) options.choice.excluded.push_back(std::move(layer.layer));
   return options;
 }
 
 void add_layers(const passes::WeightReport& found, const std::string& type, results::ConversionReport& report) {
   for (const passes::WeightLayer& layer : found.layers) {
-    results::ConvertedLayer added = {layer.name, layer.op, layer.compressed ? type : "float", layer.reason, {}, {}};
+    results::ConvertedLayer added = {layer.name, layer.op, layer.converted ? type : "float", layer.reason, {}, {}};
     if (layer.error) {
       added.error = {.max_abs = layer.error->max_abs, .cosine = layer.error->cosine, .snr_db = layer.error->snr_db};
     }
@@ -82,7 +80,8 @@ void convert_weights(ConversionJob& job) {
   report.conversion = type + " weights";
   const passes::WeightOptions options = parse_options(job.arguments);
   LayerErrors errors(job);
-  const passes::WeightReport found = passes::compress_weights(job.loaded.model, options, job.loaded.findings);
+  const passes::WeightReport found =
+      passes::compress_weights(job.loaded.model, job.rewriter, options, job.loaded.findings);
   report.changed = report.changed || found.changed;
   report.weights_converted = found.weights;
   report.weight_bytes_before = found.bytes_before;

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/edit/steps.h"
+#include "cli/options/values.h"
 #include "ir/verify.h"
 #include "ops/inference.h"
 
@@ -80,9 +82,7 @@ class PassJob {
   }
 
   void report() {
-    for (const ir::RewriteStep& step : rewriter_.steps()) {
-      if (request_.explains) job_.log().info(rewriter_.explain(step));
-    }
+    if (request_.explains) explain_steps(rewriter_, job_.log());
     std::map<std::string_view, uint64_t> steps;
     for (const passes::PassResult& result : pipeline_.results()) steps[result.pass] += result.steps;
     for (const auto& [pass, count] : steps) {
@@ -104,7 +104,7 @@ class PassJob {
 }  // namespace
 
 OptionGroup pass_group() {
-  return {
+  OptionGroup group = {
       .title = "Passes",
       .description = "Which rewrites are applied, and what is said of them",
       .rows = {{.names = {"--simplify"},
@@ -121,12 +121,25 @@ OptionGroup pass_group() {
                {.names = {"--passes"},
                 .arity = Arity::one_or_more,
                 .metavar = "PASS",
-                .help = "run these passes, in this order, after all others"},
-               {.names = {"--explain"}, .arity = Arity::flag, .help = "print every step: its number, what and why"},
-               {.names = {"--stop-after-step"},
-                .metavar = "N",
-                .help = "apply the first N steps only: halving N finds the step that changes a result"}},
+                .help = "run these passes, in this order, after all others"}},
   };
+  for (OptionRow& row : step_rows()) group.rows.push_back(std::move(row));
+  return group;
+}
+
+PassRequest pass_request(const Arguments& arguments) {
+  PassRequest request;
+  request.simplifies = arguments.flag("--simplify");
+  request.fuses = arguments.flag("--fuse");
+  request.passes = arguments.values("--passes");
+  for (const std::string& pass : request.passes) static_cast<void>(passes::find_pass(pass));
+  if (arguments.has("--opset")) {
+    request.options.opset = static_cast<int64_t>(parse_count("--opset", arguments.value("--opset")));
+    request.passes.emplace_back(kChangeOpset);
+  }
+  request.last_step = last_step(arguments);
+  request.explains = arguments.flag("--explain");
+  return request;
 }
 
 void run_passes(const PassRequest& request, EditJob& job) { PassJob(request, job).run(); }

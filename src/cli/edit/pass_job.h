@@ -26,6 +26,9 @@ struct PassRequest {
   bool explains = false;
 };
 
+// What pass_group's options ask for. Error (usage) for unknown passes.
+PassRequest pass_request(const Arguments& arguments);
+
 // Runs the passes on the job's model, with a line for each round of folding, and says what was done: in the report, and
 // with `--explain` each step as a line.
 void run_passes(const PassRequest& request, EditJob& job);

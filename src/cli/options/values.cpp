@@ -39,6 +39,14 @@ int64_t parse_integer(std::string_view option, std::string_view text) {
   return number;
 }
 
+uint64_t parse_count(std::string_view option, std::string_view text, int64_t least) {
+  const int64_t number = parse_integer(option, text);
+  if (number < least) {
+    fail(ErrorCode::usage, "option `{}`: expected a number of at least {}, found {}", option, least, number);
+  }
+  return static_cast<uint64_t>(number);
+}
+
 double parse_number(std::string_view option, std::string_view text) {
   double number = 0;
   const std::errc error = read_number(text, number);

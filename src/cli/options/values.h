@@ -23,6 +23,7 @@ KeyValue split_key_value(std::string_view text);
 // A number of at least 0, also `inf`.
 double parse_tolerance(std::string_view option, std::string_view text);
 int64_t parse_integer(std::string_view option, std::string_view text);
+uint64_t parse_count(std::string_view option, std::string_view text, int64_t least = 0);
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);
 

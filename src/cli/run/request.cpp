@@ -17,12 +17,6 @@
 namespace assay::cli {
 namespace {
 
-uint64_t at_least(std::string_view option, const std::string& text, int64_t least) {
-  const int64_t number = parse_integer(option, text);
-  if (number < least) fail(ErrorCode::usage, "{} must be at least {}, seen {}", option, least, number);
-  return static_cast<uint64_t>(number);
-}
-
 // `top-5` or `top-5,axis=1`
 compare::TopK parse_top_k(std::string_view text) {
   constexpr std::string_view kTop = "top-";
@@ -33,7 +27,7 @@ compare::TopK parse_top_k(std::string_view text) {
     fail(ErrorCode::usage, "--postprocess: expected top-K or top-K,axis=N, seen `{}`", printable(text));
   }
   compare::TopK setting;
-  setting.k = static_cast<int64_t>(at_least("--postprocess", std::string(parts[0].substr(kTop.size())), 1));
+  setting.k = static_cast<int64_t>(parse_count("--postprocess", std::string(parts[0].substr(kTop.size())), 1));
   if (has_axis) setting.axis = parse_integer("--postprocess", parts[1].substr(kAxis.size()));
   return setting;
 }
@@ -90,7 +84,7 @@ void read_isolation(const Arguments& arguments, RunRequest& request) {
     }
   }
   if (!arguments.has("--jobs")) return;
-  request.jobs = at_least("--jobs", arguments.value("--jobs"), 1);
+  request.jobs = parse_count("--jobs", arguments.value("--jobs"), 1);
   if (!request.isolate)
     fail(ErrorCode::usage, "--jobs needs --isolate: in one process, backends would disturb each other");
 }
@@ -133,8 +127,8 @@ RunRequest parse_run_request(const Arguments& arguments) {
   request.compare = compare_options(arguments, request.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
-  request.iterations = at_least("--iterations", arguments.value("--iterations"), 1);
-  request.warm_up = at_least("--warm-up", arguments.value("--warm-up"), 0);
+  request.iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
+  request.warm_up = parse_count("--warm-up", arguments.value("--warm-up"), 0);
   request.is_sequential = arguments.flag("--sequential-runners");
   request.wants_computed_tolerance = wants_computed_tolerance(arguments);
   request.check_average = arguments.flag("--check-average");

@@ -8,6 +8,7 @@
 
 #include "passes/match.h"
 #include "passes/same.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -185,9 +186,7 @@ void Outliner::make_function() {
 void Outliner::import_domain() {
   ir::Header& header = edit_.header();
   header.ir_version = std::max(header.ir_version, kFirstIrVersion);
-  const ir::Symbol domain = edit_.intern(kDomain);
-  const auto is_it = [&](const ir::OpsetImport& item) { return item.domain == domain; };
-  if (std::ranges::none_of(header.opset_imports, is_it)) header.opset_imports.push_back({domain, 1});
+  schema::import_domain(model_, kDomain);
 }
 
 std::vector<ValueId> Outliner::call_operands(size_t occurrence) const {

@@ -1,19 +1,11 @@
 #include "passes/precision/convert_floats.h"
 
 #include "base/error.h"
+#include "schema/imports.h"
 #include "schema/schema.h"
 
 namespace assay::passes {
 namespace {
-
-// Of ai.onnx; 0 where the model imports none.
-int64_t operator_set(const ir::Model& model) {
-  int64_t version = 0;
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (schema::canonical_domain(model.text(import.domain)).empty()) version = import.version;
-  }
-  return version;
-}
 
 void require_cast(int64_t version, const HalfOptions& options) {
   if (version == 0) fail(ErrorCode::unsupported, "the model imports no version of ai.onnx, whose Cast it would need");
@@ -26,18 +18,36 @@ void require_cast(int64_t version, const HalfOptions& options) {
        tensor::name(options.half));
 }
 
+// Of what the rewriter has steps left for.
+HalfPlan plan_steps(ir::Model& model, uint64_t steps_left, HalfOptions options, Diagnostics& findings) {
+  HalfPlan plan = plan_half(model, options, findings);
+  Diagnostics repeated;
+  while (keep_behind(steps_left, plan.layers, options.choice)) plan = plan_half(model, options, repeated);
+  return plan;
+}
+
+// A step for each layer; one for a model that only has inputs, outputs or weights to convert.
+void record_steps(ir::Rewriter& rewriter, const std::vector<Layer>& layers) {
+  const uint64_t before = rewriter.steps().size();
+  for (const Layer& layer : layers) {
+    if (layer.converted) rewriter.record("compute with 16-bit floats", layer.node);
+  }
+  if (rewriter.steps().size() == before) rewriter.record("convert inputs and outputs to 16-bit floats");
+}
+
 }  // namespace
 
 HalfReport convert_floats(ir::Model& model, ir::Rewriter& rewriter, const HalfOptions& options, Diagnostics& findings) {
-  const int64_t version = operator_set(model);
+  const int64_t version = schema::imported_version(model);
   if (version != 0) require_cast(version, options);
-  HalfPlan plan = plan_half(model, options, findings);
-  const bool changes = changes_model(model, plan);
+  HalfPlan plan = plan_steps(model, rewriter.steps_left(), options, findings);
+  const bool changes = changes_model(model, plan) && !rewriter.is_done();
   if (changes) require_cast(version, options);
   HalfReport report;
   report.layers = std::move(plan.layers);
-  if (changes && rewriter.record("convert float32 to 16 bits")) {
+  if (changes) {
     report.changed = true;
+    record_steps(rewriter, report.layers);
     report.edits = apply_half(model, rewriter.edit(), options, plan);
   }
   report.weights = std::move(plan.weights);

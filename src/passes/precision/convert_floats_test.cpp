@@ -40,7 +40,7 @@ struct Converted {
     return tensor::name(model[value.type].dtype);
   }
   std::string reason(std::string_view node) const {
-    for (const HalfLayer& layer : report.layers) {
+    for (const Layer& layer : report.layers) {
       if (layer.name == node) return layer.converted ? "converted" : layer.reason;
     }
     return "no layer";
@@ -100,7 +100,7 @@ TEST(ConvertFloats, ConvertsWeightsInPlaceOrBeside) {
 TEST(ConvertFloats, CastsAValueOnceForAllThatStayFloat32) {
   const Converted result = convert(R"(g (float[2] x) => (float[2] y, float[2] z)
     { a = Relu(x)  y = Exp(a)  z = Exp(a) })",
-                                   {.excluded_ops = {"exp"}});
+                                   {.choice = {.excluded_ops = {"exp"}}});
   EXPECT_EQ(result.ops(), "Cast Relu Cast Exp Exp ");
   EXPECT_EQ(result.reason("y"), "excluded by its operator");
 }
@@ -158,7 +158,7 @@ TEST(ConvertFloats, LeavesQuantizedPartsAlone) {
 TEST(ConvertFloats, KeepsBodiesAndTheirOutsideOfOneType) {
   const Converted branches = convert(R"(g (bool c, float[2] x) => (float[2] y) {
     y = If(c) <then_branch = t () => (float[2] p) { p = Relu(x) }, else_branch = e () => (float[2] q) { q = Exp(x) }> })",
-                                     {.excluded_ops = {"Exp"}});
+                                     {.choice = {.excluded_ops = {"Exp"}}});
   EXPECT_EQ(branches.ops(), "Cast If Cast / Relu / Exp Cast ");
   const Converted loop = convert(R"(g (int64 n, bool c, float[2] x) => (float[2] y, float[k,2] s) {
     y, s = Loop(n, c, x) <body = b (int64 i, bool d, float[2] v) => (bool d2, float[2] w, float[2] t)
@@ -186,9 +186,9 @@ TEST(ConvertFloats, LeavesFunctionsAndSequencesAlone) {
 
 TEST(ConvertFloats, TakesNamesWithWildcards) {
   const std::string text = "g (float[2] x) => (float[2] y) { ab = Relu(x)  ac = Neg(ab)  y = Exp(ac) }";
-  const Converted result = convert(text, {.excluded = {"a*"}});
+  const Converted result = convert(text, {.choice = {.excluded = {"a*"}}});
   EXPECT_EQ(result.ops(), "Relu Neg Cast Exp Cast ");
-  const std::optional<Error> error = error_of([&] { convert(text, {.excluded = {"ad"}}); });
+  const std::optional<Error> error = error_of([&] { convert(text, {.choice = {.excluded = {"ad"}}}); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->line(), "there is no node `ad`: did you mean `ab`?");
 }

@@ -9,7 +9,7 @@ void run_half_pass(PassRun& run, tensor::DType half) {
   options.half = half;
   Diagnostics findings;
   const HalfReport report = convert_floats(run.model(), run.rewriter(), options, findings);
-  for (const HalfLayer& layer : report.layers) {
+  for (const Layer& layer : report.layers) {
     if (!layer.converted) run.skip(layer.node, layer.reason);
   }
 }

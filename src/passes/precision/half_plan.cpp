@@ -10,7 +10,6 @@
 #include "passes/precision/control_flow.h"
 #include "passes/precision/float_values.h"
 #include "passes/precision/half_rules.h"
-#include "passes/precision/node_names.h"
 #include "passes/precision/typed_by_attribute.h"
 
 namespace assay::passes {
@@ -84,8 +83,7 @@ class HalfPlanner {
     Outcome outcome = {.reason = rules_.reason_to_stay(id)};
     if (outcome.reason.empty()) outcome = convert(id);
     if (!outcome.is_layer) return;
-    plan_.layers.push_back({id, std::string(known_name(model_, id)), std::string(model_.text(node.op)),
-                            outcome.reason.empty(), outcome.reason});
+    plan_.layers.push_back(make_layer(model_, id, std::move(outcome.reason)));
   }
 
   bool is_constant(ir::ValueId value) const { return float_constant(model_, value).has_value(); }

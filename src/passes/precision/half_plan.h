@@ -14,15 +14,6 @@ namespace assay::passes {
 // In which type a use of a float32 value needs it.
 enum class Wanted : uint8_t { float32, half, either };
 
-// A node with float32 values, and what becomes of it.
-struct HalfLayer {
-  ir::NodeId node;
-  std::string name;  // as messages call it
-  std::string op;
-  bool converted = false;
-  std::string reason;  // why it was not
-};
-
 // A node of which an attribute says the type of the result.
 struct TypedNode {
   ir::NodeId node;
@@ -37,7 +28,7 @@ struct HalfPlan {
   std::vector<TypedNode> typed;
   std::vector<std::vector<Wanted>> wanted;    // by node: of its operands; empty: all float32
   std::map<ir::ValueId, HalfSurvey> weights;  // constants that converted nodes use
-  std::vector<HalfLayer> layers;
+  std::vector<Layer> layers;                  // nodes with float32 values
 
   // Whether a value is of the half type once the plan is carried out.
   bool ends_half(ir::ValueId value) const {

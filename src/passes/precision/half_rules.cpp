@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "passes/precision/node_names.h"
 #include "passes/precision/typed_by_attribute.h"
 
 namespace assay::passes {
@@ -33,7 +32,7 @@ HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const F
       options_(options),
       callees_(floats.callees),
       holds_(floats.holds),
-      excluded_(named_nodes(model, floats.nodes, options.excluded, findings)),
+      filter_(model, floats.nodes, options.choice, findings),
       forced_(named_nodes(model, floats.nodes, options.forced, findings)),
       counted_(model.value_slots()),
       quantized_(model.value_slots()) {}
@@ -62,22 +61,14 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) {
   const ops::Callee& callee = callees_[id];
   if (callee.function) return "it calls a function of the model";
   if (!callee.schema) return "its operator is not known";
-  if (const auto found = options_.measured.find(id); found != options_.measured.end()) return found->second;
-  if (excluded_[id.index]) return "excluded by name";
-  if (!is_chosen(callee.schema->name)) return "excluded by its operator";
-  if (const std::string reason = unfit_values(node); !reason.empty()) return reason;
+  if (std::string reason = filter_.refusal(id, callee.schema->name); !reason.empty()) return reason;
+  if (std::string reason = unfit_values(node); !reason.empty()) return reason;
   if (is_one_of(callee.schema->name, kGenerators)) return "it makes its result up";
   if (forced_[id.index]) return {};
   if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
   if (is_quantized(node)) return "it works on quantized values";
   if (is_counted(id)) return "computed from integers";
   return {};
-}
-
-bool HalfRules::is_chosen(std::string_view op) const {
-  const auto is_op = [op](const std::string& word) { return to_lower(word) == to_lower(op); };
-  if (std::ranges::any_of(options_.excluded_ops, is_op)) return false;
-  return options_.only_ops.empty() || std::ranges::any_of(options_.only_ops, is_op);
 }
 
 std::string HalfRules::unfit_values(const ir::Node& node) const {

@@ -24,7 +24,6 @@ class HalfRules {
 
  private:
   bool is_float(ir::ValueId value) const { return value && holds_[value.index] == Holds::float32; }
-  bool is_chosen(std::string_view op) const;
   std::string unfit_values(const ir::Node& node) const;
   bool is_quantized(const ir::Node& node) const;
   bool is_counted(ir::NodeId id);
@@ -33,10 +32,10 @@ class HalfRules {
   const HalfOptions& options_;
   const ops::Resolver& callees_;
   const std::vector<Holds>& holds_;  // by value
-  std::vector<bool> excluded_;       // by node
-  std::vector<bool> forced_;         // by node
-  std::vector<bool> counted_;        // by value: computed from integers
-  std::vector<bool> quantized_;      // by value: stands for quantized numbers
+  LayerFilter filter_;
+  std::vector<bool> forced_;     // by node
+  std::vector<bool> counted_;    // by value: computed from integers
+  std::vector<bool> quantized_;  // by value: stands for quantized numbers
 };
 
 }  // namespace assay::passes

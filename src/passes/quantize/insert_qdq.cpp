@@ -37,20 +37,32 @@ QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges
       if (plan.roles[id.index] == QdqRole::none) continue;
       const std::string name = missing_range(model, plan, model[id], ranges);
       if (name.empty()) continue;
-      options.costly[id] = fmt::format("the range of `{}` is not known", printable(name));
+      options.choice.kept[id] = fmt::format("the range of `{}` is not known", printable(name));
       is_complete = false;
     }
     if (is_complete) return plan;
   }
 }
 
+// Of what the rewriter has steps left for.
+static QdqPlan plan_steps(ir::Model& model, uint64_t steps_left, QdqOptions options, const ValueRanges& ranges,
+                          Diagnostics& findings) {
+  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
+  Diagnostics repeated;
+  while (keep_behind(steps_left, plan.layers, options.choice)) {
+    plan = plan_with_ranges(model, options, ranges, repeated);
+  }
+  return plan;
+}
+
 QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions& options, const ValueRanges& ranges,
                      Diagnostics& findings) {
-  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
+  QdqPlan plan = plan_steps(model, rewriter.steps_left(), options, ranges, findings);
   QdqReport report;
-  const bool changes = std::ranges::any_of(plan.layers, &QdqLayer::quantized);
-  if (changes && rewriter.record("compute with integers")) {
-    report.changed = true;
+  for (const Layer& layer : plan.layers) {
+    if (layer.converted) report.changed = rewriter.record("compute with integers", layer.node);
+  }
+  if (report.changed) {
     const QdqEdits edits = apply_qdq(model, rewriter.edit(), options, plan, ranges);
     report.activations = edits.activations;
     report.weights = edits.weights;

@@ -10,9 +10,9 @@ namespace assay::passes {
 // What became of a model's nodes.
 struct QdqReport {
   bool changed = false;
-  std::vector<QdqLayer> layers;  // compute and elementwise nodes, in the order of the model
-  uint64_t activations = 0;      // that are rounded to integers
-  uint64_t weights = 0;          // constants that became integers
+  std::vector<Layer> layers;  // compute and elementwise nodes, in the order of the model
+  uint64_t activations = 0;   // that are rounded to integers
+  uint64_t weights = 0;       // constants that became integers
   uint64_t weight_bytes_before = 0;
   uint64_t weight_bytes_after = 0;
 };
@@ -24,7 +24,8 @@ QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges
 // node: activations with one scale each, weights as int8 with a scale for each output channel. Biases become int32 in
 // the scale of the products with asymmetric activations, for runtimes that merge nothing else; TensorRT, which needs
 // symmetric ones, takes none but floats. What has no range stays float, and so do the model's inputs, outputs and nodes
-// that are quantized already; a second time nothing is changed. Errors: those of plan_qdq.
+// that are quantized already; a second time nothing is changed. Each layer is a step of the rewriter. Errors: those of
+// plan_qdq.
 QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions& options, const ValueRanges& ranges,
                      Diagnostics& findings);
 QdqReport insert_qdq(ir::Model& model, const QdqOptions& options, const ValueRanges& ranges, Diagnostics& findings);

@@ -32,8 +32,8 @@ struct Quantized {
     return text;
   }
   std::string reason(std::string_view node) const {
-    for (const QdqLayer& layer : report.layers) {
-      if (layer.name == node) return layer.quantized ? "quantized" : layer.reason;
+    for (const Layer& layer : report.layers) {
+      if (layer.name == node) return layer.converted ? "quantized" : layer.reason;
     }
     return "no layer";
   }
@@ -157,15 +157,15 @@ TEST(InsertQdq, WhatIsNotWorthItStays) {
 }
 
 TEST(InsertQdq, ExcludedNodesAndUnknownRangesStayFloat) {
-  EXPECT_EQ(quantize(kTwoLayers, {.excluded = {"first"}}).reason("first"), "excluded by name");
-  EXPECT_EQ(quantize(kTwoLayers, {.excluded_ops = {"gemm"}}).reason("first"), "excluded by its operator");
-  EXPECT_EQ(quantize(kTwoLayers, {.only_ops = {"Gemm"}}).reason("second"), "excluded by its operator");
+  EXPECT_EQ(quantize(kTwoLayers, {.choice = {.excluded = {"first"}}}).reason("first"), "excluded by name");
+  EXPECT_EQ(quantize(kTwoLayers, {.choice = {.excluded_ops = {"gemm"}}}).reason("first"), "excluded by its operator");
+  EXPECT_EQ(quantize(kTwoLayers, {.choice = {.only_ops = {"Gemm"}}}).reason("second"), "excluded by its operator");
   ValueRanges ranges = unit_ranges();
   ranges.erase("b");
   const Quantized result = quantize(kTwoLayers, {}, ranges);
   EXPECT_EQ(result.reason("second"), "the range of `b` is not known");
   EXPECT_EQ(result.reason("first"), "quantized");
-  const auto misspelled = error_of([] { quantize(kTwoLayers, {.only_ops = {"Gem"}}); });
+  const auto misspelled = error_of([] { quantize(kTwoLayers, {.choice = {.only_ops = {"Gem"}}}); });
   ASSERT_TRUE(misspelled);
   EXPECT_NE(misspelled->line().find("did you mean `Gemm`"), std::string::npos);
 }

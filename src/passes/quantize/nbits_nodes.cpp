@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "passes/precision/float_values.h"
 #include "passes/quantize/qdq_rules.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -81,13 +82,6 @@ Tensor column_zero_points(const Matrix& matrix, const Blocks& blocks, const Bloc
   return bytes_tensor(std::move(packed), {size});
 }
 
-void import_microsoft(const ir::Model& model, ir::Edit& edit, std::string_view domain) {
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (model.text(import.domain) == domain) return;
-  }
-  edit.header().opset_imports.push_back({edit.intern(domain), 1});
-}
-
 }  // namespace
 
 bool has_nbits_form(const ir::Model& model, ir::NodeId id, const tensor::Shape& weight) {
@@ -119,9 +113,9 @@ NBitsWeight add_nbits_weight(LinearNodes& nodes, std::string_view base, const te
   return weight;
 }
 
-void make_nbits_node(const ir::Model& model, ir::Edit& edit, ir::NodeId node, const NBitsWeight& weight) {
+void make_nbits_node(ir::Model& model, ir::Edit& edit, ir::NodeId node, const NBitsWeight& weight) {
   constexpr std::string_view kDomain = "com.microsoft";
-  import_microsoft(model, edit, kDomain);
+  schema::import_domain(model, kDomain);
   constexpr size_t kBias = 2;  // of Gemm
   const std::span<const ir::Use> old = model[node].operands;
   const ir::ValueId bias = old.size() > kBias ? old[kBias].value : ir::ValueId{};

@@ -23,6 +23,6 @@ NBitsWeight add_nbits_weight(LinearNodes& nodes, std::string_view base, const te
 // Whether a MatMulNBits can do what a MatMul or Gemm does.
 bool has_nbits_form(const ir::Model& model, ir::NodeId node, const tensor::Shape& weight);
 // Puts it there.
-void make_nbits_node(const ir::Model& model, ir::Edit& edit, ir::NodeId node, const NBitsWeight& weight);
+void make_nbits_node(ir::Model& model, ir::Edit& edit, ir::NodeId node, const NBitsWeight& weight);
 
 }  // namespace assay::passes

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "passes/precision/float_values.h"
-#include "passes/precision/node_names.h"
 #include "passes/quantize/quantizer.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -29,7 +29,7 @@ class QdqPlanner {
       : model_(model),
         options_(options),
         floats_(model, tensor::DType::float16),
-        excluded_(named_nodes(model, floats_.nodes, options.excluded, findings)),
+        filter_(model, floats_.nodes, options.choice, findings),
         nodes_(main_nodes()),
         roles_(model.node_slots(), QdqRole::none),
         reasons_(model.node_slots()),
@@ -77,10 +77,8 @@ class QdqPlanner {
 
   std::string reason_to_stay(ir::NodeId id, QdqRole role) const {
     const ir::Node& node = model_[id];
-    if (excluded_[id.index]) return "excluded by name";
-    if (!is_chosen(floats_.callees[id].schema->name)) return "excluded by its operator";
+    if (std::string reason = filter_.refusal(id, floats_.callees[id].schema->name); !reason.empty()) return reason;
     if (!is_main(id)) return "it stands in the body of another node";
-    if (const auto found = options_.costly.find(id); found != options_.costly.end()) return found->second;
     bool has_activation = role == QdqRole::activation;
     for (const uint32_t i : data_operands(node, role)) {
       const ir::ValueId value = node.operands[i].value;
@@ -93,12 +91,6 @@ class QdqPlanner {
       has_activation = has_activation || !constant;
     }
     return has_activation ? "" : "all its operands are constant";
-  }
-
-  bool is_chosen(std::string_view op) const {
-    const auto is_named = [op](const std::string& word) { return is_same_op(word, op); };
-    if (std::ranges::any_of(options_.excluded_ops, is_named)) return false;
-    return options_.only_ops.empty() || std::ranges::any_of(options_.only_ops, is_named);
   }
 
   bool may(ir::NodeId node) const { return roles_[node.index] != QdqRole::none && reasons_[node.index].empty(); }
@@ -167,15 +159,14 @@ class QdqPlanner {
   void add_layer(ir::NodeId id) {
     const QdqRole role = roles_[id.index];
     if (role != QdqRole::compute && role != QdqRole::elementwise) return;
-    const bool is_quantized = plan_.roles[id.index] != QdqRole::none;
-    plan_.layers.push_back({id, std::string(known_name(model_, id)), std::string(model_.text(model_[id].op)),
-                            is_quantized, reasons_[id.index]});
+    plan_.layers.push_back(make_layer(model_, id, reasons_[id.index]));
+    plan_.layers.back().converted = plan_.roles[id.index] != QdqRole::none;
   }
 
   ir::Model& model_;
   const QdqOptions& options_;
   FloatModel floats_;
-  std::vector<bool> excluded_;
+  LayerFilter filter_;
   std::vector<ir::NodeId> nodes_;
   std::vector<QdqRole> roles_;        // by node, before any is left out
   std::vector<std::string> reasons_;  // by node
@@ -184,10 +175,7 @@ class QdqPlanner {
 };
 
 void require_operator_set(const ir::Model& model, const QdqOptions& options) {
-  int64_t version = 0;
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (schema::canonical_domain(model.text(import.domain)).empty()) version = import.version;
-  }
+  const int64_t version = schema::imported_version(model);
   constexpr int64_t kFirst = 10;
   constexpr int64_t kFirstPerChannel = 13;
   if (version < kFirst) {
@@ -212,9 +200,9 @@ std::vector<std::string> QdqPlan::ranges(const ir::Model& model) const {
 }
 
 QdqPlan plan_qdq(ir::Model& model, const QdqOptions& options, Diagnostics& findings) {
-  check_ops(options.only_ops);
+  check_ops(options.choice.only_ops);
   QdqPlan plan = QdqPlanner(model, options, findings).plan();
-  const bool quantizes = std::ranges::any_of(plan.layers, &QdqLayer::quantized);
+  const bool quantizes = std::ranges::any_of(plan.layers, &Layer::converted);
   if (quantizes) require_operator_set(model, options);
   return plan;
 }

@@ -10,21 +10,12 @@
 
 namespace assay::passes {
 
-// A node that might work on integers, and what becomes of it.
-struct QdqLayer {
-  ir::NodeId node;
-  std::string name;  // as messages call it
-  std::string op;
-  bool quantized = false;
-  std::string reason;  // why it is not
-};
-
 // What is to be done; nothing is edited yet.
 struct QdqPlan {
   std::vector<QdqRole> roles;         // by node: of those that are to work on integers, else `none`
   std::vector<bool> is_quantized;     // by value: an activation that is rounded to integers
   std::vector<ir::ValueId> range_of;  // by value: whose range it has
-  std::vector<QdqLayer> layers;       // compute and elementwise nodes, in the order of the model
+  std::vector<Layer> layers;          // compute and elementwise nodes, in the order of the model
   std::vector<std::string> ranges(const ir::Model& model) const;  // names of the values whose ranges are needed
 };
 

@@ -42,8 +42,8 @@ std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& o
   ir::Edit edit(model);
   std::vector<ShadowLayer> layers;
   std::vector<QdqRole> roles(plan.roles.size(), QdqRole::none);
-  for (const QdqLayer& layer : plan.layers) {
-    if (!layer.quantized) continue;
+  for (const Layer& layer : plan.layers) {
+    if (!layer.converted) continue;
     const ir::NodeId shadow = add_double(model, edit, layer.node);
     roles.resize(model.node_slots(), QdqRole::none);
     roles[shadow.index] = plan.roles[layer.node.index];

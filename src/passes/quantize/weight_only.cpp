@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "passes/precision/float_values.h"
-#include "passes/precision/node_names.h"
 #include "passes/quantize/linear_nodes.h"
 #include "passes/quantize/nbits_nodes.h"
 #include "passes/quantize/qdq_rules.h"
 #include "passes/quantize/quantizer.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -21,14 +21,6 @@ using tensor::Tensor;
 
 constexpr uint32_t kWeight = 1;  // the operand, of all these operators
 
-int64_t operator_set(const ir::Model& model) {
-  int64_t version = 0;
-  for (const ir::OpsetImport& import : model.header().opset_imports) {
-    if (schema::canonical_domain(model.text(import.domain)).empty()) version = import.version;
-  }
-  return version;
-}
-
 class WeightCompressor {
  public:
   WeightCompressor(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options, Diagnostics& findings)
@@ -37,16 +29,16 @@ class WeightCompressor {
         linear_(model, rewriter.edit()),
         options_(options),
         floats_(model, DType::float16),
-        excluded_(named_nodes(model, floats_.nodes, options.excluded, findings)) {}
+        filter_(model, floats_.nodes, options.choice, findings) {}
 
   WeightReport run() {
     for (const ir::NodeId node : floats_.nodes) look(node);
-    if (!std::ranges::any_of(report_.layers, &WeightLayer::compressed)) return std::move(report_);
-    require_operator_set();
-    if (!rewriter_.record("compress weights")) return std::move(report_);
-    report_.changed = true;
+    if (std::ranges::any_of(report_.layers, &Layer::converted)) require_operator_set();
     for (WeightLayer& layer : report_.layers) {
-      if (layer.compressed) compress(layer);
+      if (!layer.converted) continue;
+      layer.converted = rewriter_.record("compress its weight", layer.node);
+      layer.converted ? compress(layer) : void(layer.reason = "it comes after the last step");
+      report_.changed = report_.changed || layer.converted;
     }
     for (const auto& [value, weight] : done_) linear_.drop_unused(value.first);
     return std::move(report_);
@@ -61,21 +53,12 @@ class WeightCompressor {
 
   void look(ir::NodeId id) {
     if (role_of(model_, id, floats_.callees[id]) != QdqRole::compute) return;
-    const std::string reason = reason_to_stay(id);
-    report_.layers.push_back(
-        {id, std::string(known_name(model_, id)), std::string(model_.text(model_[id].op)), reason.empty(), reason, {}});
-  }
-
-  bool is_chosen(std::string_view op) const {
-    const auto is_named = [op](const std::string& word) { return to_lower(word) == to_lower(op); };
-    if (std::ranges::any_of(options_.excluded_ops, is_named)) return false;
-    return options_.only_ops.empty() || std::ranges::any_of(options_.only_ops, is_named);
+    report_.layers.push_back({make_layer(model_, id, reason_to_stay(id)), {}});
   }
 
   std::string reason_to_stay(ir::NodeId id) const {
     const ir::Node& node = model_[id];
-    if (excluded_[id.index]) return "excluded by name";
-    if (!is_chosen(model_.text(node.op))) return "excluded by its operator";
+    if (std::string reason = filter_.refusal(id, model_.text(node.op)); !reason.empty()) return reason;
     if (node.graph != model_.main_graph()) return "it stands in the body of another node";
     if (node.operands.size() <= kWeight || !node.operands[kWeight].value) return "it has no weight";
     const std::optional<Tensor> weight = float_constant(model_, node.operands[kWeight].value);
@@ -98,7 +81,7 @@ class WeightCompressor {
     constexpr int64_t kSmall = 21;  // int4, and blocks
     const bool is_new = options_.bits < 8 || options_.block_size > 0;
     const int64_t needed = is_new ? kSmall : kChannels;
-    const int64_t version = operator_set(model_);
+    const int64_t version = schema::imported_version(model_);
     if (version >= needed) return;
     fail(ErrorCode::unsupported, "operator set {} cannot hold such weights: DequantizeLinear needs {} or newer{}",
          version, needed, is_new ? ", or the form matmulnbits" : "");
@@ -178,7 +161,7 @@ class WeightCompressor {
   LinearNodes linear_;
   const WeightOptions& options_;
   FloatModel floats_;
-  std::vector<bool> excluded_;
+  LayerFilter filter_;
   std::map<std::pair<ir::ValueId, uint32_t>, Compressed> done_;  // by weight and axis of the channels
   WeightReport report_;
 };

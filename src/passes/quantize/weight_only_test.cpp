@@ -29,7 +29,7 @@ struct Compressed {
   }
   std::string reason(std::string_view node) const {
     for (const WeightLayer& layer : report.layers) {
-      if (layer.name == node) return layer.compressed ? "compressed" : layer.reason;
+      if (layer.name == node) return layer.converted ? "compressed" : layer.reason;
     }
     return "no layer";
   }
@@ -93,7 +93,7 @@ TEST(WeightOnly, WhatHasNoForm) {
   EXPECT_EQ(whole.reason("back"), "the numbers of one channel lie apart");
   const Compressed blocks = compress(text, {.bits = 4, .block_size = 32});
   EXPECT_EQ(blocks.reason("conv"), "blocks are for matrices");
-  EXPECT_EQ(compress(kProduct, {.excluded = {"layer"}}).reason("layer"), "excluded by name");
+  EXPECT_EQ(compress(kProduct, {.choice = {.excluded = {"layer"}}}).reason("layer"), "excluded by name");
 }
 
 TEST(WeightOnly, RefusesOperatorSetsWithoutIt) {

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "ir/edit.h"
-#include "schema/schema.h"
+#include "schema/imports.h"
 #include "surgery/insert.h"
 #include "surgery/names.h"
 
@@ -39,7 +39,7 @@ class Replacer {
                                            printable(plugin_.instances[i].outputs[0]), reason));
       }
     }
-    if (done.replaced > 0) import_domain();
+    if (done.replaced > 0) schema::import_domain(model_, plugin_.domain);
     erase_unused();
     return done;
   }
@@ -201,15 +201,6 @@ class Replacer {
       if (!model_[value].first_use) unused.push_back(value);
     }
     edit_.erase(unused);
-  }
-
-  void import_domain() {
-    const std::string_view domain = schema::canonical_domain(plugin_.domain);
-    for (const ir::OpsetImport& import : model_.header().opset_imports) {
-      if (schema::canonical_domain(model_.text(import.domain)) == domain) return;
-    }
-    const int64_t version = schema::newest_version(domain).value_or(1);
-    edit_.header().opset_imports.push_back({edit_.intern(domain), version});
   }
 
   std::string name_of(ValueId value) const { return printable(model_.text(model_[value].name)); }

@@ -6,6 +6,7 @@
 #include "cli/edit/pass_job.h"
 #include "cli/edit/size_bounds.h"
 #include "cli/options/groups/data.h"
+#include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
 #include "ir/selection.h"
@@ -84,43 +85,19 @@ OptionGroup sanitize_group() {
   };
 }
 
-ir::OutputSelection selection_of(const Arguments& arguments) {
-  ir::OutputSelection selection;
-  selection.names = arguments.values("--outputs");
-  selection.is_everything = selection.names == std::vector<std::string>{"mark", "all"};
-  if (selection.is_everything) selection.names.clear();
-  selection.op_types = arguments.values("--outputs-by-type");
-  selection.excluded = arguments.values("--exclude-outputs");
-  return selection;
-}
-
-uint64_t count_of(const Arguments& arguments, std::string_view option) {
-  const int64_t number = parse_integer(option, arguments.value(option));
-  if (number < 0) fail(ErrorCode::usage, "option `{}`: expected a number of at least 0, found {}", option, number);
-  return static_cast<uint64_t>(number);
-}
-
-PassRequest pass_request(const Arguments& arguments) {
-  PassRequest request;
+PassRequest folding_request(const Arguments& arguments) {
+  PassRequest request = pass_request(arguments);
   request.folds = arguments.flag("--fold-constants");
   request.cleans = arguments.flag("--cleanup");
   request.sorts = arguments.flag("--toposort");
-  if (arguments.has("--num-passes")) request.most_fold_rounds = count_of(arguments, "--num-passes");
+  if (arguments.has("--num-passes")) {
+    request.most_fold_rounds = parse_count("--num-passes", arguments.value("--num-passes"));
+  }
   if (arguments.has("--fold-size-threshold")) {
     request.options.fold.size_threshold_bytes =
         parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"));
   }
   request.options.fold.folds_shapes = !arguments.flag("--no-fold-shapes");
-  request.simplifies = arguments.flag("--simplify");
-  request.fuses = arguments.flag("--fuse");
-  request.passes = arguments.values("--passes");
-  for (const std::string& pass : request.passes) static_cast<void>(passes::find_pass(pass));
-  if (arguments.has("--opset")) {
-    request.options.opset = static_cast<int64_t>(count_of(arguments, "--opset"));
-    request.passes.emplace_back("change-opset");
-  }
-  if (arguments.has("--stop-after-step")) request.last_step = count_of(arguments, "--stop-after-step");
-  request.explains = arguments.flag("--explain");
   return request;
 }
 
@@ -155,7 +132,7 @@ void observe_all_types(const Arguments& arguments, EditJob& job) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const PassRequest request = pass_request(arguments);
+  const PassRequest request = folding_request(arguments);
   const std::vector<surgery::Boundary> overrides = overrides_of(arguments);
   const std::vector<SizeBoundWord> bounds = parse_size_bounds(arguments.values("--set-unbounded-dds-upper-bound"));
   generate_options(arguments, kShapeOption);  // wrong words are said before the model is read
@@ -168,7 +145,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const bool observes = arguments.flag("--force-fallback-shape-inference");
   const bool infers = !observes && !arguments.flag("--no-shape-inference");
   if (infers) infer_shapes(job.loaded());
-  const ir::OutputSelection outputs = selection_of(arguments);
+  const ir::OutputSelection outputs = parse_outputs(arguments, "");
   if (!outputs.is_empty()) {
     ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));
   }

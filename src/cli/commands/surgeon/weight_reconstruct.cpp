@@ -10,12 +10,6 @@
 namespace assay::cli {
 namespace {
 
-uint64_t parse_seed(const Arguments& arguments) {
-  const int64_t seed = parse_integer("--seed", arguments.value("--seed"));
-  if (seed < 0) fail(ErrorCode::usage, "--seed: expected a number of at least 0, found {}", seed);
-  return static_cast<uint64_t>(seed);
-}
-
 std::vector<std::string> reconstruct(EditJob& job, const Arguments& arguments, uint64_t seed) {
   if (!arguments.has("--weights")) return surgery::reconstruct(job.model(), seed);
   const std::string path = arguments.value("--weights");
@@ -29,7 +23,7 @@ std::vector<std::string> reconstruct(EditJob& job, const Arguments& arguments, u
 
 int run(const Arguments& arguments, Environment& environment) {
   EditJob job("surgeon weight-reconstruct", "reconstructed", arguments, environment);
-  const uint64_t seed = parse_seed(arguments);
+  const uint64_t seed = parse_count("--seed", arguments.value("--seed"));
   if (arguments.has("--seed") && arguments.has("--weights")) {
     fail(ErrorCode::usage, "--seed and --weights exclude each other");
   }

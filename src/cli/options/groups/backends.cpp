@@ -30,12 +30,6 @@ OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool 
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
 }
 
-uint64_t positive(std::string_view option, const std::string& text) {
-  const int64_t number = parse_integer(option, text);
-  if (number < 1) fail(ErrorCode::usage, "{} must be at least 1, seen {}", option, number);
-  return static_cast<uint64_t>(number);
-}
-
 }  // namespace
 
 OptionGroup backend_group() {
@@ -107,7 +101,7 @@ OptionGroup limits_group() {
 exec::SessionOptions session_options(const Arguments& arguments) {
   exec::SessionOptions options;
   if (arguments.has("--threads")) {
-    const uint64_t threads = positive("--threads", arguments.value("--threads"));
+    const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
     const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
     if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);
     set_thread_count(static_cast<unsigned>(threads));
@@ -115,7 +109,7 @@ exec::SessionOptions session_options(const Arguments& arguments) {
   if (arguments.has("--max-memory")) {
     options.max_memory_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   }
-  if (arguments.has("--max-steps")) options.max_steps = positive("--max-steps", arguments.value("--max-steps"));
+  if (arguments.has("--max-steps")) options.max_steps = parse_count("--max-steps", arguments.value("--max-steps"), 1);
   options.search = library_search(arguments);
   if (arguments.knows("--providers")) {
     options.providers = arguments.values("--providers");

@@ -132,11 +132,8 @@ void read_thresholds(const Arguments& arguments, compare::CompareOptions& option
     return quantile;
   });
   read(arguments, "--max-exceeding", options.allowed_share, parse_share);
-  read(arguments, "--index-tolerance", options.index_tolerance, [](std::string_view option, std::string_view text) {
-    const int64_t tolerance = parse_integer(option, text);
-    if (tolerance < 0) fail(ErrorCode::usage, "option `{}`: expected at least 0, found {}", option, tolerance);
-    return tolerance;
-  });
+  read(arguments, "--index-tolerance", options.index_tolerance,
+       [](std::string_view option, std::string_view text) { return static_cast<int64_t>(parse_count(option, text)); });
   read(arguments, "--l2-threshold", options.l2, parse_tolerance);
   read(arguments, "--cosine-similarity-threshold", options.cosine, parse_bound);
   read(arguments, "--psnr-threshold", options.psnr_db, parse_bound);

@@ -26,13 +26,14 @@ OptionGroup output_group() {
   };
 }
 
-ir::OutputSelection parse_outputs(const Arguments& arguments) {
+ir::OutputSelection parse_outputs(const Arguments& arguments, std::string_view prefix) {
+  const auto words = [&](std::string_view option) { return arguments.values(fmt::format("--{}{}", prefix, option)); };
   ir::OutputSelection selection;
-  selection.names = arguments.values("--onnx-outputs");
+  selection.names = words("outputs");
   selection.is_everything = selection.names == std::vector<std::string>{"mark", "all"};
   if (selection.is_everything) selection.names.clear();
-  selection.op_types = arguments.values("--onnx-outputs-by-type");
-  selection.excluded = arguments.values("--onnx-exclude-outputs");
+  selection.op_types = words("outputs-by-type");
+  selection.excluded = words("exclude-outputs");
   return selection;
 }
 

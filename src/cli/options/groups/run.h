@@ -8,7 +8,7 @@ namespace assay::cli {
 
 // Groups that only `run` has: which values are compared, what is loaded and saved, iterations, post-processing.
 OptionGroup output_group();
-ir::OutputSelection parse_outputs(const Arguments& arguments);
+ir::OutputSelection parse_outputs(const Arguments& arguments, std::string_view prefix = "onnx-");
 OptionGroup inference_group();
 OptionGroup saved_data_group();
 OptionGroup postprocess_group();

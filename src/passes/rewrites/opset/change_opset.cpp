@@ -15,6 +15,7 @@
 #include "passes/opset/form.h"
 #include "passes/opset/misfit.h"
 #include "passes/walk.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -81,9 +82,9 @@ class Change {
   Change(PassRun& run, int64_t target) : run_(run), model_(run.model()), target_(target), shared_(run) {}
 
   void run() {
-    plan_graph(model_.main_graph(), version_of(model_.header().opset_imports));
+    plan_graph(model_.main_graph(), schema::imported_version(model_));
     for (const ir::Function& function : model_.functions()) {
-      plan_graph(function.body, version_of(function.opset_imports));
+      plan_graph(function.body, schema::imported_version(model_, function.opset_imports));
     }
     if (is_refused_ || !is_needed_) return;
     if (!run_.rewriter().record("write the model in another version of ai.onnx")) return;
@@ -94,8 +95,7 @@ class Change {
 
  private:
   bool is_ours(ir::Symbol domain) const { return schema::canonical_domain(model_.text(domain)).empty(); }
-  std::optional<int64_t> version_of(const std::vector<ir::OpsetImport>& imports) const;
-  void plan_graph(ir::GraphId graph, std::optional<int64_t> version);
+  void plan_graph(ir::GraphId graph, int64_t version);
   void plan(ir::NodeId node, int64_t version);
   Refusal adapt(Draft& draft, int64_t version) const;
   void refuse(ir::NodeId node, std::string reason);
@@ -112,21 +112,16 @@ class Change {
   bool is_refused_ = false;
 };
 
-std::optional<int64_t> Change::version_of(const std::vector<ir::OpsetImport>& imports) const {
-  const auto found = std::ranges::find_if(imports, [&](const ir::OpsetImport& item) { return is_ours(item.domain); });
-  return found == imports.end() ? std::nullopt : std::optional(found->version);
-}
-
-void Change::plan_graph(ir::GraphId graph, std::optional<int64_t> version) {
-  if (!version || *version == target_) return;
+void Change::plan_graph(ir::GraphId graph, int64_t version) {
+  if (version == 0 || version == target_) return;
   is_needed_ = true;
-  const int64_t oldest = *version > target_ ? kOldestTarget : kOldestSource;
-  if (std::min(*version, target_) < oldest) {
+  const int64_t oldest = version > target_ ? kOldestTarget : kOldestSource;
+  if (std::min(version, target_) < oldest) {
     fail(ErrorCode::unsupported, "a model of version {} of ai.onnx cannot be written in version {}: the oldest is {}",
-         *version, target_, oldest);
+         version, target_, oldest);
   }
-  if (*version > *schema::newest_version("")) {
-    fail(ErrorCode::unsupported, "version {} of ai.onnx is not known; the newest is {}", *version,
+  if (version > *schema::newest_version("")) {
+    fail(ErrorCode::unsupported, "version {} of ai.onnx is not known; the newest is {}", version,
          *schema::newest_version(""));
   }
   std::vector<ir::GraphId> graphs = {graph};
@@ -134,7 +129,7 @@ void Change::plan_graph(ir::GraphId graph, std::optional<int64_t> version) {
     for (const ir::NodeId node : ir::nodes(model_, graphs[i])) {
       const std::vector<ir::GraphId> bodies = model_.bodies(model_[node]);
       graphs.insert(graphs.end(), bodies.begin(), bodies.end());
-      plan(node, *version);
+      plan(node, version);
     }
   }
 }
@@ -188,7 +183,7 @@ int64_t Change::ir_version(bool is_lowered) const {
 
 void Change::write_versions() {
   ir::Header& header = run_.edit().header();
-  header.ir_version = ir_version(version_of(header.opset_imports).value_or(0) > target_);
+  header.ir_version = ir_version(schema::imported_version(model_) > target_);
   write_version(header.opset_imports);
   for (size_t i = 0; i < model_.functions().size(); ++i) write_version(run_.edit().function(i).opset_imports);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "passes/match.h"
 #include "passes/splice.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -59,7 +60,6 @@ class Inliner {
   std::string refusal(NodeId call, const ir::Function& function);
   std::string version_refusal(const ir::Function& function);
   void import_versions(const ir::Function& function);
-  int64_t version_of(std::string_view domain) const;
   void erase_uncalled();
 
   PassRun& run_;
@@ -109,19 +109,12 @@ void Inliner::measure(Function root) {
   }
 }
 
-int64_t Inliner::version_of(std::string_view domain) const {
-  for (const ir::OpsetImport& import : run_.model().header().opset_imports) {
-    if (schema::canonical_domain(run_.model().text(import.domain)) == domain) return import.version;
-  }
-  return 0;
-}
-
 std::string Inliner::version_refusal(const ir::Function& function) {
   const ir::Model& model = run_.model();
   for (const NodeId node : all_nodes(model, function.body)) {
     const ops::Callee callee = run_.callee(node);
     const std::string_view domain = schema::canonical_domain(model.text(model[node].domain));
-    const int64_t version = version_of(domain);
+    const int64_t version = schema::imported_version(run_.model(), domain);
     if (callee.function || version == 0 || version == callee.version) continue;
     const std::string_view op = model.text(model[node].op);
     if (callee.schema && callee.schema == schema::find_schema(domain, op, version)) continue;
@@ -147,7 +140,7 @@ std::string Inliner::refusal(NodeId call, const ir::Function& function) {
 void Inliner::import_versions(const ir::Function& function) {
   for (const ir::OpsetImport& import : function.opset_imports) {
     const std::string_view domain = schema::canonical_domain(run_.model().text(import.domain));
-    if (version_of(domain) != 0) continue;
+    if (schema::imported_version(run_.model(), domain) != 0) continue;
     run_.edit().header().opset_imports.push_back(import);
     version_refusals_.clear();
   }
