@@ -8,10 +8,8 @@ hold for ONNX Runtime's real shapes. Prints the share of dims that ours and that
 propagation) find, as numbers or as expressions in the inputs' symbols.
 """
 
-import argparse
 import json
 import pathlib
-import random
 import shutil
 import sys
 import tempfile
@@ -19,7 +17,7 @@ import time
 
 import numpy as np
 import onnx
-from random_ops import models, sides
+from random_ops import arguments, models, sides
 from random_ops.draw import Rng
 from random_ops.judge import DimCount, contradiction
 from random_ops.graphs import Builder
@@ -113,19 +111,8 @@ def save_failure(options, number, builder):
     return folder
 
 
-def parse_arguments():
-    options = argparse.ArgumentParser()
-    options.add_argument("infer_tool", type=pathlib.Path)
-    options.add_argument("--seed", default=DEFAULT_SEED)
-    options.add_argument("--count", type=int, default=DEFAULT_COUNT)
-    options.add_argument("--draw", type=int)
-    options = options.parse_args()
-    options.seed = random.randrange(10**9) if options.seed == "random" else int(options.seed)
-    return options
-
-
 def main():
-    options = parse_arguments()
+    options = arguments.parse(arguments.parser("infer_tool", DEFAULT_SEED, DEFAULT_COUNT))
     start, failed = time.monotonic(), 0
     numbers = [options.draw] if options.draw is not None else range(options.count)
     with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ import time
 import traceback
 import warnings
 
-from random_ops import draw, known, models, sides
+from random_ops import arguments, draw, known, models, sides
 from random_ops import control, elementwise, images, indexing, ml, movement, nn, quantized, reduction  # noqa: F401
 from random_ops.judge import DimCount, contradiction, difference
 
@@ -206,18 +206,12 @@ def summary(results, options, seconds):
 
 
 def parse_arguments():
-    options = argparse.ArgumentParser()
-    options.add_argument("infer_tool", type=pathlib.Path)
-    options.add_argument("--seed", default=DEFAULT_SEED)
-    options.add_argument("--count", type=int, default=DEFAULT_COUNT)
+    options = arguments.parser("infer_tool", DEFAULT_SEED, DEFAULT_COUNT)
     options.add_argument("--only")
-    options.add_argument("--draw", type=int)
     options.add_argument("--processes", type=int, default=2)
     options.add_argument("--verbose", action="store_true", help="a line for each draw that is not the same")
     options.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    options = options.parse_args()
-    options.seed = random.randrange(10**9) if options.seed == "random" else int(options.seed)
-    return options
+    return arguments.parse(options)
 
 
 def main():

@@ -8,10 +8,8 @@ computed from the magnitude of the terms and the number of roundings. The rewrit
 ONNX Runtime gives for a share of them what it gives for the model as it was.
 """
 
-import argparse
 import collections
 import pathlib
-import random
 import shutil
 import sys
 import tempfile
@@ -20,7 +18,7 @@ import time
 import numpy as np
 import onnx
 from random_graphs_test import array_fault
-from random_ops import models, sides
+from random_ops import arguments, models, sides
 from random_ops.draw import Rng
 from random_ops.patterns import FusionCase, PatternBuilder
 
@@ -158,19 +156,8 @@ def judge_number(judge, options, number):
     return not any(faults for faults, _, _ in outcomes)
 
 
-def parse_arguments():
-    options = argparse.ArgumentParser()
-    options.add_argument("pass_tool", type=pathlib.Path)
-    options.add_argument("--seed", default=DEFAULT_SEED)
-    options.add_argument("--count", type=int, default=DEFAULT_COUNT)
-    options.add_argument("--draw", type=int)
-    options = options.parse_args()
-    options.seed = random.randrange(10**9) if options.seed == "random" else int(options.seed)
-    return options
-
-
 def main():
-    options = parse_arguments()
+    options = arguments.parse(arguments.parser("pass_tool", DEFAULT_SEED, DEFAULT_COUNT))
     start = time.monotonic()
     numbers = [options.draw] if options.draw is not None else range(options.count)
     with tempfile.TemporaryDirectory() as folder:

@@ -14,10 +14,10 @@
 
 #include "ir/verify.h"
 #include "onnx/export.h"
-#include "onnx/load.h"
 #include "onnx/value_file.h"
 #include "ops/interpreter.h"
 #include "passes/pipelines.h"
+#include "support/loaded_model.h"
 #include "support/tool_lines.h"
 #include "support/value_bytes.h"
 
@@ -27,15 +27,6 @@ using namespace assay;
 namespace fs = std::filesystem;
 
 constexpr ops::InterpreterOptions kLimits = {.max_memory_bytes = uint64_t{1} << 30, .max_steps = 10'000};
-
-ir::Model load(const fs::path& path) {
-  Diagnostics findings;
-  ir::Model model = onnx::load(path, {}, findings);
-  for (const Diagnostic& finding : findings.all()) {
-    if (finding.severity == Severity::error) fail(ErrorCode::parse, "{}: {}", finding.node, finding.message);
-  }
-  return model;
-}
 
 // What the model's outputs are, as bytes.
 std::vector<std::string> run(const ir::Model& model, const fs::path& folder) {
@@ -97,7 +88,7 @@ std::string answer(std::string_view request) {
   if (request == "list") return list_passes();
   const std::vector<std::string_view> words = split(request, '\t');
   if (words.size() != 5) fail(ErrorCode::usage, "a request has five fields");
-  ir::Model model = load(words[0]);
+  ir::Model model = testing_support::loaded(words[0]);
   const std::vector<std::string> before = run(model, words[1]);
   const std::string names = output_names(model);
   uint64_t last_step = UINT64_MAX;
@@ -110,7 +101,7 @@ std::string answer(std::string_view request) {
   const fs::path folder = words[2];
   onnx::save(model, folder / "model.onnx");
   const uint64_t again = rewrite(pipeline, words[3]);
-  const ir::Model reloaded = load(folder / "model.onnx");
+  const ir::Model reloaded = testing_support::loaded(folder / "model.onnx");
   if (output_names(reloaded) != names) fail(ErrorCode::shape, "the outputs are now {}", output_names(reloaded));
   const std::vector<std::string> after = run(reloaded, words[1]);
   bool is_equal = true;

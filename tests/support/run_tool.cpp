@@ -9,8 +9,8 @@
 #include <map>
 
 #include "exec/backend.h"
-#include "onnx/load.h"
 #include "onnx/value_file.h"
+#include "support/loaded_model.h"
 #include "support/tool_lines.h"
 #include "support/value_bytes.h"
 
@@ -32,15 +32,6 @@ class Collector final : public exec::TensorSink {
 std::string_view kind_name(const tensor::Datum& value) {
   static constexpr std::string_view kNames[] = {"none", "tensor", "sequence", "map"};
   return kNames[static_cast<size_t>(value.kind())];
-}
-
-ir::Model load(const fs::path& path) {
-  Diagnostics findings;
-  ir::Model model = onnx::load(path, {}, findings);
-  for (const Diagnostic& finding : findings.all()) {
-    if (finding.severity == Severity::error) fail(ErrorCode::parse, "{}: {}", finding.node, finding.message);
-  }
-  return model;
 }
 
 std::vector<exec::Feed> read_feeds(const ir::Model& model, const fs::path& folder) {
@@ -68,7 +59,7 @@ std::vector<std::string> wanted_values(const ir::Model& model, std::span<const s
 std::string run(std::string_view request) {
   const std::vector<std::string_view> words = split(request, '\t');
   if (words.size() != 4 && words.size() != 5) fail(ErrorCode::usage, "a request has four or five fields");
-  const ir::Model model = load(words[0]);
+  const ir::Model model = testing_support::loaded(words[0]);
   const exec::BackendPtr backend = exec::find_backend(std::string(words[3]));
   const std::vector<exec::Feed> feeds = read_feeds(model, words[1]);
   const std::vector<std::string> names = wanted_values(model, words);
