@@ -101,6 +101,18 @@ class PassJob {
   passes::Pipeline pipeline_;
 };
 
+const std::string& pass_list() {
+  static const std::string list = [] {
+    std::vector<std::string> passes;
+    for (const Registered<passes::Pass>& entry : passes::registered_passes()) {
+      const passes::Pass pass = entry.make();
+      passes.push_back(fmt::format("`{}` ({})", pass.name, pass.summary));
+    }
+    return fmt::format("There are {}.", join(passes, ", "));
+  }();
+  return list;
+}
+
 }  // namespace
 
 OptionGroup pass_group() {
@@ -121,7 +133,16 @@ OptionGroup pass_group() {
                {.names = {"--passes"},
                 .arity = Arity::one_or_more,
                 .metavar = "PASS",
-                .help = "run these passes, in this order, after all others"}},
+                .help = "run these passes, in this order, after all others",
+                .details = pass_list()},
+               {.names = {"--unroll-limit"},
+                .metavar = "N",
+                .default_value = "32",
+                .help = "of the pass unroll-loops: loops of more iterations stay"},
+               {.names = {"--outline-size"},
+                .metavar = "N",
+                .default_value = "4",
+                .help = "of the pass outline-repeats: repeated parts of fewer nodes stay"}},
   };
   for (OptionRow& row : step_rows()) group.rows.push_back(std::move(row));
   return group;
@@ -137,6 +158,8 @@ PassRequest pass_request(const Arguments& arguments) {
     request.options.opset = static_cast<int64_t>(parse_count("--opset", arguments.value("--opset")));
     request.passes.emplace_back(kChangeOpset);
   }
+  request.options.unroll.most_iterations = parse_count("--unroll-limit", arguments.value("--unroll-limit"));
+  request.options.outline.least_nodes = parse_count("--outline-size", arguments.value("--outline-size"), 1);
   request.last_step = last_step(arguments);
   request.explains = arguments.flag("--explain");
   return request;
