@@ -19,38 +19,52 @@ float number_at(tensor::Bytes bytes, uint64_t index) {
   return number;
 }
 
-// A tensor as [outer, length of the axis, inner].
-struct Layout {
-  uint64_t outer = 1;
-  uint64_t axis = 1;
-  uint64_t inner = 1;
-  uint64_t blocks = 1;
-
-  Layout(const tensor::Shape& shape, const Blocks& wanted) : axis(static_cast<uint64_t>(shape[wanted.axis])) {
+// A tensor as [outer, length of the axis, inner], and which numbers share a scale.
+class Layout {
+ public:
+  Layout(const tensor::Shape& shape, const Blocks& wanted)
+      : axis_(static_cast<uint64_t>(shape[wanted.axis])), length_(wanted.length) {
     for (size_t i = 0; i < shape.size(); ++i) {
-      if (i < wanted.axis) outer *= static_cast<uint64_t>(shape[i]);
-      if (i > wanted.axis) inner *= static_cast<uint64_t>(shape[i]);
+      if (i < wanted.axis) outer_ *= static_cast<uint64_t>(shape[i]);
+      if (i > wanted.axis) inner_ *= static_cast<uint64_t>(shape[i]);
     }
-    blocks = (axis + wanted.length - 1) / wanted.length;
+    if (length_ > 0) blocks_ = (axis_ + length_ - 1) / length_;
   }
-  uint64_t scale_count() const { return outer * blocks * inner; }
-};
 
-// The numbers of one block, `stride` apart.
-struct Block {
-  uint64_t first;
-  uint64_t stride;
-  uint64_t count;
-};
+  uint64_t scale_count() const { return length_ > 0 ? outer_ * blocks_ * inner_ : axis_; }
+  uint64_t block_count() const { return blocks_; }
+  uint64_t numbers_per_scale() const { return length_ > 0 ? length_ : outer_ * inner_; }
 
-Block block_at(const Layout& layout, const Blocks& wanted, uint64_t scale) {
-  const uint64_t inner = scale % layout.inner;
-  const uint64_t block = scale / layout.inner % layout.blocks;
-  const uint64_t outer = scale / layout.inner / layout.blocks;
-  const uint64_t begin = block * wanted.length;
-  return {(outer * layout.axis + begin) * layout.inner + inner, layout.inner,
-          std::min(wanted.length, layout.axis - begin)};
-}
+  uint64_t scale_of(uint64_t number) const {
+    const uint64_t place = number / inner_ % axis_;
+    if (length_ == 0) return place;
+    return (number / inner_ / axis_ * blocks_ + place / length_) * inner_ + number % inner_;
+  }
+
+  // The places of the numbers with this scale, in order.
+  std::vector<uint64_t> numbers_of(uint64_t scale) const {
+    std::vector<uint64_t> places;
+    if (length_ == 0) {
+      for (uint64_t outer = 0; outer < outer_; ++outer) {
+        for (uint64_t inner = 0; inner < inner_; ++inner) places.push_back((outer * axis_ + scale) * inner_ + inner);
+      }
+      return places;
+    }
+    const uint64_t begin = scale / inner_ % blocks_ * length_;
+    const uint64_t first = scale / inner_ / blocks_ * axis_;
+    for (uint64_t i = begin; i < std::min(begin + length_, axis_); ++i) {
+      places.push_back((first + i) * inner_ + scale % inner_);
+    }
+    return places;
+  }
+
+ private:
+  uint64_t outer_ = 1;
+  uint64_t axis_ = 1;
+  uint64_t inner_ = 1;
+  uint64_t length_ = 0;
+  uint64_t blocks_ = 1;
+};
 
 struct Coding {
   float scale = 1;
@@ -109,36 +123,36 @@ Coding asymmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
   return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
 }
 
-void code_block(tensor::Bytes floats, const Blocks& wanted, const Block& block, uint64_t scale, BlockCodes& result) {
-  std::vector<float> numbers(block.count);
-  for (uint64_t i = 0; i < block.count; ++i) numbers[i] = number_at(floats, block.first + i * block.stride);
+void code_block(tensor::Bytes floats, const Blocks& wanted, const Layout& layout, uint64_t scale, BlockCodes& result) {
+  const std::vector<uint64_t> places = layout.numbers_of(scale);
+  std::vector<float> numbers(places.size());
+  for (size_t i = 0; i < places.size(); ++i) numbers[i] = number_at(floats, places[i]);
   const Coding coding =
       wanted.asymmetric ? asymmetric_coding(numbers, wanted.bits) : symmetric_coding(numbers, wanted.bits);
   result.scales[scale] = coding.scale;
   result.zero_points[scale] = coding.zero_point;
-  for (uint64_t i = 0; i < block.count; ++i) result.codes[block.first + i * block.stride] = coding.code(numbers[i]);
-}
-
-uint64_t scale_of(const Layout& layout, const Blocks& wanted, uint64_t number) {
-  const uint64_t place = number / layout.inner % layout.axis;
-  const uint64_t outer = number / layout.inner / layout.axis;
-  return (outer * layout.blocks + place / wanted.length) * layout.inner + number % layout.inner;
+  for (size_t i = 0; i < places.size(); ++i) result.codes[places[i]] = coding.code(numbers[i]);
 }
 
 }  // namespace
 
 BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted) {
-  constexpr uint64_t kGrain = 1024;  // blocks
+  constexpr uint64_t kGrain = 32768;  // numbers
   const Layout layout(floats.shape(), wanted);
   const tensor::Bytes bytes = floats.bytes();
   BlockCodes result;
   result.shape = floats.shape();
-  result.shape[wanted.axis] = static_cast<int64_t>(layout.blocks);
+  if (wanted.length == 0) {
+    result.shape = {floats.shape()[wanted.axis]};
+  } else {
+    result.shape[wanted.axis] = static_cast<int64_t>(layout.block_count());
+  }
   result.codes.resize(floats.count());
   result.scales.resize(layout.scale_count());
   result.zero_points.resize(layout.scale_count());
-  parallel_for(layout.scale_count(), kGrain, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t s = begin; s < end; ++s) code_block(bytes, wanted, block_at(layout, wanted, s), s, result);
+  const uint64_t grain = std::max<uint64_t>(1, kGrain / std::max<uint64_t>(1, layout.numbers_per_scale()));
+  parallel_for(layout.scale_count(), grain, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t s = begin; s < end; ++s) code_block(bytes, wanted, layout, s, result);
   });
   return result;
 }
@@ -149,7 +163,7 @@ WeightError block_error(const tensor::Tensor& floats, const Blocks& wanted, cons
   double squares = 0, errors = 0, rounded_squares = 0, products = 0;
   WeightError error;
   for (uint64_t i = 0; i < codes.codes.size(); ++i) {
-    const uint64_t s = scale_of(layout, wanted, i);
+    const uint64_t s = layout.scale_of(i);
     const double number = number_at(bytes, i);
     const double rounded = static_cast<double>(codes.codes[i] - codes.zero_points[s]) * codes.scales[s];
     error.max_abs = std::max(error.max_abs, std::fabs(rounded - number));

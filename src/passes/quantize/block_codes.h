@@ -7,11 +7,12 @@
 
 namespace assay::passes {
 
-// How the numbers along one axis of a tensor share a scale.
+// Which numbers of a tensor share a scale: so many in a row along the axis (the last block may be shorter), or, with a
+// length of 0, all that have the same place along it.
 struct Blocks {
   uint32_t axis = 0;
-  uint64_t length = 32;  // numbers with one scale; the last block may be shorter
-  uint32_t bits = 4;     // or 8
+  uint64_t length = 32;
+  uint32_t bits = 4;  // or 8
   bool asymmetric = false;
 };
 
@@ -20,7 +21,7 @@ struct BlockCodes {
   std::vector<int16_t> codes;        // one for each number, in its order
   std::vector<float> scales;         // in the order of `shape`
   std::vector<int16_t> zero_points;  // the same; 0 throughout if it is symmetric
-  tensor::Shape shape;               // of the tensor, with blocks in the place of numbers along the axis
+  tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
 };
 
 // Precondition: the tensor has this axis, and its numbers are finite. Symmetric codes are signed, others are not.

@@ -67,7 +67,6 @@ class WeightCompressor {
     const size_t rank = weight->shape().size();
     const std::optional<uint32_t> channels = channel_axis(model_, id, kWeight, rank);
     if (!channels) return "its weight is no matrix";
-    if (model_.text(node.op) == "ConvTranspose") return "the numbers of one channel lie apart";
     if (options_.block_size > 0 && rank != 2) return "blocks are for matrices";
     const bool is_nbits = options_.form == WeightForm::matmulnbits;
     if (is_nbits && !has_nbits_form(model_, id, weight->shape())) return "MatMulNBits cannot do what it does";
@@ -87,29 +86,17 @@ class WeightCompressor {
          version, needed, is_new ? ", or the form matmulnbits" : "");
   }
 
-  // The weight as a matrix, and its blocks: along what is summed up, or all of it.
-  struct Plan {
-    Tensor matrix;
-    uint32_t channels;  // the axis of the output channels, of the weight and of the matrix
-    Blocks blocks;
-  };
-
-  Plan plan_of(ir::NodeId node, const Tensor& floats) const {
-    const uint32_t channels = *channel_axis(model_, node, kWeight, floats.shape().size());
-    Plan plan = {floats, channels, {1 - channels, options_.block_size, options_.bits, options_.asymmetric}};
-    const int64_t rows = floats.shape()[0];
-    plan.matrix = Tensor(DType::float32, {rows, static_cast<int64_t>(floats.count()) / rows}, floats.storage());
-    const uint64_t length = static_cast<uint64_t>(plan.matrix.shape()[plan.blocks.axis]);
-    if (plan.blocks.length == 0) plan.blocks.length = length;
-    return plan;
+  // Blocks run along what is summed up, across the axis of the output channels.
+  Blocks blocks_of(uint32_t channels) const {
+    return {options_.block_size > 0 ? 1 - channels : channels, options_.block_size, options_.bits, options_.asymmetric};
   }
 
   void compress(WeightLayer& layer) {
     const ir::ValueId value = model_[layer.node].operands[kWeight].value;
     const Tensor floats = *float_constant(model_, value);
-    const Plan plan = plan_of(layer.node, floats);
-    const auto [known, is_new] = done_.try_emplace({value, plan.channels});
-    if (is_new) known->second = make(layer.node, floats, plan);
+    const uint32_t channels = *channel_axis(model_, layer.node, kWeight, floats.shape().size());
+    const auto [known, is_new] = done_.try_emplace({value, channels});
+    if (is_new) known->second = make(layer.node, floats, blocks_of(channels));
     layer.error = known->second.error;
     if (options_.form == WeightForm::matmulnbits) {
       make_nbits_node(model_, rewriter_.edit(), layer.node, known->second.nbits);
@@ -118,18 +105,18 @@ class WeightCompressor {
     }
   }
 
-  Compressed make(ir::NodeId node, const Tensor& floats, const Plan& plan) {
+  Compressed make(ir::NodeId node, const Tensor& floats, const Blocks& blocks) {
     const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
-    const BlockCodes codes = block_codes(plan.matrix, plan.blocks);
+    const BlockCodes codes = block_codes(floats, blocks);
     Compressed made;
-    made.error = block_error(plan.matrix, plan.blocks, codes);
+    made.error = block_error(floats, blocks, codes);
     ++report_.weights;
     report_.bytes_before += floats.size_bytes();
     if (options_.form == WeightForm::matmulnbits) {
-      made.nbits = add_nbits_weight(linear_, base, floats.shape(), plan.blocks, codes);
+      made.nbits = add_nbits_weight(linear_, base, floats.shape(), blocks, codes);
       report_.bytes_after += made.nbits.size_bytes;
     } else {
-      made.dequantized = add_dequantize(node, floats.shape(), plan, codes);
+      made.dequantized = add_dequantize(node, floats.shape(), blocks, codes);
     }
     floats.storage()->release();
     return made;
@@ -140,19 +127,17 @@ class WeightCompressor {
     return linear_.add_constant(base, suffix, std::move(tensor));
   }
 
-  ir::ValueId add_dequantize(ir::NodeId node, const tensor::Shape& shape, const Plan& plan, const BlockCodes& codes) {
+  ir::ValueId add_dequantize(ir::NodeId node, const tensor::Shape& shape, const Blocks& blocks,
+                             const BlockCodes& codes) {
     const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
-    const bool is_blocked = options_.block_size > 0;
     const DType dtype = options_.bits == 4 ? (options_.asymmetric ? DType::uint4 : DType::int4)
                                            : (options_.asymmetric ? DType::uint8 : DType::int8);
-    tensor::Shape scale_shape = codes.shape;
-    if (!is_blocked) scale_shape = {static_cast<int64_t>(codes.scales.size())};
     LinearNode wanted = {"DequantizeLinear", base, {}, {}, {}, {}, {}, node};
     wanted.from = add(base, "_quantized", pack_codes(codes.codes, shape, dtype));
-    wanted.scale = add(base, "_scale", tensor::make_tensor<float>(DType::float32, scale_shape, codes.scales));
-    wanted.zero_point = add(base, "_zero_point", pack_codes(codes.zero_points, scale_shape, dtype));
-    wanted.axis = is_blocked ? plan.blocks.axis : plan.channels;
-    if (is_blocked) wanted.block_size = static_cast<int64_t>(options_.block_size);
+    wanted.scale = add(base, "_scale", tensor::make_tensor<float>(DType::float32, codes.shape, codes.scales));
+    wanted.zero_point = add(base, "_zero_point", pack_codes(codes.zero_points, codes.shape, dtype));
+    wanted.axis = blocks.axis;
+    if (blocks.length > 0) wanted.block_size = static_cast<int64_t>(blocks.length);
     return linear_.add(wanted);
   }
 
