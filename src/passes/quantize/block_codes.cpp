@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -35,27 +36,19 @@ class Layout {
   uint64_t block_count() const { return blocks_; }
   uint64_t numbers_per_scale() const { return length_ > 0 ? length_ : outer_ * inner_; }
 
-  uint64_t scale_of(uint64_t number) const {
-    const uint64_t place = number / inner_ % axis_;
-    if (length_ == 0) return place;
-    return (number / inner_ / axis_ * blocks_ + place / length_) * inner_ + number % inner_;
-  }
-
-  // The places of the numbers with this scale, in order.
-  std::vector<uint64_t> numbers_of(uint64_t scale) const {
-    std::vector<uint64_t> places;
+  // Calls fn(place) for the numbers with this scale, in order.
+  template <typename Fn>
+  void visit(uint64_t scale, Fn&& fn) const {
     if (length_ == 0) {
       for (uint64_t outer = 0; outer < outer_; ++outer) {
-        for (uint64_t inner = 0; inner < inner_; ++inner) places.push_back((outer * axis_ + scale) * inner_ + inner);
+        const uint64_t first = (outer * axis_ + scale) * inner_;
+        for (uint64_t inner = 0; inner < inner_; ++inner) fn(first + inner);
       }
-      return places;
+      return;
     }
     const uint64_t begin = scale / inner_ % blocks_ * length_;
     const uint64_t first = scale / inner_ / blocks_ * axis_;
-    for (uint64_t i = begin; i < std::min(begin + length_, axis_); ++i) {
-      places.push_back((first + i) * inner_ + scale % inner_);
-    }
-    return places;
+    for (uint64_t i = begin; i < std::min(begin + length_, axis_); ++i) fn((first + i) * inner_ + scale % inner_);
   }
 
  private:
@@ -123,61 +116,83 @@ Coding asymmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
   return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
 }
 
-void code_block(tensor::Bytes floats, const Blocks& wanted, const Layout& layout, uint64_t scale, BlockCodes& result) {
-  const std::vector<uint64_t> places = layout.numbers_of(scale);
-  std::vector<float> numbers(places.size());
-  for (size_t i = 0; i < places.size(); ++i) numbers[i] = number_at(floats, places[i]);
-  const Coding coding =
-      wanted.asymmetric ? asymmetric_coding(numbers, wanted.bits) : symmetric_coding(numbers, wanted.bits);
-  result.scales[scale] = coding.scale;
-  result.zero_points[scale] = coding.zero_point;
-  for (size_t i = 0; i < places.size(); ++i) result.codes[places[i]] = coding.code(numbers[i]);
-}
+struct ErrorSums {
+  double largest = 0;
+  double squares = 0;
+  double errors = 0;
+  double rounded_squares = 0;
+  double products = 0;
 
-}  // namespace
-
-BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted) {
-  constexpr uint64_t kGrain = 32768;  // numbers
-  const Layout layout(floats.shape(), wanted);
-  const tensor::Bytes bytes = floats.bytes();
-  BlockCodes result;
-  result.shape = floats.shape();
-  if (wanted.length == 0) {
-    result.shape = {floats.shape()[wanted.axis]};
-  } else {
-    result.shape[wanted.axis] = static_cast<int64_t>(layout.block_count());
-  }
-  result.codes.resize(floats.count());
-  result.scales.resize(layout.scale_count());
-  result.zero_points.resize(layout.scale_count());
-  const uint64_t grain = std::max<uint64_t>(1, kGrain / std::max<uint64_t>(1, layout.numbers_per_scale()));
-  parallel_for(layout.scale_count(), grain, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t s = begin; s < end; ++s) code_block(bytes, wanted, layout, s, result);
-  });
-  return result;
-}
-
-WeightError block_error(const tensor::Tensor& floats, const Blocks& wanted, const BlockCodes& codes) {
-  const Layout layout(floats.shape(), wanted);
-  const tensor::Bytes bytes = floats.bytes();
-  double squares = 0, errors = 0, rounded_squares = 0, products = 0;
-  WeightError error;
-  for (uint64_t i = 0; i < codes.codes.size(); ++i) {
-    const uint64_t s = layout.scale_of(i);
-    const double number = number_at(bytes, i);
-    const double rounded = static_cast<double>(codes.codes[i] - codes.zero_points[s]) * codes.scales[s];
-    error.max_abs = std::max(error.max_abs, std::fabs(rounded - number));
+  void add(double number, double rounded) {
+    largest = std::max(largest, std::fabs(rounded - number));
     squares += number * number;
     errors += (rounded - number) * (rounded - number);
     rounded_squares += rounded * rounded;
     products += number * rounded;
   }
-  const double lengths = std::sqrt(squares * rounded_squares);
-  error.cosine = lengths > 0 ? products / lengths : 1;
-  constexpr double kBel = 10;
-  error.snr_db = errors > 0 ? kBel * std::log10(squares / errors) : HUGE_VAL;
-  return error;
-}
+  ErrorSums operator+(const ErrorSums& other) const {
+    return {std::max(largest, other.largest), squares + other.squares, errors + other.errors,
+            rounded_squares + other.rounded_squares, products + other.products};
+  }
+  WeightError error() const {
+    constexpr double kBel = 10;
+    const double lengths = std::sqrt(squares * rounded_squares);
+    return {largest, lengths > 0 ? products / lengths : 1,
+            errors > 0 ? kBel * std::log10(squares / errors) : HUGE_VAL};
+  }
+};
+
+class Coder {
+ public:
+  Coder(const tensor::Tensor& floats, const Blocks& wanted)
+      : floats_(floats.bytes()), wanted_(wanted), layout_(floats.shape(), wanted) {
+    result_.shape = floats.shape();
+    if (wanted.length == 0) result_.shape = {floats.shape()[wanted.axis]};
+    if (wanted.length > 0) result_.shape[wanted.axis] = static_cast<int64_t>(layout_.block_count());
+    result_.codes.resize(floats.count());
+    result_.scales.resize(layout_.scale_count());
+    result_.zero_points.resize(layout_.scale_count());
+  }
+
+  BlockCodes run() {
+    constexpr uint64_t kGrain = 32768;  // numbers
+    const uint64_t grain = std::max<uint64_t>(1, kGrain / std::max<uint64_t>(1, layout_.numbers_per_scale()));
+    const auto code_piece = [this](uint64_t begin, uint64_t end) {
+      ErrorSums sums;
+      std::vector<float> numbers;
+      for (uint64_t scale = begin; scale < end; ++scale) code_block(scale, numbers, sums);
+      return sums;
+    };
+    result_.error = parallel_reduce(layout_.scale_count(), grain, ErrorSums(), code_piece, std::plus<>()).error();
+    return std::move(result_);
+  }
+
+ private:
+  void code_block(uint64_t scale, std::vector<float>& numbers, ErrorSums& sums) {
+    numbers.clear();
+    layout_.visit(scale, [&](uint64_t place) { numbers.push_back(number_at(floats_, place)); });
+    const Coding coding =
+        wanted_.asymmetric ? asymmetric_coding(numbers, wanted_.bits) : symmetric_coding(numbers, wanted_.bits);
+    result_.scales[scale] = coding.scale;
+    result_.zero_points[scale] = coding.zero_point;
+    size_t i = 0;
+    layout_.visit(scale, [&](uint64_t place) {
+      const float number = numbers[i++];
+      const int16_t code = coding.code(number);
+      result_.codes[place] = code;
+      sums.add(number, static_cast<double>(code - coding.zero_point) * coding.scale);
+    });
+  }
+
+  tensor::Bytes floats_;
+  const Blocks& wanted_;
+  Layout layout_;
+  BlockCodes result_;
+};
+
+}  // namespace
+
+BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted) { return Coder(floats, wanted).run(); }
 
 tensor::Tensor pack_codes(std::span<const int16_t> codes, tensor::Shape shape, tensor::DType dtype) {
   constexpr uint64_t kPiece = 4096;

@@ -16,24 +16,24 @@ struct Blocks {
   bool asymmetric = false;
 };
 
-// A float32 tensor as small integers; a number is (code - zero_point) * scale.
-struct BlockCodes {
-  std::vector<int16_t> codes;        // one for each number, in its order
-  std::vector<float> scales;         // in the order of `shape`
-  std::vector<int16_t> zero_points;  // the same; 0 throughout if it is symmetric
-  tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
-};
-
-// Precondition: the tensor has this axis, and its numbers are finite. Symmetric codes are signed, others are not.
-BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks);
-
 // What the rounding of a weight costs.
 struct WeightError {
   double max_abs = 0;
   double cosine = 1;
   double snr_db = 0;
 };
-WeightError block_error(const tensor::Tensor& floats, const Blocks& blocks, const BlockCodes& codes);
+
+// A float32 tensor as small integers; a number is (code - zero_point) * scale.
+struct BlockCodes {
+  std::vector<int16_t> codes;        // one for each number, in its order
+  std::vector<float> scales;         // in the order of `shape`
+  std::vector<int16_t> zero_points;  // the same; 0 throughout if it is symmetric
+  tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
+  WeightError error;
+};
+
+// Precondition: the tensor has this axis, and its numbers are finite. Symmetric codes are signed, others are not.
+BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks);
 
 // Codes as a tensor of int4, uint4, int8 or uint8, packed as ONNX does.
 tensor::Tensor pack_codes(std::span<const int16_t> codes, tensor::Shape shape, tensor::DType dtype);

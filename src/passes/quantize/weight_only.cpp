@@ -109,7 +109,7 @@ class WeightCompressor {
     const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
     const BlockCodes codes = block_codes(floats, blocks);
     Compressed made;
-    made.error = block_error(floats, blocks, codes);
+    made.error = codes.error;
     ++report_.weights;
     report_.bytes_before += floats.size_bytes();
     if (options_.form == WeightForm::matmulnbits) {
