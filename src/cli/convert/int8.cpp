@@ -1,5 +1,7 @@
 #include "cli/convert/int8.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/convert/calibration.h"
@@ -75,7 +77,7 @@ class Int8Job {
     job_.report.conversion = "int8";
     const std::optional<ErrorBound> bound = error_bound(arguments_);
     if (bound) keep_quantized_model();
-    if (!needed_ranges().empty()) fuse(model(), job_.rewriter);
+    if (!needed_ranges().empty()) fuse_layers();
     const std::vector<std::string> names = needed_ranges();
     passes::ValueRanges ranges;
     if (!names.empty()) ranges = find_ranges(job_, errors_, names);
@@ -103,6 +105,19 @@ class Int8Job {
   std::vector<std::string> needed_ranges() {
     Diagnostics repeated;
     return passes::plan_qdq(model(), options_, repeated).ranges(model());
+  }
+
+  // What takes the place of an excluded node is excluded too.
+  void fuse_layers() {
+    std::vector<ir::NodeId> nodes;
+    for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) nodes.push_back(node);
+    const std::vector<bool> named = passes::named_nodes(model(), nodes, options_.choice.excluded, job_.loaded.findings);
+    options_.choice.excluded.clear();
+    fuse(model(), job_.rewriter);
+    const auto is_named = [&](ir::NodeId node) { return node.index < named.size() && named[node.index]; };
+    for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) {
+      if (std::ranges::any_of(model().origins().of(node), is_named)) options_.choice.kept[node] = "excluded by name";
+    }
   }
 
   // What would stand between a convolution and its integers: batch normalisation, above all.
@@ -141,7 +156,7 @@ class Int8Job {
   void convert(const passes::ValueRanges& ranges) {
     results::ConversionReport& report = job_.report;
     const passes::QdqReport found = passes::insert_qdq(model(), job_.rewriter, options_, ranges, job_.loaded.findings);
-    report.changed = report.changed || found.changed;
+    report.changed = report.changed || !job_.rewriter.steps().empty();
     report.activations = found.activations;
     report.weights_converted = found.weights;
     report.weight_bytes_before = found.weight_bytes_before;

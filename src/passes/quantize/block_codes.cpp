@@ -137,8 +137,7 @@ struct ErrorSums {
   WeightError error() const {
     constexpr double kBel = 10;
     const double lengths = std::sqrt(squares * rounded_squares);
-    return {largest, lengths > 0 ? products / lengths : 1,
-            errors > 0 ? kBel * std::log10(squares / errors) : HUGE_VAL};
+    return {largest, lengths > 0 ? products / lengths : 1, errors > 0 ? kBel * std::log10(squares / errors) : HUGE_VAL};
   }
 };
 
