@@ -22,6 +22,12 @@ PassNames folding_passes() { return kFolding; }
 PassNames simplify_passes() { return kSimplify; }
 PassNames fusion_passes() { return kFusion; }
 
+void inline_functions(ir::Model& model, ir::Rewriter& rewriter) {
+  static constexpr std::string_view kPasses[] = {"inline-functions"};
+  const Options options;
+  if (!model.functions().empty()) Pipeline(model, rewriter, options).run(kPasses);
+}
+
 uint64_t Pipeline::run(PassNames passes) {
   uint64_t total = 0;
   for (const std::string_view name : passes) {

@@ -17,6 +17,10 @@ PassNames folding_passes();   // what can be computed now
 PassNames simplify_passes();  // all exact passes that make a model smaller
 PassNames fusion_passes();    // what merges operators, within their rounding
 
+// Calls of a model's functions hide what is computed: their nodes take the place of the calls, in every copy of a model
+// under the same names.
+void inline_functions(ir::Model& model, ir::Rewriter& rewriter);
+
 struct PassResult {
   std::string_view pass;
   uint64_t steps = 0;

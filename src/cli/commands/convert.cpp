@@ -16,6 +16,7 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/stopwatch.h"
 #include "ir/edit.h"
+#include "passes/pipelines.h"
 #include "report/json_conversion.h"
 
 namespace assay::cli {
@@ -51,7 +52,7 @@ int run(const Arguments& arguments, Environment& environment) {
   ConversionJob job{arguments, environment, loaded, rewriter, report};
   for (const Conversion& conversion : conversions()) {
     if (conversion.suffix(arguments, true).empty()) continue;
-    inline_functions(loaded.model, rewriter);
+    passes::inline_functions(loaded.model, rewriter);
     conversion.run(job);
   }
   if (arguments.flag("--explain")) explain_steps(rewriter, environment.log);

@@ -30,10 +30,6 @@ struct Conversion {
   void (*run)(ConversionJob& job);
 };
 
-// Calls of a model's functions hide layers: their nodes take the place of the calls. The same nodes have the same names
-// in every copy of the model.
-void inline_functions(ir::Model& model, ir::Rewriter& rewriter);
-
 // All of them, in the order in which they are carried out.
 std::span<const Conversion> conversions();
 

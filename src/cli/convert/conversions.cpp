@@ -4,15 +4,8 @@
 #include "cli/convert/half.h"
 #include "cli/convert/int8.h"
 #include "cli/convert/weights.h"
-#include "passes/pipelines.h"
 
 namespace assay::cli {
-
-void inline_functions(ir::Model& model, ir::Rewriter& rewriter) {
-  static constexpr std::array<std::string_view, 1> kPasses = {"inline-functions"};
-  const passes::Options options;
-  if (!model.functions().empty()) passes::Pipeline(model, rewriter, options).run(kPasses);
-}
 
 std::span<const Conversion> conversions() {
   static constexpr std::array<Conversion, 3> kConversions = {{

@@ -9,6 +9,7 @@
 #include "cli/options/groups/backends.h"
 #include "compare/measure.h"
 #include "inspect/value_sizes.h"
+#include "passes/pipelines.h"
 #include "passes/precision/float_values.h"
 
 namespace assay::cli {
@@ -23,7 +24,7 @@ ir::Model load_copy(const ConversionJob& job) {
   Diagnostics repeated;
   ir::Model model = onnx::load(path, load_options(job.arguments), repeated);
   ir::Rewriter rewriter(model);
-  inline_functions(model, rewriter);
+  passes::inline_functions(model, rewriter);
   return model;
 }
 

@@ -92,7 +92,7 @@ class Job {
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       log_.info("Converting float tensors to float16");
-      passes::convert_floats(loaded_->model, {}, loaded_->findings);
+      passes::convert_to_float16(loaded_->model, loaded_->findings);
     }
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
     request_.session.path = runnable_path();
@@ -237,7 +237,7 @@ class Job {
     if (request_.model == "-") return std::nullopt;
     Diagnostics repeated;
     ir::Model model = onnx::load(request_.model, load_options(arguments_), repeated);
-    if (request_.converts_to_float16) passes::convert_floats(model, {}, repeated);
+    if (request_.converts_to_float16) passes::convert_to_float16(model, repeated);
     return LoadedModel{std::move(model), std::move(repeated), 0};
   }
 

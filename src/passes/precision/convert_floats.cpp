@@ -1,6 +1,7 @@
 #include "passes/precision/convert_floats.h"
 
 #include "base/error.h"
+#include "passes/pipelines.h"
 #include "schema/imports.h"
 #include "schema/schema.h"
 
@@ -57,6 +58,12 @@ HalfReport convert_floats(ir::Model& model, ir::Rewriter& rewriter, const HalfOp
 HalfReport convert_floats(ir::Model& model, const HalfOptions& options, Diagnostics& findings) {
   ir::Rewriter rewriter(model);
   return convert_floats(model, rewriter, options, findings);
+}
+
+void convert_to_float16(ir::Model& model, Diagnostics& findings) {
+  ir::Rewriter rewriter(model);
+  inline_functions(model, rewriter);
+  convert_floats(model, rewriter, {}, findings);
 }
 
 }  // namespace assay::passes

@@ -21,5 +21,7 @@ struct HalfReport {
 // set 6, whose Cast is another.
 HalfReport convert_floats(ir::Model& model, ir::Rewriter& rewriter, const HalfOptions& options, Diagnostics& findings);
 HalfReport convert_floats(ir::Model& model, const HalfOptions& options, Diagnostics& findings);
+// The whole model in float16, its functions inlined; inputs and outputs stay.
+void convert_to_float16(ir::Model& model, Diagnostics& findings);
 
 }  // namespace assay::passes

@@ -151,7 +151,7 @@ int run(const Arguments& arguments, Environment& environment) {
   }
   if (arguments.flag("--fp-to-fp16")) {
     job.log().info("Converting float tensors to float16");
-    passes::convert_floats(model, {}, job.findings());
+    passes::convert_to_float16(model, job.findings());
   }
   surgery::override_shapes(model, overrides, job.findings());
   if (observes) observe_all_types(arguments, job);
