@@ -39,7 +39,6 @@ std::vector<ir::Attribute> attributes_of(const ir::Model& model, NodeId node) {
 // it.
 void commit(Context& context, std::string_view reason, ir::Patch& patch, NodeId first, NodeId node) {
   const ir::Model& model = context.model();
-  const ValueId old = result(model, node);
   patch.insert_before(node);
   patch.remove(node);
   for (NodeId last = node; last != first;) {
@@ -48,9 +47,7 @@ void commit(Context& context, std::string_view reason, ir::Patch& patch, NodeId 
     last = model[between].producer;
     patch.remove(last);
   }
-  if (!context.run.rewriter().commit(reason, patch)) return;
-  const std::vector<NodeId>& added = context.run.rewriter().steps().back().added;
-  if (!added.empty()) context.inferred.set_same(result(model, added.back()), old);
+  context.run.rewriter().commit(reason, patch);
 }
 
 void merge(Context& context, std::string_view reason, NodeId first, NodeId node, ir::PatchNode merged) {

@@ -95,5 +95,13 @@ TEST(MergeChains, Pads) {
             "a = Pad <mode: string = \"edge\"> (x, k); y = Pad (a, j)");
 }
 
+TEST(MergeChains, KnowsTheTypeOfWhatItHasMade) {
+  const testing_support::Rewritten outcome =
+      testing_support::rewritten("merge-chains", R"(g (float[2] x) => (float[8] y)
+    { d = Cast<to = 1>(x)  e = Cast<to = 1>(d)  a = Concat<axis = 0>(e, x)  b = Concat<axis = 0>(a, x, x)
+      c = Cast<to = 1>(b)  y = Cast<to = 1>(c) })");
+  EXPECT_EQ(outcome.steps, 3u);
+}
+
 }  // namespace
 }  // namespace assay::passes
