@@ -51,10 +51,12 @@ class Outliner {
   const NodeClasses& classes_;
   const Repeat& repeat_;
   std::map<Values, size_t> input_numbers_;
+  std::map<std::pair<size_t, uint32_t>, size_t> input_of_;  // by place and operand
   std::vector<Values> inputs_;
   std::vector<std::pair<size_t, uint32_t>> outputs_;  // place and number of the result
   std::unordered_map<ValueId, ValueId> copies_;       // of the first occurrence
   std::unordered_map<ValueId, ValueId> replaced_;     // results of occurrences by those of calls
+  Values inner_;                                      // by input: what stands for it in the function
   std::vector<bool> is_operand_;                      // by input: not a constant of the function
   std::string name_;
 };
@@ -74,7 +76,9 @@ void Outliner::find_inputs() {
       const NodeId source = producer(model_, values.front());
       const bool is_main = source && model_[source].graph == model_.main_graph();
       if (!values.front() || (is_main && is_inside(source, 0))) continue;
-      if (input_numbers_.try_emplace(values, inputs_.size()).second) inputs_.push_back(values);
+      const auto [input, is_new] = input_numbers_.try_emplace(values, inputs_.size());
+      if (is_new) inputs_.push_back(values);
+      input_of_[{i, k}] = input->second;
     }
   }
 }
@@ -139,8 +143,10 @@ void Outliner::copy_nodes(ir::GraphId body) {
   for (size_t i = 0; i < repeat_.length; ++i) {
     const NodeId from = node(0, i);
     std::vector<ValueId> operands;
-    for (const ir::Use& use : model_[from].operands) {
-      operands.push_back(use.value ? copies_.at(use.value) : ValueId());
+    for (uint32_t k = 0; k < model_[from].operands.size(); ++k) {
+      const ValueId value = operand(model_, from, k);
+      const auto input = input_of_.find({i, k});
+      operands.push_back(input != input_of_.end() ? inner_[input->second] : value ? copies_.at(value) : ValueId());
     }
     std::vector<ir::Symbol> results;
     for (const ValueId value : model_[from].results) results.push_back(value ? model_[value].name : ir::kEmpty);
@@ -168,7 +174,7 @@ void Outliner::make_function() {
     const tensor::Tensor* constant = common_constant(inputs_[i]);
     is_operand_.push_back(constant == nullptr);
     const ValueId value = constant ? add_constant(body, *constant, name) : edit_.add_input(body, edit_.intern(name));
-    copies_[inputs_[i].front()] = value;
+    inner_.push_back(value);
   }
   copy_nodes(body);
   std::vector<ValueId> outputs;

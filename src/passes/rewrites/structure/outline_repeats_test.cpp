@@ -64,6 +64,16 @@ TEST(OutlineRepeats, what_lies_between_stays) {
   EXPECT_NE(nodes.find("repeat_0 (x2, w2)"), std::string::npos) << nodes;
 }
 
+TEST(OutlineRepeats, one_value_may_be_two_operands_of_the_first_occurrence) {
+  const std::string text = R"(<ir_version: 7, opset_import: ["" : 13]> g () => (float[2] y)
+    <float[2] x = {0.5, -1}, float[2] v = {2, 3}, float[2] w = {4, 5}>
+    { a = Mul(x, v)  b = Relu(a)  c = LeakyRelu<alpha = 0.5>(b)  t = Add(c, x)
+      d = Mul(t, w)  e = Relu(d)  f = LeakyRelu<alpha = 0.5>(e)  y = Add(f, x) })";
+  const Rewritten outcome = rewritten(kPass, text);
+  EXPECT_EQ(outcome.nodes, "t = assay.outlined.repeat_0 (x, v); y = assay.outlined.repeat_0 (t, w)");
+  EXPECT_EQ(reference_outputs(outcome.text), reference_outputs(text)) << outcome.text;
+}
+
 TEST(OutlineRepeats, values_that_others_need_are_outputs) {
   const std::string text =
       "<ir_version: 7, opset_import: [\"\" : 13]> g () => (float[1] y, float[1] b0) <float[1] x = {3}> "
