@@ -14,8 +14,11 @@ import signal
 import sys
 import traceback
 
-from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MATCH, MATCHED, NEXT_DATA, POSTPROCESS, UNSUPPORTED, USAGE,
-                           VERDICTS, Connection, Fault, Writer, failure, load_numpy, summary, type_name)
+from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MATCH, MATCHED, NEXT_DATA, POSTPROCESS, REPLACE,
+                           REPLACED, UNSUPPORTED, USAGE, VERDICTS, Connection, Fault, Writer, failure, load_numpy,
+                           summary, type_name)
+
+REPLACER = "replace_with_plugin"
 
 
 def is_ours(frame):
@@ -27,6 +30,14 @@ def user_traceback(error):
     while where is not None and is_ours(where.tb_frame):
         where = where.tb_next
     return "".join(traceback.format_exception(type(error), error, where))
+
+
+def place_in(path, error):
+    full = os.path.abspath(path)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == full]
+    if isinstance(error, SyntaxError) and error.filename == full:
+        lines.append(error.lineno)
+    return f" in line {lines[-1]}" if lines else ""
 
 
 class Scripts:
@@ -78,13 +89,13 @@ class Host:
 
     def answer(self, kind, reader):
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
-                    COMPARE: self.compare, MATCH: self.match}
+                    COMPARE: self.compare, MATCH: self.match, REPLACE: self.replace}
         try:
             return handlers[kind](reader)
         except Fault as fault:
             return failure(fault)
         except BaseException as error:  # SystemExit too: a script must not end the process
-            line = f"the script `{self.path}` failed: {summary(error)}"
+            line = f"the script `{self.path}` failed{place_in(self.path, error)}: {summary(error)}"
             return failure(Fault(USAGE, line, user_traceback(error)))
 
     def load_data(self, reader):
@@ -129,15 +140,40 @@ class Host:
     def match(self, reader):
         """The plugin of a script and the subgraphs that it matches, as JSON."""
         self.path, model = reader.text(), reader.text()
-        graph = import_graph(model)
+        onnx, surgeon = graph_packages()
+        graph = surgeon.import_onnx(onnx.load(model))
         instances = self.scripts.function(self.path, "get_matching_subgraphs")(graph)
         plugin = self.scripts.function(self.path, "get_plugin_metadata")()
         self.require_mapping(plugin, "get_plugin_metadata", "texts")
         plugin = {key: plugin[key] for key in ("name", "op", "domain") if key in plugin}
         plugin["instances"] = [{key: list(value) if key != "attributes" else value for key, value in instance.items()}
                                for instance in instances]
-        has_own = hasattr(self.scripts.module(self.path), "replace_with_plugin")
-        return Writer(MATCHED).number(has_own).text(json.dumps(plugin, default=lambda value: value.tolist()))
+        return Writer(MATCHED).text(json.dumps(plugin, default=lambda value: value.tolist()))
+
+    def replace(self, reader):
+        """Has a script replace the instances of its plugin in the model of a file, and writes another. Gives whether
+        the script can, and for each instance why it is left as it is, if it is."""
+        self.path, source, target = reader.text(), reader.text(), reader.text()
+        plugin = json.loads(reader.text())
+        if not hasattr(self.scripts.module(self.path), REPLACER):
+            return Writer(REPLACED).number(False).number(0)
+        function = self.scripts.function(self.path, REPLACER)
+        onnx, surgeon = graph_packages()
+        model = onnx.load(source, load_external_data=False)
+        read_weights_from(os.path.dirname(source), onnx, surgeon)
+        graph = surgeon.import_onnx(model)
+        tensors = graph.tensors()
+        tensors[""] = surgeon.Variable.empty()  # an operand that is left out
+        writer = Writer(REPLACED).number(True).number(len(plugin["instances"]))
+        for instance in plugin["instances"]:
+            writer.text(replace_one(function, graph, tensors, plugin["op"], instance))
+        try:
+            edited = surgeon.export_onnx(graph)
+        except Exception as error:
+            line = f"what the script `{self.path}` made cannot be exported by onnx-graphsurgeon: {summary(error)}"
+            raise Fault(USAGE, line, user_traceback(error)) from None
+        save_edited(onnx, model, edited, target)
+        return writer
 
     def require_mapping(self, value, name, what):
         if not isinstance(value, collections.abc.Mapping):
@@ -152,7 +188,7 @@ class Host:
             raise
 
 
-def import_graph(path):
+def graph_packages():
     try:
         import onnx
         import onnx_graphsurgeon
@@ -161,7 +197,59 @@ def import_graph(path):
                     "(see `--python`)") from None
     logger = onnx_graphsurgeon.logger.G_LOGGER
     logger.severity = logger.ERROR  # it says a line for each node that it looks at
-    return onnx_graphsurgeon.import_onnx(onnx.load(path))
+    return onnx, onnx_graphsurgeon
+
+
+def read_weights_from(folder, onnx, surgeon):
+    """Weights in files stay there until somebody asks for their values."""
+    numpy = load_numpy()
+
+    def load(values):
+        tensor = onnx.TensorProto()
+        tensor.CopyFrom(values.tensor)  # as the values come into it
+        return numpy.array(onnx.numpy_helper.to_array(tensor, folder))
+
+    surgeon.ir.tensor.LazyValues.load = load
+
+
+def replace_one(function, graph, tensors, op, instance):
+    names = instance["inputs"] + instance["outputs"]
+    missing = [name for name in names if name not in tensors]
+    if missing:
+        return f"`{missing[0]}` is not in the main graph; another replacement may have taken it"
+    inputs, outputs = ([tensors[name] for name in instance[key]] for key in ("inputs", "outputs"))
+    value = function(graph=graph, input_tensors=inputs, output_tensors=outputs, attrs=instance["attributes"], op=op)
+    return "" if value else f"its function {REPLACER} gave `{value}`, not what stands for it"
+
+
+def save_edited(onnx, model, edited, path):
+    """Saves `edited`, which was made of `model`, with what ONNX GraphSurgeon does not know of it."""
+    keep_of_nodes(model.graph.node, edited.graph.node)
+    for tensor in edited.graph.initializer:
+        if tensor.HasField("raw_data"):
+            tensor.ClearField("data_location")  # it was in a file before its values were asked for
+    weights = [{tensor.name for tensor in graph.initializer} for graph in (model.graph, edited.graph)]
+    inputs = {value.name for value in edited.graph.input}
+    names = weights[0] & weights[1] - inputs
+    edited.graph.input.extend(value for value in model.graph.input if value.name in names)  # those with a default
+    for field in ("opset_import", "functions"):
+        model.ClearField(field)
+    for field in ("node", "initializer", "sparse_initializer", "input", "output", "value_info"):
+        model.graph.ClearField(field)
+    model.MergeFrom(edited)
+    onnx.save(model, path, save_as_external_data=True, location="weights", size_threshold=1024)
+
+
+def keep_of_nodes(nodes, edited):
+    """Gives nodes that are still there their documentation, metadata and whatever else there is. Empties `nodes`."""
+    known = {(node.op_type, *node.output): node for node in nodes}
+    for node in nodes:
+        for field in ("op_type", "domain", "name", "input", "output", "attribute"):
+            node.ClearField(field)
+    for node in edited:
+        old = known.get((node.op_type, *node.output))
+        if old is not None:
+            node.MergeFrom(old)
 
 
 def flush():

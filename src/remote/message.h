@@ -30,8 +30,10 @@ enum class MessageKind : uint16_t {
   verdicts,
   match_subgraphs,
   matched,
+  replace_subgraphs,
+  replaced,
 };
-inline constexpr uint16_t kMessageKinds = 17;
+inline constexpr uint16_t kMessageKinds = 19;
 
 // A message to send: the body holds numbers (8 bytes each, little-endian) and text (its length, then its bytes); the
 // elements of its tensors are `placed` in one shared memory.

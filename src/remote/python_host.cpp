@@ -148,17 +148,30 @@ std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFuncti
   return verdicts;
 }
 
-ScriptMatches PythonHost::match_subgraphs(const std::string& script, const std::string& model) {
+std::string PythonHost::match_subgraphs(const std::string& script, const std::string& model) {
   MessageWriter writer(MessageKind::match_subgraphs);
   writer.text(script).text(model);
   const ReceivedMessage message = interpreter_->ask(writer.finish());
   expect_kind(message, MessageKind::matched);
   MessageReader reader(message);
-  ScriptMatches matches;
-  matches.has_own_replacement = reader.number() != 0;
-  matches.json = reader.text();
+  std::string json = reader.text();
   reader.finish();
-  return matches;
+  return json;
+}
+
+ScriptReplacements PythonHost::replace_subgraphs(const std::string& script, const std::string& plugin,
+                                                 const std::filesystem::path& model,
+                                                 const std::filesystem::path& target) {
+  MessageWriter writer(MessageKind::replace_subgraphs);
+  writer.text(script).text(model.string()).text(target.string()).text(plugin);
+  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  expect_kind(message, MessageKind::replaced);
+  MessageReader reader(message);
+  ScriptReplacements replacements;
+  replacements.has_function = reader.number() != 0;
+  replacements.reasons = reader.texts();
+  reader.finish();
+  return replacements;
 }
 
 }  // namespace assay::remote

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,10 +27,10 @@ struct PythonOptions {
   std::function<void(std::string_view traceback)> show;
 };
 
-// What a script says of a plugin: its name, the type of its node and the subgraphs that it can stand for, as JSON.
-struct ScriptMatches {
-  bool has_own_replacement = false;  // the script has a function that does the replacing
-  std::string json;
+// What a script has made of the subgraphs that it was to replace.
+struct ScriptReplacements {
+  bool has_function = false;         // otherwise it has done nothing
+  std::vector<std::string> reasons;  // for each subgraph why it is left as it is; empty: it was replaced
 };
 
 // Runs functions of the user's scripts in one Python process, which is started on first use. What scripts print goes to
@@ -46,8 +47,13 @@ class PythonHost {
   // Names, and whether they passed.
   std::vector<std::pair<std::string, bool>> compare(const ScriptFunction& function, const IterationResult& a,
                                                     const IterationResult& b);
-  // Runs the functions of a script `pattern.py` on the model of a file. Error (unsupported): Python lacks a package.
-  ScriptMatches match_subgraphs(const std::string& script, const std::string& model);
+  // What a script `pattern.py` says of its plugin and finds in the model of a file, as JSON: the plugin's name, the
+  // type of its node and the subgraphs that it can stand for. Error (unsupported): Python lacks a package.
+  std::string match_subgraphs(const std::string& script, const std::string& model);
+  // Has the function of a script `pattern.py` replace the subgraphs of `plugin`, which is JSON, in the model of a file,
+  // and saves what it makes of it as another. Error (unsupported): Python lacks a package.
+  ScriptReplacements replace_subgraphs(const std::string& script, const std::string& plugin,
+                                       const std::filesystem::path& model, const std::filesystem::path& target);
 
  private:
   class Interpreter;

@@ -100,7 +100,7 @@ TEST_F(PythonHostTest, IterationsAreLazyAndKept) {
   EXPECT_TRUE(same((*source->get(1))[0].value, floats({2})));
   EXPECT_TRUE(same((*source->get(0))[0].value, floats({1})));
   EXPECT_EQ(error_of(ErrorCode::usage, [&] { source->get(2); }),
-            "the script `script1.py` failed: ZeroDivisionError: division by zero");
+            "the script `script1.py` failed in line 5: ZeroDivisionError: division by zero");
 }
 
 TEST_F(PythonHostTest, EveryKindOfValueGoesThereAndBack) {
@@ -180,14 +180,14 @@ TEST_F(PythonHostTest, WrongThingsAreNamed) {
 
 TEST_F(PythonHostTest, FailuresShowTheirTraceback) {
   const std::string line = load_error("def f():\n  raise ValueError('one\\ntwo')\n");
-  EXPECT_EQ(line, "the script `script1.py` failed: ValueError: one");
+  EXPECT_EQ(line, "the script `script1.py` failed in line 3: ValueError: one");
   EXPECT_TRUE(shown_.starts_with("Traceback (most recent call last):\n  File \"" + folder_.string())) << shown_;
   EXPECT_NE(shown_.find("script1.py\", line 3, in f\n    raise ValueError"), std::string::npos) << shown_;
   EXPECT_TRUE(shown_.ends_with("ValueError: one\ntwo\n")) << shown_;
-  EXPECT_TRUE(load_error("def f(:\n").starts_with("the script `script2.py` failed: SyntaxError: "));
-  EXPECT_EQ(load_error("import sys\nsys.exit(3)\n"), "the script `script3.py` failed: SystemExit: 3");
+  EXPECT_TRUE(load_error("def f(:\n").starts_with("the script `script2.py` failed in line 2: SyntaxError: "));
+  EXPECT_EQ(load_error("import sys\nsys.exit(3)\n"), "the script `script3.py` failed in line 3: SystemExit: 3");
   EXPECT_EQ(load_error("import no_such_package\n"),
-            "the script `script4.py` failed: ModuleNotFoundError: No module named 'no_such_package'");
+            "the script `script4.py` failed in line 2: ModuleNotFoundError: No module named 'no_such_package'");
 }
 
 TEST_F(PythonHostTest, DeathAndHangAreReported) {

@@ -50,4 +50,10 @@ std::string plugins_json(const results::PluginReport& report) {
   return out.end(report.findings, report.timings);
 }
 
+std::string plugin_json(const results::PluginMatches& plugin) {
+  JsonWriter json;
+  write_plugin(json, plugin);
+  return json.text();
+}
+
 }  // namespace assay::report

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "onnx/export.h"
 #include "onnx/load.h"
 #include "passes/pipelines.h"
@@ -120,6 +121,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "opset_cases: expected FOLDER OUT VERSION...\n");
     return kExitUsage;
   }
+  set_thread_count(1);  // the models are small
   try {
     return run_all(argv[1], argv[2], versions);
   } catch (const Error& error) {

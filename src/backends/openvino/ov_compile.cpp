@@ -2,40 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
-#include <stdlib.h>
-
-#include "base/errno_text.h"
 #include "base/parallel.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 
 namespace assay::backends::ov {
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder that only this user can enter, gone with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "assay_model_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      fail(ErrorCode::io, "`{}` cannot be made: {}", pattern, errno_text(errno));
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string find_device(const Library& library, const std::vector<std::string>& wishes) {
   if (wishes.empty()) return "CPU";

@@ -18,23 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPattern = "pattern.yaml";
-constexpr std::string_view kScript = "pattern.py";
-
 // Folders that hold a pattern, in the order of their names.
 std::vector<std::string> list_plugins(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> names;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const fs::path path = at->path();
-    if (fs::is_regular_file(path / kPattern) || fs::is_regular_file(path / kScript)) {
+    if (fs::is_regular_file(path / kPatternName) || fs::is_regular_file(path / kScriptName)) {
       names.push_back(path.filename().string());
     }
   }
   if (error) fail(ErrorCode::io, "--plugin-dir: `{}` cannot be listed: {}", printable(folder), error.message());
   std::ranges::sort(names);
   if (names.empty()) {
-    fail(ErrorCode::usage, "--plugin-dir: no folder in `{}` holds {} or {}", printable(folder), kPattern, kScript);
+    fail(ErrorCode::usage, "--plugin-dir: no folder in `{}` holds {} or {}", printable(folder), kPatternName,
+         kScriptName);
   }
   return names;
 }
@@ -56,9 +54,9 @@ class PluginMatcher {
 
   results::PluginMatches match(const std::string& name) {
     const fs::path folder = fs::path(arguments_.value("--plugin-dir")) / name;
-    const fs::path pattern = folder / kPattern;
+    const fs::path pattern = folder / kPatternName;
     const bool is_declared = fs::is_regular_file(pattern);
-    const std::string path = (is_declared ? pattern : folder / kScript).string();
+    const std::string path = (is_declared ? pattern : folder / kScriptName).string();
     return with_frame([&] { return fmt::format("`{}`", printable(path)); },
                       [&] { return is_declared ? match_pattern(path, name) : match_script(path); });
   }
@@ -81,15 +79,8 @@ class PluginMatcher {
       host_ = std::make_unique<remote::PythonHost>(remote::PythonOptions{
           .search = library_search(arguments_), .show = [&log](std::string_view text) { log.error(text); }});
     }
-    const remote::ScriptMatches found = host_->match_subgraphs(path, model);
-    std::vector<results::PluginMatches> plugins = formats::parse_plugin_config(found.json);
+    std::vector<results::PluginMatches> plugins = formats::parse_plugin_config(host_->match_subgraphs(path, model));
     if (plugins.size() != 1) fail(ErrorCode::usage, "the script gave no plugin");
-    if (found.has_own_replacement) {
-      environment_.log.warning(
-          fmt::format("`{}`: its function replace_with_plugin is not used; one node stands for "
-                      "each subgraph",
-                      printable(path)));
-    }
     return std::move(plugins[0]);
   }
 
@@ -117,9 +108,13 @@ OptionGroup plugin_group() {
                     .arity = Arity::one_or_more,
                     .metavar = "NAME",
                     .help = "all plugins but those of these folders"},
-                   {.names = {"--python"},
-                    .metavar = "PROGRAM",
-                    .help = "the Python that runs pattern.py; it needs onnx and onnx-graphsurgeon"}}};
+                   python_row()}};
+}
+
+OptionRow python_row() {
+  return {.names = {"--python"},
+          .metavar = "PROGRAM",
+          .help = "the Python that runs pattern.py; it needs onnx and onnx-graphsurgeon"};
 }
 
 std::vector<std::string> chosen_plugins(const Arguments& arguments) {

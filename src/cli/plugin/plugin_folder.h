@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/environment.h"
@@ -11,8 +12,14 @@
 
 namespace assay::cli {
 
+// What describes a plugin in its folder: one of these.
+inline constexpr std::string_view kPatternName = "pattern.yaml";
+inline constexpr std::string_view kScriptName = "pattern.py";
+
 // `--plugin-dir`, `--include`, `--exclude`, `--python`.
 OptionGroup plugin_group();
+// `--python`
+OptionRow python_row();
 
 // The folders of the plugins that the options choose, in the order of their names. Error (usage) for names that are not
 // there.

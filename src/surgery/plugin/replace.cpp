@@ -35,8 +35,7 @@ class Replacer {
       if (reason.empty()) {
         ++done.replaced;
       } else {
-        done.skipped.push_back(fmt::format("instance {} of `{}` (`{}`): {}", i, printable(plugin_.name),
-                                           printable(plugin_.instances[i].outputs[0]), reason));
+        done.skipped.push_back(skipped_line(plugin_, i, reason));
       }
     }
     if (done.replaced > 0) schema::import_domain(model_, plugin_.domain);
@@ -217,6 +216,11 @@ class Replacer {
 };
 
 }  // namespace
+
+std::string skipped_line(const results::PluginMatches& plugin, size_t instance, std::string_view reason) {
+  return fmt::format("instance {} of `{}` (`{}`): {}", instance, printable(plugin.name),
+                     printable(plugin.instances[instance].outputs[0]), reason);
+}
 
 Replacement replace_instances(ir::Model& model, const results::PluginMatches& plugin) {
   return Replacer(model, plugin).run();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/model.h"
@@ -12,6 +13,9 @@ struct Replacement {
   size_t replaced = 0;
   std::vector<std::string> skipped;  // a line for each instance that was left: which, and why
 };
+
+// `instance 0 of `plugin` (`y`): reason`
+std::string skipped_line(const results::PluginMatches& plugin, size_t instance, std::string_view reason);
 
 // Puts one node in the place of each instance: it reads the inputs and gives the outputs under their names, and what
 // only computed them goes. Left are instances whose values are not there (any more), that need more than their inputs,

@@ -1,5 +1,3 @@
-#include "surgery/plugin/replace.h"
-
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "cli/edit/pass_job.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/plugin/plugin_folder.h"
+#include "cli/plugin/plugin_replacer.h"
 #include "formats/plugin_config.h"
 
 namespace assay::cli {
@@ -26,23 +25,8 @@ std::vector<results::PluginMatches> read_config(const Arguments& arguments) {
                     [&] { return formats::parse_plugin_config(read_text(path)); });
 }
 
-// A script that replaces in its own way would not be obeyed.
-void refuse_own_replacements(const Arguments& arguments, const std::vector<results::PluginMatches>& plugins) {
-  if (!arguments.has("--plugin-dir")) return;
-  for (const results::PluginMatches& plugin : plugins) {
-    const std::filesystem::path folder = std::filesystem::path(arguments.value("--plugin-dir")) / plugin.name;
-    const std::string script = (folder / "pattern.py").string();
-    if (!std::filesystem::is_regular_file(script) || std::filesystem::exists(folder / "pattern.yaml")) continue;
-    if (read_text(script).find("def replace_with_plugin") == std::string::npos) continue;
-    fail(ErrorCode::unsupported,
-         "`{}` replaces with its own function replace_with_plugin, which is not supported; without --plugin-dir one "
-         "node stands for each subgraph",
-         printable(script));
-  }
-}
-
-void replace(const results::PluginMatches& plugin, EditJob& job) {
-  const surgery::Replacement done = surgery::replace_instances(job.model(), plugin);
+void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, EditJob& job) {
+  const surgery::Replacement done = replacer.replace(plugin);
   for (const std::string& line : done.skipped) {
     job.log().warning("left as it is: " + line);
     job.skipped("replace", plugin.name, line);
@@ -55,9 +39,9 @@ void replace(const results::PluginMatches& plugin, EditJob& job) {
 int run(const Arguments& arguments, Environment& environment) {
   EditJob job("plugin replace", "replaced.onnx", arguments, environment);
   const std::vector<results::PluginMatches> plugins = read_config(arguments);
-  refuse_own_replacements(arguments, plugins);
   job.load();
-  for (const results::PluginMatches& plugin : plugins) replace(plugin, job);
+  PluginReplacer replacer(arguments, job);
+  for (const results::PluginMatches& plugin : plugins) replace(plugin, replacer, job);
   run_passes({.sorts = true, .passes = {}, .options = {}}, job);
   if (arguments.flag("--shape-inference")) infer_shapes(job.loaded());
   return job.save();
@@ -74,9 +58,12 @@ OptionGroup replacement_group() {
            .is_file = true},
           {.names = {"--plugin-dir"},
            .metavar = "FOLDER",
-           .help =
-               "not needed, as the file of --config says all; a script there that replaces in its own way is refused",
-           .is_file = true}}};
+           .help = "the folder of the plugins: where a script pattern.py has the function replace_with_plugin, that "
+                   "function replaces the subgraphs of its plugin",
+           .details = "It gets the model as a graph of ONNX GraphSurgeon, and the values of weights that it asks for. "
+                      "Without the option, and for plugins without such a function, one node stands for each subgraph.",
+           .is_file = true},
+          python_row()}};
 }
 
 }  // namespace
@@ -89,7 +76,8 @@ Command command_plugin_replace() {
           "Reads what plugin match wrote and puts one node in the place of each subgraph; by default the model goes "
           "into replaced.onnx beside the old one. The node has the type and the attributes that the file says, and "
           "its outputs keep their names and types. Subgraphs that are no longer there, that share nodes with one "
-          "that was replaced, or that need more than their inputs are left, with a warning.",
+          "that was replaced, or that need more than their inputs are left, with a warning. A plugin's script can "
+          "replace in its own way (--plugin-dir).",
       .positionals = {model_positional()},
       .groups = edit_groups({replacement_group(), shape_inference_group()}),
       .run = run};
