@@ -26,6 +26,7 @@ class Inserter {
       : model_(model), edit_(model), insertion_(insertion), findings_(findings) {}
 
   NodeId run() {
+    add_constants();
     find_values();
     import_domain();
     collect_consumers();
@@ -38,6 +39,22 @@ class Inserter {
   }
 
  private:
+  void add_constants() {
+    for (const NamedConstant& constant : insertion_.constants) {
+      const std::string text = printable(constant.name);
+      if (model_.symbols().find(constant.name)) {
+        fail(ErrorCode::usage, "the constant `{}` has a name that the model has already", text);
+      }
+      if (std::ranges::find(insertion_.inputs, constant.name) == insertion_.inputs.end()) {
+        fail(ErrorCode::usage, "the node does not read the constant `{}`: name it among its inputs", text);
+      }
+      const Symbol name = edit_.intern(constant.name);
+      const ir::TensorId tensor =
+          edit_.add_tensor({.tensor = constant.tensor, .name = model_.text(name), .dirty = true});
+      edit_.add_initializer(model_.main_graph(), name, tensor);
+    }
+  }
+
   void find_values() {
     const NamedValues named(model_);
     for (const std::string& name : insertion_.inputs) inputs_.push_back(name.empty() ? ValueId{} : named[name]);

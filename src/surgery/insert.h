@@ -18,6 +18,12 @@ ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute);
 // What an attribute holds; nothing for tensors, graphs, types and references.
 std::optional<AttributeValue> attribute_value(const ir::Model& model, const ir::Attribute& attribute);
 
+// A tensor that becomes an initializer.
+struct NamedConstant {
+  std::string name;
+  tensor::Tensor tensor;
+};
+
 struct Insertion {
   std::string op;
   std::string domain;
@@ -25,6 +31,7 @@ struct Insertion {
   std::vector<std::string> inputs;   // an empty one is an optional input that is left out
   std::vector<std::string> outputs;  // of the model
   std::vector<NamedAttribute> attributes;
+  std::vector<NamedConstant> constants;  // new ones, which the node reads
 };
 
 // What stands for the other of a value that is both an input and an output of the new node.
@@ -32,7 +39,8 @@ inline constexpr std::string_view kInsertedSuffix = "_polygraphy_surgeon_insert_
 
 // Puts a node between values of the main graph: what used an output uses the node's from now on, and what only computed
 // the old one goes. Of an output that is an input too, a graph output keeps its name and the old value gets the suffix;
-// elsewhere the new value gets it. Error (usage) for unknown names, and where the node would stand on a cycle.
+// elsewhere the new value gets it. Error (usage) for unknown names, for constants that are
+// there already or that the node does not read, and where the node would stand on a cycle.
 ir::NodeId insert(ir::Model& model, const Insertion& insertion, Diagnostics& findings);
 
 }  // namespace assay::surgery

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "ir/model.h"
 #include "results/sparsity.h"
 
@@ -24,9 +25,15 @@ std::vector<PrunedWeight> prune(ir::Model& model, std::vector<results::SkippedWe
 // long.
 tensor::Tensor pruned(const tensor::Tensor& tensor, int64_t axis);
 
-// Takes out the nodes of these operators, in bodies and functions too: what read a node's result reads its first input.
-// Returns how many. Error (usage) where there is none of an operator, where a further result of a node is used, or
-// where the types of first input and result differ.
-size_t remove_nodes(ir::Model& model, std::span<const std::string> op_types);
+// Nodes by their operators, and by their names or those of their results, which may have wildcards.
+struct NodeChoice {
+  std::vector<std::string> op_types;
+  std::vector<std::string> names;
+};
+
+// Takes out nodes, in bodies and functions too: what read a node's result reads its first input. Returns how many.
+// Error (usage) where there is none of an operator or name, where a further result of a node is used, or where the
+// types of first input and result differ; a wildcard that fits nothing is a finding.
+size_t remove_nodes(ir::Model& model, const NodeChoice& choice, Diagnostics& findings);
 
 }  // namespace assay::surgery

@@ -104,8 +104,8 @@ TEST(RemoveNodes, consumers_read_the_first_input) {
       "<ir_version: 10, opset_import: [\"\" : 21, \"my\" : 1]> g (float[4] x) => (float[4] y, float[4] u) "
       "<float[4] a, float[1] w = {1}> "
       "{ a = my.Custom(x, w)\n b = Neg(a)\n y = my.Custom(b)\n u = my.Custom(x) }");
-  const std::vector<std::string> types = {"Custom"};
-  EXPECT_EQ(remove_nodes(model, types), 3u);
+  Diagnostics findings;
+  EXPECT_EQ(remove_nodes(model, {.op_types = {"Custom"}, .names = {}}, findings), 3u);
   ir::check_structure(model);
   const std::string text = onnx::to_text(model);
   EXPECT_NE(text.find("y = Neg (x)"), std::string::npos) << text;
@@ -115,15 +115,29 @@ TEST(RemoveNodes, consumers_read_the_first_input) {
 
 TEST(RemoveNodes, refuses_where_types_differ) {
   ir::Model model = parsed("g (float[4] x) => (float16[4] y) { y = Cast<to = 10>(x) }");
-  const std::vector<std::string> cast = {"Cast"};
-  const std::optional<Error> error = error_of([&] { remove_nodes(model, cast); });
+  Diagnostics findings;
+  const auto remove = [&](const NodeChoice& choice) {
+    return error_of([&] { remove_nodes(model, choice, findings); });
+  };
+  const std::optional<Error> error = remove({.op_types = {"Cast"}, .names = {}});
   ASSERT_TRUE(error);
   EXPECT_EQ(error->line(),
             "the Cast node of `y` cannot be removed: its input `x` is float32[4], its result `y` float16[4]");
-  const std::vector<std::string> cost = {"Cost"};
-  const std::optional<Error> unknown = error_of([&] { remove_nodes(model, cost); });
+  const std::optional<Error> unknown = remove({.op_types = {"Cost"}, .names = {}});
   ASSERT_TRUE(unknown);
   EXPECT_EQ(unknown->line(), "the model has no node of the type `Cost`; did you mean `Cast`?");
+  const std::optional<Error> name = remove({.op_types = {}, .names = {"z"}});
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->line(), "there is no node `z`: did you mean `y`?");
+}
+
+TEST(RemoveNodes, by_name) {
+  ir::Model model = parsed("g (float[4] x) => (float[4] y) { [one] a = Relu(x)  [two] b = Relu(a)  y = Relu(b) }");
+  Diagnostics findings;
+  EXPECT_EQ(remove_nodes(model, {.op_types = {}, .names = {"tw*", "a", "none*"}}, findings), 2u);
+  EXPECT_EQ(findings.all().size(), 1u);
+  const std::string text = onnx::to_text(model);
+  EXPECT_NE(text.find("y = Relu (x)"), std::string::npos) << text;
 }
 
 }  // namespace

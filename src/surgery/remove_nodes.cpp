@@ -8,6 +8,7 @@
 #include "ir/edit.h"
 #include "ir/verify.h"
 #include "ops/inference.h"
+#include "passes/layers.h"
 #include "surgery/names.h"
 #include "surgery/prune.h"
 
@@ -31,19 +32,23 @@ class NodeRemoval {
  public:
   explicit NodeRemoval(ir::Model& model) : model_(model), edit_(model), inference_(model) { inference_.run(); }
 
-  std::vector<NodeId> find(std::span<const std::string> op_types) const {
-    std::vector<NodeId> found;
-    for (const std::string& type : op_types) {
-      const size_t before = found.size();
-      for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-        const ir::Node& node = model_[NodeId{i}];
-        if (node.alive && !node.is_outputs && model_.text(node.op) == type) found.push_back(NodeId{i});
-      }
-      if (found.size() == before) fail_unknown(type);
+  std::vector<NodeId> find(const NodeChoice& choice, Diagnostics& findings) const {
+    std::vector<NodeId> nodes;
+    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
+      if (model_[NodeId{i}].alive && !model_[NodeId{i}].is_outputs) nodes.push_back(NodeId{i});
     }
-    std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
-    return found;
+    std::vector<bool> chosen = passes::named_nodes(model_, nodes, choice.names, findings);
+    for (const std::string& type : choice.op_types) {
+      bool is_found = false;
+      for (const NodeId node : nodes) {
+        if (model_.text(model_[node].op) != type) continue;
+        chosen[node.index] = true;
+        is_found = true;
+      }
+      if (!is_found) fail_unknown(type, nodes);
+    }
+    std::erase_if(nodes, [&](NodeId node) { return !chosen[node.index]; });
+    return nodes;
   }
 
   void check(NodeId id) const {
@@ -120,12 +125,9 @@ class NodeRemoval {
     fail(ErrorCode::usage, "{} cannot be removed: {}", ir::describe(model_, id), reason);
   }
 
-  [[noreturn]] void fail_unknown(const std::string& type) const {
+  [[noreturn]] void fail_unknown(const std::string& type, const std::vector<NodeId>& nodes) const {
     std::vector<std::string> known;
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      const ir::Node& node = model_[NodeId{i}];
-      if (node.alive && !node.is_outputs) known.emplace_back(model_.text(node.op));
-    }
+    for (const NodeId node : nodes) known.emplace_back(model_.text(model_[node].op));
     std::ranges::sort(known);
     const std::optional<std::string> near = did_you_mean(type, known);
     fail(ErrorCode::usage, "the model has no node of the type `{}`{}", printable(type),
@@ -140,9 +142,9 @@ class NodeRemoval {
 
 }  // namespace
 
-size_t remove_nodes(ir::Model& model, std::span<const std::string> op_types) {
+size_t remove_nodes(ir::Model& model, const NodeChoice& choice, Diagnostics& findings) {
   NodeRemoval removal(model);
-  const std::vector<NodeId> nodes = removal.find(op_types);
+  const std::vector<NodeId> nodes = removal.find(choice, findings);
   for (const NodeId node : nodes) removal.check(node);
   for (const NodeId node : nodes) removal.remove(node);
   removal.erase_unused_initializers();

@@ -128,15 +128,15 @@ g (float[B,3,64,64] tensor0) => (float[] tensor3)
     def test_2_insert(self):
         graph = chain(("Identity", "myIdentity0"), ("Identity", "myIdentity1"))
         base = exported(graph)
-        base.graph.initializer.append(numpy_helper.from_array(np.ones((1, 1, 1, 1), np.float32), "constant0"))
         self.save(base)
+        np.save(self.folder / "ones.npy", np.ones((1, 1, 1, 1), np.float32))
         first = graph.nodes[0]
         added = variable("tensor3")
         graph.nodes.append(gs.Node("Add", "myAdd", inputs=[first.outputs[0], ones("constant0", 1, 1, 1, 1)],
                                    outputs=[added]))
         first.o().inputs[0] = added
         self.assay("surgeon", "insert", "model.onnx", "--inputs", "tensor1", "constant0", "--outputs", "tensor1",
-                   "--op", "Add", "--name", "myAdd", "-o", "ours.onnx")
+                   "--constants", "constant0=ones.npy", "--op", "Add", "--name", "myAdd", "-o", "ours.onnx")
         self.assertEqual(self.names(self.expect("ours.onnx", exported(graph))), ["myIdentity0", "myAdd", "myIdentity1"])
 
     def test_3_delete(self):
@@ -145,7 +145,7 @@ g (float[B,3,64,64] tensor0) => (float[] tensor3)
         node = graph.nodes[1]
         node.o().inputs[0] = node.inputs[0]
         node.outputs = []
-        self.assay("surgeon", "prune", "model.onnx", "--remove-node-types", "Add", "-o", "pruned.onnx")
+        self.assay("surgeon", "prune", "model.onnx", "--remove-nodes", "myAdd", "-o", "pruned.onnx")
         self.assay("surgeon", "sanitize", "pruned.onnx", "--cleanup", "-o", "ours.onnx")
         self.assertEqual(self.names(self.expect("ours.onnx", exported(graph))), ["myIdentity0", "myIdentity1"])
 

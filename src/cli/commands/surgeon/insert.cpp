@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/edit/attribute_words.h"
+#include "cli/edit/constant_words.h"
 #include "cli/edit/edit_job.h"
 #include "cli/options/groups/shape_inference.h"
 
@@ -25,6 +26,9 @@ surgery::Insertion parse_insertion(const Arguments& arguments) {
       }
     }
     insertion.attributes.push_back(std::move(attribute));
+  }
+  for (const std::string& word : arguments.values("--constants")) {
+    insertion.constants.push_back(parse_constant("--constants", word));
   }
   return insertion;
 }
@@ -62,7 +66,13 @@ OptionGroup insertion_group() {
                     .repeat = Repeat::append,
                     .metavar = "NAME=VALUE",
                     .help = "attributes: integers, floats, text, and lists of one of these in brackets",
-                    .details = "As axis=1, alpha=0.5, mode=linear, pads=[0,1,0,1]; in quotes a number is text."}}};
+                    .details = "As axis=1, alpha=0.5, mode=linear, pads=[0,1,0,1]; in quotes a number is text."},
+                   {.names = {"--constants"},
+                    .arity = Arity::one_or_more,
+                    .repeat = Repeat::append,
+                    .metavar = "NAME=VALUE",
+                    .help = "new constants that the node reads: a number, a list of numbers, or a file of one tensor",
+                    .details = "As two=2.0 (float32), shape=[1,-1] (int64), scale=scale.npy."}}};
 }
 
 }  // namespace

@@ -27,17 +27,21 @@ void prune(EditJob& job) {
   job.log().info(fmt::format("Finished pruning {} weight tensor(s).", weights.size()));
 }
 
+void remove(const Arguments& arguments, EditJob& job) {
+  const surgery::NodeChoice choice = {.op_types = arguments.values("--remove-node-types"),
+                                      .names = arguments.values("--remove-nodes")};
+  const size_t removed = surgery::remove_nodes(job.model(), choice, job.findings());
+  std::vector<std::string> words = choice.op_types;
+  words.insert(words.end(), choice.names.begin(), choice.names.end());
+  job.changed("remove", join(words, ", "), fmt::format("{} node(s)", removed));
+  job.log().info(fmt::format("Removed {} node(s).", removed));
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   EditJob job("surgeon prune", "pruned", arguments, environment);
   job.load();
-  if (!arguments.has("--remove-node-types")) {
-    prune(job);
-    return job.save();
-  }
-  const std::vector<std::string> types = arguments.values("--remove-node-types");
-  const size_t removed = surgery::remove_nodes(job.model(), types);
-  job.changed("remove", join(types, ", "), fmt::format("{} node(s)", removed));
-  job.log().info(fmt::format("Removed {} node(s).", removed));
+  const bool removes = arguments.has("--remove-node-types") || arguments.has("--remove-nodes");
+  removes ? remove(arguments, job) : prune(job);
   return job.save();
 }
 
@@ -50,7 +54,12 @@ OptionGroup removal_group() {
                     .metavar = "OP",
                     .help = "instead of pruning weights, take out all nodes of these types",
                     .details = "What read a node's result reads its first input; nodes whose first input and result "
-                               "differ in type are refused."}}};
+                               "differ in type are refused."},
+                   {.names = {"--remove-nodes"},
+                    .arity = Arity::one_or_more,
+                    .repeat = Repeat::append,
+                    .metavar = "NAME",
+                    .help = "the same for nodes of these names, or whose results have them; names may be wildcards"}}};
 }
 
 }  // namespace
@@ -58,7 +67,7 @@ OptionGroup removal_group() {
 Command command_surgeon_prune() {
   return {
       .path = "surgeon prune",
-      .summary = "make weights 2:4 structured sparse, or take out nodes of a type",
+      .summary = "make weights 2:4 structured sparse, or take out nodes",
       .description =
           "Of every 4 consecutive elements of a weight, along the axis that is summed over, the two smallest in "
           "magnitude become zero: weights of Conv, ConvTranspose, MatMul and Gemm in float32, float16 and bfloat16, "
