@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <unordered_set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -17,6 +19,7 @@ namespace {
 
 constexpr size_t kDeepest = 64;
 constexpr size_t kMostValues = 1'000'000;
+constexpr size_t kTextPerValue = 256;              // bytes of text that weigh as much as one value more
 constexpr std::string_view kNonSpecificTag = "!";  // what the parser gives quoted scalars
 
 // A bound on brackets that keeps the parser's own recursion small.
@@ -29,20 +32,27 @@ void check_depth(std::string_view text) {
   }
 }
 
-// Builds the tree of one document from the parser's events.
+// Builds the trees of all documents from the parser's events.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  YamlNode take() { return std::move(root_); }
+  std::vector<YamlNode> take() { return std::move(documents_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
-  void OnDocumentEnd() override {}
+  // The parser gives empty documents without end where it stands before what can begin none.
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos <= start_) fail(ErrorCode::parse, "line {}: expected a value", mark.line + 1);
+    start_ = mark.pos;
+    count(1);
+  }
+  void OnDocumentEnd() override {
+    documents_.push_back(std::exchange(root_, {}));
+    anchors_.clear();
+  }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, YamlNode::Kind::null), anchor); }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) fail(ErrorCode::parse, "line {}: an alias of a value that holds it", mark.line + 1);
-    count_ += found->second.second;
-    check_count();
+    count(found->second.second);
     add(found->second.first, 0);
   }
 
@@ -50,6 +60,7 @@ class TreeBuilder final : public YAML::EventHandler {
                 const std::string& value) override {
     YamlNode node = make(mark, YamlNode::Kind::scalar);
     node.text = value;
+    count(value.size() / kTextPerValue);
     node.is_quoted = tag == kNonSpecificTag || tag == "tag:yaml.org,2002:str";
     const bool is_null = !node.is_quoted && (value.empty() || value == "~" || value == "null");
     if (is_null) node.kind = YamlNode::Kind::null;
@@ -74,18 +85,19 @@ class TreeBuilder final : public YAML::EventHandler {
     size_t first_count;
     bool has_key = false;
     std::string key = {};
+    std::unordered_set<std::string> keys = {};
   };
 
   YamlNode make(const YAML::Mark& mark, YamlNode::Kind kind) {
-    ++count_;
-    check_count();
+    count(1);
     YamlNode node;
     node.kind = kind;
     node.line = static_cast<size_t>(std::max(mark.line, 0)) + 1;
     return node;
   }
 
-  void check_count() const {
+  void count(size_t values) {
+    count_ += values;
     if (count_ > kMostValues) fail(ErrorCode::limit, "the text has more than {} values", kMostValues);
   }
 
@@ -98,12 +110,18 @@ class TreeBuilder final : public YAML::EventHandler {
   void close() {
     Open done = std::move(open_.back());
     open_.pop_back();
-    if (done.anchor != 0) anchors_[done.anchor] = {done.node, count_ - done.first_count};
+    if (done.anchor != 0) keep(done.anchor, done.node, count_ - done.first_count);
     add(std::move(done.node), 0);
   }
 
+  // What aliases will copy is a copy itself, and counts as one.
+  void keep(YAML::anchor_t anchor, const YamlNode& node, size_t values) {
+    count(values);
+    anchors_[anchor] = {node, values};
+  }
+
   void add(YamlNode node, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_[anchor] = {node, 1};
+    if (anchor != 0) keep(anchor, node, 1 + node.text.size() / kTextPerValue);
     if (open_.empty()) {
       root_ = std::move(node);
       return;
@@ -112,7 +130,7 @@ class TreeBuilder final : public YAML::EventHandler {
     if (parent.node.kind == YamlNode::Kind::list) {
       parent.node.items.push_back(std::move(node));
     } else if (parent.has_key) {
-      parent.node.entries.emplace_back(std::move(parent.key), std::move(node));
+      parent.node.entries.push_back({std::move(parent.key), std::move(node)});
       parent.has_key = false;
     } else {
       set_key(parent, std::move(node));
@@ -121,13 +139,15 @@ class TreeBuilder final : public YAML::EventHandler {
 
   static void set_key(Open& parent, YamlNode node) {
     if (node.kind != YamlNode::Kind::scalar) node.fail_here("a name as key");
-    if (parent.node.find(node.text)) {
+    if (!parent.keys.insert(node.text).second) {
       fail(ErrorCode::parse, "line {}: the key `{}` stands twice", node.line, printable(node.text));
     }
     parent.key = std::move(node.text);
     parent.has_key = true;
   }
 
+  std::vector<YamlNode> documents_;
+  int start_ = -1;  // of the last document
   YamlNode root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, std::pair<YamlNode, size_t>> anchors_;  // with the number of values in it
@@ -151,8 +171,8 @@ bool is_plain(std::string_view text) {
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
-  const auto found = std::ranges::find_if(entries, [&](const auto& entry) { return entry.first == key; });
-  return found == entries.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find(entries, key, &YamlEntry::key);
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 void YamlNode::fail_here(std::string_view expected) const {
@@ -166,14 +186,11 @@ std::vector<YamlNode> parse_yaml(std::string_view text) {
   check_depth(text);
   if (!is_utf8(text)) fail(ErrorCode::parse, "the text is not UTF-8");
   std::istringstream stream{std::string(text)};
-  std::vector<YamlNode> documents;
+  TreeBuilder builder;
   try {
     YAML::Parser parser(stream);
-    for (;;) {
-      TreeBuilder builder;
-      if (!parser.HandleNextDocument(builder)) return documents;
-      documents.push_back(builder.take());
-    }
+    while (parser.HandleNextDocument(builder)) continue;
+    return builder.take();
   } catch (const YAML::Exception& error) {
     fail(ErrorCode::parse, "line {}: {}", error.mark.line + 1, error.msg);
   }

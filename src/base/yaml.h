@@ -2,10 +2,11 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace assay {
+
+struct YamlEntry;
 
 // One value of a YAML (or JSON) document. Aliases stand as copies of what they name.
 struct YamlNode {
@@ -15,12 +16,17 @@ struct YamlNode {
   size_t line = 0;         // from 1
   std::string text;        // of scalars
   std::vector<YamlNode> items;
-  std::vector<std::pair<std::string, YamlNode>> entries;  // of maps, in file order
+  std::vector<YamlEntry> entries;  // of maps, in file order
 
   // The entry of this key, or null.
   const YamlNode* find(std::string_view key) const;
   // Error (parse) with the line and what was expected.
   [[noreturn]] void fail_here(std::string_view expected) const;
+};
+
+struct YamlEntry {
+  std::string key;
+  YamlNode value;
 };
 
 // All documents of a YAML text. Error (parse) for damage, keys that are no text or that stand twice, and values nested

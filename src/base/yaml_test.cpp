@@ -55,6 +55,30 @@ TEST(Yaml, refuses) {
   EXPECT_EQ(refusal(bomb), "the text has more than 1000000 values");
 }
 
+TEST(Yaml, copies_count) {
+  std::string long_texts = "a: &a " + std::string(100'000, 'x') + "\nb: [";
+  for (int i = 0; i < 3'000; ++i) long_texts += "*a, ";
+  EXPECT_EQ(refusal(long_texts + "]"), "the text has more than 1000000 values");
+  std::string nested;
+  for (int i = 0; i < 50; ++i) nested += "&a" + std::to_string(i) + " [";
+  for (int i = 0; i < 30'000; ++i) nested += "1,";
+  EXPECT_EQ(refusal(nested + std::string(50, ']')), "the text has more than 1000000 values");
+  std::string lists;
+  for (int i = 0; i < 12; ++i) {
+    lists += "---\n- &a [1";
+    for (int j = 0; j < 999; ++j) lists += ", 1";
+    lists += "]\n";
+    for (int j = 0; j < 100; ++j) lists += "- *a\n";
+  }
+  EXPECT_EQ(refusal(lists), "the text has more than 1000000 values");
+}
+
+TEST(Yaml, what_begins_no_document) {
+  EXPECT_EQ(refusal(", a"), "line 1: expected a value");
+  EXPECT_EQ(refusal("--- [a]\n, b"), "line 2: expected a value");
+  EXPECT_EQ(parse_yaml("---\n---\n--- a\n...\n").size(), 3u);
+}
+
 TEST(Yaml, text_reads_back) {
   for (const std::string text : {"a", "no", "", "1", "a: b", "\"x\"", "tab\t", "#", "\xc3\xa4", "- a"}) {
     const std::vector<YamlNode> documents = parse_yaml("[" + yaml_text(text) + "]");

@@ -16,10 +16,7 @@ namespace {
 constexpr std::string_view kHead = "TRT-";
 constexpr std::string_view kVersion = "TRT-100000-";  // of the tables that version 10 writes
 
-std::string_view without_return(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
+std::string_view without_return(std::string_view line) { return line.substr(0, line.find_last_not_of('\r') + 1); }
 
 // `TRT-8502-EntropyCalibration2`; empty for other lines.
 std::string algorithm_of(std::string_view line) {
@@ -49,7 +46,9 @@ void read_line(std::string_view line, uint64_t number, CalibrationCache& cache) 
   cache.scales.insert_or_assign(std::string(line.substr(0, colon)), *scale);
 }
 
-CalibrationCache parse(std::string_view text) {
+}  // namespace
+
+CalibrationCache parse_calibration_cache(std::string_view text) {
   const std::vector<std::string_view> lines = split(text, '\n');
   CalibrationCache cache;
   cache.algorithm = lines.empty() ? "" : algorithm_of(without_return(lines[0]));
@@ -64,24 +63,27 @@ CalibrationCache parse(std::string_view text) {
   return cache;
 }
 
-}  // namespace
+std::string calibration_cache_text(const CalibrationCache& cache) {
+  std::string text = fmt::format("{}{}\n", kVersion, cache.algorithm);
+  for (const auto& [name, scale] : cache.scales) {
+    if (name.empty() || name.find_first_of("\r\n") != std::string::npos) continue;
+    text += fmt::format("{}: {:08x}\n", name, std::bit_cast<uint32_t>(scale));
+  }
+  return text;
+}
 
 CalibrationCache read_calibration_cache(const std::filesystem::path& path) {
   return with_frame([&] { return fmt::format("reading the calibration cache `{}`", printable(path.string())); },
                     [&] {
                       const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
                       const Bytes bytes = file->bytes();
-                      return parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+                      return parse_calibration_cache({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
                     });
 }
 
 void write_calibration_cache(const std::filesystem::path& path, const CalibrationCache& cache) {
   OutputFile out(path);
-  out.write(fmt::format("{}{}\n", kVersion, cache.algorithm));
-  for (const auto& [name, scale] : cache.scales) {
-    if (name.find_first_of("\r\n") != std::string::npos) continue;  // the form has no way to write it
-    out.write(fmt::format("{}: {:08x}\n", name, std::bit_cast<uint32_t>(scale)));
-  }
+  out.write(calibration_cache_text(cache));
   out.commit();
 }
 

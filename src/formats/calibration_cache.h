@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace assay::formats {
 
@@ -14,6 +15,10 @@ struct CalibrationCache {
 };
 
 // Error (parse) for any other text, and for scales that are not finite or not above 0.
+CalibrationCache parse_calibration_cache(std::string_view text);
+// Names that have line ends or are empty are left out: the form has no way to write them.
+std::string calibration_cache_text(const CalibrationCache& cache);
+
 CalibrationCache read_calibration_cache(const std::filesystem::path& path);
 void write_calibration_cache(const std::filesystem::path& path, const CalibrationCache& cache);
 

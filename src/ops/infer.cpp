@@ -4,11 +4,10 @@
 
 #include "base/check.h"
 #include "ops/eval.h"
+#include "ops/kernels/elements/known_elements.h"
 
 namespace assay::ops {
 namespace {
-
-constexpr uint64_t kMaxElements = 4096;  // larger integer tensors are data, not shapes
 
 bool holds_sizes(tensor::DType dtype) { return tensor::is_integer(dtype) || dtype == tensor::DType::boolean; }
 
@@ -54,14 +53,14 @@ std::optional<Elements> Infer::elements(uint32_t input) const {
   if (!has(input)) return std::nullopt;
   const Knowledge& known = inputs_[input];
   if (known.elements) return known.elements;
-  if (known.constant && holds_sizes(known.constant->dtype()) && known.constant->count() <= kMaxElements) {
+  if (known.constant && holds_sizes(known.constant->dtype()) && known.constant->count() <= kMaxKnownElements) {
     const std::vector<int64_t> values = load_elements<int64_t>(*known.constant);
     return Elements{known.constant->shape(), dims_of(values)};
   }
   if (!is_ranked(input) || !holds_sizes(dtype(input))) return std::nullopt;
   const std::optional<std::vector<int64_t>> shape = numbers(dims(input));
-  const std::optional<uint64_t> count = shape ? tensor::element_count(*shape) : std::nullopt;
-  if (!count || *count > kMaxElements) return std::nullopt;
+  const std::optional<uint64_t> count = shape ? knowable_count(*shape) : std::nullopt;
+  if (!count) return std::nullopt;
   return Elements{*shape, std::vector<Dim>(*count)};
 }
 
@@ -115,7 +114,8 @@ void Infer::set_type(uint32_t output, Type type) {
 }
 
 void Infer::set_elements(uint32_t output, Elements elements) {
-  if (output < outputs_.size()) outputs_[output].elements = std::move(elements);
+  if (output < outputs_.size() && elements.items.size() <= kMaxKnownElements)
+    outputs_[output].elements = std::move(elements);
 }
 
 std::vector<Type> Infer::infer_body(ir::GraphId body, std::span<const Type> inputs) const {

@@ -31,6 +31,28 @@ std::vector<std::string> findings(const std::string& text) {
   return lines;
 }
 
+TEST(InferenceTest, KnowsNothingOfTheElementsOfLargeTensors) {
+  EXPECT_EQ(inferred("g (int64[1099511627776] X, bool[1] C) => (int64[] Y) <int64[1] one = {1}> {"
+                     " Y = Where(C, X, one) }"),
+            "int64[1099511627776]");
+  EXPECT_EQ(inferred("g (int64[1099511627776] X) => (int64[] Y) <int64 one = {1}> { Y = Max(one, X) }"),
+            "int64[1099511627776]");
+  std::string doubled = "g (int64[4096] X) => (int64[] Y) { a0 = Identity(X) ";
+  for (int i = 0; i < 28; ++i) doubled += fmt::format("a{} = Concat<axis=0>(a{}, a{}) ", i + 1, i, i);
+  EXPECT_EQ(inferred(doubled + "Y = Identity(a28) }"), "int64[1099511627776]");
+  EXPECT_EQ(inferred("g (int64[4096,1] X, int64[1,4096] W, int64[4096,1,1] V) => (int64[] Y) {"
+                     " a = Add(X, W) Y = Add(a, V) }"),
+            "int64[4096, 4096, 4096]");
+}
+
+TEST(InferenceTest, LengthsOfPartsThatOverflow) {
+  const std::vector<std::string> found = findings(
+      "g (int64[4] X) => (int64[] A, int64[] B, int64[] C, int64[] D) <int64[4] s = {4611686018427387904, "
+      "4611686018427387904, 4611686018427387904, 4611686018427387908}> { A, B, C, D = Split(X, s) }");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].find("add up to"), std::string::npos) << found[0];
+}
+
 TEST(InferenceTest, FollowsNamedDims) {
   EXPECT_EQ(inferred("g (float[n,3] X, float[3,m] W) => (float[] Y) { t = MatMul(X, W) Y = Concat<axis=1>(t, t) }"),
             "float32[n, 2*m]");

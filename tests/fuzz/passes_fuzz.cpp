@@ -1,8 +1,9 @@
 // Arbitrary bytes imported as a model and put through every pass, the newest operator set and the conversion to
-// float16: only Error may come out of it, the model stays sound, and what is written loads again.
+// float16 or bfloat16: only Error may come out of it, the model stays sound, and what is written loads again.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,19 +29,28 @@ ir::Model import_bytes(Bytes bytes, Diagnostics& findings) {
   return onnx::import_document(onnx::Document(MappedFile::from_bytes(bytes, "source")), options, findings);
 }
 
-void rewrite(ir::Model& model) {
+void rewrite(ir::Model& model, std::string_view to_half) {
   static constexpr std::array<std::string_view, 1> kSort = {"sort"};
-  static constexpr std::array<std::string_view, 7> kFurther = {"inline-functions", "unroll-loops", "outline-repeats",
-                                                               "change-opset",     "to-float16",   "dequantize-weights",
-                                                               "remove-qdq"};
+  const std::array further = {std::string_view("inline-functions"),
+                              std::string_view("unroll-loops"),
+                              std::string_view("outline-repeats"),
+                              std::string_view("change-opset"),
+                              std::string_view("compress-weights"),
+                              std::string_view("insert-qdq"),
+                              to_half,
+                              std::string_view("dequantize-weights"),
+                              std::string_view("remove-qdq")};
   ir::Rewriter rewriter(model);
   passes::Options options;
   options.fold.size_threshold_bytes = 1 << 16;
+  for (uint32_t i = 0; i < model.value_slots(); ++i) {
+    options.ranges[std::string(model.text(model[ir::ValueId{i}].name))] = {-4, 4};
+  }
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   pipeline.run_until_stable(passes::simplify_passes(), 5);
   pipeline.run(passes::fusion_passes());
-  pipeline.run(kFurther);
+  pipeline.run(further);
 }
 
 void run(Bytes bytes) {
@@ -48,7 +58,7 @@ void run(Bytes bytes) {
   ir::Model model = import_bytes(bytes, findings);
   if (findings.error_count() > 0) return;
   try {
-    rewrite(model);
+    rewrite(model, bytes.size() % 2 == 0 ? "to-float16" : "to-bfloat16");
   } catch (const Error&) {
   }
   ir::check_structure(model);

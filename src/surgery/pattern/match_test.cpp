@@ -50,6 +50,15 @@ TEST(Match, inner_values_are_used_within_only) {
   EXPECT_EQ(matches(head + "  a = Mul(w, x)\n  y = Relu(a)\n  z = Abs(y)\n}", kScaled), "x->y");
 }
 
+TEST(Match, an_operand_that_is_left_out_has_no_other_order) {
+  EXPECT_EQ(matches("g (float[4] x) => (float[4] y) {\n  y = Max(x)\n}",
+                    "inputs: [x]\noutputs: [y]\nnodes: [{op: Max, inputs: [x, ''], outputs: [y]}]"),
+            "x->y");
+  EXPECT_EQ(refusal("inputs: [x]\noutputs: [y]\n"
+                    "nodes: [{op: Max, inputs: [x, ''], outputs: [y], commutative: true}]"),
+            "the node `Max` of the pattern is commutative and has 1 inputs, expected 2");
+}
+
 TEST(Match, a_constant_is_no_input) {
   EXPECT_EQ(matches("g (float[4] x, float[4] w) => (float[4] y) {\n  a = Mul(x, w)\n  y = Relu(a)\n}", kScaled), "");
 }

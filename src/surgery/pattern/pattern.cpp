@@ -62,9 +62,10 @@ class PatternCheck {
     for (const std::string& input : node.inputs) {
       if (!input.empty()) check_known(input);
     }
-    if (node.is_commutative && node.inputs.size() != 2) {
+    const size_t left_out = static_cast<size_t>(std::ranges::count(node.inputs, ""));
+    if (node.is_commutative && (node.inputs.size() != 2 || left_out > 0)) {
       fail(ErrorCode::parse, "the node `{}` of the pattern is commutative and has {} inputs, expected 2", label,
-           node.inputs.size());
+           node.inputs.size() - left_out);
     }
     const bool passes_through = node.outputs.size() == 1 && !node.inputs.empty() && !node.inputs[0].empty();
     if (node.is_optional && !passes_through) {

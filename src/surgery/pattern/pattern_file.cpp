@@ -105,9 +105,11 @@ PatternNode parse_node(const YamlNode& node) {
   if (node.find("domain")) made.domain = text_of(node, "domain", "");
   made.inputs = names_of(node, "inputs");
   made.outputs = names_of(node, "outputs");
-  const bool commutes = made.inputs.size() == 2 && std::ranges::all_of(made.ops, [](const std::string& op) {
-                          return std::ranges::find(kCommutative, op) != kCommutative.end();
-                        });
+  const auto commutes_in = [](const std::string& op) {
+    return std::ranges::find(kCommutative, op) != kCommutative.end();
+  };
+  const bool has_two = made.inputs.size() == 2 && std::ranges::find(made.inputs, "") == made.inputs.end();
+  const bool commutes = has_two && std::ranges::all_of(made.ops, commutes_in);
   made.is_commutative = flag_of(node, "commutative", commutes);
   made.is_optional = flag_of(node, "optional", false);
   const YamlNode* const where = node.find("where");

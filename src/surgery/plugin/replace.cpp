@@ -68,6 +68,7 @@ class Replacer {
       }
       outputs_.push_back(value);
     }
+    if (std::ranges::none_of(outputs_, &ValueId::valid)) return "it names no output";
     std::string reason = collect_inner();
     if (reason.empty()) reason = find_cycle();
     if (reason.empty()) replace(instance);

@@ -48,6 +48,11 @@ TEST(Replace, leaves_what_overlaps_or_is_gone) {
   EXPECT_EQ(replaced(kChain, {{{"q"}, {"b"}, {}}}).substr(0, 34), "Mul(x w )Relu(a )Abs(b )Neg(c ) 1 ");
 }
 
+TEST(Replace, leaves_what_gives_nothing) {
+  EXPECT_EQ(replaced(kChain, {{{"x"}, {""}, {}}}),
+            "Mul(x w )Relu(a )Abs(b )Neg(c ) 1 | instance 0 of `p` (``): it names no output");
+}
+
 TEST(Replace, leaves_what_needs_more_than_its_inputs) {
   EXPECT_EQ(
       replaced("g (float[4] x, float[4] z) => (float[4] y) {\n  a = Mul(x, z)\n  y = Relu(a)\n}", {{{"x"}, {"y"}, {}}}),

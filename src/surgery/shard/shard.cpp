@@ -128,6 +128,9 @@ class Sharder {
 
   int64_t rank_of(ValueId value, const Place& place, const std::string& name) const {
     const ir::TypeId type = model_[value].type;
+    if (type && model_[type].kind != ir::TypeKind::tensor) {
+      fail(ErrorCode::usage, "`{}` is no tensor: it has no sequence dim", name);
+    }
     const bool is_known = type && model_[type].ranked;
     const int64_t rank = is_known ? static_cast<int64_t>(model_[type].dims.size()) : place.rank.value_or(0);
     if (place.index == 0) return rank;

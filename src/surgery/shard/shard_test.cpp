@@ -116,6 +116,11 @@ TEST(Shard, refuses_what_cannot_be_shared) {
   options = {};
   options.input_index = 3;
   EXPECT_EQ(refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
+  ir::Model model = parsed("g (seq(float[4]) x) => (int64 y) {\n  y = SequenceLength(x)\n}");
+  formats::ShardHints hints;
+  hints.inputs = {{"x", 0, {}}};
+  const std::optional<Error> error = error_of([&] { shard(model, hints); });
+  EXPECT_EQ(error ? error->line() : "no error", "`x` is no tensor: it has no sequence dim");
 }
 
 }  // namespace

@@ -4,9 +4,14 @@
 
 namespace assay::ops {
 
+std::optional<uint64_t> knowable_count(const tensor::Shape& shape) {
+  const std::optional<uint64_t> count = tensor::element_count(shape);
+  return count && *count <= kMaxKnownElements ? count : std::nullopt;
+}
+
 std::optional<std::vector<Dim>> broadcast_elements(const Infer& node, uint32_t input, const tensor::Shape& to) {
   const std::optional<Elements> elements = node.elements(input);
-  const std::optional<uint64_t> count = tensor::element_count(to);
+  const std::optional<uint64_t> count = knowable_count(to);
   if (!elements || !count || elements->shape.size() > to.size()) return std::nullopt;
   const std::vector<int64_t> strides = row_major_strides(elements->shape);
   const size_t lead = to.size() - elements->shape.size();

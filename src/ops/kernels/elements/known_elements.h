@@ -4,7 +4,14 @@
 
 namespace assay::ops {
 
-// The elements of an integer input as broadcast to a shape that it fits; empty if not even their number is known.
+// Larger integer tensors are data, not shapes: nothing is known of their elements.
+inline constexpr uint64_t kMaxKnownElements = 4096;
+
+// The number of elements of a shape, where they can be known.
+std::optional<uint64_t> knowable_count(const tensor::Shape& shape);
+
+// The elements of an integer input as broadcast to a shape that it fits; empty if not even their number is known,
+// or if it is large.
 std::optional<std::vector<Dim>> broadcast_elements(const Infer& node, uint32_t input, const tensor::Shape& to);
 
 // What is known of a < b: true, false or nothing. Symbols stand for sizes, which are not negative.

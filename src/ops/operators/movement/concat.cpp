@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ops/kernels/elements/known_elements.h"
 #include "ops/kernels/movement/movement.h"
 #include "ops/operator.h"
 
@@ -14,6 +15,7 @@ void infer_joined_elements(Infer& node) {
     const std::optional<Elements> part = node.elements(i);
     if (!part || part->shape.size() != 1) return;
     joined.items.insert(joined.items.end(), part->items.begin(), part->items.end());
+    if (joined.items.size() > kMaxKnownElements) return;
   }
   joined.shape[0] = static_cast<int64_t>(joined.items.size());
   node.set_elements(0, std::move(joined));

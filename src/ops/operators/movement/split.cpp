@@ -51,7 +51,8 @@ void check_lengths(const Infer& node, const Dims& lengths, const Dim& dim) {
       fail(ErrorCode::shape, "`split` has a negative length: {}", text(lengths));
     sum = sum + length;
   }
-  const bool fits = !sum.is_number() || !dim.is_number() || sum.equals(dim);
+  const bool overflows = !sum.is_number() && numbers(lengths).has_value();
+  const bool fits = !overflows && (!sum.is_number() || !dim.is_number() || sum.equals(dim));
   if (!fits)
     fail(ErrorCode::shape, "the lengths {} add up to {}, the axis has {}", text(lengths), sum.text(), dim.text());
 }

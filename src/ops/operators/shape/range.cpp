@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "ops/kernels/elements/elementwise.h"
+#include "ops/kernels/elements/known_elements.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -66,7 +67,9 @@ void infer_range(Infer& node) {
   node.set_dims(0, {length});
   const std::optional<Elements> start = node.elements(0);
   const std::optional<int64_t> delta = node.has(2) ? node.integer_of(2) : 1;
-  if (!length.is_number() || *length.number() > 4096 || !start || start->items.size() != 1 || !delta) return;
+  if (!length.is_number() || *length.number() > int64_t{kMaxKnownElements} || !start || start->items.size() != 1 ||
+      !delta)
+    return;
   Elements elements{{*length.number()}, {}};
   for (int64_t i = 0; i < *length.number(); ++i) elements.items.push_back(start->items[0] + Dim(i) * Dim(*delta));
   node.set_elements(0, std::move(elements));
