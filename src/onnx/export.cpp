@@ -167,7 +167,14 @@ Placement placement_for(const ir::Model& model, const fs::path& path, const Save
 
 }  // namespace
 
-SaveReport save(const ir::Model& model, const fs::path& path, const SaveOptions& options) {
+struct PendingSave::Files {
+  Files(const fs::path& path, const std::vector<ExternalPiece>& pieces)
+      : external(path.parent_path(), pieces), model(path) {}
+  ExternalWriter external;
+  OutputFile model;
+};
+
+PendingSave::PendingSave(const ir::Model& model, const fs::path& path, const SaveOptions& options) {
   Placement placement = placement_for(model, path, options);
   std::optional<ModelExporter> exporter(std::in_place, model, placement, options.additions);
   Rope rope = exporter->run();
@@ -178,15 +185,24 @@ SaveReport save(const ir::Model& model, const fs::path& path, const SaveOptions&
     rope = exporter->run();
   }
   const std::vector<ExternalPiece> pieces = exporter->take_external();
-  ExternalWriter external(path.parent_path(), pieces);
-  OutputFile file(path);
-  rope.write_to(file, model.source().get());
-  external.commit();
-  file.commit();
-  SaveReport report;
-  if (!pieces.empty()) report.external_name = placement.external_name;
-  for (const ExternalPiece& piece : pieces) report.external_bytes += piece.storage->size_bytes();
-  return report;
+  files_ = std::make_unique<Files>(path, pieces);
+  rope.write_to(files_->model, model.source().get());
+  if (!pieces.empty()) report_.external_name = placement.external_name;
+  for (const ExternalPiece& piece : pieces) report_.external_bytes += piece.storage->size_bytes();
+}
+
+PendingSave::PendingSave(PendingSave&&) noexcept = default;
+PendingSave::~PendingSave() = default;
+
+void PendingSave::commit() {
+  files_->external.commit();
+  files_->model.commit();
+}
+
+SaveReport save(const ir::Model& model, const fs::path& path, const SaveOptions& options) {
+  PendingSave pending(model, path, options);
+  pending.commit();
+  return pending.report();
 }
 
 EncodedModel encode(const ir::Model& model, const EncodeOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,21 @@ struct SaveReport {
 // Writes a model. One that was not edited keeps its bytes; of an edited one, all that was not touched keeps its bytes.
 // Model and data appear under their names only when they are complete.
 SaveReport save(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options = {});
+
+// The same in two steps, for files that appear together or not at all: written beside their places, then named.
+class PendingSave {
+ public:
+  PendingSave(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options);
+  PendingSave(PendingSave&&) noexcept;
+  ~PendingSave();
+  const SaveReport& report() const { return report_; }
+  void commit();
+
+ private:
+  struct Files;
+  std::unique_ptr<Files> files_;
+  SaveReport report_;
+};
 
 // A model as bytes in memory.
 struct EncodedModel {

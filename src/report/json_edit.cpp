@@ -29,6 +29,7 @@ std::string edit_json(const results::EditReport& report) {
   JsonWriter& json = out.json;
   json.field("model", report.model);
   json.field("output", report.output);
+  if (!report.outputs.empty()) write_texts(json, "outputs", report.outputs);
   write_size(json, "before", report.before);
   write_size(json, "after", report.after);
   write_list(json, "changes", report.changes, write_change);

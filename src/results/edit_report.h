@@ -27,6 +27,7 @@ struct EditReport {
   std::string command;  // `surgeon extract`
   std::string model;
   std::string output;
+  std::vector<std::string> outputs;  // where there are several files, `output` among them
   ModelSize before;
   ModelSize after;
   std::vector<Change> changes;

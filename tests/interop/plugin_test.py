@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`plugin` and `multi-device shard` beside Polygraphy's, on models of the structure of its own tests:
+"""`plugin` beside Polygraphy's, on models of the structure of its own tests:
 plugin_test.py ASSAY
 """
 
@@ -90,17 +90,6 @@ def toy():
                     [tensor("i1"), tensor("i2")], [tensor("e1"), tensor("e2")])
 
 
-def attention(layers):
-    """Layers (q, k, v, o); what no layer gives is an input."""
-    nodes = []
-    for at, (q, k, v, o) in enumerate(layers):
-        nodes += [("MatMul", [q, k], [f"s{at}"], {}), ("Softmax", [f"s{at}"], [f"p{at}"], {"axis": -1}),
-                  ("MatMul", [f"p{at}", v], [o], {})]
-    given = {layer[3] for layer in layers}
-    names = dict.fromkeys(name for layer in layers for name in layer[:3] if name not in given)
-    return model_of(nodes, [tensor(name, (8, 8, 8)) for name in names], [tensor(layers[-1][3], (8, 8, 8))])
-
-
 def run(*words, status=0):
     result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
     if status is not None and result.returncode != status:
@@ -111,15 +100,6 @@ def run(*words, status=0):
 def nodes_of(path):
     return [(node.op_type, node.name, list(node.input), list(node.output),
              {a.name: helper.get_attribute_value(a) for a in node.attribute}) for node in onnx.load(path).graph.node]
-
-
-def collectives(path):
-    count = {}
-    for node in onnx.load(path).graph.node:
-        for attribute in node.attribute:
-            if attribute.name == "collective_operation":
-                count[attribute.s] = count.get(attribute.s, 0) + 1
-    return count
 
 
 class InFolder(unittest.TestCase):
@@ -256,51 +236,6 @@ class Plugins(InFolder):
         line = SCRIPT.count("\n") + 2
         self.assertIn(f"pattern.py` failed in line {line}: ZeroDivisionError: division by zero", done.stderr)
         self.assertFalse((self.path / "replaced.onnx").exists())
-
-
-class Sharding(InFolder):
-    def shard(self, model, *words):
-        path = self.save(model)
-        run(PEER, "multi-device", "shard", path, *words, "-o", self.path / "peer.onnx")
-        run(PROGRAM, "multi-device", "shard", path, *words, "-o", self.path / "ours.onnx")
-        self.assertEqual(collectives(self.path / "peer.onnx"), collectives(self.path / "ours.onnx"))
-        return collectives(self.path / "ours.onnx")
-
-    def check(self):
-        """Sound but for the operator that ONNX does not have; outputs as they were."""
-        before, after = onnx.load(self.path / "m.onnx"), onnx.load(self.path / "ours.onnx")
-        self.assertEqual(list(before.graph.output), list(after.graph.output))
-        for node in after.graph.node:
-            if node.op_type in ("DistCollective", "Attention"):
-                node.domain = "own"
-        after.opset_import.append(helper.make_opsetid("own", 1))
-        onnx.checker.check_model(after, full_check=True)
-
-    def test_counts_of_the_peer(self):
-        one = self.shard(attention([("q", "k", "v", "o")]), "--one-shot")
-        self.assertEqual(one, {b"reduce_scatter": 3, b"all_gather": 3})
-        self.check()
-        same = self.shard(attention([("q", "q", "q", "o")]), "--one-shot")
-        self.assertEqual(same, {b"reduce_scatter": 1, b"all_gather": 1})
-        self.check()
-        self.shard(attention([("q", "k", "v", "h"), ("h", "k2", "v2", "o")]), "--one-shot")
-        self.check()
-        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", "--cp-type", "fused", "--gpus", "2")
-        self.check()
-        swap = ("--i-idx", "1", "--o-idx", "1", "--k-idx", "1", "--v-idx", "1")
-        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", *swap)
-        self.check()
-
-    def test_hints_are_the_peers(self):
-        path = self.save(attention([("q", "k", "v", "o")]))
-        for words in ((), ("--gpus", "2", "--groups", "0", "1"), ("--cp-type", "fused", "--q-shuffle", "0", "2", "1")):
-            run(PEER, "template", "shard-hints", path, *words, "-o", self.path / "peer.json")
-            run(PROGRAM, "template", "shard-hints", path, *words, "-o", self.path / "ours.json")
-            peer, ours = (yaml.safe_load((self.path / f"{name}.json").read_text()) for name in ("peer", "ours"))
-            for hints in (peer, ours):
-                hints["inputs"].sort(key=lambda item: item["name"])  # the peer's come in no order
-            self.assertEqual(peer, ours)
-        run(PROGRAM, "multi-device", "shard", path, "-s", self.path / "peer.json", "-o", self.path / "ours.onnx")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "cli/edit/edit_job.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/text.h"
@@ -64,6 +65,30 @@ int EditJob::save() {
   if (!saved.external_name.empty()) log().info("Weights are in the file beside it: " + printable(saved.external_name));
   const double save_seconds = saving.seconds();
   print_summary("New Model:");
+  return finish(save_seconds);
+}
+
+int EditJob::save_each(std::span<const std::string> paths, FunctionRef<void(size_t index)> make) {
+  const Stopwatch saving;
+  std::vector<onnx::PendingSave> pending;
+  if (!save_options_.external_name.value_or("").empty()) {
+    log().warning("--save-external-data: the name is not used, as each model has a file of its own: NAME.onnx.data");
+  }
+  for (size_t i = 0; i < paths.size(); ++i) {
+    make(i);
+    log().info("Saving ONNX model to: " + printable(paths[i]));
+    save_options_.external_name = std::filesystem::path(paths[i]).filename().string() + ".data";
+    pending.emplace_back(model(), paths[i], save_options_);
+  }
+  for (onnx::PendingSave& file : pending) file.commit();
+  const double save_seconds = saving.seconds();
+  report_.output = paths.front();
+  report_.outputs.assign(paths.begin(), paths.end());
+  print_summary("New Model (each of them):");
+  return finish(save_seconds);
+}
+
+int EditJob::finish(double save_seconds) {
   report_.after = size_of(model());
   report_.findings = findings().all();
   report_.timings = {

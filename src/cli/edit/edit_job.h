@@ -1,9 +1,11 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/model.h"
@@ -34,8 +36,13 @@ class EditJob {
 
   // Saves the model, prints its new summary and writes the report that `--json` asks for. Gives the exit status.
   int save();
+  // The same for several models, which `make` makes of the model one after the other: all files or none, each with its
+  // weights beside it.
+  int save_each(std::span<const std::string> paths, FunctionRef<void(size_t index)> make);
+  const std::string& output() const { return output_; }
 
  private:
+  int finish(double save_seconds);
   void print_summary(std::string_view title);
 
   const Arguments& arguments_;

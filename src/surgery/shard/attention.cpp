@@ -24,7 +24,12 @@ class AttentionSearch {
   std::optional<AttentionLayer> at(NodeId id) const {
     const ir::Node& node = model_[id];
     if (is_op(id, "Attention") && node.operands.size() >= 3) {
-      AttentionLayer layer{node.operands[0].value, node.operands[1].value, node.operands[2].value, id, {}, true};
+      AttentionLayer layer;
+      layer.q = node.operands[0].value;
+      layer.k = node.operands[1].value;
+      layer.v = node.operands[2].value;
+      layer.last = id;
+      layer.is_attention_op = true;
       if (layer.q && layer.k && layer.v) return layer;
     }
     return is_op(id, "Softmax") && !node.operands.empty() ? around_softmax(id) : std::nullopt;
@@ -33,26 +38,41 @@ class AttentionSearch {
  private:
   std::optional<AttentionLayer> around_softmax(NodeId softmax) const {
     AttentionLayer layer;
-    const NodeId first = find_before(model_[softmax].operands[0].value, layer.between, kMostBetween);
+    const NodeId first = find_before(model_[softmax].operands[0].value, layer.before, kMostBetween);
     if (!first || model_[first].operands.size() != 2) return std::nullopt;
-    layer.last = find_behind(softmax, layer.between, kMostBetween);
+    layer.last = find_behind(softmax, layer.behind, kMostBetween);
     if (!layer.last || model_[layer.last].operands.size() != 2) return std::nullopt;
     layer.q = model_[first].operands[0].value;
     layer.k = model_[first].operands[1].value;
     layer.v = model_[layer.last].operands[1].value;
     if (!layer.q || !layer.k || !layer.v) return std::nullopt;
+    layer.scaled = scaled(layer.q, layer.k);
     return layer;
   }
 
+  std::optional<AttentionLayer::Scaled> scaled(ValueId q, ValueId k) const {
+    AttentionLayer::Scaled parts;
+    const bool is_product = is_scaled(q, parts.q, parts.q_scale) && is_scaled(k, parts.k, parts.k_scale);
+    return is_product ? std::optional(parts) : std::nullopt;
+  }
+
+  bool is_scaled(ValueId value, ValueId& factor, ValueId& scale) const {
+    const NodeId producer = model_[value].producer;
+    if (!producer || !is_op(producer, "Mul") || model_[producer].operands.size() != 2) return false;
+    factor = model_[producer].operands[0].value;
+    scale = model_[producer].operands[1].value;
+    return factor && scale;
+  }
+
   // The MatMul behind this value, through what may stand between; the first operand that leads to one counts.
-  NodeId find_before(ValueId value, NodeId& between, int steps) const {
+  NodeId find_before(ValueId value, std::vector<NodeId>& between, int steps) const {
     const NodeId producer = value ? model_[value].producer : NodeId{};
     if (!producer || steps == 0) return {};
     if (is_op(producer, "MatMul")) return producer;
     if (!is_one_of(producer, kBefore)) return {};
     for (const ir::Use& use : model_[producer].operands) {
       const NodeId found = find_before(use.value, between, steps - 1);
-      if (found) between = producer;
+      if (found) between.insert(between.begin(), producer);
       if (found) return found;
     }
     return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "ir/model.h"
@@ -12,8 +13,17 @@ struct AttentionLayer {
   ir::ValueId q;
   ir::ValueId k;
   ir::ValueId v;
-  ir::NodeId last;     // whose result the layer gives
-  ir::NodeId between;  // a node between MatMul and Softmax or behind Softmax; invalid: there is none
+  ir::NodeId last;                 // whose result the layer gives
+  std::vector<ir::NodeId> before;  // nodes between MatMul and Softmax, from Softmax back
+  ir::NodeId behind;               // a node behind Softmax; invalid: there is none
+  // Where Q and K are both products: what is multiplied, and by what.
+  struct Scaled {
+    ir::ValueId q;
+    ir::ValueId k;
+    ir::ValueId q_scale;
+    ir::ValueId k_scale;
+  };
+  std::optional<Scaled> scaled;
   bool is_attention_op = false;
 };
 

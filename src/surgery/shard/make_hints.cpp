@@ -18,8 +18,9 @@ class HintMaker {
     formats::ShardHints hints = options_.base;
     std::vector<NodeId> lasts;
     for (const AttentionLayer& layer : find_attention(model_)) {
+      if (options_.is_scaled && !layer.scaled) continue;
       formats::AttentionLayerHint hint = options_.layer;
-      hint.q = name_of(layer.q);
+      hint.q = name_of(options_.is_scaled ? layer.scaled->q : layer.q);
       hints.attention_layers.push_back(std::move(hint));
       lasts.push_back(layer.last);
       for (const ValueId value : {layer.k, layer.v}) {

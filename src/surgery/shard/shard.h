@@ -12,6 +12,7 @@ namespace assay::surgery {
 struct HintOptions {
   formats::ShardHints base;  // all but layers, inputs and outputs, which are found
   formats::AttentionLayerHint layer;
+  bool is_scaled = false;  // only layers whose Q and K are products, by the name of Q before it is scaled
   bool suggests_io = true;
   int64_t input_index = 0;  // of the sequence dim, where no dim is named `sequence_length` or `seq_len`
   int64_t output_index = 0;
@@ -22,10 +23,11 @@ struct HintOptions {
 // Hints for all attention layers, and for the inputs and outputs of the graph that hang together with them.
 formats::ShardHints make_shard_hints(const ir::Model& model, const HintOptions& options);
 
-// One thing that was put into the model: `reduce_scatter`, `all_gather`, `fuse`, and the value that it is for.
+// One thing that was done to the model: `reduce_scatter`, `all_gather`, `fuse`, …, and the value that it is for.
 struct ShardStep {
   std::string action;
   std::string name;
+  std::string detail;
 };
 
 struct Sharding {

@@ -95,6 +95,41 @@ TEST(Shard, fuses_a_bare_layer_only) {
       "native");
 }
 
+// The scale of the fused node.
+float fused_scale(std::string_view graph, bool is_scaled = false) {
+  HintOptions options;
+  options.is_scaled = is_scaled;
+  options.layer = {.q = "", .gather_kv = false, .gather_q = false, .replace = formats::FusedAttention()};
+  ir::Model model = parsed(std::string(graph));
+  shard(model, make_shard_hints(model, options));
+  for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
+    if (model.text(model[id].op) == "Attention") return model.find_attribute(model[id], "scale")->floating();
+  }
+  return 0;
+}
+
+TEST(Shard, fused_nodes_take_constant_scales_over) {
+  const std::string head = std::string(kHead) + "<float c = {0.5}, float[1] d = {4.0}> ";
+  EXPECT_EQ(fused_scale(head + "{\n  s = MatMul(q, k)\n  t = Mul(c, s)\n  u = Div(t, d)\n  p = Softmax(u)\n"
+                               "  o = MatMul(p, v)\n}"),
+            0.125F);
+  EXPECT_NE(fused_scale(std::string(kHead) + std::string(kBare)), 0.125F);
+}
+
+TEST(Shard, fused_nodes_take_scales_of_q_and_k_over) {
+  const std::string rest =
+      "  a = Mul(q, r)\n  b = Mul(k, r)\n  s = MatMul(a, b)\n  p = Softmax(s)\n  o = MatMul(p, v)\n}";
+  const std::string constant = std::string(kHead) + "<float r = {0.5}> {\n" + rest;
+  EXPECT_EQ(fused_scale(constant, true), 0.25F);
+  EXPECT_EQ(fused_scale(constant, false), 1.0F);
+  const std::string computed = std::string(kHead) +
+                               "<int64[1] from = {-1}, int64[1] to = {9223372036854775807}, float[1] one = {1.0}> {\n"
+                               "  h = Shape(q)\n  i = Slice(h, from, to)\n  f = Cast <to = 1> (i)\n  g = Sqrt(f)\n"
+                               "  j = Div(one, g)\n  r = Sqrt(j)\n" +
+                               rest;
+  EXPECT_FLOAT_EQ(fused_scale(computed, true), 0.5F);
+}
+
 TEST(Shard, fused_layers_in_a_row) {
   HintOptions options;
   options.layer = {.q = "", .gather_kv = false, .gather_q = false, .replace = formats::FusedAttention()};

@@ -1,5 +1,7 @@
 #include "surgery/shard/shard.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -8,6 +10,7 @@
 #include "cli/edit/pass_job.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/groups/shard.h"
+#include "surgery/shard/tensor_parallel.h"
 
 namespace assay::cli {
 namespace {
@@ -33,6 +36,42 @@ formats::ShardHints make_hints(const surgery::HintOptions& options, EditJob& job
   return hints;
 }
 
+// `<stem>_tp<ranks>_rank<i>.onnx`, beside the place that was named.
+std::vector<std::string> rank_paths(const Arguments& arguments, const std::string& output, int64_t ranks) {
+  const std::filesystem::path place(output);
+  std::vector<std::string> paths;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    const std::string name = fmt::format("{}_tp{}_rank{}.onnx", place.stem().string(), ranks, rank);
+    paths.push_back(std::filesystem::path(place).replace_filename(name).string());
+    if (!arguments.has("--output") && !arguments.flag("--force") && std::filesystem::exists(paths.back())) {
+      fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it",
+           printable(paths.back()));
+    }
+  }
+  return paths;
+}
+
+void report(const surgery::TensorSharding& done, EditJob& job) {
+  size_t sums = 0;
+  for (const surgery::ShardStep& step : done.steps) {
+    job.log().verbose(fmt::format("{}: {}{}{}", step.action, step.name, step.detail.empty() ? "" : ": ", step.detail));
+    job.changed(step.action, step.name, step.detail);
+    if (step.action == "all_reduce") ++sums;
+  }
+  for (const surgery::LeftWhole& left : done.left) {
+    job.log().write(left.is_attention ? LogLevel::warning : LogLevel::info,
+                    fmt::format("{} stays whole: {}", left.node, left.reason));
+    job.skipped("split", left.node, left.reason);
+  }
+  job.log().info(fmt::format("Split {} constants; {} sum(s) over ranks", done.weights.size(), sums));
+}
+
+int shard_tensors(const formats::ShardHints& hints, std::span<const std::string> paths, EditJob& job) {
+  const surgery::TensorSharding done = surgery::shard_tensors(job.model(), hints);
+  report(done, job);
+  return job.save_each(paths, [&](size_t rank) { surgery::set_rank(job.model(), done, static_cast<int64_t>(rank)); });
+}
+
 void report(const surgery::Sharding& done, EditJob& job) {
   for (const surgery::ShardStep& step : done.steps) {
     job.log().verbose(fmt::format("{}: {}", step.action, step.name));
@@ -53,10 +92,19 @@ int run(const Arguments& arguments, Environment& environment) {
   }
   const surgery::HintOptions options = hint_options(arguments);
   formats::ShardHints hints;
-  if (!is_one_shot) hints = read_hints(arguments.value("--hint"));
+  hints = is_one_shot ? options.base : read_hints(arguments.value("--hint"));
+  const bool splits_weights = hints.parallelism == "TP";
+  std::vector<std::string> paths;
+  if (splits_weights) {
+    if (arguments.flag("--no-save-all-tensors-to-one-file")) {
+      fail(ErrorCode::usage, "--no-save-all-tensors-to-one-file: with TP the weights of each rank go into one file");
+    }
+    paths = rank_paths(arguments, job.output(), hints.nb_rank);
+  }
   job.load();
   run_passes({.sorts = true, .passes = {}, .options = {}}, job);
   if (arguments.flag("--shape-inference")) infer_shapes(job.loaded());
+  if (splits_weights) return shard_tensors(hints, paths, job);
   if (is_one_shot) hints = make_hints(options, job);
   report(surgery::shard(job.model(), hints), job);
   return job.save();
@@ -79,12 +127,14 @@ OptionGroup hint_group() {
 Command command_multi_device_shard() {
   return {
       .path = "multi-device shard",
-      .summary = "split the sequence of attention layers over devices",
+      .summary = "split the sequence of attention layers, or weights, over devices",
       .description =
           "Puts DistCollective nodes into the model: inputs are scattered along the sequence, K and V of attention "
           "layers are gathered, and outputs are gathered again, under their names and with their shapes. "
           "DistCollective is an operator of TensorRT, in the default domain as TensorRT expects it; no ONNX runtime "
-          "knows it.",
+          "knows it. With --parallelism TP the weights are split: attention by heads, and products with activations "
+          "between them; a DistCollective adds up what the ranks give. Each rank has a model of its own, "
+          "<stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
       .positionals = {model_positional()},
       .groups = edit_groups({hint_group(), shard_group(), shape_inference_group()}),
       .run = run};

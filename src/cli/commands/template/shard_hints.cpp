@@ -21,7 +21,8 @@ int run(const Arguments& arguments, Environment& environment) {
   print_findings(loaded.findings, environment);
   const formats::ShardHints hints = surgery::make_shard_hints(loaded.model, options);
   for (const std::string& line : describe_hints(hints)) environment.log.info(line);
-  if (hints.attention_layers.empty()) environment.log.warning("the model has no attention layer");
+  if (hints.attention_layers.empty() && hints.parallelism == "CP")
+    environment.log.warning("the model has no attention layer");
   environment.log.info("Saving shard hints to " + printable(path));
   OutputFile file(path);
   formats::write_shard_hints(hints, file);

@@ -55,7 +55,8 @@ OptionGroup shard_group() {
       .rows = {{.names = {"--parallelism"},
                 .choices = {"CP", "TP"},
                 .default_value = "CP",
-                .help = "CP splits the sequence; TP, which splits weights, is refused"},
+                .help = "CP splits the sequence; TP splits weights over --nb-rank ranks",
+                .details = "TP needs no other word of this group but --gpus, --groups, --root."},
                number_row("--root", "-1", "the device that collectives start from; -1: none"),
                number_row("--gpus", "0", "how many devices share the work; 0: all"),
                order_row("--groups", "the devices of each group, one group behind the other"),
@@ -81,20 +82,19 @@ OptionGroup shard_group() {
                {.names = {"--attention-pattern"},
                 .choices = {"0", "1"},
                 .default_value = "0",
-                .help = "accepted, without effect: scales, masks and casts are always seen through"},
+                .help = "1: only layers whose Q and K are both multiplied by a scale, by their names before that"},
                order_row("--q-shuffle", "with fused: the order of dims in which Q is read"),
                order_row("--k-shuffle", "the same for K"),
                order_row("--v-shuffle", "the same for V"),
                {.names = {"--is-causal"}, .arity = Arity::flag, .help = "with fused: later positions are masked"},
-               number_row("--nb-rank", "1", "the number of ranks that collectives and fused nodes are told")},
+               number_row("--nb-rank", "1",
+                          "the number of ranks: that collectives and fused nodes are told, that TP makes models for")},
   };
 }
 
 surgery::HintOptions hint_options(const Arguments& arguments) {
-  if (arguments.value("--parallelism") == "TP") {
-    fail(ErrorCode::unsupported, "--parallelism TP: splitting weights over devices is not part of this build");
-  }
   surgery::HintOptions options;
+  options.base.parallelism = arguments.value("--parallelism");
   options.base.root = integer_of(arguments, "--root");
   options.base.group_size = integer_of(arguments, "--gpus");
   options.base.groups = integers_of(arguments, "--groups");
@@ -103,6 +103,7 @@ surgery::HintOptions hint_options(const Arguments& arguments) {
   options.base.k_seq_len_idx = index_of(arguments, "--k-idx");
   options.base.v_seq_len_idx = index_of(arguments, "--v-idx");
   options.base.kv_rank = rank_of(arguments, "--kv-rank");
+  options.is_scaled = arguments.value("--attention-pattern") == "1";
   options.suggests_io = !arguments.flag("--no-suggest-io");
   options.input_index = index_of(arguments, "--i-idx");
   options.output_index = index_of(arguments, "--o-idx");

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "formats/shard_hints.h"
+#include "ir/edit.h"
+
+namespace assay::surgery {
+
+// Makes the nodes that sharding puts into a model, named `shard_<n>` as their results are.
+class ShardNodes {
+ public:
+  ShardNodes(ir::Model& model, const formats::ShardHints& hints) : model_(model), edit_(model), hints_(hints) {}
+
+  // Where the next nodes stand; invalid: at the end.
+  void stand_before(ir::NodeId node) { before_ = node; }
+  // `operation` as the collective has it: `reduce_scatter`, `all_gather`, `all_reduce`.
+  ir::ValueId add_collective(ir::ValueId value, std::string_view operation);
+  ir::ValueId add_transpose(ir::ValueId value, const std::vector<int64_t>& order);
+  ir::ValueId add_node(std::string_view op, std::span<const ir::ValueId> operands,
+                       std::span<const ir::Attribute> attributes = {});
+  // The readers use the new value in place of the old one; as an output of the graph it takes over the name.
+  void move_uses(ir::ValueId old, ir::ValueId made, const std::vector<ir::NodeId>& readers);
+
+ private:
+  ir::Attribute text_attribute(std::string_view name, std::string_view text);
+  ir::Symbol next_name();
+
+  ir::Model& model_;
+  ir::Edit edit_;
+  const formats::ShardHints& hints_;
+  ir::NodeId before_;
+  uint64_t next_name_ = 0;
+};
+
+// The nodes that use a value, those of bodies and outputs too.
+std::vector<ir::NodeId> readers_of(const ir::Model& model, ir::ValueId value);
+
+}  // namespace assay::surgery

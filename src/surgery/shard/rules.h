@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "surgery/shard/region.h"
+
+namespace assay::surgery {
+
+// What an operator needs, so that one of its results is split. Error (unsupported) where it cannot be.
+struct SplitRule {
+  std::string_view op;
+  std::string_view domain;  // `*`: any
+  void (*follow)(Region& region, ir::NodeId node, uint32_t result, const Split& split);
+  bool keeps_groups = false;  // a split of groups is handed on as it is
+};
+
+std::span<const SplitRule> element_rules();    // element by element, and along one dim
+std::span<const SplitRule> layout_rules();     // Reshape, Transpose, Concat, Slice, Split
+std::span<const SplitRule> product_rules();    // products and (de)quantization
+std::span<const SplitRule> attention_rules();  // and rotary embedding
+
+const SplitRule* find_rule(const ShapeFacts& facts, ir::NodeId node);
+bool is_attention(const ShapeFacts& facts, ir::NodeId node);
+
+// Whether a region may end at this node, and what that needs.
+bool is_root(const ShapeFacts& facts, ir::NodeId node);
+void need_rows(Region& region, ir::NodeId root);
+
+}  // namespace assay::surgery

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ops/inference.h"
+
+namespace assay::surgery {
+
+// What is known of shapes before a model is split. Dims are counted from the end: 1 is the last one.
+class ShapeFacts {
+ public:
+  explicit ShapeFacts(ir::Model& model);
+
+  const ir::Model& model() const { return model_; }
+  std::optional<int64_t> rank(ir::ValueId value) const;
+  std::optional<int64_t> dim(ir::ValueId value, int64_t from_end) const;  // where it is a number
+  // The last dim, also behind attention plugins, of whose results nothing is declared.
+  std::optional<int64_t> width(ir::ValueId value) const;
+  // The Concat that puts Q, K and V of an attention plugin behind each other; invalid: they come apart.
+  ir::NodeId find_stack(ir::NodeId node) const;
+  // An axis of the node's first operand, counted from the end, from 1 on. Error (unsupported) where that is not known.
+  int64_t axis_from_end(ir::NodeId node, int64_t axis) const;
+  // The elements of a small integer tensor, those that are known.
+  std::optional<std::vector<std::optional<int64_t>>> elements(ir::ValueId value) const;
+  // The single number of a value that is the same in every run; of one that few operators compute from shapes, too.
+  std::optional<double> number(ir::ValueId value, int most_steps = 12) const;
+  // An initializer, or what a node Constant gives, with its elements at hand; nullptr for others.
+  const tensor::Tensor* constant(ir::ValueId value) const;
+  // A constant, or one behind DequantizeLinear, Transpose, Cast and Identity.
+  bool is_weight(ir::ValueId value) const;
+
+  // Operators of ONNX have the domain ``; a node that calls a function of the model has no operator.
+  std::string_view op(ir::NodeId node) const;
+  std::string_view domain(ir::NodeId node) const;
+  ops::Node attributes(ir::NodeId node) const;
+  // Left-out operands are invalid.
+  ir::ValueId operand(ir::NodeId node, uint32_t index) const;
+
+ private:
+  std::optional<double> computed_number(ir::NodeId node, int most_steps) const;
+
+  const ir::Model& model_;
+  ops::Inference inference_;
+  ops::Resolver callees_;
+};
+
+}  // namespace assay::surgery

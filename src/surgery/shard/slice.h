@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/tensor.h"
+
+namespace assay::surgery {
+
+// One of `count` equal parts of a tensor.
+struct Part {
+  size_t axis = 0;
+  int64_t index = 0;
+  int64_t count = 1;
+  int64_t groups = 1;  // the axis holds so many things behind each other, each of which is split
+};
+
+// The part as a tensor of its own. Its elements are copied when they are asked for, and streamed without a copy of the
+// whole; the axis must divide evenly.
+tensor::Tensor slice_of(const tensor::Tensor& tensor, const Part& part);
+
+}  // namespace assay::surgery

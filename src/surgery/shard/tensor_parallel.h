@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/shard_hints.h"
+#include "ir/model.h"
+#include "surgery/shard/shard.h"
+#include "surgery/shard/slice.h"
+
+namespace assay::surgery {
+
+// A product or an attention node that every rank computes as a whole, and why.
+struct LeftWhole {
+  std::string node;
+  std::string reason;
+  bool is_attention = false;
+};
+
+// An initializer of which each rank has its part.
+struct RankedWeight {
+  ir::ValueId value;
+  tensor::Tensor whole;
+  Part part;
+};
+
+struct TensorSharding {
+  std::vector<ShardStep> steps;  // `slice`, `divide`, `all_reduce`
+  std::vector<LeftWhole> left;
+  std::vector<RankedWeight> weights;
+};
+
+// Splits weights over the ranks of the hints (tensor parallelism): attention by heads, and products with linear and
+// other operators between them. The model becomes that of rank 0. What cannot be followed stays whole. The graph must
+// be in order and stays so. Error (usage) for heads that ranks cannot share, and where there is nothing to be split.
+TensorSharding shard_tensors(ir::Model& model, const formats::ShardHints& hints);
+
+// Makes the model that of another rank.
+void set_rank(ir::Model& model, const TensorSharding& sharding, int64_t rank);
+
+}  // namespace assay::surgery

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""`multi-device shard` beside Polygraphy's, on models of the structure of its own tests, and run in ONNX Runtime:
+shard_test.py ASSAY
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy
+import onnx
+import onnxruntime
+import yaml
+from onnx import TensorProto, helper, numpy_helper
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+PEER = pathlib.Path(sys.executable).parent / "polygraphy"
+RANKS = 2
+
+
+def tensor(name, shape=(4,), dtype=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, dtype, shape)
+
+
+def model_of(nodes, inputs, outputs, weights=(), domain=""):
+    nodes = [helper.make_node(op, i, o, f"n{at}", **attributes) for at, (op, i, o, attributes) in enumerate(nodes)]
+    opsets = [helper.make_opsetid("", 17)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    return helper.make_model(helper.make_graph(nodes, "g", inputs, outputs, weights), opset_imports=opsets,
+                             ir_version=8)
+
+
+def weight(name, *shape):
+    numbers = numpy.random.default_rng(len(name) + ord(name[-1])).standard_normal(shape) / 4
+    return numpy_helper.from_array(numbers.astype(numpy.float32), name)
+
+
+def attention(layers):
+    """Layers (q, k, v, o); what no layer gives is an input."""
+    nodes = []
+    for at, (q, k, v, o) in enumerate(layers):
+        nodes += [("MatMul", [q, k], [f"s{at}"], {}), ("Softmax", [f"s{at}"], [f"p{at}"], {"axis": -1}),
+                  ("MatMul", [f"p{at}", v], [o], {})]
+    given = {layer[3] for layer in layers}
+    names = dict.fromkeys(name for layer in layers for name in layer[:3] if name not in given)
+    return model_of(nodes, [tensor(name, (8, 8, 8)) for name in names], [tensor(layers[-1][3], (8, 8, 8))])
+
+
+def projections(hidden, kv_width):
+    """The weights of one layer: attention and a gated block."""
+    return [weight("wq", hidden, hidden), weight("wk", hidden, kv_width), weight("wv", hidden, kv_width),
+            weight("wo", hidden, hidden), weight("gate", hidden, 2 * hidden), weight("up", hidden, 2 * hidden),
+            weight("down", 2 * hidden, hidden)]
+
+
+BLOCK = [("MatMul", ["h", "gate"], ["g"], {}), ("Sigmoid", ["g"], ["s"], {}), ("Mul", ["g", "s"], ["a"], {}),
+         ("MatMul", ["h", "up"], ["u"], {}), ("Mul", ["a", "u"], ["m"], {}), ("MatMul", ["m", "down"], ["y"], {})]
+QKV = [("MatMul", ["x", "wq"], ["q"], {}), ("MatMul", ["x", "wk"], ["k"], {}), ("MatMul", ["x", "wv"], ["v"], {})]
+
+
+def plugin_layer(is_stacked):
+    """A layer with TensorRT's attention plugin and Q, K, V stacked or not."""
+    heads = {"num_q_heads": 4, "num_kv_heads": 2}
+    rest = ["past", "lengths", "rope", "start"]
+    if is_stacked:
+        core = [("Concat", ["q", "k", "v"], ["qkv"], {"axis": -1}),
+                ("AttentionPlugin", ["qkv", *rest, ""], ["z", "present"], heads)]
+    else:
+        core = [("AttentionPlugin", ["q", "k", "v", *rest], ["z", "present"], heads)]
+    cache = (1, 2, 2, 16, 8)
+    inputs = [tensor("x", (1, 3, 32)), tensor("past", cache), tensor("lengths", (1,), TensorProto.INT32),
+              tensor("rope", (1, 16, 4)), tensor("start", (1,), TensorProto.INT32)]
+    outputs = [tensor("y", (1, 3, 32)), tensor("present", cache)]
+    nodes = QKV + core + [("MatMul", ["z", "wo"], ["h"], {})] + BLOCK
+    return model_of(nodes, inputs, outputs, projections(32, 16))
+
+
+def quantized(model):
+    """The model with its weights in int8, transposed, with scales of blocks that are in int8 themselves."""
+    old = {item.name: numpy_helper.to_array(item) for item in model.graph.initializer}
+    nodes, weights = [], [numpy_helper.from_array(numpy.float32(0.01), "unit")]
+    for name, values in old.items():
+        inner, outer = values.shape
+        random = numpy.random.default_rng(inner + outer)
+        weights += [numpy_helper.from_array(random.integers(-99, 99, (outer, inner), dtype=numpy.int8), name + "_q"),
+                    numpy_helper.from_array(random.integers(1, 99, (outer, inner // 8), dtype=numpy.int8), name + "_s")]
+        for op, inputs, output, attributes in (
+                ("DequantizeLinear", [name + "_s", "unit"], name + "_t", {}),
+                ("DequantizeLinear", [name + "_q", name + "_t"], name + "_d", {"axis": 1, "block_size": 8}),
+                ("Transpose", [name + "_d"], name, {"perm": [1, 0]})):
+            nodes.append(helper.make_node(op, inputs, [output], output, **attributes))
+    nodes += model.graph.node
+    graph = helper.make_graph(nodes, "g", model.graph.input, model.graph.output, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def query_layer():
+    """A layer of ONNX Runtime's grouped attention, with a cache."""
+    past = (1, 2, "past", 8)
+    inputs = [tensor("x", (1, 1, 32)), tensor("pk", past), tensor("pv", past),
+              tensor("seqlens", (1,), TensorProto.INT32), tensor("total", (1,), TensorProto.INT32)]
+    outputs = [tensor("y", (1, 1, 32)), tensor("nk", (1, 2, "now", 8)), tensor("nv", (1, 2, "now", 8))]
+    core = [("GroupQueryAttention", ["q", "k", "v", "pk", "pv", "seqlens", "total"], ["z", "nk", "nv"],
+             {"num_heads": 4, "kv_num_heads": 2, "domain": "com.microsoft"})]
+    nodes = QKV + core + [("MatMul", ["z", "wo"], ["h"], {})] + BLOCK
+    return model_of(nodes, inputs, outputs, projections(32, 16), "com.microsoft")
+
+
+def run(*words, status=0):
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    if status is not None and result.returncode != status:
+        raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def collectives(path):
+    count = {}
+    for node in onnx.load(path).graph.node:
+        for attribute in node.attribute:
+            if attribute.name == "collective_operation":
+                count[attribute.s] = count.get(attribute.s, 0) + 1
+    return count
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def save(self, model, name="m.onnx"):
+        onnx.save(model, self.path / name)
+        return self.path / name
+
+
+class Sharding(InFolder):
+    def shard(self, model, *words):
+        path = self.save(model)
+        run(PEER, "multi-device", "shard", path, *words, "-o", self.path / "peer.onnx")
+        run(PROGRAM, "multi-device", "shard", path, *words, "-o", self.path / "ours.onnx")
+        self.assertEqual(collectives(self.path / "peer.onnx"), collectives(self.path / "ours.onnx"))
+        return collectives(self.path / "ours.onnx")
+
+    def check(self):
+        """Sound but for the operator that ONNX does not have; outputs as they were."""
+        before, after = onnx.load(self.path / "m.onnx"), onnx.load(self.path / "ours.onnx")
+        self.assertEqual(list(before.graph.output), list(after.graph.output))
+        for node in after.graph.node:
+            if node.op_type in ("DistCollective", "Attention"):
+                node.domain = "own"
+        after.opset_import.append(helper.make_opsetid("own", 1))
+        onnx.checker.check_model(after, full_check=True)
+
+    def test_counts_of_the_peer(self):
+        one = self.shard(attention([("q", "k", "v", "o")]), "--one-shot")
+        self.assertEqual(one, {b"reduce_scatter": 3, b"all_gather": 3})
+        self.check()
+        same = self.shard(attention([("q", "q", "q", "o")]), "--one-shot")
+        self.assertEqual(same, {b"reduce_scatter": 1, b"all_gather": 1})
+        self.check()
+        self.shard(attention([("q", "k", "v", "h"), ("h", "k2", "v2", "o")]), "--one-shot")
+        self.check()
+        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", "--cp-type", "fused", "--gpus", "2")
+        self.check()
+        swap = ("--i-idx", "1", "--o-idx", "1", "--k-idx", "1", "--v-idx", "1")
+        self.shard(attention([("q", "k", "v", "o")]), "--one-shot", *swap)
+        self.check()
+
+    def test_hints_are_the_peers(self):
+        path = self.save(attention([("q", "k", "v", "o")]))
+        for words in ((), ("--gpus", "2", "--groups", "0", "1"), ("--cp-type", "fused", "--q-shuffle", "0", "2", "1")):
+            run(PEER, "template", "shard-hints", path, *words, "-o", self.path / "peer.json")
+            run(PROGRAM, "template", "shard-hints", path, *words, "-o", self.path / "ours.json")
+            peer, ours = (yaml.safe_load((self.path / f"{name}.json").read_text()) for name in ("peer", "ours"))
+            for hints in (peer, ours):
+                hints["inputs"].sort(key=lambda item: item["name"])  # the peer's come in no order
+            self.assertEqual(peer, ours)
+        run(PROGRAM, "multi-device", "shard", path, "-s", self.path / "peer.json", "-o", self.path / "ours.onnx")
+
+
+def weights_of(model):
+    return {item.name: numpy_helper.to_array(item) for item in model.graph.initializer}
+
+
+def shapes_of(values):
+    return {value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim] for value in values}
+
+
+def sums_of(model):
+    """Producer and attributes of what each all_reduce adds up."""
+    producers = {name: node.name for node in model.graph.node for name in node.output}
+    return sorted((producers[node.input[0]], sorted((a.name, str(helper.get_attribute_value(a))) for a in node.attribute))
+                  for node in model.graph.node if node.op_type == "DistCollective")
+
+
+class TensorParallel(InFolder):
+    WORDS = ("--one-shot", "--parallelism", "TP", "--nb-rank", RANKS)
+
+    def ranks(self, name):
+        return [onnx.load(self.path / f"{name}_tp{RANKS}_rank{rank}.onnx") for rank in range(RANKS)]
+
+    def test_structure_and_weights_are_the_peers(self):
+        for model in (plugin_layer(False), plugin_layer(True), quantized(plugin_layer(False))):
+            path = self.save(model)
+            for program, folder in ((PEER, "peer"), (PROGRAM, "ours")):
+                (self.path / folder).mkdir(exist_ok=True)
+                run(program, "multi-device", "shard", path, *self.WORDS, "-o", self.path / folder / "m.onnx")
+            self.assertEqual(sorted(os.listdir(self.path / "peer")), sorted(os.listdir(self.path / "ours")))
+            for peer, ours in zip(self.ranks("peer/m"), self.ranks("ours/m")):
+                self.assertEqual(sums_of(peer), sums_of(ours))
+                self.assertEqual(len(sums_of(ours)), 2)
+                theirs, own = weights_of(peer), weights_of(ours)
+                self.assertEqual(theirs.keys(), own.keys())
+                for name, expected in theirs.items():
+                    numpy.testing.assert_array_equal(own[name], expected, name)
+                heads = [{a.name: a.i for a in node.attribute} for model in (peer, ours) for node in model.graph.node
+                         if node.op_type == "AttentionPlugin"]
+                self.assertEqual(heads, [{"num_q_heads": 2, "num_kv_heads": 1}] * 2)
+                self.assertEqual(shapes_of(ours.graph.input), shapes_of(peer.graph.input))
+                self.assertEqual(shapes_of(ours.graph.output)["y"], [1, 3, 32])  # the peer renames it
+                self.assertEqual(shapes_of(ours.graph.output)["present"], [1, 2, 1, 16, 8])
+
+    def test_models_without_foreign_nodes_pass_the_checker(self):
+        run(PROGRAM, "multi-device", "shard", self.save(plugin_layer(True)), *self.WORDS, "-o", self.path / "m.onnx")
+        for model in self.ranks("m"):
+            for node in model.graph.node:
+                if node.op_type in ("DistCollective", "AttentionPlugin"):
+                    node.domain = "own"
+            model.opset_import.append(helper.make_opsetid("own", 1))
+            onnx.checker.check_model(model, full_check=True)
+
+    def test_onnx_runtime_gives_the_same_with_sums_over_ranks(self):
+        path = self.save(query_layer())
+        run(PROGRAM, "multi-device", "shard", path, *self.WORDS, "-o", self.path / "m.onnx")
+        random = numpy.random.default_rng(3)
+        feeds = {name: random.standard_normal(shape).astype(numpy.float32)
+                 for name, shape in (("x", (1, 1, 32)), ("pk", (1, 2, 4, 8)), ("pv", (1, 2, 4, 8)))}
+        feeds["seqlens"], feeds["total"] = numpy.array([4], numpy.int32), numpy.array([5], numpy.int32)
+        whole = dict(zip(("y", "nk", "nv"), onnxruntime.InferenceSession(path).run(None, feeds)))
+        found = self.run_ranks([dict(feeds, pk=feeds["pk"][:, [rank]], pv=feeds["pv"][:, [rank]])
+                                for rank in range(RANKS)])
+        for rank, outputs in enumerate(found):
+            numpy.testing.assert_allclose(outputs["y"], whole["y"], rtol=1e-5, atol=1e-5)
+            for name in ("nk", "nv"):
+                numpy.testing.assert_allclose(outputs[name], whole[name][:, [rank]], rtol=1e-5, atol=1e-6)
+
+    def run_ranks(self, feeds):
+        """Each collective is taken out: its operand is an output, its result an input that all ranks share."""
+        models = self.ranks("m")
+        sums = [[node for node in model.graph.node if node.op_type == "DistCollective"] for model in models]
+        for at in range(len(sums[0])):
+            parts = [self.run_rank(model, given, nodes, [nodes[at].input[0]])[0]
+                     for model, given, nodes in zip(models, feeds, sums)]
+            for given, nodes in zip(feeds, sums):
+                given[nodes[at].output[0]] = numpy.sum(parts, axis=0, dtype=numpy.float32)
+        names = ["nk", "nv"]
+        return [dict(zip(names, self.run_rank(model, given, nodes, names)), y=given[nodes[-1].output[0]])
+                for model, given, nodes in zip(models, feeds, sums)]
+
+    def run_rank(self, model, feeds, collectives_of_rank, wanted):
+        own = onnx.ModelProto()
+        own.CopyFrom(model)
+        sums = [node.output[0] for node in collectives_of_rank]
+        for node in [node for node in own.graph.node if node.op_type == "DistCollective"]:
+            own.graph.node.remove(node)
+        own.graph.input.extend(tensor(name, (1, 1, 32)) for name in sums)
+        del own.graph.output[:]
+        own.graph.output.extend(tensor(name, None) for name in wanted)
+        given = {name: feeds.get(name, numpy.zeros((1, 1, 32), numpy.float32))
+                 for name in [value.name for value in own.graph.input]}
+        return onnxruntime.InferenceSession(own.SerializeToString()).run(wanted, given)
+
+
+if __name__ == "__main__":
+    unittest.main()
