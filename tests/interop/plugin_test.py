@@ -7,12 +7,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 import onnx
 import yaml
+from in_folder import InFolder, run
 from onnx import TensorProto, helper, numpy_helper
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -90,36 +90,18 @@ def toy():
                     [tensor("i1"), tensor("i2")], [tensor("e1"), tensor("e2")])
 
 
-def run(*words, status=0):
-    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
-    if status is not None and result.returncode != status:
-        raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def nodes_of(path):
     return [(node.op_type, node.name, list(node.input), list(node.output),
              {a.name: helper.get_attribute_value(a) for a in node.attribute}) for node in onnx.load(path).graph.node]
 
 
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = pathlib.Path(self.folder.name)
-
-    def save(self, model, name="m.onnx"):
-        onnx.save(model, self.path / name)
-        return self.path / name
-
+class Plugins(InFolder):
     def plugins(self, folder, file, text):
         path = self.path / folder / "toyPlugin"
         path.mkdir(parents=True)
         (path / file).write_text(text)
         return self.path / folder
 
-
-class Plugins(InFolder):
     def test_scripts_of_the_peer_and_patterns_of_ours_match_the_same(self):
         model = self.save(toy())
         scripts = self.plugins("scripts", "pattern.py", SCRIPT)

@@ -5,15 +5,14 @@ shard_test.py ASSAY
 
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy
 import onnx
 import onnxruntime
 import yaml
+from in_folder import InFolder, run
 from onnx import TensorProto, helper, numpy_helper
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -108,13 +107,6 @@ def query_layer():
     return model_of(nodes, inputs, outputs, projections(32, 16), "com.microsoft")
 
 
-def run(*words, status=0):
-    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
-    if status is not None and result.returncode != status:
-        raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def collectives(path):
     count = {}
     for node in onnx.load(path).graph.node:
@@ -122,17 +114,6 @@ def collectives(path):
             if attribute.name == "collective_operation":
                 count[attribute.s] = count.get(attribute.s, 0) + 1
     return count
-
-
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.path = pathlib.Path(self.folder.name)
-
-    def save(self, model, name="m.onnx"):
-        onnx.save(model, self.path / name)
-        return self.path / name
 
 
 class Sharding(InFolder):

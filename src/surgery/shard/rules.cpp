@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
+#include "ir/verify.h"
+
 namespace assay::surgery {
 namespace {
 
@@ -14,6 +17,10 @@ const SplitRule* find_in(std::span<const SplitRule> rules, const ShapeFacts& fac
 }
 
 }  // namespace
+
+void refuse(const Region& region, ir::NodeId node, std::string_view why) {
+  fail(ErrorCode::unsupported, "{} {}", ir::describe(region.facts().model(), node), why);
+}
 
 const SplitRule* find_rule(const ShapeFacts& facts, ir::NodeId node) {
   for (const std::span<const SplitRule> rules : {element_rules(), layout_rules(), product_rules(), attention_rules()}) {

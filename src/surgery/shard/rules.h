@@ -20,6 +20,9 @@ std::span<const SplitRule> layout_rules();     // Reshape, Transpose, Concat, Sl
 std::span<const SplitRule> product_rules();    // products and (de)quantization
 std::span<const SplitRule> attention_rules();  // and rotary embedding
 
+// Why a rule cannot split the node, as the end of a sentence. Throws Error (unsupported).
+[[noreturn]] void refuse(const Region& region, ir::NodeId node, std::string_view why);
+
 const SplitRule* find_rule(const ShapeFacts& facts, ir::NodeId node);
 bool is_attention(const ShapeFacts& facts, ir::NodeId node);
 

@@ -12,10 +12,6 @@ using ir::ValueId;
 
 constexpr int64_t kHeads = 3;  // the dim of heads in caches, masks and operands of four dims
 
-[[noreturn]] void refuse(const Region& region, NodeId node, std::string_view why) {
-  fail(ErrorCode::unsupported, "{} {}", ir::describe(region.facts().model(), node), why);
-}
-
 struct Heads {
   int64_t q = 0;
   int64_t kv = 0;

@@ -1,7 +1,5 @@
 #include <array>
 
-#include "base/error.h"
-#include "ir/verify.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -32,9 +30,8 @@ void follow_product(Region& region, NodeId node, uint32_t, const Split& split) {
   if (!is_constant(0) && !is_constant(1)) region.note_nonlinear();
 }
 
-void refuse_axis(const Region& region, NodeId node) {
-  fail(ErrorCode::unsupported, "{} works along the dim that would be split",
-       ir::describe(region.facts().model(), node));
+[[noreturn]] void refuse_axis(const Region& region, NodeId node) {
+  refuse(region, node, "works along the dim that would be split");
 }
 
 void follow_softmax(Region& region, NodeId node, uint32_t, const Split& split) {

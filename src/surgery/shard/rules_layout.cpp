@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
-#include "ir/verify.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -10,10 +8,6 @@ namespace {
 
 using ir::NodeId;
 using ir::ValueId;
-
-[[noreturn]] void refuse(const Region& region, NodeId node, std::string_view why) {
-  fail(ErrorCode::unsupported, "{} {}", ir::describe(region.facts().model(), node), why);
-}
 
 void follow_transpose(Region& region, NodeId node, uint32_t, const Split& split) {
   const std::vector<int64_t> order = region.facts().attributes(node).integers("perm");

@@ -1,7 +1,5 @@
 #include <array>
 
-#include "base/error.h"
-#include "ir/verify.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -9,10 +7,6 @@ namespace {
 
 using ir::NodeId;
 using ir::ValueId;
-
-[[noreturn]] void refuse(const Region& region, NodeId node, std::string_view why) {
-  fail(ErrorCode::unsupported, "{} {}", ir::describe(region.facts().model(), node), why);
-}
 
 int64_t size_of(const Region& region, NodeId node, uint32_t index, int64_t dim) {
   const std::optional<int64_t> size = region.facts().dim(region.facts().operand(node, index), dim);

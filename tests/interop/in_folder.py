@@ -1,0 +1,26 @@
+"""Tests that run programs on the models of a folder of their own."""
+
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import onnx
+
+
+def run(*words, status=0):
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    if status is not None and result.returncode != status:
+        raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def save(self, model, name="m.onnx"):
+        onnx.save(model, self.path / name)
+        return self.path / name
