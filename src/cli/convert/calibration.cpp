@@ -85,7 +85,7 @@ class RangeFinder {
     std::vector<std::string> missing = names;
     std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
     if (missing.empty()) return ranges;
-    if (!has_cache || has_calibration_data(arguments_)) {
+    if (!has_cache || has_input_data(arguments_)) {
       measure(missing, ranges);
       return ranges;
     }
@@ -104,7 +104,7 @@ class RangeFinder {
   }
 
   void measure(const std::vector<std::string>& names, passes::ValueRanges& ranges) {
-    if (!has_calibration_data(arguments_)) {
+    if (!has_input_data(arguments_)) {
       job_.loaded.findings.warn(
           "calibration", "",
           "ranges are taken from made-up inputs: accuracy on real ones needs --data-loader-script "

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "cli/convert/layers.h"
 #include "cli/convert/measurement.h"
+#include "cli/input_data.h"
 #include "cli/options/groups/backends.h"
-#include "cli/options/groups/data.h"
 #include "cli/options/values.h"
 #include "passes/precision/convert_floats.h"
 #include "report/text_conversion.h"
@@ -28,9 +28,7 @@ DType asked_half(const Arguments& arguments, bool is_onnx) {
   return float16 ? DType::float16 : bfloat16 ? DType::bfloat16 : DType::undefined;
 }
 
-bool measures_ranges(const Arguments& arguments) {
-  return arguments.flag("--measure") || has_calibration_data(arguments);
-}
+bool measures_ranges(const Arguments& arguments) { return arguments.flag("--measure") || has_input_data(arguments); }
 
 bool measures_errors(const Arguments& arguments) {
   return measures_ranges(arguments) || arguments.flag("--report-error");
@@ -62,12 +60,9 @@ passes::HalfOptions parse_options(const Arguments& arguments, DType half) {
 
 void check_measuring(const Arguments& arguments, const passes::HalfOptions& options) {
   static_cast<void>(margin(arguments));
-  static_cast<void>(generate_options(arguments));
+  check_input_data(arguments);
   if (measures_errors(arguments) && !options.keeps_interface) {
     fail(ErrorCode::usage, "errors cannot be measured with --no-keep-io-types: both models need the same inputs");
-  }
-  if (arguments.has("--load-inputs") && arguments.has("--data-loader-script")) {
-    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both say where inputs come from: give one of them");
   }
 }
 
@@ -240,7 +235,7 @@ std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
   return half == DType::float16 ? "fp16" : "bf16";
 }
 
-std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), calibration_data_group(), data_group()}; }
+std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), input_data_group()}; }
 
 void convert_to_half(ConversionJob& job) { HalfJob(job, asked_half(job.arguments, true)).run(); }
 

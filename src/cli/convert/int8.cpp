@@ -7,7 +7,7 @@
 #include "cli/convert/calibration.h"
 #include "cli/convert/layer_errors.h"
 #include "cli/convert/layers.h"
-#include "cli/options/groups/data.h"
+#include "cli/input_data.h"
 #include "cli/options/values.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/insert_qdq.h"
@@ -55,16 +55,13 @@ std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
 void check_words(const Arguments& arguments) {
   static_cast<void>(error_bound(arguments));
   static_cast<void>(calibration_options(arguments));
-  static_cast<void>(generate_options(arguments));
+  check_input_data(arguments);
   static_cast<void>(layer_precisions(arguments));
   if (arguments.flag("--per-tensor") && arguments.flag("--per-channel")) {
     fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: give one of them");
   }
   if (arguments.flag("--asymmetric") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--asymmetric needs both ends of each range, of which a calibration cache has none");
-  }
-  if (arguments.has("--load-inputs") && arguments.has("--data-loader-script")) {
-    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both say where inputs come from: give one of them");
   }
 }
 

@@ -112,7 +112,7 @@ Measurement::Measurement(const ConversionJob& job, std::string backend)
       session_(session_options(job.arguments)),
       model_(load_copy(job)),
       findings_(job.loaded.findings),
-      data_(calibration_data(model_, job.arguments, job.environment, findings_)),
+      data_(input_data(model_, job.arguments, job.environment, findings_)),
       taps_(plan_taps(job)) {}
 
 exec::TapPlan Measurement::plan_taps(const ConversionJob& job) {

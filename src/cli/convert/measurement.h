@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/convert/calibration_data.h"
 #include "cli/convert/conversion.h"
+#include "cli/input_data.h"
 #include "exec/tap_plan.h"
 #include "quantize/calibrate.h"
 #include "quantize/ranges.h"
@@ -45,7 +45,7 @@ class Measurement {
   exec::SessionOptions session_;
   ir::Model model_;
   Diagnostics& findings_;
-  CalibrationData data_;
+  InputData data_;
   exec::TapPlan taps_;
 };
 

@@ -28,6 +28,7 @@ class EditJob {
   LoadedModel& loaded() { return *loaded_; }
   ir::Model& model() { return loaded_->model; }
   Diagnostics& findings() { return loaded_->findings; }
+  Environment& environment() { return environment_; }
   Log& log() { return environment_.log; }
 
   // For the report.

@@ -15,24 +15,9 @@ namespace {
 using ir::ValueId;
 using Seen = std::map<ValueId, std::pair<tensor::DType, tensor::Shape>>;
 
-std::vector<ops::InputDatum> make_inputs(const LoadedModel& loaded, const exec::GenerateOptions& options,
-                                         Diagnostics& findings) {
-  std::map<std::string_view, ValueId> by_name;
-  for (const ValueId input : loaded.model[loaded.model.main_graph()].inputs) {
-    by_name.emplace(loaded.model.text(loaded.model[input].name), input);
-  }
-  std::vector<ops::InputDatum> inputs;
-  for (exec::Feed& feed : exec::generate_inputs(loaded.model, options, findings)) {
-    inputs.push_back({by_name.at(feed.name), std::move(feed.value)});
-  }
-  return inputs;
-}
-
-Seen run(LoadedModel& loaded, std::span<const ValueId> values, const exec::GenerateOptions& options) {
-  const std::vector<ops::InputDatum> inputs = make_inputs(loaded, options, loaded.findings);
-  ops::InterpreterOptions limits;
-  limits.max_memory_bytes = options.max_bytes;
-  ops::Interpreter interpreter(loaded.model, limits);
+Seen run(LoadedModel& loaded, std::span<const ValueId> values, const InputData& data) {
+  const std::vector<ops::InputDatum> inputs = first_inputs(loaded.model, data, loaded.findings);
+  ops::Interpreter interpreter(loaded.model, {});
   Seen seen;
   const auto sink = [&](ValueId value, const tensor::Datum& datum) {
     if (datum.is_tensor()) seen[value] = {datum.declared(), datum.tensor().shape()};
@@ -49,9 +34,9 @@ Seen run(LoadedModel& loaded, std::span<const ValueId> values, const exec::Gener
 
 }  // namespace
 
-void observe_types(LoadedModel& loaded, std::span<const ValueId> values, const exec::GenerateOptions& options) {
+void observe_types(LoadedModel& loaded, std::span<const ValueId> values, const InputData& data) {
   loaded.findings.warn("fallback", "", "types and shapes are those of one run: dynamic dims may have become static");
-  const Seen seen = run(loaded, values, options);
+  const Seen seen = run(loaded, values, data);
   ir::Edit edit(loaded.model);
   for (const auto& [value, type] : seen) {
     std::vector<ir::DimId> dims;

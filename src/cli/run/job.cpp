@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/input_data.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/run/pictures.h"
@@ -190,12 +191,7 @@ class Job {
       request_.data.roles = inspect::input_roles(loaded_->model);
       return exec::generated_source(loaded_->model, request_.data, request_.iterations, loaded_->findings);
     }
-    formats::SavedInputs inputs;
-    for (const std::string& path : request_.load_inputs) {
-      log_.info("Loading input data from " + printable(path));
-      for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
-    }
-    if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
+    std::vector<tensor::NamedData> inputs = load_inputs(request_.load_inputs, log_);
     request_.iterations = inputs.size();
     return exec::saved_source(std::move(inputs));
   }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/input_data.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
@@ -67,9 +68,7 @@ void read_files(const Arguments& arguments, RunRequest& request) {
   if (!request.save_inputs.empty() && request.save_inputs == request.save_outputs) {
     fail(ErrorCode::usage, "--save-inputs and --save-outputs name the same file `{}`", printable(request.save_inputs));
   }
-  if (arguments.value("--data-loader-backend-module") == "torch") {
-    fail(ErrorCode::unsupported, "--data-loader-backend-module torch: only the stream of numpy can be reproduced");
-  }
+  check_input_data(arguments);
 }
 
 void read_isolation(const Arguments& arguments, RunRequest& request) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/input_data.h"
 
 namespace assay::cli {
 namespace {
@@ -25,16 +26,9 @@ results::OutputComparison verdict_about(const std::string& name, bool passed, co
 
 ScriptRequest parse_scripts(const Arguments& arguments) {
   ScriptRequest request;
-  request.data_loader = script(arguments, "--data-loader-script", "load_data");
-  if (arguments.has("--data-loader-func-name")) {
-    if (!request.data_loader) fail(ErrorCode::usage, "--data-loader-func-name needs --data-loader-script");
-    request.data_loader->function = arguments.value("--data-loader-func-name");
-  }
+  request.data_loader = data_loader(arguments);
   request.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
   request.compare = script(arguments, "--compare-func-script", "compare_outputs");
-  if (request.data_loader && arguments.has("--load-inputs")) {
-    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both say where inputs come from: give one of them");
-  }
   return request;
 }
 

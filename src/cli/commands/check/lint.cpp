@@ -4,9 +4,9 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/input_data.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
-#include "cli/options/groups/data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
@@ -19,19 +19,18 @@ namespace {
 using results::LintLevel;
 
 // Data for the model's inputs; none where it cannot be made, which is a warning.
-std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const exec::GenerateOptions& options, Log& log) {
-  std::vector<ops::InputDatum> inputs;
+std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const Arguments& arguments, Environment& environment) {
   Diagnostics notes;
-  const auto made = attempt([&] { return exec::generate_inputs(loaded.model, options, notes); });
+  auto made = attempt([&] {
+    const InputData data = input_data(loaded.model, arguments, environment, notes);
+    return first_inputs(loaded.model, data, notes);
+  });
   if (const Error* error = std::get_if<Error>(&made)) {
-    if (error->code() == ErrorCode::usage) throw *error;
-    log.warning(fmt::format("the model is not run: {}", error->line()));
-    return inputs;
+    if (error->code() == ErrorCode::usage || has_input_data(arguments)) throw *error;
+    environment.log.warning(fmt::format("the model is not run: {}", error->line()));
+    return {};
   }
-  const std::vector<ir::ValueId> values = exec::required_inputs(loaded.model);
-  const std::vector<exec::Feed>& feeds = std::get<std::vector<exec::Feed>>(made);
-  for (size_t i = 0; i < values.size(); ++i) inputs.push_back({values[i], feeds[i].value});
-  return inputs;
+  return std::move(std::get<std::vector<ops::InputDatum>>(made));
 }
 
 LogLevel log_level(LintLevel level) {
@@ -54,7 +53,7 @@ bool has_level(const results::LintReport& report, LintLevel level) {
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const exec::SessionOptions limits = session_options(arguments);
-  const exec::GenerateOptions data = generate_options(arguments);
+  check_input_data(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   const std::string path = arguments.value("model_file");
@@ -64,7 +63,7 @@ int run(const Arguments& arguments, Environment& environment) {
   options.max_memory_bytes = limits.max_memory_bytes;
   options.max_steps = limits.max_steps;
   const std::vector<ops::InputDatum> inputs =
-      arguments.flag("--static") ? std::vector<ops::InputDatum>{} : make_inputs(loaded, data, environment.log);
+      arguments.flag("--static") ? std::vector<ops::InputDatum>{} : make_inputs(loaded, arguments, environment);
   results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, options);
   report.path = path;
   report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", checking.seconds()}};
@@ -108,8 +107,8 @@ Command command_check_lint() {
               "what can be checked is checked. Exit status: 0 clean or warnings only, 1 findings of level exception, 2 "
               "the file cannot be read.",
           .positionals = {model_positional()},
-          .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(), data_group(), limits_group(),
-                     json_group()},
+          .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
+                     input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},
           .run = run};
 }
 

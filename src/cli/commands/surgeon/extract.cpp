@@ -7,7 +7,7 @@
 #include "cli/edit/boundary_words.h"
 #include "cli/edit/edit_job.h"
 #include "cli/edit/observed_types.h"
-#include "cli/options/groups/data.h"
+#include "cli/input_data.h"
 #include "cli/options/groups/shape_inference.h"
 
 namespace assay::cli {
@@ -43,10 +43,13 @@ void complete_types(EditJob& job, const surgery::Extraction& extraction, const A
     const bool is_known = type && (job.model()[type].kind != ir::TypeKind::tensor || job.model()[type].ranked);
     if (value && (is_forced || !is_known)) wanted.push_back(value);
   }
-  const exec::GenerateOptions options = generate_options(arguments, kShapeOption);
-  if (is_forced) return observe_types(job.loaded(), wanted, options);
+  const auto observe = [&] {
+    const InputData data = input_data(job.model(), arguments, job.environment(), job.findings(), kShapeOption);
+    observe_types(job.loaded(), wanted, data);
+  };
+  if (is_forced) return observe();
   try {  // what stays open is said later
-    observe_types(job.loaded(), wanted, options);
+    observe();
   } catch (const Error& error) {
     job.findings().warn("fallback", "", "the model could not be run for its types: " + error.line());
   }
@@ -68,7 +71,7 @@ int run(const Arguments& arguments, Environment& environment) {
   if (arguments.flag("--shape-inference") && arguments.flag("--force-fallback-shape-inference")) {
     fail(ErrorCode::usage, "--shape-inference and --force-fallback-shape-inference exclude each other");
   }
-  generate_options(arguments, kShapeOption);  // wrong words are said before the model is read
+  check_input_data(arguments, kShapeOption);
   ir::Model& model = job.load();
   complete_types(job, extraction, arguments);
   surgery::extract(model, extraction, job.findings());
@@ -111,8 +114,8 @@ Command command_surgeon_extract() {
               "once on made-up inputs. Outputs that need more than the given inputs are an error that names what is "
               "missing.",
           .positionals = {model_positional()},
-          .groups = edit_groups(
-              {extraction_group(), inference_group(), data_group({kShapeOption, "--model-inputs", "--input-shapes"})}),
+          .groups = edit_groups({extraction_group(), inference_group(),
+                                 input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
           .run = run};
 }
 

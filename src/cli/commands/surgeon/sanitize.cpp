@@ -5,7 +5,7 @@
 #include "cli/edit/observed_types.h"
 #include "cli/edit/pass_job.h"
 #include "cli/edit/size_bounds.h"
-#include "cli/options/groups/data.h"
+#include "cli/input_data.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
@@ -128,14 +128,15 @@ void observe_all_types(const Arguments& arguments, EditJob& job) {
     const bool has_type = value.kind == ir::ValueKind::input || value.kind == ir::ValueKind::result;
     if (value.alive && has_type && value.graph == job.model().main_graph()) values.push_back(ir::ValueId{i});
   }
-  observe_types(job.loaded(), values, generate_options(arguments, kShapeOption));
+  const InputData data = input_data(job.model(), arguments, job.environment(), job.findings(), kShapeOption);
+  observe_types(job.loaded(), values, data);
 }
 
 int run(const Arguments& arguments, Environment& environment) {
   const PassRequest request = folding_request(arguments);
   const std::vector<surgery::Boundary> overrides = overrides_of(arguments);
   const std::vector<SizeBoundWord> bounds = parse_size_bounds(arguments.values("--set-unbounded-dds-upper-bound"));
-  generate_options(arguments, kShapeOption);  // wrong words are said before the model is read
+  check_input_data(arguments, kShapeOption);
   if (arguments.flag("--no-shape-inference") && arguments.flag("--force-fallback-shape-inference")) {
     fail(ErrorCode::usage, "--no-shape-inference and --force-fallback-shape-inference exclude each other");
   }
@@ -171,8 +172,8 @@ Command command_surgeon_sanitize() {
               "of the model stay the same bit for bit. Random nodes, quantisation and results that would make the "
               "file much larger are left alone; -v says which and why.",
           .positionals = {model_positional()},
-          .groups = edit_groups(
-              {sanitize_group(), pass_group(), data_group({kShapeOption, "--model-inputs", "--input-shapes"})}),
+          .groups = edit_groups({sanitize_group(), pass_group(),
+                                 input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
           .run = run};
 }
 

@@ -83,6 +83,24 @@ OptionGroup data_group(std::vector<std::string_view> shape_options) {
   };
 }
 
+std::vector<OptionRow> saved_input_rows() {
+  const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
+    return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
+  };
+  return {file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "inputs, in the place of made-up ones"),
+          file({"--data-loader-script"}, Arity::one,
+               "Python script (FILE[:FUNCTION], default function load_data) that gives the inputs"),
+          {.names = {"--data-loader-func-name"},
+           .metavar = "NAME",
+           .help = "older form of the function in --data-loader-script",
+           .hidden = true},
+          {.names = {"--data-loader-backend-module"},
+           .choices = {"numpy", "torch"},
+           .default_value = "numpy",
+           .help = "whose random stream the made-up inputs come from",
+           .hidden = true}};
+}
+
 exec::GenerateOptions generate_options(const Arguments& arguments, std::string_view shape_option) {
   exec::GenerateOptions options;
   const int64_t seed = parse_integer("--seed", arguments.value("--seed"));

@@ -1,8 +1,33 @@
 #include "cli/options/groups/run.h"
 
 #include "base/error.h"
+#include "cli/options/groups/data.h"
 
 namespace assay::cli {
+namespace {
+
+OptionGroup saved_files_group() {
+  const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
+    return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
+  };
+  return {
+      .title = "Saved Data",
+      .description =
+          "Inputs and outputs in files: JSON as the peer writes it, .npz, .npy, .safetensors, .raw; a path that "
+          "ends in / is a folder with one file an iteration",
+      .rows = {file({"--save-inputs", "--save-input-data"}, Arity::one, "save the inputs of all iterations"),
+               {.names = {"--save-input-blob"},
+                .arity = Arity::optional,
+                .metavar = "FOLDER",
+                .help = "save the raw bytes of each input below this folder; default: the current one"},
+               file({"--load-outputs", "--load-results"}, Arity::one_or_more,
+                    "saved outputs, compared like further runs behind the backends"),
+               file({"--save-outputs", "--save-results"}, Arity::one,
+                    "save the outputs of all backends and iterations")},
+  };
+}
+
+}  // namespace
 OptionGroup output_group() {
   return {
       .title = "Outputs",
@@ -72,36 +97,10 @@ OptionGroup inference_group() {
 }
 
 OptionGroup saved_data_group() {
-  const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
-    return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
-  };
-  return {
-      .title = "Saved Data",
-      .description =
-          "Inputs and outputs in files: JSON as the peer writes it, .npz, .npy, .safetensors, .raw; a path that "
-          "ends in / is a folder with one file an iteration",
-      .rows = {file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "inputs, in the place of made-up ones"),
-               file({"--data-loader-script"}, Arity::one,
-                    "Python script (FILE[:FUNCTION], default function load_data) that gives the inputs"),
-               {.names = {"--data-loader-func-name"},
-                .metavar = "NAME",
-                .help = "older form of the function in --data-loader-script",
-                .hidden = true},
-               {.names = {"--data-loader-backend-module"},
-                .choices = {"numpy", "torch"},
-                .default_value = "numpy",
-                .help = "whose random stream the made-up inputs come from",
-                .hidden = true},
-               file({"--save-inputs", "--save-input-data"}, Arity::one, "save the inputs of all iterations"),
-               {.names = {"--save-input-blob"},
-                .arity = Arity::optional,
-                .metavar = "FOLDER",
-                .help = "save the raw bytes of each input below this folder; default: the current one"},
-               file({"--load-outputs", "--load-results"}, Arity::one_or_more,
-                    "saved outputs, compared like further runs behind the backends"),
-               file({"--save-outputs", "--save-results"}, Arity::one,
-                    "save the outputs of all backends and iterations")},
-  };
+  OptionGroup group = saved_files_group();
+  std::vector<OptionRow> rows = saved_input_rows();
+  group.rows.insert(group.rows.begin(), rows.begin(), rows.end());
+  return group;
 }
 
 OptionGroup postprocess_group() {
