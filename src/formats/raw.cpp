@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "formats/input_blob.h"
 #include "formats/json/json_reader.h"
@@ -128,8 +129,7 @@ SavedInputs read_raw(const fs::path& folder) {
 void make_empty_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder))
-    fail(ErrorCode::io, "cannot make the folder `{}`: {}", folder.native(), error.message());
+  if (!is_folder(folder)) fail(ErrorCode::io, "cannot make the folder `{}`: {}", folder.native(), error.message());
   const bool is_empty = fs::is_empty(folder, error);
   if (error) fail(ErrorCode::io, "cannot read the folder `{}`: {}", folder.native(), error.message());
   if (!is_empty) fail(ErrorCode::usage, "cannot save to `{}`: the folder is not empty", folder.native());

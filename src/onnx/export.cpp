@@ -3,6 +3,7 @@
 #include <list>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "onnx/export/graph.h"
 #include "onnx/export/header.h"
@@ -155,7 +156,7 @@ Placement placement_for(const ir::Model& model, const fs::path& path, const Save
   placement.alignment = options.alignment;
   placement.one_file = options.one_file;
   placement.leaves_folder =
-      !model.source() || !is_same_folder(fs::absolute(model.source()->path()), fs::absolute(path));
+      !model.source() || !is_same_folder(absolute_path(model.source()->path()), absolute_path(path));
   if (options.external_name) {
     placement.external_name =
         options.external_name->empty() ? path.filename().string() + ".data" : *options.external_name;

@@ -6,6 +6,7 @@
 #include "backends/onnxrt/ort_options.h"
 #include "backends/onnxrt/ort_values.h"
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "exec/tapped_values.h"
 #include "ir/ir_version.h"
@@ -75,7 +76,7 @@ class Maker {
   std::shared_ptr<Holder> from_memory() const {
     const Owned<SessionOptions> session_options = make_options(library_, options_);
     if (encode_.keeps_external) {
-      const std::string folder = std::filesystem::absolute(options_.path).parent_path().string();
+      const std::string folder = absolute_path(options_.path).parent_path().string();
       library_.call(kAddConfigEntry, session_options.get(), "session.model_external_initializers_file_folder_path",
                     folder.c_str());
     }

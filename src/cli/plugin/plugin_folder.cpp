@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
 #include "formats/plugin_config.h"
@@ -24,7 +25,7 @@ std::vector<std::string> list_plugins(const std::string& folder) {
   std::vector<std::string> names;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const fs::path path = at->path();
-    if (fs::is_regular_file(path / kPatternName) || fs::is_regular_file(path / kScriptName)) {
+    if (is_file(path / kPatternName) || is_file(path / kScriptName)) {
       names.push_back(path.filename().string());
     }
   }
@@ -55,7 +56,7 @@ class PluginMatcher {
   results::PluginMatches match(const std::string& name) {
     const fs::path folder = fs::path(arguments_.value("--plugin-dir")) / name;
     const fs::path pattern = folder / kPatternName;
-    const bool is_declared = fs::is_regular_file(pattern);
+    const bool is_declared = is_file(pattern);
     const std::string path = (is_declared ? pattern : folder / kScriptName).string();
     return with_frame([&] { return fmt::format("`{}`", printable(path)); },
                       [&] { return is_declared ? match_pattern(path, name) : match_script(path); });

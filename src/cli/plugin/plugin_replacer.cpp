@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/temporary_folder.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
@@ -52,7 +53,7 @@ std::string PluginReplacer::script_of(const results::PluginMatches& plugin) cons
   if (!arguments_.has("--plugin-dir") || !is_folder_name) return "";
   const fs::path folder = fs::path(arguments_.value("--plugin-dir")) / plugin.name;
   const std::string script = (folder / kScriptName).string();
-  const bool is_used = fs::is_regular_file(script) && !fs::exists(folder / kPatternName);
+  const bool is_used = is_file(script) && !is_there(folder / kPatternName);
   return is_used && read_text(script).find(kFunction) != std::string::npos ? script : "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace assay::onnx {
@@ -46,7 +47,7 @@ std::shared_ptr<const MappedFile> ExternalFiles::map(const std::string& location
   if (!is_inside(path, folder)) {
     fail(ErrorCode::parse, "external data location `{}` is a link that leaves the model's folder", printable(location));
   }
-  if (!fs::is_regular_file(path)) {
+  if (!is_file(path)) {
     fail(ErrorCode::io, "external data location `{}` is not a file", printable(location));
   }
   return files_[location] = MappedFile::open(path);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/edit/pass_job.h"
 #include "cli/options/groups/shape_inference.h"
@@ -43,7 +44,7 @@ std::vector<std::string> rank_paths(const Arguments& arguments, const std::strin
   for (int64_t rank = 0; rank < ranks; ++rank) {
     const std::string name = fmt::format("{}_tp{}_rank{}.onnx", place.stem().string(), ranks, rank);
     paths.push_back(std::filesystem::path(place).replace_filename(name).string());
-    if (!arguments.has("--output") && !arguments.flag("--force") && std::filesystem::exists(paths.back())) {
+    if (!arguments.has("--output") && !arguments.flag("--force") && is_there(paths.back())) {
       fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it",
            printable(paths.back()));
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
@@ -89,7 +90,7 @@ int run(const Arguments& arguments, Environment& environment) {
   LoadedModel loaded = load_model(path, arguments, environment);
   const std::string outputs = output_lines(arguments, loaded.model, loaded.findings);
   print_findings(loaded.findings, environment);
-  write_script(arguments.value("--output"), script(arguments, fs::absolute(path).lexically_normal(), outputs),
+  write_script(arguments.value("--output"), script(arguments, absolute_path(path).lexically_normal(), outputs),
                environment);
   return kExitEqual;
 }

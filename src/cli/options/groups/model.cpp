@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
 #include "onnx/load.h"
@@ -101,7 +102,7 @@ LoadedModel load_model(const std::string& path, const Arguments& arguments, Envi
   const std::string type = arguments.value("--model-type");
   refuse_other_kinds(path, type);
   environment.log.info("Loading model: " +
-                       printable(path == "-" ? path : fs::absolute(path).lexically_normal().string()));
+                       printable(path == "-" ? path : absolute_path(path).lexically_normal().string()));
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Diagnostics findings;
   ir::Model model = onnx::load(path, load_options(arguments), findings);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace assay::cli {
@@ -27,7 +28,7 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
   if (arguments.has("--output")) {
     std::string path = arguments.value("--output");
     if (path.empty()) fail(ErrorCode::usage, "--output: expected the name of a file, got an empty word");
-    if (fs::is_directory(path)) {
+    if (is_folder(path)) {
       fail(ErrorCode::usage, "--output: `{}` is a folder; expected the name of a file", printable(path));
     }
     return path;
@@ -37,7 +38,7 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
   std::string path = (is_name ? fs::path(model).replace_filename(suffix)
                               : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))
                          .string();
-  if (!arguments.flag("--force") && fs::exists(path)) {
+  if (!arguments.flag("--force") && is_there(path)) {
     fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
   }
   return path;

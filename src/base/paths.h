@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+
+namespace assay {
+
+// What may not be looked at is not there; none of these throws.
+inline bool is_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+inline bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+inline bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// The path as it is where there is no current folder any more.
+inline std::filesystem::path absolute_path(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::filesystem::path full = std::filesystem::absolute(path, error);
+  return error ? path : full;
+}
+
+}  // namespace assay
