@@ -26,6 +26,7 @@
 #include "surgery/prune.h"
 #include "surgery/reconstruct.h"
 #include "surgery/shard/shard.h"
+#include "surgery/shard/tensor_parallel.h"
 #include "surgery/sparsity/sparsity.h"
 #include "surgery/strip.h"
 
@@ -251,6 +252,15 @@ void shard(Draw& draw, Diagnostics&) {
   surgery::shard(draw.model, hints);
 }
 
+void shard_weights(Draw& draw, Diagnostics&) {
+  sort(draw.model);
+  formats::ShardHints hints;
+  hints.parallelism = "TP";
+  hints.nb_rank = static_cast<int64_t>(draw.below(3)) + 2;
+  const surgery::TensorSharding sharding = surgery::shard_tensors(draw.model, hints);
+  surgery::set_rank(draw.model, sharding, hints.nb_rank - 1);
+}
+
 passes::ValueRanges ranges_of(Draw& draw, const passes::QdqPlan& plan) {
   passes::ValueRanges ranges;
   for (const std::string& name : plan.ranges(draw.model)) {
@@ -304,6 +314,7 @@ constexpr Entry kOperations[] = {
     {"override_shapes", override_shapes},
     {"replace", replace},
     {"shard", shard},
+    {"shard_weights", shard_weights},
     {"quantize", quantize, true},
     {"compress", compress, true},
 };

@@ -29,7 +29,6 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
 HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const FloatModel& floats,
                      Diagnostics& findings)
     : model_(model),
-      options_(options),
       callees_(floats.callees),
       holds_(floats.holds),
       filter_(model, floats.nodes, options.choice, findings),

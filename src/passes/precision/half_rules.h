@@ -29,7 +29,6 @@ class HalfRules {
   bool is_counted(ir::NodeId id);
 
   const ir::Model& model_;
-  const HalfOptions& options_;
   const ops::Resolver& callees_;
   const std::vector<Holds>& holds_;  // by value
   LayerFilter filter_;

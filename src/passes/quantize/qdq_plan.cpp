@@ -27,7 +27,6 @@ class QdqPlanner {
  public:
   QdqPlanner(ir::Model& model, const QdqOptions& options, Diagnostics& findings)
       : model_(model),
-        options_(options),
         floats_(model, tensor::DType::float16),
         filter_(model, floats_.nodes, options.choice, findings),
         nodes_(main_nodes()),
@@ -164,7 +163,6 @@ class QdqPlanner {
   }
 
   ir::Model& model_;
-  const QdqOptions& options_;
   FloatModel floats_;
   LayerFilter filter_;
   std::vector<ir::NodeId> nodes_;
