@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -186,6 +187,14 @@ class SanitizeTest(unittest.TestCase):
         after = self.sanitize(dynamic_identity(), "--force-fallback-shape-inference")
         self.assertEqual(self.input_shapes(after), {"X": [1, 2, 1, 1]})
         self.assertEqual([dim.dim_value for dim in after.graph.output[0].type.tensor_type.shape.dim], [1, 2, 1, 1])
+
+    def test_shapes_from_a_run_on_inputs_of_a_script(self):
+        script = self.path / "data.py"
+        script.write_text("import numpy\ndef load_data():\n"
+                          "    yield {'X': numpy.ones((1, 2, 5, 7), dtype=numpy.float32)}\n")
+        after = self.sanitize(dynamic_identity(), "--force-fallback-shape-inference", "--data-loader-script", script,
+                              "--python", sys.executable)
+        self.assertEqual(self.input_shapes(after), {"X": [1, 2, 5, 7]})
 
     def test_shape_arithmetic_goes(self):
         model = shapes_of_transformer()
