@@ -38,6 +38,11 @@ void to_input(Draft& draft, std::string_view name, size_t index) {
   draft.drop(name);
 }
 
+Refusal drop_saturate(Draft& draft) {
+  draft.drop("saturate");
+  return {};
+}
+
 Refusal drop_dilations(Draft& draft) {
   const std::vector<int64_t> dilations = draft.integers("dilations");
   const bool is_plain = std::ranges::all_of(dilations, [](int64_t dilation) { return dilation == 1; });

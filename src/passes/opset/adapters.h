@@ -49,5 +49,7 @@ Refusal to_attribute(Draft& draft, size_t index, std::string_view name);
 void to_input(Draft& draft, std::string_view name, size_t index);
 // Refuses where dilations are not all 1, which is what there was before there were any.
 Refusal drop_dilations(Draft& draft);
+// Only rounding to 8-bit floats saturates or not, and they came with it.
+Refusal drop_saturate(Draft& draft);
 
 }  // namespace assay::passes

@@ -4,12 +4,7 @@
 namespace assay::passes {
 namespace {
 
-// These two are for 8-bit floats, which came with them.
-Refusal drop_saturate(Draft& draft) {
-  draft.drop("saturate");
-  return {};
-}
-
+// For 8-bit floats, which came with it.
 Refusal drop_round_mode(Draft& draft) {
   draft.drop("round_mode");
   return {};

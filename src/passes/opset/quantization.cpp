@@ -14,12 +14,6 @@ Refusal drop_axis(Draft& draft) {
   return {};
 }
 
-// Only rounding to 8-bit floats saturates or not, and they came with it.
-Refusal drop_saturate(Draft& draft) {
-  draft.drop("saturate");
-  return {};
-}
-
 // The type of the zero point is that of the output. What is left are the defaults.
 Refusal drop_output_type(Draft& draft) {
   constexpr auto kDefault = static_cast<int64_t>(tensor::DType::uint8);

@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "ir/verify.h"
-#include "ops/inference.h"
 #include "passes/pipelines.h"
 #include "support/model_checks.h"
 #include "support/parsed_model.h"
+#include "support/sound_model.h"
 
 namespace assay::passes {
 namespace {
@@ -51,13 +50,7 @@ struct Converted {
 Converted convert(const std::string& text, const HalfOptions& options = {}) {
   Converted result{parsed(text), {}, Diagnostics()};
   result.report = convert_floats(result.model, options, result.findings);
-  ir::check_structure(result.model);
-  Diagnostics faults;
-  ir::verify(result.model, faults);
-  EXPECT_TRUE(faults.empty());
-  ops::Inference inference(result.model);
-  inference.run();
-  for (const ops::InferenceFinding& finding : inference.findings()) ADD_FAILURE() << finding.message;
+  EXPECT_EQ(testing_support::faults_of(result.model), "");
   Diagnostics again;
   EXPECT_FALSE(convert_floats(result.model, options, again).changed);
   return result;

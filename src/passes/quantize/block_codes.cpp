@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <functional>
-#include <limits>
 #include <span>
 
 #include "base/parallel.h"
+#include "passes/quantize/quantizer.h"
 #include "tensor/casts.h"
 
 namespace assay::passes {
 namespace {
-
-float number_at(tensor::Bytes bytes, uint64_t index) {
-  float number = 0;
-  std::memcpy(&number, bytes.data() + index * sizeof(float), sizeof(float));
-  return number;
-}
 
 // A tensor as [outer, length of the axis, inner], and which numbers share a scale.
 class Layout {
@@ -70,10 +63,6 @@ struct Coding {
     return static_cast<int16_t>(std::clamp(code, static_cast<float>(lowest), static_cast<float>(highest)));
   }
 };
-
-float usable_scale(double scale) {
-  return scale > 0 ? std::max(static_cast<float>(scale), std::numeric_limits<float>::min()) : 1;
-}
 
 double square_error(const std::vector<float>& numbers, const Coding& coding) {
   double sum = 0;

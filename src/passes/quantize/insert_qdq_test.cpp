@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "ir/verify.h"
-#include "ops/inference.h"
 #include "support/model_checks.h"
 #include "support/parsed_model.h"
+#include "support/sound_model.h"
 
 namespace assay::passes {
 namespace {
@@ -51,21 +50,11 @@ ValueRanges unit_ranges() {
   return ranges;
 }
 
-void check(ir::Model& model) {
-  ir::check_structure(model);
-  Diagnostics faults;
-  ir::verify(model, faults);
-  EXPECT_TRUE(faults.empty());
-  ops::Inference inference(model);
-  inference.run();
-  for (const ops::InferenceFinding& finding : inference.findings()) ADD_FAILURE() << finding.message;
-}
-
 // Whatever comes out is sound, and is not changed a second time.
 Quantized quantize(const std::string& text, const QdqOptions& options = {}, const ValueRanges& ranges = unit_ranges()) {
   Quantized result{parsed(text), {}, Diagnostics()};
   result.report = insert_qdq(result.model, options, ranges, result.findings);
-  check(result.model);
+  EXPECT_EQ(testing_support::faults_of(result.model), "");
   EXPECT_FALSE(insert_qdq(result.model, options, ranges, result.findings).changed);
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/parallel.h"
@@ -15,18 +14,6 @@ using tensor::Tensor;
 
 constexpr uint64_t kGrain = uint64_t{1} << 16;  // elements
 constexpr double kMostInt8 = 127;
-
-// The nearest float that can be divided by without overflow.
-float usable_scale(double scale) {
-  if (!(scale > 0)) return 1;
-  return std::max(static_cast<float>(scale), std::numeric_limits<float>::min());
-}
-
-float number_at(tensor::Bytes bytes, uint64_t index) {
-  float number = 0;
-  std::memcpy(&number, bytes.data() + index * sizeof(float), sizeof(float));
-  return number;
-}
 
 // A tensor as runs of numbers of one channel, one after another.
 struct Runs {
@@ -49,6 +36,11 @@ int8_t code_of(float number, float scale) {
 }
 
 }  // namespace
+
+float usable_scale(double scale) {
+  if (!(scale > 0)) return 1;
+  return std::max(static_cast<float>(scale), std::numeric_limits<float>::min());
+}
 
 Quantizer quantizer_of(const ValueRange& range, bool asymmetric) {
   const double low = std::min(range.low, 0.0);

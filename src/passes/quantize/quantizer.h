@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,15 @@ struct Quantizer {
   float scale = 1;
   int32_t zero_point = 0;
 };
+
+// The nearest float that can be divided by without overflow.
+float usable_scale(double scale);
+
+inline float number_at(tensor::Bytes floats, uint64_t index) {
+  float number = 0;
+  std::memcpy(&number, floats.data() + index * sizeof(float), sizeof(float));
+  return number;
+}
 
 // int8 around 0, or uint8 from the lowest number to the highest, with 0 among them. The scale is above 0 in any case.
 Quantizer quantizer_of(const ValueRange& range, bool asymmetric);
