@@ -16,6 +16,17 @@ function(assay_module name)
     target_link_libraries(${program} PRIVATE libassay GTest::gtest_main)
     target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    assay_test_headers(${program})
     add_test(NAME unit/${name} COMMAND ${program})
+  endif()
+endfunction()
+
+# assay_test_headers(program): the program's sources start from GoogleTest's and our common headers, precompiled once for
+# all programs of tests.
+function(assay_test_headers program)
+  if(TARGET test_base AND NOT program STREQUAL test_base)
+    target_precompile_headers(${program} REUSE_FROM test_base)
+  else()
+    target_precompile_headers(${program} PRIVATE <gtest/gtest.h> <precompiled.h>)
   endif()
 endfunction()

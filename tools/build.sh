@@ -14,7 +14,7 @@ case $preset in
     ;;
 esac
 
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros
 if [ ! -f "$folder/build.ninja" ] || [ CMakePresets.json -nt "$folder/build.ninja" ]; then
   cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || {
     cat "build/configure-$preset.log" >&2

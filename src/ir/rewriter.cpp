@@ -17,7 +17,7 @@ std::string describe_all(const Model& model, const std::vector<NodeId>& nodes) {
   return text;
 }
 
-std::string quoted(const Model& model, ValueId value) {
+std::string quoted_name(const Model& model, ValueId value) {
   return fmt::format("`{}`", printable(model.text(model[value].name)));
 }
 
@@ -26,14 +26,14 @@ std::string before(const Model& model, const RewriteStep& step) {
   if (step.removed_values > 0) {
     text += fmt::format("{}{} unused value(s)", text.empty() ? "" : ", ", step.removed_values);
   }
-  return text.empty() && !step.replaced.empty() ? quoted(model, step.replaced.front().first) : text;
+  return text.empty() && !step.replaced.empty() ? quoted_name(model, step.replaced.front().first) : text;
 }
 
 // New nodes, or the values that take over.
 std::string after(const Model& model, const RewriteStep& step) {
   std::string text = describe_all(model, step.added);
   if (!text.empty()) return text;
-  for (const auto& [old_value, value] : step.replaced) text += (text.empty() ? "" : ", ") + quoted(model, value);
+  for (const auto& [old_value, value] : step.replaced) text += (text.empty() ? "" : ", ") + quoted_name(model, value);
   return text.empty() ? "nothing" : text;
 }
 

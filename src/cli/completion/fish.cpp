@@ -6,7 +6,7 @@
 namespace assay::cli {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string single_quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') result += '\\';
@@ -17,7 +17,8 @@ std::string quoted(std::string_view text) {
 
 // One line completes one word behind the call that `condition` names.
 std::string word_line(std::string_view condition, std::string_view word, std::string_view summary) {
-  return fmt::format("complete -c assay -n '__assay_at {}' -f -a {} -d {}\n", condition, quoted(word), quoted(summary));
+  return fmt::format("complete -c assay -n '__assay_at {}' -f -a {} -d {}\n", condition, single_quoted(word),
+                     single_quoted(summary));
 }
 
 std::string option_line(const Command& command, const OptionRow& row) {
@@ -29,10 +30,10 @@ std::string option_line(const Command& command, const OptionRow& row) {
       line += fmt::format(" -{} {}", name.size() == 2 ? 's' : 'o', name.substr(1));
   }
   if (!row.choices.empty())
-    line += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(row.choices, " "))));
+    line += fmt::format(" -x -a {}", single_quoted(fmt::format("{}", fmt::join(row.choices, " "))));
   else if (row.arity == Arity::one || row.arity == Arity::one_or_more)
     line += " -r";
-  return line + fmt::format(" -d {}\n", quoted(row.help));
+  return line + fmt::format(" -d {}\n", single_quoted(row.help));
 }
 
 std::string command_lines(const Command& command) {
