@@ -62,23 +62,25 @@ results::Judgement judge(Function function, const results::OutputComparison& out
   return {};
 }
 
+bool is_string(const tensor::Tensor& tensor) { return tensor::kind(tensor.dtype()) == tensor::DTypeKind::string; }
+
 class OutputJudge {
  public:
   OutputJudge(results::OutputComparison& output, const CompareOptions& options, const ComparedAt& at)
       : output_(output), options_(options), at_(at) {}
 
   void run(const tensor::Tensor& a, tensor::Tensor b) {
+    if (is_string(a) != is_string(b)) {
+      output_.fault = "kinds";
+      return;
+    }
     if (a.shape() != b.shape() && !fit_shape(a, b)) return;
     SimpleBounds bounds = bounds_of(output_.name_a, options_);
-    if (options_.computation && tensor::kind(b.dtype()) != tensor::DTypeKind::string) compute(b, bounds);
+    if (options_.computation && !is_string(b)) compute(b, bounds);
     output_.metrics = measure(a, b, measure_options(output_.name_a, bounds, options_));
-    for (const Function function : options_.functions) {
-      output_.judgements.push_back(function == Function::indices
-                                       ? judge_indices(a, b, options_.index_tolerance.of(output_.name_a))
-                                       : judge(function, output_, bounds, options_));
-    }
+    for (const Function function : options_.functions) output_.judgements.push_back(judge_by(function, a, b, bounds));
     output_.passed = std::ranges::all_of(output_.judgements, &results::Judgement::passed);
-    if (tensor::kind(a.dtype()) == tensor::DTypeKind::string) return;
+    if (is_string(a)) return;
     if (options_.on_measured) options_.on_measured(at_, a, b, output_);
     if (a.count() > kShownElements) return;
     output_.elements_a = a;
@@ -86,6 +88,13 @@ class OutputJudge {
   }
 
  private:
+  results::Judgement judge_by(Function function, const tensor::Tensor& a, const tensor::Tensor& b,
+                              const SimpleBounds& bounds) const {
+    if (function == Function::indices) return judge_indices(a, b, options_.index_tolerance.of(output_.name_a));
+    if (is_string(a)) return judge_strings(*output_.metrics, word(function), bounds);
+    return judge(function, output_, bounds, options_);
+  }
+
   bool fit_shape(const tensor::Tensor& a, tensor::Tensor& b) {
     std::optional<MatchedTensor> matched;
     if (!options_.check_shapes) matched = match_shape(b, a.shape());

@@ -64,6 +64,17 @@ results::Judgement judge_simple(const results::PairMetrics& metrics, const Simpl
   return judgement;
 }
 
+results::Judgement judge_strings(const results::PairMetrics& metrics, std::string_view function,
+                                 const SimpleBounds& bounds) {
+  results::Judgement judgement;
+  judgement.function = function;
+  judgement.unequal_strings = metrics.failed_count;
+  const bool is_elementwise = function == "simple" && bounds.statistic == ErrorStatistic::elementwise;
+  if (is_elementwise) judgement.allowed_share = bounds.allowed_share;
+  judgement.passed = within_share(metrics, judgement.allowed_share);
+  return judgement;
+}
+
 results::Judgement judge_l2(const results::PairMetrics& metrics, double most) {
   return judge_value("l2", metrics.l2, most, metrics.l2 <= most);
 }

@@ -21,6 +21,9 @@ struct SimpleBounds {
 
 // `metrics` must hold what the statistic needs and have counted its failures with these tolerances.
 results::Judgement judge_simple(const results::PairMetrics& metrics, const SimpleBounds& bounds);
+// Strings are equal or not, whatever the function: elementwise, the share may differ; otherwise none.
+results::Judgement judge_strings(const results::PairMetrics& metrics, std::string_view function,
+                                 const SimpleBounds& bounds);
 results::Judgement judge_l2(const results::PairMetrics& metrics, double most);
 results::Judgement judge_cosine(const results::PairMetrics& metrics, double least);
 results::Judgement judge_psnr(const results::PairMetrics& metrics, double least_db);

@@ -91,6 +91,22 @@ TEST(Judge, Distances) {
   EXPECT_TRUE(judge_psnr(none, 30).passed && judge_snr(none, 20).passed);
 }
 
+TEST(Judge, StringsAreEqualByEveryFunctionOrByNone) {
+  const tensor::Tensor a(tensor::DType::string, {2}, tensor::make_strings({"x", "y"}));
+  const tensor::Tensor b(tensor::DType::string, {2}, tensor::make_strings({"x", "z"}));
+  using enum ErrorStatistic;
+  for (const ErrorStatistic statistic : {elementwise, max, mean, median, quantile}) {
+    for (const std::string_view function : {"simple", "l2", "cosine_similarity", "psnr", "snr"}) {
+      const SimpleBounds bounds = {.statistic = statistic, .atol = 10, .rtol = 10};
+      EXPECT_FALSE(judge_strings(measure(a, b, {}), function, bounds).passed) << function;
+      EXPECT_TRUE(judge_strings(measure(a, a, {}), function, bounds).passed) << function;
+    }
+  }
+  EXPECT_TRUE(judge_strings(measure(a, b, {}), "simple", {.allowed_share = 0.5}).passed);
+  EXPECT_FALSE(judge_strings(measure(a, b, {}), "simple", {.statistic = max, .allowed_share = 0.5}).passed);
+  EXPECT_FALSE(judge_strings(measure(a, b, {}), "l2", {.allowed_share = 0.5}).passed);
+}
+
 TEST(JudgeIndices, PlacesMayDifferByTheTolerance) {
   EXPECT_TRUE(judge_indices(indices({3}, {1, 2, 3}), indices({3}, {1, 2, 3}), 0).passed);
   EXPECT_FALSE(judge_indices(indices({3}, {1, 3, 2}), indices({3}, {1, 2, 3}), 0).passed);

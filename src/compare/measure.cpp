@@ -9,6 +9,7 @@
 #include "compare/measuring/divergence.h"
 #include "compare/measuring/histogram.h"
 #include "compare/measuring/pair_reader.h"
+#include "compare/measuring/scaled_sums.h"
 #include "compare/measuring/selection.h"
 #include "tensor/index.h"
 
@@ -84,29 +85,50 @@ std::vector<int64_t> first_failed(const TileSource& source, uint64_t number, con
   return tensor::index_of(number * kTile + place, shape);
 }
 
+double greatest_magnitude(const Series& series) { return std::max(std::fabs(series.least()), series.greatest()); }
+
+// Whether a sum of squares has lost what it was to hold.
+bool left_range(const Series& series) {
+  constexpr double kLeast = 1e-280;  // smaller sums may lack squares that are subnormal or 0
+  const double squares = series.sum_of_squares();
+  return series.all_finite() && (!std::isfinite(squares) || (squares < kLeast && greatest_magnitude(series) != 0));
+}
+
+ScaledSums distances(const Sums& sums, const PairReader& reader, const TileSource& source) {
+  const std::span<const Series, 3> series = std::span(sums.series).first<3>();
+  const bool can_scale = std::ranges::all_of(series, [](const Series& one) { return one.all_finite(); });
+  if (source.count == 0 || !can_scale || std::ranges::none_of(series, left_range)) {
+    ScaledSums plain{.dot = sums.dot};
+    for (size_t s = 0; s < series.size(); ++s) plain.squares[s].mantissa = series[s].sum_of_squares();
+    return plain;
+  }
+  const auto dot = [&](uint64_t number, const Tile& tile, std::array<double, 2> scales) {
+    return reader.scaled_dot(number, tile, scales);
+  };
+  return scaled_sums(source, {greatest_magnitude(series[0]), greatest_magnitude(series[1]), series[2].greatest()}, dot);
+}
+
 // Of directions; the same array twice gives 1 whatever rounding does.
-double cosine(const Sums& sums) {
-  const double squares_a = sums.series[kSideA].sum_of_squares();
-  const double squares_b = sums.series[kSideB].sum_of_squares();
-  const double distance = sums.series[kAbsolute].sum_of_squares();
+double cosine(const ScaledSums& sums) {
+  const double squares_a = sums.squares[kSideA].mantissa;
+  const double squares_b = sums.squares[kSideB].mantissa;
   if (squares_a == 0 || squares_b == 0) return squares_a == squares_b ? 1 : 0;
-  if (distance == 0) return 1;
+  if (sums.squares[kAbsolute].mantissa == 0) return 1;
   const double cosine = sums.dot / std::sqrt(squares_a) / std::sqrt(squares_b);
   return std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
 }
 
-double decibels(double ratio) { return 10 * std::log10(ratio); }
-
-void set_distances(const Sums& sums, PairMetrics& metrics) {
+void set_distances(const ScaledSums& sums, PairMetrics& metrics) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double noise = sums.series[kAbsolute].sum_of_squares();
-  const double signal = sums.series[kSideA].sum_of_squares();
-  metrics.l2 = std::sqrt(noise);
+  const SquareSum& noise = sums.squares[kAbsolute];
+  metrics.l2 = noise.root();
   metrics.cosine = cosine(sums);
-  const double greatest = sums.series[kSideA].greatest();
-  const double peak = greatest <= 0 ? 1 : greatest;
-  metrics.psnr_db = noise == 0 ? kInfinity : 2 * decibels(peak) - decibels(noise / static_cast<double>(metrics.count));
-  metrics.snr_db = noise == 0 ? kInfinity : decibels(signal / noise);
+  metrics.psnr_db = metrics.snr_db = kInfinity;
+  if (noise.mantissa == 0) return;
+  const double peak = metrics.a.greatest <= 0 ? 1 : metrics.a.greatest;
+  const SquareSum mean_noise = {noise.mantissa / static_cast<double>(metrics.count), noise.exponent};
+  metrics.psnr_db = 20 * std::log10(peak) - mean_noise.decibels_over({1, 0});
+  metrics.snr_db = sums.squares[kSideA].decibels_over(noise);
 }
 
 bool is_whole(const results::TensorStats& stats) { return stats.count != 0 && stats.nan_count == 0; }
@@ -171,7 +193,7 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   }
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
-  set_distances(sums, metrics);
+  set_distances(distances(sums, reader, source), metrics);
   if (options.percentiles || options.quantile) set_quantiles(source, options, stats, metrics);
   if (options.histograms) set_histograms(source, stats);
   if (options.divergence) metrics.divergence = divergence(source);

@@ -144,6 +144,30 @@ TEST(Measure, StringsAreEqualOrNot) {
   EXPECT_THROW(measure(a, floats({1, 2}), {}), Error);
 }
 
+// Squares of these leave the range of a double; the distances do not.
+TEST(Measure, DistancesOfExtremeMagnitudes) {
+  for (const double unit : {1.0, 0x1p-600, 0x1p600, 0x1p-1060, 0x1p1020}) {
+    SCOPED_TRACE(unit);
+    const PairMetrics metrics = measure(doubles({3 * unit, 4 * unit}), doubles({3 * unit, 4.5 * unit}), {});
+    EXPECT_EQ(metrics.l2, 0.5 * unit);
+    EXPECT_NEAR(metrics.cosine, 27 / (5 * std::sqrt(29.25)), 1e-12);
+    EXPECT_NEAR(metrics.snr_db, 20, 1e-9);  // 25 / 0.25
+    EXPECT_NEAR(metrics.psnr_db, 10 * std::log10(16 / 0.125), 1e-9);
+    EXPECT_EQ(measure(doubles({unit, 0}), doubles({0, unit}), {}).cosine, 0);
+    EXPECT_EQ(measure(doubles({unit}), doubles({-unit}), {}).cosine, -1);
+  }
+  const Tensor a = make<double>(DType::float64, {1e-200, 1e150});
+  EXPECT_NEAR(measure(a, make<double>(DType::float64, {1e-200, 2e150}), {}).l2 / 1e150, 1, 1e-12);
+}
+
+TEST(Measure, DistancesOfExtremeComplexNumbers) {
+  const Tensor a = tensor::make_tensor<double>(DType::complex128, {1}, std::vector<double>{3e200, 4e200});
+  const Tensor b = tensor::make_tensor<double>(DType::complex128, {1}, std::vector<double>{4e200, -3e200});
+  const PairMetrics metrics = measure(a, b, {});
+  EXPECT_NEAR(metrics.l2 / (std::sqrt(50) * 1e200), 1, 1e-12);
+  EXPECT_NEAR(metrics.cosine, 0, 1e-12);
+}
+
 TEST(Measure, EmptyAndScalar) {
   const PairMetrics none = measure(empty(DType::float32), empty(DType::int8), {.percentiles = true, .quantile = 0.5});
   EXPECT_EQ(none.count, 0U);

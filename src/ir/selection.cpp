@@ -11,6 +11,10 @@
 namespace assay::ir {
 namespace {
 
+bool is_named_by(std::string_view pattern, std::string_view name) {
+  return name == pattern || matches_glob(pattern, name);
+}
+
 bool is_pattern(std::string_view name) { return name.find_first_of("*?[") != std::string_view::npos; }
 
 class Selector {
@@ -62,10 +66,11 @@ class Selector {
   }
 
   void drop(const std::string& unwanted) {
-    const size_t dropped = std::erase_if(
-        taken_, [&](ValueId value) { return name_of(value) == unwanted || matches_glob(unwanted, name_of(value)); });
-    if (dropped != 0) return;
-    findings_.warn("output_pattern", unwanted, fmt::format("`{}` excludes nothing", printable(unwanted)));
+    const auto is_it = [&](ValueId value) { return is_named_by(unwanted, name_of(value)); };
+    std::erase_if(taken_, is_it);
+    if (std::ranges::any_of(candidates_, is_it)) return;
+    findings_.warn("output_pattern", unwanted,
+                   fmt::format("`{}` excludes nothing: the model has no such value", printable(unwanted)));
   }
 
   std::vector<ValueId> selected() {
@@ -107,6 +112,10 @@ class Selector {
 };
 
 }  // namespace
+
+bool is_excluded(const OutputSelection& selection, std::string_view name) {
+  return std::ranges::any_of(selection.excluded, [&](const std::string& one) { return is_named_by(one, name); });
+}
 
 std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& selection, Diagnostics& findings) {
   Selector selector(model, findings);

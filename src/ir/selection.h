@@ -17,6 +17,9 @@ struct OutputSelection {
   bool is_empty() const { return names.empty() && op_types.empty() && excluded.empty() && !is_everything; }
 };
 
+// Whether the names and wildcards of `excluded` hold the name.
+bool is_excluded(const OutputSelection& selection, std::string_view name);
+
 // The selected values, none twice. A pattern that fits nothing is a finding; a plain name that no value has, and a
 // selection of nothing, are an Error (usage).
 std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& selection, Diagnostics& findings);

@@ -57,7 +57,10 @@ void write_judgement(JsonWriter& json, const results::Judgement& judgement) {
   json.begin_object();
   json.field("function", judgement.function);
   json.field("passed", judgement.passed);
-  if (judgement.function == "simple") {
+  if (judgement.unequal_strings) {
+    json.field("unequal_strings", *judgement.unequal_strings);
+    if (judgement.allowed_share > 0) json.field("allowed_share", judgement.allowed_share);
+  } else if (judgement.function == "simple") {
     json.field("check_error_stat", judgement.statistic);
     json.field("atol", judgement.atol);
     json.field("rtol", judgement.rtol);

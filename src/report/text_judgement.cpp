@@ -4,7 +4,14 @@
 
 namespace assay::report {
 
+std::string strings_line(const results::Judgement& judgement) {
+  std::string line = fmt::format("{} string(s) differ", *judgement.unequal_strings);
+  if (judgement.allowed_share > 0) line += fmt::format(", {:.4g}% may", 100 * judgement.allowed_share);
+  return line;
+}
+
 std::string judgement_line(const results::Judgement& judgement) {
+  if (judgement.unequal_strings) return judgement.function + ": " + strings_line(judgement);
   if (judgement.function == "simple") {
     std::string line =
         fmt::format("simple ({}): needs abs={:.5g} or rel={:.5g}, allowed abs={:.5g}, rel={:.5g}", judgement.statistic,

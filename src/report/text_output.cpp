@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/text_judgement.h"
 #include "report/text_run.h"
 #include "report/text_stats.h"
 #include "tensor/array_text.h"
@@ -61,14 +62,27 @@ class OutputBlock {
     }
     if (!output_.shape_note.empty()) log_.info(output_.shape_note);
     if (!output_.fault.empty()) return print_fault();
-    if (const results::Judgement* simple = find("simple")) print_tolerance(*simple);
-    print_side(runners_.a, output_.name_a, output_.metrics->a, output_.elements_a);
-    print_side(runners_.b, output_.name_b, output_.metrics->b, output_.elements_b);
-    if (const results::Judgement* simple = find("simple")) print_errors(*simple);
+    if (output_.dtype_a == "string")
+      print_unequal_strings();
+    else
+      print_numbers();
     for (const results::Judgement& judgement : output_.judgements) print_judgement(judgement, output_.name_a, log_);
   }
 
  private:
+  void print_numbers() {
+    const results::Judgement* simple = find("simple");
+    if (simple != nullptr) print_tolerance(*simple);
+    print_side(runners_.a, output_.name_a, output_.metrics->a, output_.elements_a);
+    print_side(runners_.b, output_.name_b, output_.metrics->b, output_.elements_b);
+    if (simple != nullptr) print_errors(*simple);
+  }
+
+  void print_unequal_strings() {
+    const results::PairMetrics& metrics = *output_.metrics;
+    log_.info(fmt::format("Unequal Strings: {} of {}", metrics.failed_count, metrics.count));
+  }
+
   const results::Judgement* find(std::string_view function) const {
     for (const results::Judgement& judgement : output_.judgements) {
       if (judgement.function == function) return &judgement;
@@ -97,7 +111,6 @@ class OutputBlock {
 
   void print_side(std::string_view runner, const std::string& name, const results::TensorStats& stats,
                   const tensor::Tensor& elements) {
-    if (output_.dtype_a == "string") return;
     log_.info(fmt::format("{}: {} | Stats: {}", runner, printable(name), stats_text(stats)));
     const Log::Indent indent(log_);
     if (elements.count() > 0) {
@@ -114,10 +127,6 @@ class OutputBlock {
     const results::PairMetrics& metrics = *output_.metrics;
     log_.info("Error Metrics: " + printable(output_.name_a));
     const Log::Indent indent(log_);
-    if (output_.dtype_a == "string") {
-      log_.info(fmt::format("Unequal Strings: {} of {}", metrics.failed_count, metrics.count));
-      return;
-    }
     std::string suffix;
     if (simple.statistic == "elemwise") suffix = " (requirements may be lower if both abs/rel tolerances are set)";
     if (simple.statistic == "quantile") suffix = fmt::format(" (quantile={:.4g})", simple.quantile);
@@ -153,6 +162,11 @@ class OutputBlock {
 void print_judgement(const results::Judgement& judgement, const std::string& name, Log& log) {
   for (const std::string& note : judgement.notes) log.verdict(judgement.passed, note);
   const std::string_view verdict = judgement.passed ? "PASSED" : "FAILED";
+  if (judgement.unequal_strings) {
+    log.verdict(judgement.passed,
+                fmt::format("{} | Output: '{}' | {}", verdict, printable(name), strings_line(judgement)));
+    return;
+  }
   if (const MetricWords* metric = find_metric(judgement.function)) {
     log.verdict(judgement.passed,
                 fmt::format("{}: {}{} ({}: {}{}) | {}", metric->label, digits(judgement.value, judgement.bound),

@@ -52,7 +52,8 @@ struct Judgement {
   // the others: the metric and its bound
   double value = 0;
   double bound = 0;
-  std::vector<std::string> notes;  // further lines about a failure
+  std::optional<uint64_t> unequal_strings;  // of strings, where no statistic or metric applies
+  std::vector<std::string> notes;           // further lines about a failure
 };
 
 // One output of two runs beside each other.

@@ -152,6 +152,9 @@ class Job {
       for (formats::SavedRun& run : formats::load_results(path)) {
         std::vector<exec::SavedOutputs> iterations;
         for (formats::SavedIteration& iteration : run.iterations) {
+          std::erase_if(iteration.outputs, [&](const tensor::NamedDatum& output) {
+            return ir::is_excluded(request_.outputs, output.name);
+          });
           iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
         }
         runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));

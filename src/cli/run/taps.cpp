@@ -31,6 +31,9 @@ Taps choose_taps(const ir::Model& model, const ir::OutputSelection& selection, D
     taps.names.emplace_back(model.text(model[value].name));
     if (!outputs.contains(value.index)) taps.beyond_outputs.push_back(taps.names.back());
   }
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    if (!outputs.contains(input.index)) taps.exposed.emplace(model.text(model[input].name));
+  }
   const std::set<std::string_view> asked(taps.names.begin(), taps.names.end());
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
     for (const ir::ValueId value : model[node].results) {

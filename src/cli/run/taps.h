@@ -15,7 +15,7 @@ struct Taps {
   std::vector<ir::ValueId> values;
   std::vector<std::string> names;
   std::vector<std::string> beyond_outputs;     // those that are no outputs of the model
-  std::set<std::string, std::less<>> exposed;  // values of the model that nobody asked for by name
+  std::set<std::string, std::less<>> exposed;  // inputs, and values that nobody asked for by name
 
   // Whether a value must have a partner: all must, but those that only `mark all` exposes.
   bool is_essential(std::string_view name) const;

@@ -76,12 +76,25 @@ void PairReader::subtract(uint64_t number, Tile& tile) const {
   }
 }
 
-double PairReader::complex_dot(uint64_t number, uint64_t size) const {
+double PairReader::complex_dot(uint64_t number, uint64_t size, std::array<double, 2> scales) const {
   ComplexTile x, y;
   load_complex_tile(a_, number * kTile, std::span(x).first(size));
   load_complex_tile(b_, number * kTile, std::span(y).first(size));
   double dot = 0;
-  for (uint64_t i = 0; i < size; ++i) dot += x[i].real() * y[i].real() + x[i].imag() * y[i].imag();
+  for (uint64_t i = 0; i < size; ++i) {
+    x[i] *= scales[0];
+    y[i] *= scales[1];
+    dot += x[i].real() * y[i].real() + x[i].imag() * y[i].imag();
+  }
+  return dot;
+}
+
+double PairReader::scaled_dot(uint64_t number, const Tile& tile, std::array<double, 2> scales) const {
+  if (kind_ == Kind::complex) return complex_dot(number, tile.size, scales);
+  double dot = 0;
+  for (uint64_t i = 0; i < tile.size; ++i) {
+    dot += (tile.series[kSideA][i] * scales[0]) * (tile.series[kSideB][i] * scales[1]);
+  }
   return dot;
 }
 
@@ -94,7 +107,7 @@ TileRelation PairReader::load(uint64_t number, Tile& tile) const {
   TileRelation relation = kernels_->relate(abd, bounds_, tile.series[kRelative]);
   const bool padding_fails = !(0 <= bounds_.atol) && !(0 <= bounds_.rtol);
   if (padding_fails) relation.failed -= kTile - tile.size;
-  if (kind_ == Kind::complex) relation.dot = complex_dot(number, tile.size);
+  if (kind_ == Kind::complex) relation.dot = complex_dot(number, tile.size, {1, 1});
   return relation;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "compare/measuring/tile.h"
 #include "tensor/tensor.h"
 
@@ -24,6 +26,9 @@ class PairReader {
   // units. `finite`: all elements of the tile are known to be.
   uint64_t max_ulp(uint64_t number, const Tile& tile, bool finite) const;
 
+  // The products of a loaded tile's elements, each side scaled first.
+  double scaled_dot(uint64_t number, const Tile& tile, std::array<double, 2> scales) const;
+
   void use(const TileKernels& kernels) { kernels_ = &kernels; }
 
  private:
@@ -32,7 +37,7 @@ class PairReader {
   bool can_survey(uint64_t number) const;
   void survey_tile(uint64_t number, PairSums& sums) const;
   void subtract(uint64_t number, Tile& tile) const;
-  double complex_dot(uint64_t number, uint64_t size) const;
+  double complex_dot(uint64_t number, uint64_t size, std::array<double, 2> scales) const;
 
   const tensor::Tensor& a_;
   const tensor::Tensor& b_;

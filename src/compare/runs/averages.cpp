@@ -22,6 +22,7 @@ void add(const std::vector<results::Judgement>& judgements, Sums& sums) {
     sums.judgements[i].required_abs += judgements[i].required_abs;
     sums.judgements[i].required_rel += judgements[i].required_rel;
     sums.judgements[i].value += judgements[i].value;
+    if (judgements[i].unequal_strings) *sums.judgements[i].unequal_strings += *judgements[i].unequal_strings;
   }
 }
 
@@ -30,7 +31,9 @@ results::Judgement averaged(results::Judgement sum, uint64_t count) {
   sum.required_abs /= total;
   sum.required_rel /= total;
   sum.value /= total;
-  if (sum.function == "simple")
+  if (sum.unequal_strings)
+    sum.passed = *sum.unequal_strings == 0;
+  else if (sum.function == "simple")
     sum.passed = sum.required_abs <= sum.atol || sum.required_rel <= sum.rtol;
   else
     sum.passed = sum.function == "l2" ? sum.value <= sum.bound : sum.value >= sum.bound;
