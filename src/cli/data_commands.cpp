@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "formats/change.h"
 
 namespace assay::cli {
 namespace {
@@ -17,7 +18,64 @@ size_t iteration_count(const SavedRuns& runs) {
   return count;
 }
 
+std::pair<std::string, std::string> parse_rename(const std::string& text) {
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    fail(ErrorCode::usage, "option `--rename`: expected OLD=NEW, got `{}`", printable(text));
+  }
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+// `DTYPE` or `NAME:DTYPE`; names may have colons.
+formats::ArrayCast parse_cast(const std::string& text) {
+  const size_t at = text.rfind(':');
+  const std::string word = at == std::string::npos ? text : text.substr(at + 1);
+  const std::optional<tensor::DType> dtype = tensor::find_dtype(word);
+  if (!dtype || at == 0) {
+    fail(ErrorCode::usage, "option `--cast`: expected DTYPE or NAME:DTYPE, as `float32` or `x:int64`, got `{}`",
+         printable(text));
+  }
+  formats::ArrayCast cast{.dtype = *dtype};
+  if (at != std::string::npos) cast.pattern = text.substr(0, at);
+  return cast;
+}
+
+formats::DataChanges data_changes(const Arguments& arguments) {
+  formats::DataChanges changes{.runner = arguments.has("--runner") ? arguments.value("--runner") : "",
+                               .selected = arguments.values("--select"),
+                               .dropped = arguments.values("--drop"),
+                               .renamed = {},
+                               .casts = {}};
+  for (const std::string& text : arguments.values("--rename")) changes.renamed.push_back(parse_rename(text));
+  for (const std::string& text : arguments.values("--cast")) changes.casts.push_back(parse_cast(text));
+  return changes;
+}
+
 }  // namespace
+
+OptionGroup data_change_group() {
+  return {
+      .title = "Content",
+      .description = "What is kept, under which names and in which types; in this order",
+      .rows = {
+          {.names = {"--runner"}, .metavar = "NAME", .help = "keep the outputs of this runner; wildcards are allowed"},
+          {.names = {"--select"},
+           .arity = Arity::one_or_more,
+           .metavar = "NAME",
+           .help = "keep these arrays only; wildcards are allowed"},
+          {.names = {"--drop"},
+           .arity = Arity::one_or_more,
+           .metavar = "NAME",
+           .help = "leave these arrays out; wildcards are allowed"},
+          {.names = {"--rename"},
+           .repeat = Repeat::append,
+           .metavar = "OLD=NEW",
+           .help = "rename an array in all iterations"},
+          {.names = {"--cast"},
+           .arity = Arity::one_or_more,
+           .metavar = "[NAME:]DTYPE",
+           .help = "convert all arrays, or those of this name or wildcard, as NumPy's astype does"}}};
+}
 
 OptionRow data_files_positional() {
   return {.names = {"paths"},
@@ -39,8 +97,10 @@ OptionGroup data_output_group() {
 }
 
 std::vector<formats::DataPart> load_parts(const Arguments& arguments) {
+  const formats::DataChanges changes = data_changes(arguments);
   std::vector<formats::DataPart> parts;
   for (const std::string& path : arguments.values("paths")) parts.push_back({path, formats::load_data(path)});
+  formats::change_data(parts, changes);
   return parts;
 }
 

@@ -16,7 +16,10 @@ OptionRow data_files_positional();
 // `-o FILE`
 OptionGroup data_output_group();
 
-// Loads all files named.
+// `--runner`, `--select`, `--drop`, `--rename`, `--cast`
+OptionGroup data_change_group();
+
+// Loads all files named, and changes what they hold as data_change_group() says.
 std::vector<formats::DataPart> load_parts(const Arguments& arguments);
 // Saves to where `-o` says, in the form that its name says, and says so.
 void save_data(const formats::SavedData& data, const Arguments& arguments, Environment& environment);

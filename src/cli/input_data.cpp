@@ -84,6 +84,7 @@ InputData input_data(const ir::Model& model, const Arguments& arguments, Environ
     const uint64_t iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
     data.source = exec::generated_source(model, options, iterations, findings);
   }
+  if (arguments.flag("--cast-inputs")) data.source = exec::cast_source(std::move(data.source), model);
   return data;
 }
 

@@ -37,7 +37,6 @@ MeasureOptions measure_options(std::string_view name, const SimpleBounds& bounds
   result.divergence = options.divergence;
   const bool is_wanted = options.wants_percentiles && options.wants_percentiles(name);
   result.percentiles = is_wanted || (has(options, Function::simple) && bounds.statistic == ErrorStatistic::median);
-  result.histograms = is_wanted;
   if (has(options, Function::simple) && bounds.statistic == ErrorStatistic::quantile) result.quantile = bounds.quantile;
   return result;
 }
@@ -77,10 +76,14 @@ class OutputJudge {
     if (a.shape() != b.shape() && !fit_shape(a, b)) return;
     SimpleBounds bounds = bounds_of(output_.name_a, options_);
     if (options_.computation && !is_string(b)) compute(b, bounds);
-    output_.metrics = measure(a, b, measure_options(output_.name_a, bounds, options_));
+    const MeasureOptions wanted = measure_options(output_.name_a, bounds, options_);
+    output_.metrics = measure(a, b, wanted);
     for (const Function function : options_.functions) output_.judgements.push_back(judge_by(function, a, b, bounds));
     output_.passed = std::ranges::all_of(output_.judgements, &results::Judgement::passed);
     if (is_string(a)) return;
+    const bool has_details = options_.wants_percentiles && options_.wants_percentiles(output_.name_a);
+    if (has_details && (options_.histograms_of_passed || !output_.passed))
+      add_histograms(a, b, wanted, *output_.metrics);
     if (options_.on_measured) options_.on_measured(at_, a, b, output_);
     if (a.count() > kShownElements) return;
     output_.elements_a = a;

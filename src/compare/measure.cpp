@@ -50,15 +50,32 @@ void add_loaded(const PairReader& reader, uint64_t number, Tile& tile, Sums& sum
   sums.max_ulp = std::max(sums.max_ulp, reader.max_ulp(number, tile, finite));
 }
 
-Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end) {
+// A tile that was not surveyed, or whose codes could not be had with it.
+void guess_loaded(const Tile& tile, uint64_t number, const TileKernels& kernels, QuantileGuess& guess) {
+  if (tile.size != kTile) return guess.add(tile, number);
+  alignas(64) float codes[kMostSeries][kTile];
+  for (size_t s = 0; s < kMostSeries; ++s) kernels.narrow(tile.series[s], codes[s]);
+  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .number = number},
+            [&](size_t series, uint64_t place) { return tile.series[series][place]; });
+}
+
+Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGuess& guess) {
   Sums sums;
   const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
+  const std::unique_ptr<PairCodes> codes = guess.is_empty() ? nullptr : std::make_unique<PairCodes>();
   PairSums of_tile;
   uint64_t max_ulp = 0;
   for (uint64_t number = begin; number < end; ++number) {
-    if (!reader.survey(number, of_tile, max_ulp)) {
+    if (!reader.survey(number, of_tile, max_ulp, codes.get())) {
       add_loaded(reader, number, *tile, sums);
+      if (codes) guess_loaded(*tile, number, reader.kernels(), guess);
       continue;
+    }
+    if (codes && codes->tile.of[0] != nullptr) {
+      guess.add(codes->tile, [&](size_t series, uint64_t place) { return reader.element(number, series, place); });
+    } else if (codes) {
+      reader.load(number, *tile);
+      guess_loaded(*tile, number, reader.kernels(), guess);
     }
     for (size_t s = 0; s < kMostSeries; ++s) sums.series[s].add(number, of_tile.series[s]);
     add_relation(number, of_tile.relation, sums);
@@ -67,8 +84,8 @@ Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end) {
   return sums;
 }
 
-Sums add_up(const PairReader& reader, uint64_t tiles) {
-  const auto piece = [&](uint64_t begin, uint64_t end) { return add_up(reader, begin, end); };
+Sums add_up(const PairReader& reader, uint64_t tiles, QuantileGuess& guess) {
+  const auto piece = [&](uint64_t begin, uint64_t end) { return add_up(reader, begin, end, guess); };
   const auto append = [](Sums sums, const Sums& next) {
     sums.append(next);
     return sums;
@@ -135,14 +152,44 @@ bool is_whole(const results::TensorStats& stats) { return stats.count != 0 && st
 
 using Stats4 = std::array<results::TensorStats*, kMostSeries>;
 
-void set_quantiles(const TileSource& source, const MeasureOptions& options, const Stats4& stats, PairMetrics& metrics) {
-  std::vector<std::vector<double>> wanted(kMostSeries);
+using Quantiles = std::vector<std::vector<double>>;  // by series
+
+Quantiles wanted_quantiles(const MeasureOptions& options) {
+  Quantiles wanted(kMostSeries);
   for (size_t s = 0; s < kMostSeries; ++s) {
-    if (!is_whole(*stats[s])) continue;
     if (options.percentiles) wanted[s].assign(std::begin(kPercentiles), std::end(kPercentiles));
     if (options.quantile && s >= kAbsolute) wanted[s].push_back(*options.quantile);
   }
-  const std::vector<std::vector<double>> found = quantiles(source, wanted);
+  return wanted;
+}
+
+// Looks for what the guess did not find.
+Quantiles find_quantiles(const TileSource& source, const QuantileGuess& guess, const Quantiles& wanted) {
+  if (guess.is_empty()) return quantiles(source, wanted);
+  const std::vector<std::vector<std::optional<double>>> guessed = guess.find(source.count);
+  Quantiles open(wanted.size());
+  for (size_t s = 0; s < wanted.size(); ++s) {
+    for (size_t i = 0; i < wanted[s].size(); ++i) {
+      if (!guessed[s][i]) open[s].push_back(wanted[s][i]);
+    }
+  }
+  const bool is_done = std::ranges::all_of(open, &std::vector<double>::empty);
+  Quantiles found = is_done ? open : quantiles(source, open);
+  for (size_t s = 0; s < wanted.size(); ++s) {
+    for (size_t i = 0; i < wanted[s].size(); ++i) {
+      if (guessed[s][i]) found[s].insert(found[s].begin() + static_cast<ptrdiff_t>(i), *guessed[s][i]);
+    }
+  }
+  return found;
+}
+
+void set_quantiles(const TileSource& source, const QuantileGuess& guess, const MeasureOptions& options,
+                   const Stats4& stats, PairMetrics& metrics) {
+  Quantiles wanted = wanted_quantiles(options);
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    if (!is_whole(*stats[s])) wanted[s].clear();
+  }
+  const Quantiles found = find_quantiles(source, guess, wanted);
   for (size_t s = 0; options.percentiles && s < kMostSeries; ++s) stats[s]->percentiles = as_percentiles(found[s]);
   if (!options.quantile) return;
   const auto last = [](const std::vector<double>& values) {
@@ -180,7 +227,8 @@ PairMetrics measure_strings(const tensor::Tensor& a, const tensor::Tensor& b) {
 PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, const MeasureOptions& options) {
   const auto load = [&](uint64_t number, Tile& tile) { reader.load(number, tile); };
   const TileSource source = {a.count(), kMostSeries, load};
-  const Sums sums = add_up(reader, source.tile_count());
+  QuantileGuess guess(source, wanted_quantiles(options), reader.exact_codes());
+  const Sums sums = add_up(reader, source.tile_count(), guess);
   PairMetrics metrics;
   metrics.count = a.count();
   metrics.max_ulp = sums.max_ulp;
@@ -194,18 +242,26 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
   set_distances(distances(sums, reader, source), metrics);
-  if (options.percentiles || options.quantile) set_quantiles(source, options, stats, metrics);
-  if (options.histograms) set_histograms(source, stats);
+  if (options.percentiles || options.quantile) set_quantiles(source, guess, options, stats, metrics);
   if (options.divergence) metrics.divergence = divergence(source);
   return metrics;
 }
 
 }  // namespace
 
+void add_histograms(const tensor::Tensor& a, const tensor::Tensor& b, const MeasureOptions& options,
+                    PairMetrics& metrics) {
+  const PairReader reader(a, b, {options.atol, options.rtol}, options.infinities_equal);
+  const auto load = [&](uint64_t number, Tile& tile) { reader.load(number, tile); };
+  set_histograms({a.count(), kMostSeries, load}, {&metrics.a, &metrics.b, &metrics.absolute, &metrics.relative});
+}
+
 PairMetrics measure(const tensor::Tensor& a, const tensor::Tensor& b, const MeasureOptions& options) {
   if (a.dtype() == tensor::DType::string && b.dtype() == tensor::DType::string) return measure_strings(a, b);
   const PairReader reader(a, b, {options.atol, options.rtol}, options.infinities_equal);
-  return measure_numbers(reader, a, options);
+  PairMetrics metrics = measure_numbers(reader, a, options);
+  if (options.histograms) add_histograms(a, b, options, metrics);
+  return metrics;
 }
 
 }  // namespace assay::compare

@@ -22,4 +22,8 @@ struct MeasureOptions {
 // threads.
 results::PairMetrics measure(const tensor::Tensor& a, const tensor::Tensor& b, const MeasureOptions& options);
 
+// Adds the histograms to what measure() found without them.
+void add_histograms(const tensor::Tensor& a, const tensor::Tensor& b, const MeasureOptions& options,
+                    results::PairMetrics& metrics);
+
 }  // namespace assay::compare

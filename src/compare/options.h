@@ -74,8 +74,9 @@ struct CompareOptions {
   MatchBy match_by = MatchBy::name;
   // Whether a value is an output that must have a partner; null: all are.
   std::function<bool(std::string_view)> is_essential;
-  // Whether medians, percentiles and histograms of a value are wanted; null: of none.
+  // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: of none.
   std::function<bool(std::string_view)> wants_percentiles;
+  bool histograms_of_passed = false;  // where percentiles are wanted
   // `--tolerance auto`: how a value is computed; null: not asked for. The magnitude is filled in from the reference.
   std::function<Computation(std::string_view)> computation;
   // Sees each pair of arrays of numbers, of one shape, once they were measured; may draw them. Null: nobody does.

@@ -5,6 +5,22 @@
 
 namespace assay::exec {
 
+std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend& interpreter, const ir::Model& model,
+                                           const LibrarySearch& search) {
+  SessionOptions options;
+  options.search = search;
+  Diagnostics findings;
+  try {
+    backend.prepare(model, options, findings);
+  } catch (const Error& error) {
+    std::vector<Refusal> refusals;
+    for (const ir::NodeId node : interpreter.blamed(model, error)) refusals.push_back({node, error.line()});
+    if (refusals.empty()) refusals.push_back({ir::NodeId{}, error.line()});
+    return refusals;
+  }
+  return {};
+}
+
 BackendPtr make_backend(std::string_view name) {
   std::vector<std::string> known;
   for (const Registered<Backends>& file : registered_backends()) {

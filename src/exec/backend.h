@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/error.h"
 #include "base/registered.h"
 #include "ir/model.h"
 #include "tensor/named.h"
@@ -80,14 +81,21 @@ class Backend {
   virtual Probe probe(const LibrarySearch& search) const = 0;
   // The library behind it, found without opening it; empty for what is built in.
   virtual FoundLibrary library(const LibrarySearch&) const { return {}; }
-  // The nodes that it cannot run, those of bodies and functions included.
+  // Nodes that it cannot run, those of bodies and functions included; a library that stops at the first fault gives
+  // what that one is about.
   virtual std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const = 0;
+  // The nodes that an error of prepare() names; empty where it names none.
+  virtual std::vector<ir::NodeId> blamed(const ir::Model&, const Error&) const { return {}; }
   // The model must outlive the session and not be edited meanwhile. What the user should know goes into `findings`.
   virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
                                            Diagnostics& findings) const = 0;
 };
 
 using BackendPtr = std::unique_ptr<Backend>;
+
+// What preparing the model with one backend refuses, in the words of another that knows its messages.
+std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend& interpreter, const ir::Model& model,
+                                           const LibrarySearch& search);
 using Backends = std::vector<BackendPtr>;
 
 // Every src/backends/<folder>/backend.cpp defines `Backends backends_<folder>_backend()`.

@@ -1,5 +1,11 @@
 #include "exec/data_source.h"
 
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "tensor/convert.h"
+
 namespace assay::exec {
 namespace {
 
@@ -43,7 +49,49 @@ class SavedSource final : public DataSource {
   std::vector<tensor::NamedData> iterations_;
 };
 
+class CastSource final : public DataSource {
+ public:
+  CastSource(DataSourcePtr source, const ir::Model& model) : source_(std::move(source)) {
+    for (const ir::ValueId input : model[model.main_graph()].inputs) {
+      const ir::TypeId type = model[input].type;
+      if (!type.valid() || model[type].kind != ir::TypeKind::tensor) continue;
+      if (tensor::is_known(model[type].dtype)) dtypes_.emplace(model.text(model[input].name), model[type].dtype);
+    }
+  }
+
+  std::optional<tensor::NamedData> get(uint64_t iteration) override {
+    std::optional<tensor::NamedData> data = source_->get(iteration);
+    if (!data) return data;
+    for (tensor::NamedDatum& input : *data) {
+      const auto dtype = dtypes_.find(input.name);
+      if (dtype != dtypes_.end() && input.value.is_tensor()) input.value = cast(input, dtype->second);
+    }
+    return data;
+  }
+
+ private:
+  static tensor::Datum cast(const tensor::NamedDatum& input, tensor::DType dtype) {
+    const tensor::Tensor& from = input.value.tensor();
+    if (input.value.declared() == dtype) return input.value;
+    return with_frame([&] { return "input `" + printable(input.name) + "`"; },
+                      [&] {
+                        if (!tensor::converts_safely(from, dtype)) {
+                          fail(ErrorCode::usage, "its values of {} do not all fit into {}", tensor::name(from.dtype()),
+                               tensor::name(dtype));
+                        }
+                        return tensor::Datum(tensor::converted(from, dtype));
+                      });
+  }
+
+  DataSourcePtr source_;
+  std::map<std::string, tensor::DType, std::less<>> dtypes_;
+};
+
 }  // namespace
+
+DataSourcePtr cast_source(DataSourcePtr source, const ir::Model& model) {
+  return std::make_unique<CastSource>(std::move(source), model);
+}
 
 DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& options, uint64_t iterations,
                                Diagnostics& findings) {

@@ -11,7 +11,7 @@ namespace assay::exec {
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  // The inputs of an iteration, counted from 0; empty behind the last one.
+  // The inputs of an iteration, counted from 0; nullopt after the last.
   virtual std::optional<tensor::NamedData> get(uint64_t iteration) = 0;
 };
 
@@ -22,5 +22,9 @@ DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& op
                                Diagnostics& findings);
 // Inputs that are there already.
 DataSourcePtr saved_source(std::vector<tensor::NamedData> iterations);
+
+// What another source gives, converted to the types that the model's inputs declare. Error (usage) where values would
+// be lost.
+DataSourcePtr cast_source(DataSourcePtr source, const ir::Model& model);
 
 }  // namespace assay::exec

@@ -48,21 +48,11 @@ class LibraryBackend : public Backend {
 
   // The library judges a model as a whole and stops at the first fault.
   std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const override {
-    SessionOptions options;
-    options.search = search;
-    Diagnostics findings;
-    try {
-      prepare(model, options, findings);
-    } catch (const Error& error) {
-      return {{blamed_node(model, error), error.line()}};
-    }
-    return {};
+    return refusals_of_preparing(*this, *this, model, search);
   }
 
  private:
   virtual std::vector<std::string> providers(const Library&) const { return {}; }
-  // The node that the library's message names; invalid: none.
-  virtual ir::NodeId blamed_node(const ir::Model&, const Error&) const { return {}; }
 };
 
 }  // namespace assay::exec

@@ -121,21 +121,6 @@ void join_runs(const std::string& path, const SavedRuns& more, JoinedData& joine
   }
 }
 
-void rename_in(NamedData& arrays, const std::string& from, const std::string& to, bool& found) {
-  const auto is_named = [](const std::string& name) {
-    return [&name](const tensor::NamedDatum& array) { return array.name == name; };
-  };
-  const auto array = std::ranges::find_if(arrays, is_named(from));
-  if (array == arrays.end()) return;
-  found = true;
-  if (from == to) return;
-  if (std::ranges::any_of(arrays, is_named(to))) {
-    fail(ErrorCode::usage, "cannot rename `{}` to `{}`: there is an array of that name", printable(from),
-         printable(to));
-  }
-  array->name = to;
-}
-
 }  // namespace
 
 MergedData merge_data(const std::vector<DataPart>& parts) {
@@ -159,30 +144,6 @@ JoinedData concat_data(const std::vector<DataPart>& parts) {
       join_runs(parts[i].path, std::get<SavedRuns>(parts[i].data), joined);
   }
   return joined;
-}
-
-void choose_runner(SavedData& data, const std::string& pattern) {
-  SavedRuns* const runs = std::get_if<SavedRuns>(&data);
-  if (runs == nullptr) fail(ErrorCode::usage, "the data has no runners to choose `{}` from", printable(pattern));
-  std::vector<std::string> names;
-  for (const SavedRun& run : *runs) names.push_back(printable(run.runner));
-  std::erase_if(*runs,
-                [&](const SavedRun& run) { return run.runner != pattern && !matches_glob(pattern, run.runner); });
-  if (runs->empty()) {
-    fail(ErrorCode::usage, "no runner matches `{}`; there are `{}`", printable(pattern), join(names, "`, `"));
-  }
-}
-
-void rename_arrays(SavedData& data, const std::string& from, const std::string& to) {
-  bool found = false;
-  if (SavedInputs* const inputs = std::get_if<SavedInputs>(&data)) {
-    for (NamedData& arrays : *inputs) rename_in(arrays, from, to, found);
-  } else {
-    for (SavedRun& run : std::get<SavedRuns>(data)) {
-      for (SavedIteration& iteration : run.iterations) rename_in(iteration.outputs, from, to, found);
-    }
-  }
-  if (!found) fail(ErrorCode::usage, "there is no array `{}` to rename", printable(from));
 }
 
 }  // namespace assay::formats

@@ -30,9 +30,4 @@ MergedData merge_data(const std::vector<DataPart>& parts);
 // together.
 JoinedData concat_data(const std::vector<DataPart>& parts);
 
-// Keeps the runs whose runner matches a wildcard. Error (usage) where none does, or the data has no runners.
-void choose_runner(SavedData& data, const std::string& pattern);
-// Renames arrays in all iterations. Error (usage) where there is none of that name, or the new name is taken.
-void rename_arrays(SavedData& data, const std::string& from, const std::string& to);
-
 }  // namespace assay::formats

@@ -63,26 +63,5 @@ TEST(Combine, concatenating_results_runner_by_runner) {
   EXPECT_EQ(joined.warnings.size(), 1u);
 }
 
-TEST(Combine, choosing_a_runner) {
-  SavedData data = SavedRuns{kRuns[0], {"s", {}}};
-  choose_runner(data, "s*");
-  EXPECT_EQ(std::get<SavedRuns>(data).size(), 1u);
-  EXPECT_THROW(choose_runner(data, "r"), Error);
-  SavedData inputs = kTwo;
-  EXPECT_THROW(choose_runner(inputs, "r"), Error);
-}
-
-TEST(Combine, renaming) {
-  SavedData data = kTwo;
-  rename_arrays(data, "x", "q");
-  EXPECT_EQ(std::get<SavedInputs>(data)[1][0].name, "q");
-  EXPECT_THROW(rename_arrays(data, "x", "z"), Error);
-  EXPECT_THROW(rename_arrays(data, "q", "y"), Error);
-  rename_arrays(data, "q", "q");
-  SavedData runs = kRuns;
-  rename_arrays(runs, "z", "a");
-  EXPECT_EQ(std::get<SavedRuns>(runs)[0].iterations[1].outputs[0].name, "a");
-}
-
 }  // namespace
 }  // namespace assay::formats

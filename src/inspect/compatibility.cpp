@@ -1,8 +1,210 @@
 #include "inspect/compatibility.h"
 
+#include <algorithm>
+#include <ranges>
+#include <set>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "ir/edit.h"
 #include "ir/verify.h"
+#include "ops/inference.h"
 
 namespace assay::inspect {
+namespace {
+
+constexpr int kMostRounds = 100;
+
+bool is_live(const ir::Node& node) { return node.alive && !node.is_outputs; }
+
+size_t count_live(const ir::Model& model) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < model.node_slots(); ++i) count += is_live(model[ir::NodeId{i}]) ? 1 : 0;
+  return count;
+}
+
+// A copy of the model from which refused nodes are taken out; graph inputs of their types stand in for what they give.
+class Rest {
+ public:
+  explicit Rest(const ir::Model& model) : model_(model.copy()), edit_(model_) {
+    ops::Inference inference(model_);
+    inference.run();
+    inference.write(edit_);
+    name_nodes();
+  }
+
+  const ir::Model& model() const { return model_; }
+  bool is_alive(ir::NodeId node) const { return model_[node].alive; }
+
+  // Of the main graph or one of its bodies: only there can inputs of the model be seen.
+  bool can_take_out(ir::NodeId node) const { return model_.ancestor_in(node, model_.main_graph()).valid(); }
+
+  void take_out(const std::vector<ir::NodeId>& refused) {
+    for (const ir::NodeId node : refused) {
+      ++taken_count_;
+      if (!is_alive(node)) continue;
+      replace_results(node);
+      if (is_alive(node)) edit_.erase(node);
+    }
+    choose_outputs();
+  }
+
+  bool is_empty() const {
+    return model_[model_.main_graph()].node_count == 0 || model_.outputs(model_.main_graph()).empty();
+  }
+  // Of all that was there, what is neither left nor was taken out by name.
+  size_t lost_count(size_t node_count) const { return node_count - count_live(model_) - taken_count_; }
+
+  // The message with the names that nodes got here as the user knows them.
+  std::string in_users_words(std::string text, const ir::Model& original) const {
+    for (const auto& [name, node] : given_names_) {
+      const size_t at = text.find(name);
+      if (at != std::string::npos) text.replace(at, name.size(), ir::describe(original, node));
+    }
+    return text;
+  }
+
+ private:
+  // So that a message names one node only.
+  void name_nodes() {
+    std::set<std::string_view> seen;
+    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
+      const ir::NodeId id{i};
+      if (!is_live(model_[id])) continue;
+      if (!model_[id].name.empty() && seen.insert(model_[id].name).second) continue;
+      given_names_.emplace_back(fmt::format("assay_node_{}_", i), id);
+      edit_.rename(id, edit_.keep(given_names_.back().first));
+    }
+  }
+
+  bool has_type(ir::ValueId value) const {
+    const ir::TypeId type = model_[value].type;
+    return type.valid() &&
+           (model_[type].kind != ir::TypeKind::tensor || model_[type].dtype != tensor::DType::undefined);
+  }
+
+  void replace_results(ir::NodeId node) {
+    const std::vector<ir::ValueId> results(model_[node].results.begin(), model_[node].results.end());
+    for (const ir::ValueId result : results) {
+      if (!result.valid() || model_[result].first_use == nullptr) continue;
+      if (has_type(result)) {
+        const ir::Symbol name = edit_.intern(fmt::format("assay_input_{}", result.index));
+        edit_.replace_uses(result, edit_.add_input(model_.main_graph(), name, model_[result].type));
+      } else {
+        drop_users(result);
+      }
+    }
+  }
+
+  // Without a type there can be no input: all that depends on the value goes too, whole nodes of the main graph at a
+  // time.
+  void drop_users(ir::ValueId unknown) {
+    const ir::GraphId main = model_.main_graph();
+    std::set<ir::ValueId> lost = {unknown};
+    std::set<ir::NodeId> doomed;
+    std::vector<ir::ValueId> open = {unknown};
+    while (!open.empty()) {
+      const ir::ValueId value = open.back();
+      open.pop_back();
+      for (const ir::Use& use : ir::uses(model_, value)) {
+        const ir::NodeId user = model_.ancestor_in(use.user, main);
+        if (model_[user].is_outputs || !doomed.insert(user).second) continue;
+        for (const ir::ValueId result : model_[user].results) {
+          if (result.valid() && lost.insert(result).second) open.push_back(result);
+        }
+      }
+    }
+    std::vector<ir::ValueId> outputs;
+    for (const ir::Use& use : model_.outputs(main)) {
+      if (!lost.contains(use.value)) outputs.push_back(use.value);
+    }
+    edit_.set_outputs(main, outputs);
+    std::vector<ir::NodeId> order;
+    for (const ir::NodeId node : ir::nodes(model_, main)) order.push_back(node);
+    for (const ir::NodeId node : std::views::reverse(order)) {
+      if (doomed.contains(node)) edit_.erase(node);
+    }
+  }
+
+  // Whatever nothing else uses, so that a library has no reason to leave nodes out.
+  void choose_outputs() {
+    const ir::GraphId main = model_.main_graph();
+    const auto is_by_output = [&](const ir::Use& use) {
+      return model_[use.user].is_outputs && model_[use.user].graph == main;
+    };
+    std::vector<ir::ValueId> outputs;
+    for (const ir::NodeId node : ir::nodes(model_, main)) {
+      for (const ir::ValueId result : model_[node].results) {
+        if (!result.valid() || !has_type(result)) continue;
+        bool is_needed = false;
+        for (const ir::Use& use : ir::uses(model_, result)) is_needed = is_needed || !is_by_output(use);
+        if (!is_needed) outputs.push_back(result);
+      }
+    }
+    edit_.set_outputs(main, outputs);
+  }
+
+  ir::Model model_;
+  ir::Edit edit_;
+  std::vector<std::pair<std::string, ir::NodeId>> given_names_;
+  size_t taken_count_ = 0;
+};
+
+class Trial {
+ public:
+  Trial(const ir::Model& model, const exec::Backend& backend, const exec::LibrarySearch& search,
+        results::BackendCompatibility& result)
+      : model_(model), backend_(backend), search_(search), result_(result) {}
+
+  void run() {
+    const std::vector<exec::Refusal> refusals = backend_.refusals(model_, search_);
+    if (refusals.empty()) return;
+    const std::variant<std::monostate, Error> tried = attempt([&] {
+      try_rest();
+      return std::monostate();
+    });
+    if (std::holds_alternative<std::monostate>(tried) && !result_.accepts_all()) return;
+    result_.refused.clear();
+    take(refusals);
+  }
+
+ private:
+  void try_rest() {
+    Rest rest(model_);
+    for (int round = 0; round < kMostRounds && !rest.is_empty(); ++round) {
+      std::vector<exec::Refusal> refusals = backend_.refusals(rest.model(), search_);
+      for (exec::Refusal& refusal : refusals) refusal.reason = rest.in_users_words(std::move(refusal.reason), model_);
+      take(refusals);
+      std::vector<ir::NodeId> nodes;
+      for (const exec::Refusal& refusal : refusals) {
+        if (refusal.node.valid() && rest.can_take_out(refusal.node)) nodes.push_back(refusal.node);
+      }
+      if (nodes.size() < refusals.size() || nodes.empty()) break;
+      rest.take_out(nodes);
+    }
+    result_.untried_count = rest.lost_count(result_.node_count);
+  }
+
+  void take(const std::vector<exec::Refusal>& refusals) {
+    for (const exec::Refusal& refusal : refusals) {
+      if (!refusal.node.valid()) {
+        result_.whole_refusal = refusal.reason;
+        continue;
+      }
+      const std::string op(model_.text(model_[refusal.node].op));
+      result_.refused.push_back({ir::describe(model_, refusal.node), op, refusal.reason});
+    }
+  }
+
+  const ir::Model& model_;
+  const exec::Backend& backend_;
+  const exec::LibrarySearch& search_;
+  results::BackendCompatibility& result_;
+};
+
+}  // namespace
 
 results::BackendCompatibility inspect_compatibility(const ir::Model& model, const exec::Backend& backend,
                                                     const exec::LibrarySearch& search) {
@@ -11,19 +213,8 @@ results::BackendCompatibility inspect_compatibility(const ir::Model& model, cons
   const exec::Probe probe = backend.probe(search);
   result.usable = probe.usable;
   result.version = probe.version;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) {
-    const ir::Node& node = model[ir::NodeId{i}];
-    result.node_count += node.alive && !node.is_outputs ? 1 : 0;
-  }
-  if (!probe.usable) return result;
-  for (const exec::Refusal& refusal : backend.refusals(model, search)) {
-    if (!refusal.node.valid()) {
-      result.refused.push_back({"the model", "", refusal.reason});
-      continue;
-    }
-    result.refused.push_back(
-        {ir::describe(model, refusal.node), std::string(model.text(model[refusal.node].op)), refusal.reason});
-  }
+  result.node_count = count_live(model);
+  if (probe.usable) Trial(model, backend, search, result).run();
   return result;
 }
 

@@ -19,7 +19,14 @@ std::optional<Terms> merge(const Terms& a, const Terms& b) {
 
 }  // namespace
 
-DimTable::DimTable() { expressions_.push_back(&unknown_); }
+DimTable::DimTable() {
+  static const AffineDim unknown;
+  expressions_.push_back(&unknown);
+}
+
+DimTable::DimTable(const DimTable& other) : DimTable() {
+  for (uint32_t i = 1; i < other.expressions_.size(); ++i) intern(*other.expressions_[i]);
+}
 
 DimId DimTable::intern(AffineDim expression) {
   const auto [entry, is_new] =

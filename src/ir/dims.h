@@ -23,6 +23,10 @@ struct AffineDim {
 class DimTable {
  public:
   DimTable();
+  DimTable(const DimTable& other);
+  DimTable& operator=(const DimTable& other) { return *this = DimTable(other); }
+  DimTable(DimTable&&) = default;
+  DimTable& operator=(DimTable&&) = default;
 
   DimId constant(int64_t value);
   DimId symbol(Symbol name);
@@ -38,8 +42,7 @@ class DimTable {
   DimId intern(AffineDim expression);
 
   std::map<AffineDim, DimId> ids_;
-  std::vector<const AffineDim*> expressions_;  // by id; the unknown dim has an empty one of its own
-  AffineDim unknown_;
+  std::vector<const AffineDim*> expressions_;  // by id; the unknown dim has an empty one
 };
 
 }  // namespace assay::ir

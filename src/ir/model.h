@@ -156,6 +156,9 @@ class Model {
   Model(Model&&) = default;
   Model& operator=(Model&&) = default;
 
+  // The same model again, with the same ids; both may be edited. It shares weights, text and the source. O(nodes).
+  Model copy() const;
+
   const Header& header() const { return header_; }
   GraphId main_graph() const { return GraphId{0}; }
   const std::vector<Function>& functions() const { return functions_; }
@@ -204,6 +207,9 @@ class Model {
  private:
   friend class Edit;
 
+  void copy_arrays(Node& node);
+  void copy_uses(const Model& original);
+
   Header header_;
   std::vector<Function> functions_;
   Pool<NodeId, Node> nodes_;
@@ -214,7 +220,7 @@ class Model {
   DimTable dims_;
   TypeTable types_;
   Origins origins_;
-  std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
+  std::shared_ptr<Arena> arena_ = std::make_shared<Arena>();
   std::vector<std::shared_ptr<const void>> held_;
   std::shared_ptr<const MappedFile> source_;
   std::set<std::pair<GraphId, Symbol>> forgotten_names_;

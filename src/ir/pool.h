@@ -14,6 +14,14 @@ namespace assay::ir {
 template <typename IdType, typename T>
 class Pool {
  public:
+  Pool() = default;
+  Pool(const Pool& other) : size_(other.size_) {
+    for (const auto& chunk : other.chunks_) chunks_.push_back(std::make_unique<std::array<T, kChunk>>(*chunk));
+  }
+  Pool& operator=(const Pool& other) { return *this = Pool(other); }
+  Pool(Pool&&) = default;
+  Pool& operator=(Pool&&) = default;
+
   IdType add() {
     ASSAY_CHECK(size_ < IdType::kNone);
     if (size_ % kChunk == 0) chunks_.push_back(std::make_unique<std::array<T, kChunk>>());

@@ -15,6 +15,11 @@ uint32_t hash_of(std::string_view text) {
 
 SymbolTable::SymbolTable() : slots_(64) { insert("", false); }
 
+SymbolTable::SymbolTable(const SymbolTable& other)
+    : texts_(other.texts_), slots_(other.slots_), shared_(other.shared_) {
+  shared_.push_back(other.owned_);
+}
+
 // The slot that holds the text, or the free one where it belongs.
 size_t SymbolTable::slot_of(std::string_view text, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
@@ -31,7 +36,7 @@ Symbol SymbolTable::insert(std::string_view text, bool copy) {
   const size_t at = slot_of(text, hash);
   if (slots_[at].symbol) return slots_[at].symbol;
   const Symbol symbol = texts_.add();
-  texts_[symbol] = copy ? std::string_view(owned_.emplace_back(text)) : text;
+  texts_[symbol] = copy ? std::string_view(owned_->emplace_back(text)) : text;
   slots_[at] = {hash, symbol};
   if (texts_.size() * 3 > slots_.size() * 2) grow();
   return symbol;

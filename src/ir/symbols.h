@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,10 +11,15 @@
 
 namespace assay::ir {
 
-// Interned strings. Borrowed text must outlive the table (names in a mapped file that the model keeps alive).
+// Interned strings. Borrowed text must outlive the table (names in a mapped file that the model keeps alive). A copy
+// shares the text that there is.
 class SymbolTable {
  public:
   SymbolTable();
+  SymbolTable(const SymbolTable& other);
+  SymbolTable& operator=(const SymbolTable& other) { return *this = SymbolTable(other); }
+  SymbolTable(SymbolTable&&) = default;
+  SymbolTable& operator=(SymbolTable&&) = default;
 
   Symbol intern(std::string_view text) { return insert(text, true); }
   Symbol intern_borrowed(std::string_view text) { return insert(text, false); }
@@ -33,7 +39,8 @@ class SymbolTable {
 
   Pool<Symbol, std::string_view> texts_;
   std::vector<Slot> slots_;  // open addressing, at most two thirds full
-  std::deque<std::string> owned_;
+  std::shared_ptr<std::deque<std::string>> owned_ = std::make_shared<std::deque<std::string>>();
+  std::vector<std::shared_ptr<const std::deque<std::string>>> shared_;  // text of the tables this one was copied from
 };
 
 }  // namespace assay::ir

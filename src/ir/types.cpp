@@ -4,6 +4,10 @@
 
 namespace assay::ir {
 
+TypeTable::TypeTable(const TypeTable& other) {
+  for (const Type* type : other.types_) intern(*type);
+}
+
 TypeId TypeTable::intern(Type type) {
   const auto [entry, is_new] = ids_.try_emplace(std::move(type), TypeId{size()});
   if (is_new) types_.push_back(&entry->first);

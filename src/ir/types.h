@@ -28,6 +28,12 @@ struct Type {
 // Interned types of a model.
 class TypeTable {
  public:
+  TypeTable() = default;
+  TypeTable(const TypeTable& other);
+  TypeTable& operator=(const TypeTable& other) { return *this = TypeTable(other); }
+  TypeTable(TypeTable&&) = default;
+  TypeTable& operator=(TypeTable&&) = default;
+
   TypeId intern(Type type);
   TypeId tensor(tensor::DType dtype, std::vector<DimId> dims);
   TypeId unranked_tensor(tensor::DType dtype);

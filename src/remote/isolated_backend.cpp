@@ -74,15 +74,7 @@ class IsolatedBackend final : public exec::Backend {
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
     const exec::BackendPtr backend = exec::make_backend(options_.backend);
     if (backend->library(search).tried.empty()) return backend->refusals(model, search);
-    exec::SessionOptions options;
-    options.search = search;
-    Diagnostics findings;
-    try {
-      prepare(model, options, findings);
-    } catch (const Error& error) {
-      return {{ir::NodeId{}, error.line()}};
-    }
-    return {};
+    return exec::refusals_of_preparing(*this, *backend, model, search);
   }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,

@@ -21,6 +21,8 @@ void write_backend(JsonWriter& json, const results::BackendCompatibility& backen
     json.end_object();
   }
   json.end_array();
+  json.field("untried_count", static_cast<uint64_t>(backend.untried_count));
+  if (!backend.whole_refusal.empty()) json.field("whole_refusal", backend.whole_refusal);
   json.end_object();
 }
 

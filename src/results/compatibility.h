@@ -20,6 +20,10 @@ struct BackendCompatibility {
   std::string version;  // or why it is not there
   size_t node_count = 0;
   std::vector<RefusedNode> refused;
+  size_t untried_count = 0;   // nodes that need what refused ones give, and could not be judged without it
+  std::string whole_refusal;  // why what is left of the model is refused where no node is named; empty: it is not
+
+  bool accepts_all() const { return refused.empty() && whole_refusal.empty(); }
 };
 
 struct CompatibilityReport {

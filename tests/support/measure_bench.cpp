@@ -8,7 +8,9 @@
 #include <limits>
 #include <random>
 
+#include "base/files.h"
 #include "base/parallel.h"
+#include "base/temporary_folder.h"
 #include "compare/measure.h"
 #include "compare/statistics.h"
 #include "tensor/casts.h"
@@ -30,6 +32,19 @@ tensor::Tensor normal_tensor(tensor::DType dtype, uint64_t count, double noise) 
     tensor::store(dtype, elements, begin, bytes);
   });
   return tensor::Tensor(dtype, {static_cast<int64_t>(count)}, tensor::make_owned(std::move(bytes)));
+}
+
+// The array in a file, to be mapped anew by each run.
+std::filesystem::path write_file(const TemporaryFolder& folder, const char* name, const tensor::Tensor& tensor) {
+  OutputFile out(folder.path() / name);
+  out.write(tensor.bytes());
+  out.commit();
+  return folder.path() / name;
+}
+
+tensor::Tensor map_file(const std::filesystem::path& path, const tensor::Tensor& like) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  return tensor::Tensor(like.dtype(), like.shape(), tensor::make_mapped(file, 0, file->bytes().size()));
 }
 
 struct Seconds {
@@ -70,6 +85,10 @@ int main(int argc, char** argv) {
   report("plain", [&] { compare::measure(a, b, options); });
   options.percentiles = true;
   report("percentiles", [&] { compare::measure(a, b, options); });
+  const TemporaryFolder folder;
+  const std::filesystem::path file_a = write_file(folder, "a", a);
+  const std::filesystem::path file_b = write_file(folder, "b", b);
+  report("mapped", [&] { compare::measure(map_file(file_a, a), map_file(file_b, b), options); });
   options.percentiles = false;
   options.histograms = true;
   report("histograms", [&] { compare::measure(a, b, options); });

@@ -1,15 +1,19 @@
+#include <fmt/format.h>
+
 #include "backends/onnxrt/ort_session.h"
 #include "exec/foreign_library.h"
 
 namespace assay::backends {
 namespace {
 
-ir::NodeId find_node(const ir::Model& model, const std::string& name) {
-  for (uint32_t i = 0; i < model.node_slots() && !name.empty(); ++i) {
+template <typename Predicate>
+std::vector<ir::NodeId> nodes_where(const ir::Model& model, Predicate is_it) {
+  std::vector<ir::NodeId> found;
+  for (uint32_t i = 0; i < model.node_slots(); ++i) {
     const ir::Node& node = model[ir::NodeId{i}];
-    if (node.alive && !node.is_outputs && node.name == name) return ir::NodeId{i};
+    if (node.alive && !node.is_outputs && is_it(node)) found.push_back(ir::NodeId{i});
   }
-  return {};
+  return found;
 }
 
 class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
@@ -21,11 +25,21 @@ class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
     return ort::make_session(ort::Library::get(options.search), model, options, findings);
   }
 
+  std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {
+    const std::string op = ort::unregistered_op(error.message());
+    if (!op.empty()) {
+      return nodes_where(model, [&](const ir::Node& node) {
+        const std::string_view domain = model.text(node.domain);
+        return op == fmt::format("{}{}{}", domain, domain.empty() ? "" : ":", model.text(node.op));
+      });
+    }
+    const std::string name = ort::node_in_message(error.message());
+    if (name.empty()) return {};
+    return nodes_where(model, [&](const ir::Node& node) { return node.name == name; });
+  }
+
  private:
   std::vector<std::string> providers(const ort::Library& library) const override { return library.providers(); }
-  ir::NodeId blamed_node(const ir::Model& model, const Error& error) const override {
-    return find_node(model, ort::node_in_message(error.message()));
-  }
 };
 
 }  // namespace

@@ -70,5 +70,7 @@ class Library {
 std::string plain_message(std::string_view message);
 // The name of the node that a message is about; empty if it names none.
 std::string node_in_message(std::string_view message);
+// The operator that a message says the library does not know, as `domain:Op` or `Op`; empty: it says nothing like it.
+std::string unregistered_op(std::string_view message);
 
 }  // namespace assay::backends::ort

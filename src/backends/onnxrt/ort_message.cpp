@@ -48,6 +48,16 @@ std::string plain_message(std::string_view message) {
   return "it failed without a message";
 }
 
+std::string unregistered_op(std::string_view message) {
+  const size_t end = message.find(") is not a registered function/op");
+  if (end == std::string_view::npos) return {};
+  const size_t bracket = message.rfind('(', end);
+  if (bracket == std::string_view::npos) return {};
+  const size_t blank = message.find_last_of(' ', bracket);
+  const size_t begin = blank == std::string_view::npos ? 0 : blank + 1;
+  return std::string(message.substr(begin, bracket - begin));
+}
+
 std::string node_in_message(std::string_view message) {
   struct Form {
     std::string_view before;

@@ -21,6 +21,13 @@ TEST(PlainMessage, LeavesOutPlacesInTheLibrarysSources) {
   EXPECT_EQ(plain_message("/o/m.cc:1 f("), "/o/m.cc:1 f(");
 }
 
+TEST(UnregisteredOp, IsWhatStandsBeforeTheVersion) {
+  EXPECT_EQ(unregistered_op("Fatal error: my:Thing(-1) is not a registered function/op"), "my:Thing");
+  EXPECT_EQ(unregistered_op("Thing(-1) is not a registered function/op"), "Thing");
+  EXPECT_EQ(unregistered_op("-1) is not a registered function/op"), "");
+  EXPECT_EQ(unregistered_op("Fatal error: my:Thing(-1)"), "");
+}
+
 TEST(NodeInMessage, IsWhatStandsInTheKnownForms) {
   EXPECT_EQ(node_in_message("returned while running Add node. Name:'add_3' Status Message: x"), "add_3");
   EXPECT_EQ(node_in_message("no implementation for Foo(1) node with name 'a b'"), "a b");

@@ -1,4 +1,9 @@
+#include <set>
+
+#include <fmt/format.h>
+
 #include "backends/openvino/ov_session.h"
+#include "base/text.h"
 #include "exec/foreign_library.h"
 
 namespace assay::backends {
@@ -7,6 +12,31 @@ namespace {
 class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
  public:
   std::string_view name() const override { return "openvino"; }
+
+  // "... No conversion rule found for operations: com.microsoft.Nope, my.Thing"
+  std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {
+    constexpr std::string_view kBefore = "No conversion rule found for operations: ";
+    const std::string& message = error.message();
+    const size_t begin = message.find(kBefore);
+    if (begin == std::string::npos) return {};
+    const std::string_view list = std::string_view(message).substr(begin + kBefore.size());
+    std::set<std::string, std::less<>> ops;
+    for (std::string_view op : split(list.substr(0, list.find('\n')), ',')) {
+      op.remove_prefix(std::min(op.find_first_not_of(' '), op.size()));
+      ops.emplace(op.substr(0, op.find(' ')));
+    }
+    std::vector<ir::NodeId> found;
+    for (uint32_t i = 0; i < model.node_slots(); ++i) {
+      const ir::Node& node = model[ir::NodeId{i}];
+      if (!node.alive || node.is_outputs) continue;
+      const std::string_view domain = model.text(node.domain);
+      const std::string_view op = model.text(node.op);
+      const bool is_named = ops.contains(fmt::format("{}.{}", domain.empty() ? "ai.onnx" : domain, op)) ||
+                            (domain.empty() && ops.contains(op));
+      if (is_named) found.push_back(ir::NodeId{i});
+    }
+    return found;
+  }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics&) const override {

@@ -18,11 +18,8 @@ namespace {
 constexpr uint64_t kBudgetBytes = uint64_t{1} << 30;   // of the values that are asked for together
 constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // what a value of unknown size is taken for
 
-ir::Model load_copy(const ConversionJob& job) {
-  const std::string path = job.arguments.value("model_file");
-  if (path == "-") fail(ErrorCode::usage, "to be measured, the model has to come from a file");
-  Diagnostics repeated;
-  ir::Model model = onnx::load(path, load_options(job.arguments), repeated);
+ir::Model inlined_copy(const ConversionJob& job) {
+  ir::Model model = job.loaded.model.copy();
   ir::Rewriter rewriter(model);
   passes::inline_functions(model, rewriter);
   return model;
@@ -108,9 +105,9 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
 
 Measurement::Measurement(const ConversionJob& job, std::string backend)
     : backend_(std::move(backend)),
-      load_([&job] { return load_copy(job); }),
+      load_([&job] { return inlined_copy(job); }),
       session_(session_options(job.arguments)),
-      model_(load_copy(job)),
+      model_(inlined_copy(job)),
       findings_(job.loaded.findings),
       data_(input_data(model_, job.arguments, job.environment, findings_)),
       taps_(plan_taps(job)) {}
@@ -118,7 +115,7 @@ Measurement::Measurement(const ConversionJob& job, std::string backend)
 exec::TapPlan Measurement::plan_taps(const ConversionJob& job) {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
   if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
-  ir::Model scratch = load_copy(job);
+  ir::Model scratch = inlined_copy(job);
   const std::map<std::string, uint64_t> sizes = inspect::value_sizes(scratch, *feeds);
   const passes::FloatModel floats(scratch, tensor::DType::float16);
   std::vector<exec::Tap> taps;

@@ -40,6 +40,7 @@ compare::CompareOptions diff_options(const Arguments& arguments, bool wants_deta
   options.rtol.set("", parse_tolerance("--rtol", arguments.value("--rtol")));
   options.atol.set("", parse_tolerance("--atol", arguments.value("--atol")));
   options.infinities_equal = true;
+  options.histograms_of_passed = wants_details;
   options.wants_percentiles = [wants_details](std::string_view) { return wants_details; };
   return options;
 }

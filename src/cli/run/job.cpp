@@ -54,6 +54,7 @@ class Job {
     start_scripts();
     exec::DataSourcePtr source;
     if (loaded_) source = make_source();
+    if (source && request_.casts_inputs) source = exec::cast_source(std::move(source), loaded_->model);
     if (source) static_cast<void>(source->get(0));  // what is wrong with the inputs is said before a backend starts
     if (request_.wants_computed_tolerance) {
       if (!source) fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
@@ -123,27 +124,24 @@ class Job {
 
   // Inference on a copy, so that the backends may still read the file.
   void look_for_contradictions() {
-    std::optional<LoadedModel> copy = second_copy();
-    if (!copy) return;
-    copy->findings = Diagnostics();
-    infer_shapes(*copy);
-    for (const Diagnostic& finding : copy->findings.all()) {
+    LoadedModel copy = second_copy();
+    infer_shapes(copy);
+    for (const Diagnostic& finding : copy.findings.all()) {
       loaded_->findings.add(finding.severity, finding.code, finding.node, finding.message);
     }
   }
 
   // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
   void save_model() {
-    std::optional<LoadedModel> edited = second_copy();
-    if (!edited) fail(ErrorCode::unsupported, "--save-onnx: the model has to come from a file");
-    if (request_.infer_shapes) infer_shapes(*edited);
+    LoadedModel edited = second_copy();
+    if (request_.infer_shapes) infer_shapes(edited);
     if (!request_.outputs.is_empty()) {
       Diagnostics repeated;
-      ir::Edit(edited->model)
-          .set_outputs(edited->model.main_graph(), ir::select_outputs(edited->model, request_.outputs, repeated));
+      ir::Edit(edited.model)
+          .set_outputs(edited.model.main_graph(), ir::select_outputs(edited.model, request_.outputs, repeated));
     }
     log_.info("Saving ONNX model to: " + printable(request_.save_onnx));
-    onnx::save(edited->model, request_.save_onnx, request_.save_onnx_options);
+    onnx::save(edited.model, request_.save_onnx, request_.save_onnx_options);
   }
 
   void load_results() {
@@ -169,6 +167,7 @@ class Job {
     compare::CompareOptions& options = request_.compare;
     const bool wants_all = log_.enabled(LogLevel::verbose) || !request_.page.empty();
     options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
+    options.histograms_of_passed = wants_all;
     options.wants_percentiles = [this, wants_all](std::string_view name) {
       return wants_all || taps_.is_essential(name);
     };
@@ -214,31 +213,23 @@ class Job {
     const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
     std::map<std::string, uint64_t> sizes;
     if (budget != 0) {
-      if (std::optional<LoadedModel> scratch = second_copy()) {
-        sizes = inspect::value_sizes(scratch->model, *source.get(0));
-      }
+      LoadedModel scratch = second_copy();
+      sizes = inspect::value_sizes(scratch.model, *source.get(0));
     }
     return taps_.plan(sizes, budget);
   }
 
   void compute_tolerances(exec::DataSource& source) {
-    std::optional<LoadedModel> scratch = second_copy();
-    if (!scratch) fail(ErrorCode::unsupported, "--tolerance auto: the model has to come from a file");
+    LoadedModel scratch = second_copy();
     request_.compare.computation = [known =
-                                        inspect::computations(scratch->model, *source.get(0))](std::string_view name) {
+                                        inspect::computations(scratch.model, *source.get(0))](std::string_view name) {
       const auto found = known.find(std::string(name));
       return found == known.end() ? compare::Computation() : found->second;
     };
   }
 
-  // The model once more, for what would change it.
-  std::optional<LoadedModel> second_copy() const {
-    if (request_.model == "-") return std::nullopt;
-    Diagnostics repeated;
-    ir::Model model = onnx::load(request_.model, load_options(arguments_), repeated);
-    if (request_.converts_to_float16) passes::convert_to_float16(model, repeated);
-    return LoadedModel{std::move(model), std::move(repeated), 0};
-  }
+  // For what would change the model.
+  LoadedModel second_copy() const { return {loaded_->model.copy(), Diagnostics(), 0}; }
 
   RunRequest request_;
   const Arguments& arguments_;

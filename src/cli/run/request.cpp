@@ -49,6 +49,7 @@ std::optional<std::string> picture_folder(const Arguments& arguments, std::strin
 
 void read_files(const Arguments& arguments, RunRequest& request) {
   request.load_inputs = arguments.values("--load-inputs");
+  request.casts_inputs = arguments.flag("--cast-inputs");
   request.load_outputs = arguments.values("--load-outputs");
   request.save_inputs = arguments.value("--save-inputs");
   request.save_outputs = arguments.value("--save-outputs");

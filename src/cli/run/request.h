@@ -30,6 +30,7 @@ struct RunRequest {
   bool check_average = false;
   bool validate = false;
   std::vector<std::string> load_inputs;
+  bool casts_inputs = false;
   std::vector<std::string> load_outputs;
   std::string save_inputs;
   std::string save_outputs;

@@ -120,7 +120,7 @@ bool PairReader::can_survey(uint64_t number) const {
 
 void PairReader::survey_tile(uint64_t number, PairSums& sums) const {
   const uint64_t first = number * kTile;
-  if (a_.dtype() == DType::float32 && b_.dtype() == DType::float32) {
+  if (is_float32()) {
     return kernels_->survey32(elements<float>(a_) + first, elements<float>(b_) + first, bounds_, sums);
   }
   if (a_.dtype() == DType::float64 && b_.dtype() == DType::float64) {
@@ -132,9 +132,44 @@ void PairReader::survey_tile(uint64_t number, PairSums& sums) const {
   kernels_->survey64(x, y, bounds_, sums);
 }
 
-bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const {
+bool PairReader::is_float32() const { return a_.dtype() == DType::float32 && b_.dtype() == DType::float32; }
+
+std::array<bool, kMostSeries> PairReader::exact_codes() const {
+  constexpr uint32_t kMostBits = 16;  // of an integer; all floating types of fewer bits than 64 are float32
+  const auto is_exact = [](const tensor::Tensor& tensor) {
+    if (tensor::kind(tensor.dtype()) == DTypeKind::complex) return false;
+    return tensor::bit_width(tensor.dtype()) <= (tensor::is_floating(tensor.dtype()) ? 32 : kMostBits);
+  };
+  return {is_exact(a_), is_exact(b_), false, false};
+}
+
+double PairReader::element(uint64_t number, size_t series, uint64_t place) const {
+  const double a = elements<float>(a_)[number * kTile + place];
+  const double b = elements<float>(b_)[number * kTile + place];
+  const double difference = std::fabs(a - b);
+  switch (series) {
+    case kSideA:
+      return a;
+    case kSideB:
+      return b;
+    case kAbsolute:
+      return difference;
+    default:
+      return difference == 0 ? 0 : difference / (b == 0 ? bounds_.zero_reference : std::fabs(b));
+  }
+}
+
+bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const {
   if (!can_survey(number)) return false;
-  survey_tile(number, sums);
+  if (codes != nullptr) codes->tile = {.of = {}, .number = number};
+  if (codes != nullptr && is_float32()) {
+    const float* const a = elements<float>(a_) + number * kTile;
+    const float* const b = elements<float>(b_) + number * kTile;
+    kernels_->survey_codes(a, b, bounds_, sums, {codes->differences[0], codes->differences[1]});
+    codes->tile.of = {a, b, codes->differences[0], codes->differences[1]};
+  } else {
+    survey_tile(number, sums);
+  }
   for (const TileSums& series : sums.series) {
     if (!std::isfinite(series.squares)) return false;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "compare/measuring/quantile_guess.h"
 #include "compare/measuring/tile.h"
 #include "tensor/tensor.h"
 
@@ -9,6 +10,12 @@ namespace assay::compare {
 
 // The series of two tensors side by side.
 enum PairSeries : size_t { kSideA, kSideB, kAbsolute, kRelative };
+
+// Codes of a tile with the room for those of differences.
+struct PairCodes {
+  TileCodes tile;
+  alignas(64) float differences[2][kTile];
+};
 
 // Reads two tensors of one shape tile by tile, with their differences.
 class PairReader {
@@ -21,7 +28,15 @@ class PairReader {
   TileRelation load(uint64_t number, Tile& tile) const;
   // The sums of a tile without loading it, and its max_ulp(): for full tiles of numbers that are finite, as are their
   // sums; false where the tile must be loaded.
-  bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const;
+  bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const {
+    return survey(number, sums, max_ulp, nullptr);
+  }
+  // The same, and the tile's codes if the tensors are of float32; else `codes` stays without a series.
+  bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const;
+  // What load() gives for an element of a tile whose codes survey() gave.
+  double element(uint64_t number, size_t series, uint64_t place) const;
+  // Whether the elements of either side are float32, or narrower.
+  std::array<bool, kMostSeries> exact_codes() const;
   // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in
   // units. `finite`: all elements of the tile are known to be.
   uint64_t max_ulp(uint64_t number, const Tile& tile, bool finite) const;
@@ -35,6 +50,7 @@ class PairReader {
   enum class Kind : uint8_t { floating, narrow_integers, wide_integers, complex };
 
   bool can_survey(uint64_t number) const;
+  bool is_float32() const;
   void survey_tile(uint64_t number, PairSums& sums) const;
   void subtract(uint64_t number, Tile& tile) const;
   double complex_dot(uint64_t number, uint64_t size, std::array<double, 2> scales) const;

@@ -42,16 +42,6 @@ struct Target {
   }
 };
 
-// The numbers at two places of the sorted order.
-std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first, uint64_t last) {
-  const auto begin = numbers.begin();
-  std::nth_element(begin, begin + static_cast<ptrdiff_t>(first), numbers.end());
-  const double low = numbers[first];
-  if (last == first) return {low, low};
-  std::nth_element(begin + static_cast<ptrdiff_t>(first) + 1, begin + static_cast<ptrdiff_t>(last), numbers.end());
-  return {low, numbers[last]};
-}
-
 // Without branches, which could not be predicted.
 std::vector<double> numbers_inside(const std::vector<double>& kept, const Bracket& bracket) {
   const auto is_inside = [&](double x) { return (x >= bracket.low) & (x <= bracket.high); };
@@ -176,14 +166,23 @@ void find(const TileSource& source, Targets& targets) {
   while (!all_found(targets)) narrow_all(source, targets, sifted);
 }
 
-double interpolate(const Target& target, double share) {
-  if (share == 0 || target.low == target.high) return target.low;
-  const double step = target.high - target.low;
-  if (!std::isfinite(step)) return target.low * (1 - share) + target.high * share;
-  return share < 0.5 ? target.low + step * share : target.high - step * (1 - share);
+}  // namespace
+
+std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first, uint64_t last) {
+  const auto begin = numbers.begin();
+  std::nth_element(begin, begin + static_cast<ptrdiff_t>(first), numbers.end());
+  const double low = numbers[first];
+  if (last == first) return {low, low};
+  std::nth_element(begin + static_cast<ptrdiff_t>(first) + 1, begin + static_cast<ptrdiff_t>(last), numbers.end());
+  return {low, numbers[last]};
 }
 
-}  // namespace
+double interpolate(double low, double high, double share) {
+  if (share == 0 || low == high) return low;
+  const double step = high - low;
+  if (!std::isfinite(step)) return low * (1 - share) + high * share;
+  return share < 0.5 ? low + step * share : high - step * (1 - share);
+}
 
 std::vector<std::vector<double>> quantiles(const TileSource& source, const std::vector<std::vector<double>>& wanted) {
   Targets targets(wanted.size());
@@ -202,7 +201,7 @@ std::vector<std::vector<double>> quantiles(const TileSource& source, const std::
   for (size_t s = 0; s < wanted.size(); ++s) {
     for (size_t i = 0; i < wanted[s].size(); ++i) {
       const double exact = place(wanted[s][i]);
-      results[s].push_back(interpolate(targets[s][i], exact - std::floor(exact)));
+      results[s].push_back(interpolate(targets[s][i].low, targets[s][i].high, exact - std::floor(exact)));
     }
   }
   return results;

@@ -15,6 +15,11 @@ namespace assay::compare {
 // NaN.
 std::vector<std::vector<double>> quantiles(const TileSource& source, const std::vector<std::vector<double>>& wanted);
 
+// The numbers at two places, `first` and it or the next, of the sorted order. Reorders them.
+std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first, uint64_t last);
+// The number `share` of the way from one to the other.
+double interpolate(double low, double high, double share);
+
 inline constexpr double kPercentiles[] = {0.5, 0.9, 0.95, 0.99};
 // From what quantiles() found for them; NaN where that is empty.
 results::Percentiles as_percentiles(std::span<const double> found);

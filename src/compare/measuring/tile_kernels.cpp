@@ -27,10 +27,20 @@ inline uint8_t bits_not_above(const double* x, double bound) {
   for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
   return static_cast<uint8_t>(bits);
 }
+inline uint8_t bits_below(const float* x, float bound) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] < bound} << i;
+  return static_cast<uint8_t>(bits);
+}
+inline uint8_t bits_not_above(const float* x, float bound) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
+  return static_cast<uint8_t>(bits);
+}
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"base",   widen, summarize,  subtract, relate, survey32,
-                                  survey64, sieve, count_from, ulp64,    ulp32,  ulp16};
+constexpr TileKernels kKernels = {"base", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,  sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -46,10 +56,16 @@ ASSAY_KERNEL inline uint8_t bits_of(const double* x, double bound) {
 }
 ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
+template <int kPredicate>
+ASSAY_KERNEL inline uint8_t bits_of(const float* x, float bound) {
+  return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(bound), kPredicate)));
+}
+ASSAY_KERNEL inline uint8_t bits_below(const float* x, float bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
+ASSAY_KERNEL inline uint8_t bits_not_above(const float* x, float bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx2",   widen, summarize,  subtract, relate, survey32,
-                                  survey64, sieve, count_from, ulp64,    ulp32,  ulp16};
+constexpr TileKernels kKernels = {"avx2", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,  sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
 }  // namespace avx2
 
 namespace avx512 {
@@ -61,10 +77,16 @@ ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) {
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) {
   return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(bound), _CMP_LE_OQ);
 }
+ASSAY_KERNEL inline uint16_t bits_below(const float* x, float bound) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LT_OQ);
+}
+ASSAY_KERNEL inline uint16_t bits_not_above(const float* x, float bound) {
+  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LE_OQ);
+}
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512", widen, summarize,  subtract, relate, survey32,
-                                  survey64, sieve, count_from, ulp64,    ulp32,  ulp16};
+constexpr TileKernels kKernels = {"avx512", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,    sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
 }  // namespace avx512
 #endif
 

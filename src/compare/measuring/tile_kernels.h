@@ -45,6 +45,12 @@ struct Bracket {
   double high = 0;
 };
 
+// The same of elements as float32.
+struct CodeBracket {
+  float low = 0;
+  float high = 0;
+};
+
 // Of one tile.
 struct BracketCount {
   uint64_t below = 0;
@@ -70,9 +76,13 @@ struct TileKernels {
   TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
   // All of the above at once, nothing stored: what they give where every sum is finite. `a`, `b` need no alignment.
   void (*survey32)(const float* a, const float* b, const Bounds& bounds, PairSums& sums);
+  // And the differences as float32; a relative one that is not 0 does not become 0.
+  void (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
   void (*survey64)(const double* a, const double* b, const Bounds& bounds, PairSums& sums);
   // Counts, and tells which elements are in the bracket.
   BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
+  BracketCount (*sieve32)(const float* x, const CodeBracket& bracket, TileBits& inside);
+  void (*narrow)(const double* from, float* to);  // rounded; only 0 becomes 0
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
   // The greatest distance of two floating codes, in codes; no NaN among them.

@@ -141,8 +141,33 @@ ASSAY_KERNEL TileRelation relate(const double* const (&abd)[3], const Bounds& bo
   return finish(failed, dot);
 }
 
-template <typename Element>
-ASSAY_KERNEL void survey_as(const Element* a, const Element* b, const Bounds& bounds, PairSums& sums) {
+ASSAY_KERNEL inline void narrow_vector(const Vector& from, float* to) {
+  using Floats [[gnu::vector_size(kWidth * sizeof(float)), gnu::may_alias, gnu::aligned(4)]] = float;
+  *reinterpret_cast<Floats*>(to) = __builtin_convertvector(from, Floats);
+}
+
+// What is too small for float32 stays apart from 0.
+ASSAY_KERNEL inline void narrow_apart(Vector x, float* to) {
+  constexpr double kLeast = std::numeric_limits<float>::denorm_min();
+  x = (x > 0) & (x < kLeast) ? Vector{} + kLeast : x;
+  x = (x < 0) & (x > -kLeast) ? Vector{} - kLeast : x;
+  narrow_vector(x, to);
+}
+
+ASSAY_KERNEL void narrow(const double* from, float* to) {
+  for (uint64_t i = 0; i < kTile; i += kWidth) {
+    Vector x;
+    load(from + i, x);
+    narrow_apart(x, to + i);
+  }
+}
+
+struct NoCodes {};
+using PairCodes = float* const (&)[2];
+
+template <typename Element, typename Codes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, const Element* b, const Bounds& bounds,
+                                                            PairSums& sums, Codes codes) {
   LaneSums lanes[4];
   Vector dot[kVectors] = {};
   Mask failed = {};
@@ -167,6 +192,10 @@ ASSAY_KERNEL void survey_as(const Element* a, const Element* b, const Bounds& bo
       const Vector product = x * y;
       dot[v] += product;
       count_failed(difference, ratio, bounds, failed);
+      if constexpr (!std::is_same_v<Codes, NoCodes>) {
+        narrow_vector(difference, codes[0] + i + v * kWidth);
+        narrow_apart(ratio, codes[1] + i + v * kWidth);
+      }
     }
   }
   for (uint64_t s = 0; s < 4; ++s) sums.series[s] = finish(lanes[s]);
@@ -174,17 +203,24 @@ ASSAY_KERNEL void survey_as(const Element* a, const Element* b, const Bounds& bo
 }
 
 ASSAY_KERNEL void survey32(const float* a, const float* b, const Bounds& bounds, PairSums& sums) {
-  survey_as(a, b, bounds, sums);
+  survey_with(a, b, bounds, sums, NoCodes());
+}
+ASSAY_KERNEL void survey_codes(const float* a, const float* b, const Bounds& bounds, PairSums& sums, PairCodes codes) {
+  survey_with<float, PairCodes>(a, b, bounds, sums, codes);
 }
 ASSAY_KERNEL void survey64(const double* a, const double* b, const Bounds& bounds, PairSums& sums) {
-  survey_as(a, b, bounds, sums);
+  survey_with(a, b, bounds, sums, NoCodes());
 }
 
-ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBits& inside) {
-  uint8_t below[kTile / 8], not_above[kTile / 8];
-  for (uint64_t i = 0; i < kTile; i += 8) {
-    below[i / 8] = bits_below(x + i, bracket.low);
-    not_above[i / 8] = bits_not_above(x + i, bracket.high);
+template <typename Element, typename Range>
+ASSAY_KERNEL [[gnu::always_inline]] inline BracketCount sieve_as(const Element* x, const Range& bracket,
+                                                                 TileBits& inside) {
+  using Bits = decltype(bits_below(x, bracket.low));
+  constexpr uint64_t kBits = 8 * sizeof(Bits);
+  Bits below[kTile / kBits], not_above[kTile / kBits];
+  for (uint64_t i = 0; i < kTile; i += kBits) {
+    below[i / kBits] = bits_below(x + i, bracket.low);
+    not_above[i / kBits] = bits_not_above(x + i, bracket.high);
   }
   TileBits below_bits;
   memcpy(below_bits, below, sizeof below);
@@ -196,6 +232,13 @@ ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBit
     count.inside += static_cast<uint64_t>(std::popcount(inside[w]));
   }
   return count;
+}
+
+ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBits& inside) {
+  return sieve_as(x, bracket, inside);
+}
+ASSAY_KERNEL BracketCount sieve32(const float* x, const CodeBracket& bracket, TileBits& inside) {
+  return sieve_as(x, bracket, inside);
 }
 
 ASSAY_KERNEL void count_from(const double* x, const InnerEdges& edges, EdgeCounts& counts) {

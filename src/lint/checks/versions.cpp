@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "lint/check.h"
+#include "schema/imports.h"
 
 namespace assay::lint {
 namespace {
@@ -13,6 +14,28 @@ int64_t least_ir_version(std::string_view domain, int64_t version) {
     if (own >= version) return release.ir;
   }
   return 0;
+}
+
+// The newest that released runtimes load; a model that needs more runs on this machine's reference only.
+struct Runtime {
+  std::string_view name;
+  int64_t ir;
+  int64_t opset;
+};
+constexpr Runtime kRuntime = {"ONNX Runtime 1.31", 13, 26};
+
+void report_too_new(const ir::Header& header, int64_t opset, Findings& findings) {
+  if (header.ir_version > kRuntime.ir) {
+    findings.add(
+        LintLevel::warning, kLoader, "newer_than_runtimes",
+        fmt::format("{} loads IR versions up to {}, the model has {}", kRuntime.name, kRuntime.ir, header.ir_version));
+  }
+  if (opset > kRuntime.opset) {
+    findings.add(LintLevel::warning, kLoader, "newer_than_runtimes",
+                 fmt::format("{} loads operator sets up to {}, the model needs {} (`surgeon sanitize --opset {}` "
+                             "writes it in that one)",
+                             kRuntime.name, kRuntime.opset, opset, kRuntime.opset));
+  }
 }
 
 void report_all(const Subject& subject, Findings& findings) {
@@ -37,6 +60,7 @@ void report_all(const Subject& subject, Findings& findings) {
                       header.ir_version, import.version, domain.empty() ? "ai.onnx" : printable(domain), least));
     }
   }
+  report_too_new(header, schema::imported_version(subject.model, ""), findings);
 }
 
 }  // namespace

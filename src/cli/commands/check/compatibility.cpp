@@ -13,6 +13,20 @@
 namespace assay::cli {
 namespace {
 
+std::string counts(const results::BackendCompatibility& backend) {
+  const size_t known = backend.node_count - backend.refused.size() - backend.untried_count;
+  std::string text = fmt::format("{} of {} nodes can be run", known, backend.node_count);
+  if (!backend.whole_refusal.empty()) {
+    text = backend.refused.empty() ? "the model as a whole is refused"
+                                   : fmt::format("{} of {} nodes cannot be run, and the rest as a whole is refused",
+                                                 backend.refused.size(), backend.node_count);
+    return text + ": " + backend.whole_refusal;
+  }
+  if (backend.untried_count != 0)
+    text += fmt::format("; {} that need their results were not tried", backend.untried_count);
+  return text;
+}
+
 void print(const results::BackendCompatibility& backend, Log& log) {
   if (!backend.usable) {
     log.warning(fmt::format("{} | cannot be used: {}", backend.backend, backend.version));
@@ -21,15 +35,14 @@ void print(const results::BackendCompatibility& backend, Log& log) {
   for (const results::RefusedNode& node : backend.refused) {
     log.info(fmt::format("{} | {}: {}", backend.backend, node.node, node.reason));
   }
-  const size_t accepted = backend.node_count - backend.refused.size();
-  log.finish(fmt::format("{} | {} | {} of {} nodes can be run", backend.backend,
-                         backend.refused.empty() ? "COMPATIBLE" : "NOT COMPATIBLE", accepted, backend.node_count));
+  log.finish(fmt::format("{} | {} | {}", backend.backend, backend.accepts_all() ? "COMPATIBLE" : "NOT COMPATIBLE",
+                         counts(backend)));
 }
 
 int verdict(const results::CompatibilityReport& report) {
   bool is_undecided = false;
   for (const results::BackendCompatibility& backend : report.backends) {
-    if (!backend.refused.empty()) return kExitDifferent;
+    if (!backend.accepts_all() && backend.usable) return kExitDifferent;
     is_undecided = is_undecided || !backend.usable;
   }
   return is_undecided ? kExitUndecided : kExitEqual;

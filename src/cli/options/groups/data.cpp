@@ -90,6 +90,10 @@ std::vector<OptionRow> saved_input_rows() {
   return {file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "inputs, in the place of made-up ones"),
           file({"--data-loader-script"}, Arity::one,
                "Python script (FILE[:FUNCTION], default function load_data) that gives the inputs"),
+          {.names = {"--cast-inputs"},
+           .arity = Arity::flag,
+           .help = "convert inputs that were loaded to the types that the model declares, where no value is lost "
+                   "(rounding between floating types is none)"},
           {.names = {"--data-loader-func-name"},
            .metavar = "NAME",
            .help = "older form of the function in --data-loader-script",

@@ -1,0 +1,176 @@
+#include "compare/measuring/quantile_guess.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/parallel.h"
+#include "compare/measuring/selection.h"
+#include "compare/measuring/sieve.h"
+
+namespace assay::compare {
+namespace {
+
+constexpr uint64_t kLeastCount = uint64_t{1} << 20;  // fewer elements are soon searched without a guess
+constexpr uint64_t kLeastSample = uint64_t{1} << 16;
+constexpr uint64_t kMostSample = uint64_t{1} << 18;
+constexpr double kDeviations = 4.5;  // how far a sample's rank is thought to be off
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// The codes between which a quantile probably lies. `sample` is in order up to `sorted`, and further after the call.
+CodeBracket propose(std::vector<double>& sample, double quantile, size_t& sorted) {
+  const auto count = static_cast<double>(sample.size());
+  const double margin = kDeviations * std::sqrt(count * quantile * (1 - quantile)) + 2;
+  const auto at = [&](double place) {
+    const auto index = static_cast<size_t>(std::clamp(place, static_cast<double>(sorted), count - 1));
+    std::nth_element(sample.begin() + static_cast<ptrdiff_t>(sorted), sample.begin() + static_cast<ptrdiff_t>(index),
+                     sample.end());
+    sorted = index;
+    return static_cast<float>(sample[index]);
+  };
+  const double from = quantile * count - margin;
+  const double to = quantile * count + margin;
+  CodeBracket bracket = {-kInfinity, kInfinity};
+  if (from >= 0) bracket.low = at(from);
+  if (to < count) bracket.high = at(to);
+  return bracket;
+}
+
+float code_of(double x) {
+  const auto code = static_cast<float>(x);
+  return code == 0 && x != 0 ? std::copysign(std::numeric_limits<float>::denorm_min(), static_cast<float>(x)) : code;
+}
+
+}  // namespace
+
+QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::vector<double>>& wanted,
+                             const std::array<bool, kMostSeries>& is_exact)
+    : piece_tiles_(tiles_a_piece(source.tile_count())) {
+  if (source.count < kLeastCount) return;
+  const uint64_t wish = std::clamp(source.count / 64, kLeastSample, kMostSample);
+  std::vector<bool> is_wanted;
+  for (const std::vector<double>& of_series : wanted) is_wanted.push_back(!of_series.empty());
+  std::vector<Sifted> samples = sample(source, is_wanted, source.count / wish);
+  parallel_for(wanted.size(), 1, [&](uint64_t s, uint64_t) {
+    std::vector<double>& kept = samples[s].kept;
+    std::erase_if(kept, [](double x) { return std::isnan(x); });
+    if (kept.empty()) return;
+    std::vector<size_t> order(wanted[s].size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, {}, [&](size_t i) { return wanted[s][i]; });
+    targets_[s].resize(order.size());
+    size_t sorted = 0;
+    for (const size_t i : order) {
+      Target& target = targets_[s][i];
+      target = {wanted[s][i], propose(kept, wanted[s][i], sorted), false};
+      target.low_is_exact = std::isfinite(target.bracket.low) && (is_exact[s] || target.bracket.low == 0);
+    }
+  });
+  pieces_.resize((source.tile_count() + piece_tiles_ - 1) / piece_tiles_);
+  for (Piece& piece : pieces_) {
+    for (size_t s = 0; s < kMostSeries; ++s) piece[s].resize(targets_[s].size());
+  }
+  most_kept_ = piece_tiles_ * kTile / 8;
+}
+
+void QuantileGuess::keep(double element, Part& part) const {
+  if (part.kept.size() < most_kept_)
+    part.kept.push_back(element);
+  else
+    part.is_full = true;
+}
+
+void QuantileGuess::add(const TileCodes& codes, FunctionRef<double(size_t series, uint64_t place)> element) {
+  Piece& piece = piece_of(codes.number);
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    for (size_t t = 0; t < targets_[s].size(); ++t) {
+      const Target& target = targets_[s][t];
+      Part& part = piece[s][t];
+      TileBits inside;
+      const BracketCount count = tile_kernels().front().sieve32(codes.of[s], target.bracket, inside);
+      part.count.below += count.below;
+      part.count.inside += count.inside;
+      const bool is_point = target.low_is_exact && target.bracket.low == target.bracket.high;
+      for (size_t w = 0; w < std::size(inside) && !is_point; ++w) {
+        for (uint64_t bits = inside[w]; bits != 0; bits &= bits - 1) {
+          const uint64_t place = 64 * w + static_cast<uint64_t>(std::countr_zero(bits));
+          if (target.low_is_exact && codes.of[s][place] == target.bracket.low) continue;
+          keep(element(s, place), part);
+        }
+      }
+    }
+  }
+}
+
+void QuantileGuess::add(const Tile& tile, uint64_t number) {
+  Piece& piece = piece_of(number);
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    for (size_t t = 0; t < targets_[s].size(); ++t) {
+      const Target& target = targets_[s][t];
+      Part& part = piece[s][t];
+      for (const double x : tile.elements(s)) {
+        const float code = code_of(x);
+        part.count.below += code < target.bracket.low;
+        if (!(code >= target.bracket.low && code <= target.bracket.high)) continue;
+        ++part.count.inside;
+        if (!target.low_is_exact || code != target.bracket.low) keep(x, part);
+      }
+    }
+  }
+}
+
+// Inside a bracket come the elements of an exact lowest code, then those that were kept.
+double QuantileGuess::select(size_t series, size_t target, uint64_t kept_count, double place,
+                             const BracketCount& sum) const {
+  std::vector<double> kept;
+  kept.reserve(kept_count);
+  for (const Piece& piece : pieces_) {
+    const std::vector<double>& more = piece[series][target].kept;
+    kept.insert(kept.end(), more.begin(), more.end());
+  }
+  const double least = targets_[series][target].bracket.low;
+  const uint64_t least_count = sum.inside - kept_count;
+  const uint64_t first = static_cast<uint64_t>(place) - sum.below;
+  if (first + 1 < least_count) return least;
+  const double share = place - std::floor(place);
+  if (first < least_count) {
+    const double next = share == 0 || kept.empty() ? least : *std::ranges::min_element(kept);
+    return interpolate(least, next, share);
+  }
+  const uint64_t last = std::min<uint64_t>(first - least_count + 1, kept.size() - 1);
+  const auto [low, high] = at_places(kept, first - least_count, last);
+  return interpolate(low, high, share);
+}
+
+std::optional<double> QuantileGuess::find(size_t series, size_t target, uint64_t count) const {
+  BracketCount sum;
+  uint64_t kept_count = 0;
+  for (const Piece& piece : pieces_) {
+    const Part& part = piece[series][target];
+    if (part.is_full) return std::nullopt;
+    sum.below += part.count.below;
+    sum.inside += part.count.inside;
+    kept_count += part.kept.size();
+  }
+  const double place = targets_[series][target].quantile * (static_cast<double>(count) - 1);
+  const uint64_t last = std::min(static_cast<uint64_t>(place) + 1, count - 1);
+  if (place < static_cast<double>(sum.below) || last >= sum.below + sum.inside) return std::nullopt;
+  return select(series, target, kept_count, place, sum);
+}
+
+std::vector<std::vector<std::optional<double>>> QuantileGuess::find(uint64_t count) const {
+  std::vector<std::vector<std::optional<double>>> found(kMostSeries);
+  std::vector<std::pair<size_t, size_t>> all;
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    found[s].resize(targets_[s].size());
+    for (size_t t = 0; t < targets_[s].size(); ++t) all.emplace_back(s, t);
+  }
+  parallel_for(all.size(), 1, [&](uint64_t i, uint64_t) {
+    const auto [s, t] = all[i];
+    found[s][t] = find(s, t, count);
+  });
+  return found;
+}
+
+}  // namespace assay::compare

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "compare/measuring/tile.h"
+
+namespace assay::compare {
+
+// The elements of a tile of each series as float32, which keeps their order; only 0 becomes 0, other equal ones may
+// have been different.
+struct TileCodes {
+  std::array<const float*, kMostSeries> of = {};
+  uint64_t number = 0;  // of the tile
+};
+
+// Finds quantiles in the pass that sums up: a sample tells between which codes each lies, and whoever goes over the
+// tiles shows them once; what lies between is kept and selected from. Where the sample misled, or too much lay between,
+// nothing is found. The elements that count do not depend on the threads.
+class QuantileGuess {
+ public:
+  // Tiles come in pieces of tiles_a_piece(), each from one thread. Few elements are not worth a guess. `is_exact`: the
+  // elements of a series are float32 by nature.
+  QuantileGuess(const TileSource& source, const std::vector<std::vector<double>>& wanted,
+                const std::array<bool, kMostSeries>& is_exact);
+
+  bool is_empty() const { return pieces_.empty(); }
+  // A full tile; `element` gives the exact value of an element of a series.
+  void add(const TileCodes& codes, FunctionRef<double(size_t series, uint64_t place)> element);
+  // The last tile, if it is not full.
+  void add(const Tile& tile, uint64_t number);
+  // What was found of what was wanted.
+  std::vector<std::vector<std::optional<double>>> find(uint64_t count) const;
+
+ private:
+  struct Target {
+    double quantile = 0;
+    CodeBracket bracket;
+    bool low_is_exact = false;  // all elements of the lowest code are equal, and need not be kept
+  };
+  // What a piece has of one bracket.
+  struct Part {
+    BracketCount count;
+    std::vector<double> kept;
+    bool is_full = false;
+  };
+  using Piece = std::array<std::vector<Part>, kMostSeries>;
+
+  Piece& piece_of(uint64_t tile) { return pieces_[tile / piece_tiles_]; }
+  void keep(double element, Part& part) const;
+  double select(size_t series, size_t target, uint64_t kept_count, double place, const BracketCount& sum) const;
+  std::optional<double> find(size_t series, size_t target, uint64_t count) const;
+
+  std::array<std::vector<Target>, kMostSeries> targets_;
+  std::vector<Piece> pieces_;
+  uint64_t piece_tiles_ = 1;
+  uint64_t most_kept_ = 0;  // of one bracket in one piece
+};
+
+}  // namespace assay::compare

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/combine.h"
+
+namespace assay::formats {
+
+// Arrays of a name, or that a wildcard matches, become another type.
+struct ArrayCast {
+  std::string pattern = "*";
+  tensor::DType dtype = tensor::DType::undefined;
+};
+
+// What becomes of the arrays of files; in this order.
+struct DataChanges {
+  std::string runner;                 // keep the outputs of the runners that this wildcard matches; empty: of all
+  std::vector<std::string> selected;  // keep the arrays that one of these wildcards matches; none: all
+  std::vector<std::string> dropped;
+  std::vector<std::pair<std::string, std::string>> renamed;  // from, to
+  std::vector<ArrayCast> casts;
+};
+
+// In all iterations of all parts. Error (usage) where a name or wildcard matches nothing, where a new name is taken, or
+// where nothing is left.
+void change_data(std::span<DataPart> parts, const DataChanges& changes);
+
+}  // namespace assay::formats
