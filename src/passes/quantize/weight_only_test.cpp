@@ -103,7 +103,8 @@ TEST(WeightOnly, WhatHasNoForm) {
 }
 
 TEST(WeightOnly, RefusesOperatorSetsWithoutIt) {
-  const std::string old = std::string("<ir_version: 8, opset_import: [\"\" : 20]> ") + kProduct;
+  std::string old = "<ir_version: 8, opset_import: [\"\" : 20]> ";
+  old += kProduct;
   const auto error = error_of([&] { compress(old, {.bits = 4, .block_size = 32}); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::unsupported);
