@@ -10,9 +10,9 @@ void expect_kind(const ReceivedMessage& message, MessageKind kind) {
        static_cast<unsigned>(message.kind), static_cast<unsigned>(kind));
 }
 
-Message write_prepare(const PrepareRequest& request) {
+Message write_prepare(const PrepareRequest& request, MessageKind kind) {
   const exec::SessionOptions& options = request.options;
-  return MessageWriter(MessageKind::prepare)
+  return MessageWriter(kind)
       .text(request.backend)
       .number(request.threads)
       .number(options.max_memory_bytes)
@@ -99,6 +99,30 @@ void read_prepared(const ReceivedMessage& message, Diagnostics& findings) {
                  reader.text());
   }
   reader.finish();
+}
+
+Message write_refused(const ir::Model& model, std::span<const exec::Refusal> refusals) {
+  MessageWriter writer(MessageKind::refused);
+  writer.number(refusals.size());
+  for (const exec::Refusal& refusal : refusals) {
+    writer.number(refusal.node.index).text(refusal.node.valid() ? model[refusal.node].name : "").text(refusal.reason);
+  }
+  return writer.finish();
+}
+
+std::vector<exec::Refusal> read_refused(const ReceivedMessage& message, const ir::Model& model) {
+  expect_kind(message, MessageKind::refused);
+  MessageReader reader(message);
+  std::vector<exec::Refusal> refusals;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    const uint64_t index = reader.number();
+    const std::string name = reader.text();
+    const ir::NodeId id{static_cast<uint32_t>(index)};
+    const bool is_known = index < model.node_slots() && model[id].alive && model[id].name == name;
+    refusals.push_back({is_known ? id : ir::NodeId{}, reader.text()});
+  }
+  reader.finish();
+  return refusals;
 }
 
 Message write_run(std::span<const exec::Feed> feeds, std::span<const std::string> values) {

@@ -14,7 +14,8 @@ struct PrepareRequest {
   exec::SessionOptions options;  // `path` is where the model is, unless it is here
   tensor::Datum model_bytes;     // uint8; none: there is a path
 };
-Message write_prepare(const PrepareRequest& request);
+// Of kind `prepare` or `examine`.
+Message write_prepare(const PrepareRequest& request, MessageKind kind = MessageKind::prepare);
 PrepareRequest read_prepare(const ReceivedMessage& message);
 
 struct ProbeRequest {
@@ -34,6 +35,10 @@ struct RunRequest {
   std::vector<exec::Feed> feeds;
   std::vector<std::string> values;
 };
+// Nodes go by id: both sides have imported the same bytes. One that is another node there counts as the whole model.
+Message write_refused(const ir::Model& model, std::span<const exec::Refusal> refusals);
+std::vector<exec::Refusal> read_refused(const ReceivedMessage& message, const ir::Model& model);
+
 Message write_run(std::span<const exec::Feed> feeds, std::span<const std::string> values);
 RunRequest read_run(const ReceivedMessage& message);
 

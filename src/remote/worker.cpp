@@ -61,6 +61,7 @@ class Worker {
   void answer(const ReceivedMessage& message) {
     if (message.kind == MessageKind::probe) return probe(read_probe(message));
     if (message.kind == MessageKind::prepare) return prepare(read_prepare(message));
+    if (message.kind == MessageKind::examine) return examine(read_prepare(message));
     expect_kind(message, MessageKind::run);
     run(read_run(message));
   }
@@ -77,6 +78,12 @@ class Worker {
     Diagnostics findings;
     session_ = backend_->prepare(model_, request.options, findings);
     send(channel_, write_prepared(findings));
+  }
+
+  void examine(const PrepareRequest& request) {
+    const ir::Model model = load_model(request);
+    const exec::BackendPtr backend = exec::make_backend(request.backend);
+    send(channel_, write_refused(model, backend->refusals(model, request.options.search)));
   }
 
   void run(const RunRequest& request) {

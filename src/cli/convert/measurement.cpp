@@ -11,6 +11,7 @@
 #include "inspect/value_sizes.h"
 #include "passes/pipelines.h"
 #include "passes/precision/float_values.h"
+#include "remote/isolated_backend.h"
 
 namespace assay::cli {
 namespace {
@@ -137,7 +138,7 @@ exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan&
   exec::SessionOptions options = session_;
   for (const std::vector<std::string>& group : taps)
     options.values.insert(options.values.end(), group.begin(), group.end());
-  return exec::backend_runner(name, exec::find_backend(backend_, session_.search), model, std::move(options));
+  return exec::backend_runner(name, remote::safe_backend(backend_, session_.search), model, std::move(options));
 }
 
 quantize::Ranges Measurement::ranges() {
