@@ -46,7 +46,8 @@ Prepared prepare(const Launch& launch, std::span<const int> descriptors) {
   for (const int descriptor : descriptors) {
     prepared.descriptors.emplace_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
     if (prepared.descriptors.back().is_open()) continue;
-    fail(ErrorCode::backend, "cannot start `{}`: {}", printable(prepared.program), errno_text(errno));
+    const int error = errno == EINVAL ? EMFILE : errno;  // no number from kAboveTargets on is allowed
+    fail(ErrorCode::backend, "cannot start `{}`: {}", printable(prepared.program), errno_text(error));
   }
   prepared.max_data_bytes = launch.max_data_bytes;
   prepared.parent = getpid();

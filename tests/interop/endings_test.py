@@ -4,6 +4,7 @@ unfinished file, and says one line."""
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -63,6 +64,27 @@ class EndingsTest(unittest.TestCase):
         _, err = done.communicate(timeout=60)
         self.assertEqual((done.returncode, err), (2, "[!] error: cannot write `o.onnx`: file too large\n"))
         self.assertEqual(self.names(), ["m.onnx"])
+
+    def test_too_few_descriptors_for_a_worker(self):
+        make_model(self.folder / "m.onnx", 4, 1)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
+
+        done = self.start("run", "m.onnx", "--ref", "--isolate", preexec_fn=limit)
+        _, err = done.communicate(timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot start `/proc/self/exe`: too many open files", err)
+
+    def test_an_empty_tmpdir_counts_as_none(self):
+        make_model(self.folder / "m.onnx", 4, 1)
+        done = self.start("run", "m.onnx", "--ref", "--ref-fp64", "--show-heatmaps",
+                          env={**os.environ, "TMPDIR": ""})
+        out, err = done.communicate(timeout=60)
+        self.assertEqual(done.returncode, 0, err)
+        folder = pathlib.Path(out.split("heatmap to: '")[1].split("'")[0]).parents[2]
+        self.assertTrue(folder.is_relative_to("/tmp"))
+        shutil.rmtree(folder)
 
     def test_signals_that_end_it(self):
         for number in signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGINT:

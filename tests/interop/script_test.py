@@ -164,6 +164,15 @@ class ScriptTest(unittest.TestCase):
         self.assertEqual(done.stderr.splitlines()[-1], "[!] error: ONNX Runtime crashed: abort (with `run --isolate` "
                          "each backend has a process of its own)")
 
+    def test_the_neighbours_of_a_backend_that_gives_nothing_are_compared(self):
+        no_library = {"ASSAY_ONNXRUNTIME": str(LIBRARIES / "libaborting.so")}
+        done = self.run_assay("", "--onnxrt", "--ref-fp64", "--isolate", "--save-heatmaps", "maps", **no_library)
+        self.expect(done, 3, "Accuracy Summary | ref-runner-N0", "UNDECIDED | Runtime")
+        self.assertRegex(done.stdout, r"Accuracy Comparison \| ref-runner-N0\S* vs\. ref-fp64-runner-N0")
+        self.assertRegex(os.listdir(self.folder / "maps")[0], "ref-runner-N0.* vs. ref-fp64-runner-N0")
+        done = self.run_assay("", "--onnxrt", "--ref-fp64", "--isolate", "--atol", "0", "--rtol", "0", **no_library)
+        self.expect(done, 1, "FAILED | Runtime")
+
     def test_other_commands_outlive_a_backend_that_dies(self):
         aborting = {**os.environ, "ASSAY_ONNXRUNTIME": str(LIBRARIES / "libaborting.so")}
         for status, words in ((3, ["check", "compatibility", "m.onnx", "--onnxrt"]), (3, ["doctor", "--onnxrt"]),
