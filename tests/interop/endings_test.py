@@ -7,6 +7,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -85,6 +86,23 @@ class EndingsTest(unittest.TestCase):
         folder = pathlib.Path(out.split("heatmap to: '")[1].split("'")[0]).parents[2]
         self.assertTrue(folder.is_relative_to("/tmp"))
         shutil.rmtree(folder)
+
+    def test_progress_on_a_terminal_only(self):
+        make_model(self.folder / "m.onnx", 4, 1)
+        loader = ("import time, numpy as np\ndef load_data():\n    for i in range(6):\n        time.sleep(0.45)\n"
+                  "        yield {'h0': np.ones((1, 4), np.float32)}\n")
+        (self.folder / "loader.py").write_text(loader)
+        words = [ASSAY, "run", "m.onnx", "--ref", "--data-loader-script", "loader.py", "--python", sys.executable]
+        ours, theirs = os.openpty()
+        done = subprocess.Popen(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        self.assertEqual(done.wait(timeout=60), 0)
+        seen = os.read(ours, 10_000).decode()
+        os.close(ours)
+        self.assertRegex(seen, r"\r\x1b\[Kiterations: \d done, \d s")
+        self.assertTrue(seen.endswith("\r\x1b[K"), seen)  # and is gone at the end
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_signals_that_end_it(self):
         for number in signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGINT:

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
+#include "cli/progress.h"
 #include "compare/measure.h"
 #include "inspect/value_sizes.h"
 #include "passes/pipelines.h"
@@ -32,6 +33,7 @@ ir::Model load_copy(const ConversionJob& job) {
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {
  public:
+  explicit PairWatcher(Progress& progress) : progress_(progress) {}
   void on_opening(size_t) override {}
   void on_opened(size_t) override {}
   void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
@@ -48,6 +50,7 @@ class PairWatcher : public exec::DriveWatcher {
  protected:
   // The second of the two that comes is compared.
   void take(const std::string& key, bool is_reference, const tensor::Datum& value) {
+    progress_.advance();
     if (!value.is_tensor()) return;
     const auto held = held_.find(key);
     if (held == held_.end()) {
@@ -68,6 +71,7 @@ class PairWatcher : public exec::DriveWatcher {
     if (!is_new) known->second = worse(known->second, seen);
   }
 
+  Progress& progress_;
   std::map<std::string, tensor::Tensor> held_;
   std::map<std::string, results::LayerError> errors_;
   std::optional<Error> failure_;
@@ -76,6 +80,7 @@ class PairWatcher : public exec::DriveWatcher {
 // Pairs of one name, of two runners; the first one is the reference.
 class ErrorWatcher final : public PairWatcher {
  public:
+  using PairWatcher::PairWatcher;
   void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
     take(std::string(name), runner == 0, value);
   }
@@ -84,7 +89,7 @@ class ErrorWatcher final : public PairWatcher {
 // Pairs of two names, of one runner; the first name is that of the reference.
 class ShadowWatcher final : public PairWatcher {
  public:
-  explicit ShadowWatcher(const Measurement::NamePairs& pairs) {
+  ShadowWatcher(const Measurement::NamePairs& pairs, Progress& progress) : PairWatcher(progress) {
     for (const auto& [reference, shadow] : pairs) {
       keys_[reference].push_back({reference, true});
       keys_[shadow].push_back({reference, false});
@@ -108,7 +113,8 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
 }
 
 Measurement::Measurement(const ConversionJob& job, std::string backend)
-    : backend_(std::move(backend)),
+    : log_(job.environment.log),
+      backend_(std::move(backend)),
       load_([&job] { return load_copy(job); }),
       session_(session_options(job.arguments)),
       model_(load_copy(job)),
@@ -157,7 +163,8 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
     }
     if (!wanted.empty()) taps.push_back(std::move(wanted));
   }
-  ShadowWatcher watcher(pairs);
+  Progress progress(log_, "values measured", 0);
+  ShadowWatcher watcher(pairs, progress);
   exec::DrivePlan plan;
   plan.taps = taps;
   const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed");
@@ -187,7 +194,8 @@ std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& 
   for (std::vector<std::string>& group : taps) {
     std::erase_if(group, [&](const std::string& name) { return !known.contains(name); });
   }
-  ErrorWatcher watcher;
+  Progress progress(log_, "values measured", 0);
+  ErrorWatcher watcher(progress);
   exec::DrivePlan plan;
   plan.taps = taps;
   const std::array runners = {runner(model_, taps, "float32"), runner(converted, taps, "converted")};

@@ -40,6 +40,7 @@ class Measurement {
   exec::TapPlan plan_taps(const ConversionJob& job);
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
 
+  Log& log_;
   std::string backend_;
   std::function<ir::Model()> load_;
   exec::SessionOptions session_;

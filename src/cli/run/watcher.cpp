@@ -16,6 +16,11 @@
 #include "report/text_stats.h"
 
 namespace assay::cli {
+namespace {
+
+constexpr uint64_t kMostCounted = uint64_t{1} << 32;  // a script's loader may go on for ever
+
+}  // namespace
 
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
                        Log& log, remote::PythonHost* host)
@@ -23,6 +28,7 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
       runners_(runners),
       findings_(findings),
       log_(log),
+      progress_(log, "iterations", request.iterations <= kMostCounted ? request.iterations * runners.size() : 0),
       comparer_(runners.size(), request.compare),
       host_(host),
       whole_(runners.size()),
@@ -137,6 +143,7 @@ void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<d
   }
   if (host_ != nullptr) judge_whole(runner, iteration, taken);
   comparer_.finish_iteration(place_of(runner), iteration);
+  progress_.advance();
 }
 
 void RunWatcher::on_finished(size_t runner) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cli/progress.h"
 #include "cli/run/request.h"
 #include "cli/stopwatch.h"
 #include "compare/runs/run_comparer.h"
@@ -57,6 +58,7 @@ class RunWatcher final : public exec::DriveWatcher {
   size_t printed_findings_ = 0;
   std::set<std::string> printed_messages_;
   Log& log_;
+  Progress progress_;
   compare::RunComparer comparer_;
   remote::PythonHost* host_;  // where the user has scripts
   std::optional<ScriptComparer> script_comparer_;
