@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import inspect
 import json
+import numbers
 import os
 import re
 import signal
@@ -130,12 +131,34 @@ class Host:
 
     def compare(self, reader):
         self.path, name = reader.text(), reader.text()
-        verdicts = self.scripts.function(self.path, name)(reader.result(), reader.result())
+        results = reader.result(), reader.result()
+        outputs = [list(result) for result in results]  # the function may change them
+        verdicts = self.scripts.function(self.path, name)(*results)
         self.require_mapping(verdicts, name, "verdicts")
+        self.require_outputs(verdicts, name, *outputs)
         writer = Writer(VERDICTS).number(len(verdicts))
         for output, passed in verdicts.items():
-            writer.text(str(output)).number(bool(passed))
+            writer.text(output).number(self.verdict(passed, name, output))
         return writer
+
+    def require_outputs(self, verdicts, name, names_a, names_b):
+        """Every key is an output, and every output that both results have is a key: nothing else was compared."""
+        unknown = [key for key in verdicts if key not in names_a and key not in names_b]
+        missing = [key for key in names_a if key in names_b and key not in verdicts]
+        if unknown:
+            raise Fault(USAGE, f"`{name}` of the script `{self.path}` judged `{unknown[0]}`, which is no output")
+        if missing:
+            raise Fault(USAGE, f"`{name}` of the script `{self.path}` gave no verdict about the output `{missing[0]}`")
+
+    def verdict(self, value, name, output):
+        """A verdict may be any object that has a truth, as that of the peer; numbers, None and arrays are mistakes."""
+        is_truth = type(value).__name__ in ("bool", "bool_") or (
+            hasattr(type(value), "__bool__") and value is not None
+            and not isinstance(value, numbers.Number) and not hasattr(value, "__array__"))
+        if not is_truth:
+            raise Fault(USAGE, f"`{name}` of the script `{self.path}` gave a `{type_name(value)}` for the output "
+                        f"`{output}`, expected a bool")
+        return bool(value)
 
     def match(self, reader):
         """The plugin of a script and the subgraphs that it matches, as JSON."""

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/text.h"
 
@@ -20,6 +22,28 @@ int exit_status(ErrorCode code) {
   return kExitOurBug;
 }
 
+namespace {
+
+// The text with what stands between backticks cut where it is longer than anyone reads.
+std::string with_short_words(std::string_view text) {
+  constexpr size_t kLongest = 240;
+  constexpr size_t kKept = 100;  // at either end
+  std::string result;
+  for (bool is_word = false;; is_word = !is_word) {
+    const size_t end = std::min(text.find('`'), text.size());
+    const std::string_view piece = text.substr(0, end);
+    if (is_word && piece.size() > kLongest)
+      result += fmt::format("{}...{}", piece.substr(0, kKept), piece.substr(piece.size() - kKept));
+    else
+      result += piece;
+    if (end == text.size()) return result;
+    result += '`';
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
 Error& Error::add_frame(std::string frame) {
   frames_.push_back(std::move(frame));
   return *this;
@@ -28,7 +52,7 @@ Error& Error::add_frame(std::string frame) {
 std::string Error::line() const {
   std::string text;
   for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) text += *frame + ": ";
-  return printable(text + message_);
+  return printable(with_short_words(text + message_));
 }
 
 void check_failed(const char* condition, const char* file, int line) {

@@ -28,11 +28,44 @@ std::string as_utf8(std::string_view text) {
   return result;
 }
 
+// Whether it holds DEL or one of U+0080 to U+009F, which JSON allows and terminals may obey.
+bool has_high_control(std::string_view text) {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
+    if (text[at] == '\x7F' || (text[at] == '\xC2' && next < 0xA0)) return true;
+  }
+  return false;
+}
+
+// As JSON, with those written as \u00NN too.
+std::string quoted(std::string_view text) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  const std::string_view plain(buffer.GetString(), buffer.GetSize());
+  std::string result;
+  for (size_t at = 0; at < plain.size(); ++at) {
+    const bool is_high = has_high_control(plain.substr(at, 2));
+    const size_t length = is_high && plain[at] == '\xC2' ? 2 : 1;
+    if (is_high && (length == 2 || plain[at] == '\x7F'))
+      result += fmt::format("\\u{:04x}", static_cast<unsigned char>(plain[at + length - 1]));
+    else
+      result += plain[at];
+    at += length - 1;
+  }
+  return result;
+}
+
 }  // namespace
 
 struct JsonWriter::Impl {
   rapidjson::StringBuffer buffer;
   rapidjson::PrettyWriter<rapidjson::StringBuffer> writer{buffer};
+
+  void raw(std::string_view text) {
+    const std::string json = quoted(text);
+    writer.RawValue(json.data(), json.size(), rapidjson::kStringType);
+  }
 };
 
 JsonWriter::JsonWriter() : impl_(std::make_unique<Impl>()) {
@@ -49,11 +82,13 @@ void JsonWriter::end_array() { impl_->writer.EndArray(); }
 
 void JsonWriter::key(std::string_view name) {
   if (!is_utf8(name)) return key(as_utf8(name));
+  if (has_high_control(name)) return impl_->raw(name);
   impl_->writer.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
 }
 
 void JsonWriter::value(std::string_view text) {
   if (!is_utf8(text)) return value(as_utf8(text));
+  if (has_high_control(text)) return impl_->raw(text);
   impl_->writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 

@@ -60,6 +60,7 @@ TEST(Json, writes_numbers_that_json_cannot_hold_as_strings) {
 TEST(Json, escapes_text) {
   EXPECT_EQ(text_of("a\"b\\c\nd\x01"), "[\"a\\\"b\\\\c\\nd\\u0001\"]\n");
   EXPECT_EQ(text_of("h\xc3\xa9"), "[\"h\xc3\xa9\"]\n");
+  EXPECT_EQ(text_of("\x7f\xc2\x9b\"\xc2\xa0"), "[\"\\u007f\\u009b\\\"\xc2\xa0\"]\n");
 }
 
 TEST(Json, writes_bytes_that_are_not_utf8_as_hex) {

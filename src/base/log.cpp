@@ -1,13 +1,19 @@
 #include "base/log.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
+#include "base/errno_text.h"
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 
 namespace assay {
@@ -65,13 +71,46 @@ std::string time_of_day() {
   return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
+// Whether the file begins with what no text holds.
+bool is_binary(const std::string& path) {
+  if (!is_file(path)) return false;
+  constexpr unsigned char kFirstOfText = '\a';  // the lowest control character that text has
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 4096> begin{};
+  file.read(begin.data(), begin.size());
+  return std::any_of(begin.begin(), begin.begin() + file.gcount(),
+                     [](char c) { return static_cast<unsigned char>(c) < kFirstOfText; });
+}
+
 std::FILE* open_log_file(const std::string& path) {
+  if (path == "-") fail(ErrorCode::usage, "opening log file: `-` is no file; messages are on the standard streams");
+  if (is_binary(path)) {
+    fail(ErrorCode::usage, "opening log file `{}`: it is not text, and would be overwritten", printable(path));
+  }
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   std::FILE* file = std::fopen(path.c_str(), "we");
   if (file == nullptr) fail(ErrorCode::io, "opening log file `{}`: {}", path, std::strerror(errno));
   return file;
+}
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F || byte >= 0x80;
+}
+
+// The text without control characters but line breaks and tabs: what a file says must not steer a terminal.
+std::string harmless(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    const std::string_view piece = text.substr(0, end);
+    result += std::ranges::any_of(piece, is_control) ? printable(piece) : std::string(piece);
+    if (end < text.size()) result += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
 }
 
 bool is_terminal(std::FILE* stream) {
@@ -94,6 +133,16 @@ void Log::configure(LogOptions options) {
   if (file_ != nullptr) std::fclose(file_);
   file_ = file;
   options_ = std::move(options);
+}
+
+void Log::close_file() {
+  if (file_ == nullptr) return;
+  errno = 0;
+  const bool failed_before = std::ferror(file_) != 0;
+  const bool failed_now = std::fclose(std::exchange(file_, nullptr)) != 0;
+  if (!failed_before && !failed_now) return;
+  fail(ErrorCode::io, "writing log file `{}`: {}", printable(options_.file),
+       errno != 0 ? errno_text(errno) : "not everything was written");
 }
 
 bool Log::enabled(LogLevel level, Where where) const {
@@ -127,14 +176,30 @@ void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_r
     line += fmt::format("[{}:{}] ", file.substr(file.rfind('/') + 1), where.line());
   }
   line.append(4 * static_cast<size_t>(indent_), ' ');
-  line += indent_continuation(text, line.size());
+  line += indent_continuation(harmless(text), line.size());
+  put_text(std::move(line), look.color, is_result);
+}
 
+void Log::plain(std::string_view text, Where where) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (enabled(LogLevel::info, where)) put_text(harmless(text), "", true);
+}
+
+void Log::status(std::string_view text) {
+  if (!is_terminal(err_) || options_.level > LogLevel::info || (text.empty() && !has_status_)) return;
+  put(err_, "\r\x1b[K" + harmless(text));
+  std::fflush(err_);
+  has_status_ = !text.empty();
+}
+
+void Log::put_text(std::string line, std::string_view color, bool is_result) {
   is_result = is_result && !options_.text_to_stderr;
+  status("");
   if (file_ != nullptr) put(file_, line + '\n');
   if (!is_result) std::fflush(out_);  // both on one terminal or in one file: keep the order
   std::FILE* const stream = is_result ? out_ : err_;
-  if (options_.colors && !look.color.empty() && is_terminal(stream)) {
-    line.insert(0, look.color);
+  if (options_.colors && !color.empty() && is_terminal(stream)) {
+    line.insert(0, color);
     line += "\x1b[0m";
   }
   line += '\n';

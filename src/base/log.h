@@ -37,8 +37,9 @@ struct LogOptions {
   std::string file;             // copy of all messages; empty: none
 };
 
-// Writes messages for people: `[I] ` prefix, indent, aligned continuation lines. Results (info, start, finish) go to
-// standard output, everything else to standard error. Owns nothing global; commands get it from their Environment.
+// Writes messages for people: `[I] ` prefix, indent, aligned continuation lines, no control characters but line breaks.
+// Results (info, start, finish) go to standard output, everything else to standard error. Owns nothing global; commands
+// get it from their Environment.
 class Log {
  public:
   Log(std::FILE* out, std::FILE* err);
@@ -46,8 +47,11 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Opens the log file if one is asked for; an Error (io) if that fails.
+  // Opens the log file if one is asked for; an Error (io) if that fails, (usage) if it would overwrite what is not
+  // text.
   void configure(LogOptions options);
+  // Error (io) if not everything could be written to it.
+  void close_file();
 
   using Where = std::source_location;
   void verbose(std::string_view text, Where where = Where::current()) { write(LogLevel::verbose, text, where); }
@@ -60,6 +64,11 @@ class Log {
   void write(LogLevel level, std::string_view text, Where where = Where::current());
   // A PASSED or FAILED line: a result on standard output either way, of level finish or error.
   void verdict(bool passed, std::string_view text, Where where = Where::current());
+  // Lines without a prefix, of level info, that other programs may read.
+  void plain(std::string_view text, Where where = Where::current());
+
+  // How far work has come: on a terminal only, until the next message or status. Empty: nothing any more.
+  void status(std::string_view text);
 
   // Whether a message of this level from this place would be printed; asks before costly text is made.
   bool enabled(LogLevel level, Where where = Where::current()) const;
@@ -78,12 +87,14 @@ class Log {
 
  private:
   void put_line(LogLevel level, std::string_view text, Where where, bool is_result);
+  void put_text(std::string line, std::string_view color, bool is_result);
 
   std::FILE* out_;
   std::FILE* err_;
   std::FILE* file_ = nullptr;
   LogOptions options_;
   int indent_ = 0;
+  bool has_status_ = false;
 };
 
 }  // namespace assay

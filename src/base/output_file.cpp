@@ -85,6 +85,9 @@ fs::path temporary_beside(const fs::path& target) {
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
+  if (path == "-") {
+    fail(ErrorCode::usage, "`-` means standard output, which this cannot be written to; a file of that name is `./-`");
+  }
   std::error_code error;
   const std::optional<LinkEnd> end = follow_links(fs::absolute(path, error));
   if (path.empty() || !end) fail_to_write(path.empty() ? ENOENT : ELOOP);
@@ -157,6 +160,8 @@ void OutputFile::write_out(Bytes bytes) {
     pollfd writable = {fd_, POLLOUT, 0};
     if (errno == EAGAIN)
       poll(&writable, 1, -1);
+    else if (errno == EFAULT)
+      fail(ErrorCode::io, "cannot write `{}`: a file that it is made from shrank while it was read", path_.native());
     else if (errno != EINTR)
       fail_to_write(errno);
   }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/foreign_code.h"
 
 namespace assay {
 namespace {
@@ -50,6 +51,43 @@ void unlink_temporaries() {
   }
 }
 
+std::atomic<const char*> foreign_code{nullptr};
+alignas(16) std::array<char, 64 << 10> crash_stack;  // for a crash that used up the main thread's own
+
+void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text)); }
+
+// The default action, when the handler that calls this returns.
+void die_of(int signal_number) {
+  unlink_temporaries();
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+const char* crash_text(int signal_number) {
+  switch (signal_number) {
+    case SIGSEGV:
+      return "segmentation fault";
+    case SIGFPE:
+      return "arithmetic exception";
+    case SIGILL:
+      return "illegal instruction";
+    default:
+      return "abort";
+  }
+}
+
+void on_crash(int signal_number, siginfo_t*, void*) {
+  const char* const library = foreign_code.load();
+  if (library == nullptr) return die_of(signal_number);
+  say("[!] error: ");
+  say(library);
+  say(" crashed: ");
+  say(crash_text(signal_number));
+  say(" (with `run --isolate` each backend has a process of its own)\n");
+  unlink_temporaries();
+  _exit(kExitUndecided);
+}
+
 void on_termination(int signal_number) {
   unlink_temporaries();
   _exit(128 + signal_number);
@@ -65,26 +103,38 @@ const Mapping* find_mapping(uintptr_t address) {
 // A page of a mapped file that is no longer there ends the program with one line; any other SIGBUS is a crash.
 void on_bus_error(int signal_number, siginfo_t* info, void*) {
   const bool is_fault = info->si_code > 0;
-  const Mapping* mapping = is_fault ? find_mapping(reinterpret_cast<uintptr_t>(info->si_addr)) : nullptr;
-  if (mapping == nullptr) {
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);  // delivered when this handler returns
-    return;
+  const Mapping* const mapping = is_fault ? find_mapping(reinterpret_cast<uintptr_t>(info->si_addr)) : nullptr;
+  const char* const library = foreign_code.load();
+  if (mapping == nullptr && (!is_fault || library == nullptr)) return die_of(signal_number);
+  if (mapping != nullptr) {
+    say(mapping->line);
+  } else {
+    say("[!] error: a file that ");
+    say(library);
+    say(" has mapped shrank while it was read\n");
   }
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, mapping->line, strlen(mapping->line));
   unlink_temporaries();
   _exit(kExitUsage);
 }
 
-void handle(int signal_number, void (*plain)(int), void (*with_info)(int, siginfo_t*, void*)) {
+void handle(int signal_number, void (*plain)(int)) {
   struct sigaction action = {};
-  if (with_info != nullptr) {
-    action.sa_flags = SA_SIGINFO;
-    action.sa_sigaction = with_info;
-  } else {
-    action.sa_handler = plain;
-  }
+  action.sa_handler = plain;
   sigaction(signal_number, &action, nullptr);
+}
+
+void handle_fault(int signal_number, void (*with_info)(int, siginfo_t*, void*)) {
+  struct sigaction action = {};
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_sigaction = with_info;
+  sigaction(signal_number, &action, nullptr);
+}
+
+// Unless the caller has it ignored, as nohup does.
+void handle_termination(int signal_number) {
+  struct sigaction action = {};
+  const bool is_ignored = sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  if (!is_ignored) handle(signal_number, on_termination);
 }
 
 }  // namespace
@@ -119,11 +169,26 @@ void forget_mapping(const void* begin) {
   }
 }
 
+// A file that grows beyond the user's limit (SIGXFSZ) is a failed write.
 void install_signal_handlers() {
-  handle(SIGINT, on_termination, nullptr);
-  handle(SIGTERM, on_termination, nullptr);
-  handle(SIGPIPE, SIG_IGN, nullptr);
-  handle(SIGBUS, nullptr, on_bus_error);
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) handle_termination(signal_number);
+  for (const int signal_number : {SIGPIPE, SIGXFSZ}) handle(signal_number, SIG_IGN);
+  handle_fault(SIGBUS, on_bus_error);
 }
+
+void install_crash_handlers() {
+  stack_t stack = {};
+  stack.ss_sp = crash_stack.data();
+  stack.ss_size = crash_stack.size();
+  sigaltstack(&stack, nullptr);
+  for (const int signal_number : {SIGSEGV, SIGFPE, SIGILL, SIGABRT}) handle_fault(signal_number, on_crash);
+}
+
+ForeignCode::ForeignCode(std::string_view name) : name_(name) {
+  fflush(nullptr);
+  outer_ = foreign_code.exchange(name_.c_str());
+}
+
+ForeignCode::~ForeignCode() { foreign_code.store(outer_); }
 
 }  // namespace assay

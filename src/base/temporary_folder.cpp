@@ -1,6 +1,7 @@
 #include "base/temporary_folder.h"
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <stdlib.h>
 
@@ -11,16 +12,20 @@
 namespace assay {
 namespace fs = std::filesystem;
 
-TemporaryFolder::TemporaryFolder() {
+fs::path make_temporary_folder(std::string_view stem) {
+  const char* const wish = std::getenv("TMPDIR");
+  const bool is_unset = wish == nullptr || *wish == '\0';  // empty means unset, as for a shell
   std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
+  const fs::path parent = is_unset ? fs::path("/tmp") : fs::temp_directory_path(error);
   if (error) fail(ErrorCode::io, "there is no folder for temporary files: {}", errno_text(error.value()));
-  std::string pattern = (parent / "assay_XXXXXX").string();
+  std::string pattern = (parent / fmt::format("{}_XXXXXX", stem)).string();
   if (mkdtemp(pattern.data()) == nullptr) {
     fail(ErrorCode::io, "cannot make a folder in `{}`: {}", printable(parent.string()), errno_text(errno));
   }
-  path_ = pattern;
+  return pattern;
 }
+
+TemporaryFolder::TemporaryFolder() : path_(make_temporary_folder("assay")) {}
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code error;

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace assay {
+
+// Makes a folder among the temporary ones that only this user can enter, called after `stem`. Error (io).
+std::filesystem::path make_temporary_folder(std::string_view stem);
 
 // A folder among the temporary ones that only this user can enter, gone with its owner. Error (io): it cannot be made.
 class TemporaryFolder {

@@ -71,6 +71,11 @@ bool has_subcommands(std::string_view verb) {
   });
 }
 
+bool has_subcommand(std::string_view verb, std::string_view word) {
+  const std::vector<std::string> words = words_after(verb);
+  return has_subcommands(verb) && std::ranges::find(words, word) != words.end();
+}
+
 std::string_view verb_summary(std::string_view verb) {
   const auto found = std::ranges::find(kVerbSummaries, verb, &VerbSummary::verb);
   return found == kVerbSummaries.end() ? std::string_view() : found->summary;

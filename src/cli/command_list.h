@@ -26,6 +26,7 @@ struct FoundCommand {
 FoundCommand find_command(std::span<const std::string> words);
 // Whether the word is a verb with sub-commands, as `inspect`.
 bool has_subcommands(std::string_view verb);
+bool has_subcommand(std::string_view verb, std::string_view word);
 // What such a verb is for, in one line.
 std::string_view verb_summary(std::string_view verb);
 

@@ -93,6 +93,7 @@ OptionGroup data_output_group() {
                     .details = ".npz, .npy, .safetensors; .raw: a folder of raw arrays; a name that ends in `/`, or a "
                                "folder: one JSON file an iteration; anything else: JSON.",
                     .is_file = true,
+                    .is_output = true,
                     .required = true}}};
 }
 

@@ -8,12 +8,14 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/foreign_code.h"
 #include "base/text.h"
 #include "cli/command_list.h"
 #include "cli/help/help.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/parser.h"
+#include "cli/output_files.h"
 #include "cli/streams.h"
 #include "remote/worker.h"
 
@@ -41,6 +43,17 @@ int print_list(std::string_view verb, Environment& environment) {
   return print(environment, help_list(verb, terminal_width(environment.out)));
 }
 
+// The words with options that stand between a verb and its sub-command moved behind the others, so that a list among
+// them takes none of those: `surgeon -v extract ...`.
+Words with_command_first(std::span<const std::string> words) {
+  Words moved(words.begin(), words.end());
+  if (words.size() < 3 || !has_subcommands(words[0]) || !words[1].starts_with('-')) return moved;
+  const auto is_command = [&](const std::string& word) { return has_subcommand(words[0], word); };
+  const auto command = std::find_if(moved.begin() + 1, moved.end(), is_command);
+  if (command != moved.end()) std::rotate(moved.begin() + 1, command, std::find(command, moved.end(), "--"));
+  return moved;
+}
+
 // Also handles words that name no command to run: help of the program or of a verb, and the version.
 int dispatch(std::span<const std::string> words, Environment& environment) {
   const std::string first = words.empty() ? "" : words[0];
@@ -55,8 +68,9 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
   const bool is_verb = has_subcommands(first);
   if (is_verb && words.size() > 1 && asks_for_help(words[1])) return print_list(first, environment);
   if (words.empty() || (is_verb && words.size() == 1)) print_list(first, environment);
-  const FoundCommand found = find_command(words);
-  return run_command(found.command, words.subspan(found.name_words), environment);
+  const Words ordered = with_command_first(words);
+  const FoundCommand found = find_command(ordered);
+  return run_command(found.command, std::span(ordered).subspan(found.name_words), environment);
 }
 
 // FD of `assay --worker FD`, which is not for users.
@@ -66,6 +80,17 @@ std::optional<int> worker_socket(const Words& all) {
   int socket = -1;
   const auto [stop, error] = std::from_chars(all[2].data(), end, socket);
   return error == std::errc() && stop == end ? std::optional(socket) : std::nullopt;
+}
+
+int run_parsed(const Command& command, const Arguments& arguments, Environment& environment) {
+  try {
+    check_output_files(arguments);
+    configure_log(arguments, environment);
+    for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
+    return command.run(arguments, environment);
+  } catch (const Error& error) {
+    throw Error(error.code(), arguments.as_typed(error.line()));
+  }
 }
 
 }  // namespace
@@ -80,9 +105,7 @@ int run_command(const Command& command, std::span<const std::string> words, Envi
     if (arguments.flag("--help")) {
       return print(environment, help_page(command, terminal_width(environment.out)));
     }
-    configure_log(arguments, environment);
-    for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
-    return command.run(arguments, environment);
+    return run_parsed(command, arguments, environment);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::usage) throw;
     fail(ErrorCode::usage, "{} (see `assay {} --help`)", error.line(), command.path);
@@ -125,7 +148,7 @@ int run_with_streams(const Words& all, std::vector<std::shared_ptr<const void>>&
   const std::span<const std::string> words(all);
   const int status = run_words(words.subspan(words.empty() ? 0 : 1), environment);
   kept = std::move(environment.kept);
-  return finish_stream(stdout, status, log);
+  return finish_log(finish_stream(stdout, status, log), log);
 }
 
 int run_program(int argc, char** argv) {
@@ -133,6 +156,7 @@ int run_program(int argc, char** argv) {
   install_signal_handlers();
   const Words all(argv, argv + argc);
   if (const std::optional<int> socket = worker_socket(all)) return remote::serve(*socket);
+  install_crash_handlers();  // a worker's crash is told by who started it
   std::vector<std::shared_ptr<const void>> kept;
   const int status = run_with_streams(all, kept);
   if (kept.empty()) return status;

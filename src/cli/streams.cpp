@@ -28,6 +28,16 @@ void open_missing_streams() {
   }
 }
 
+int finish_log(int status, Log& log) {
+  try {
+    log.close_file();
+    return status;
+  } catch (const Error& error) {
+    log.critical("error: " + error.line());
+    return exit_status(error.code());
+  }
+}
+
 int finish_stream(std::FILE* stream, int status, Log& log) {
   const bool failed_before = std::ferror(stream) != 0;
   errno = 0;

@@ -41,6 +41,15 @@ TEST(Streams, a_reader_that_went_away_is_none) {
   std::fclose(stream);
 }
 
+TEST(Streams, a_log_that_is_lost_is_an_error) {
+  CapturedEnvironment captured;
+  captured.log.configure({.file = "/dev/full"});
+  captured.log.warning("text");
+  EXPECT_EQ(finish_log(0, captured.log), 2);
+  EXPECT_EQ(captured.err(), "[W] text\n[!] error: writing log file `/dev/full`: no space left on device\n");
+  EXPECT_EQ(finish_log(1, captured.log), 1);
+}
+
 TEST(Streams, the_status_stays_where_all_is_written) {
   CapturedEnvironment captured;
   EXPECT_EQ(finish_stream(captured.environment.out, 1, captured.log), 1);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/foreign_code.h"
 #include "base/shared_library.h"
 #include "exec/library_search.h"
 
@@ -21,6 +22,7 @@ const Library& opened_library(const LibraryKind& kind, const LibrarySearch& sear
   const FoundLibrary found = find_library(kind, search);
   const std::scoped_lock lock(mutex);
   const Library*& library = libraries[found.path];
+  const ForeignCode code(kind.title);
   if (library == nullptr) library = new Library(open_library(kind, found));
   return *library;
 }

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/paths.h"
 #include "base/text.h"
 #include "formats/input_blob.h"
 #include "formats/json/json_reader.h"
 #include "formats/json/python_json.h"
+#include "formats/new_folder.h"
 #include "formats/read_file.h"
 
 namespace assay::formats {
@@ -126,17 +126,8 @@ SavedInputs read_raw(const fs::path& folder) {
   return inputs;
 }
 
-void make_empty_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!is_folder(folder)) fail(ErrorCode::io, "cannot make the folder `{}`: {}", folder.native(), error.message());
-  const bool is_empty = fs::is_empty(folder, error);
-  if (error) fail(ErrorCode::io, "cannot read the folder `{}`: {}", folder.native(), error.message());
-  if (!is_empty) fail(ErrorCode::usage, "cannot save to `{}`: the folder is not empty", folder.native());
-}
-
 void write_raw(const fs::path& folder, const SavedInputs& inputs) {
-  make_empty_folder(folder);
+  NewFolder made(folder);
   OutputFile manifest(folder / kRawManifest);
   PythonJson json(manifest);
   json.begin_object();
@@ -170,6 +161,7 @@ void write_raw(const fs::path& folder, const SavedInputs& inputs) {
   json.end_array();
   json.end_object();
   manifest.commit();
+  made.commit();
 }
 
 }  // namespace assay::formats

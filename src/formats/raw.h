@@ -16,7 +16,4 @@ SavedInputs read_raw(const std::filesystem::path& folder);
 // Error (usage) if the folder holds anything already, and for strings.
 void write_raw(const std::filesystem::path& folder, const SavedInputs& inputs);
 
-// Makes `folder`, which must be empty if it is there. Error (usage, io).
-void make_empty_folder(const std::filesystem::path& folder);
-
 }  // namespace assay::formats

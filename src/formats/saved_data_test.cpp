@@ -83,6 +83,20 @@ TEST(SavedData, what_a_form_cannot_hold) {
   EXPECT_TRUE(is_same(load_inputs(folder / "a.raw"), kTwo));
 }
 
+TEST(SavedData, what_fails_leaves_no_half_of_a_folder) {
+  const DataFolder folder;
+  const SavedInputs with_text = {{{"x", kBytes}, {"s", strings_of({1}, {"a"})}}};
+  const SavedRuns uneven = {kRuns[0], {"b", {}}};
+  std::filesystem::create_directory(folder / "there.raw");
+  for (const char* name : {"new.raw", "new.raw/", "there.raw"})
+    EXPECT_THROW(save_inputs(folder / name, with_text), Error);
+  EXPECT_THROW(save_results(folder / "new/", uneven), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder / "new.raw"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "there.raw"));
+  EXPECT_NO_THROW(save_inputs(folder / "there.raw", kOne));
+}
+
 TEST(SavedData, a_folder_that_is_not_empty_is_not_written_to) {
   const DataFolder folder;
   folder.put("full/0000000009.json", "{}");

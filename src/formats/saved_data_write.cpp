@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/named_tensor.h"
+#include "formats/new_folder.h"
 #include "formats/numpy/npy.h"
 #include "formats/numpy/npz.h"
 #include "formats/peer/peer_json.h"
@@ -60,13 +61,14 @@ void write_npy(const fs::path& path, const tensor::NamedData& arrays) {
 }
 
 void write_folder(const fs::path& folder, const SavedInputs& inputs) {
-  make_empty_folder(folder);
+  NewFolder made(folder);
   for (size_t i = 0; i < inputs.size(); ++i) write_peer_iteration(iteration_file(folder, i), inputs[i]);
+  made.commit();
 }
 
 // Each file holds one iteration of every runner.
 void write_folder(const fs::path& folder, const SavedRuns& runs) {
-  make_empty_folder(folder);
+  NewFolder made(folder);
   const size_t count = runs.empty() ? 0 : runs[0].iterations.size();
   for (const SavedRun& run : runs) {
     if (run.iterations.size() != count) {
@@ -79,6 +81,7 @@ void write_folder(const fs::path& folder, const SavedRuns& runs) {
     for (const SavedRun& run : runs) slice.push_back({run.runner, {run.iterations[i]}});
     write_peer_results(iteration_file(folder, i), slice);
   }
+  made.commit();
 }
 
 // The outputs of the only run, for forms that know no runners.

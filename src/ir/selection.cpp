@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -36,15 +37,14 @@ class Selector {
   }
 
   void take_names(const std::string& wanted) {
+    if (!is_pattern(wanted)) return take_name(wanted);
     bool has_found = false;
     for (const ValueId value : candidates_) {
-      const std::string_view name = name_of(value);
-      const bool fits = name == wanted || (is_pattern(wanted) && matches_glob(wanted, name));
+      const bool fits = name_of(value) == wanted || matches_glob(wanted, name_of(value));
       if (fits) take(value);
       has_found = has_found || fits;
     }
     if (has_found) return;
-    if (!is_pattern(wanted)) fail_unknown(wanted);
     findings_.warn("output_pattern", wanted, fmt::format("no value of the model matches `{}`", printable(wanted)));
   }
 
@@ -81,6 +81,15 @@ class Selector {
  private:
   std::string_view name_of(ValueId value) const { return model_.text(model_[value].name); }
 
+  void take_name(const std::string& wanted) {
+    if (by_name_.empty()) {
+      for (const ValueId value : candidates_) by_name_[name_of(value)].push_back(value);
+    }
+    const auto found = by_name_.find(wanted);
+    if (found == by_name_.end()) fail_unknown(wanted);
+    for (const ValueId value : found->second) take(value);
+  }
+
   void add_results(NodeId id) {
     const Node& node = model_[id];
     const bool is_constant = model_.text(node.op) == "Constant" && model_.text(node.domain).empty();
@@ -106,6 +115,7 @@ class Selector {
   const Model& model_;
   Diagnostics& findings_;
   std::vector<ValueId> candidates_;
+  std::unordered_map<std::string_view, std::vector<ValueId>> by_name_;  // of the candidates
   std::vector<ValueId> results_;
   std::vector<ValueId> taken_;
   std::set<uint32_t> seen_;

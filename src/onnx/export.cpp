@@ -1,5 +1,6 @@
 #include "onnx/export.h"
 
+#include <limits>
 #include <list>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "onnx/export/header.h"
 #include "onnx/fields.h"
 #include "onnx/import/external.h"
+#include "onnx/text.h"
 
 namespace assay::onnx {
 namespace fs = std::filesystem;
@@ -176,6 +178,12 @@ struct PendingSave::Files {
 };
 
 PendingSave::PendingSave(const ir::Model& model, const fs::path& path, const SaveOptions& options) {
+  if (is_text_file(path)) {
+    if (options.external_name) fail(ErrorCode::usage, "a model in ONNX's text syntax has no external data");
+    files_ = std::make_unique<Files>(path, std::vector<ExternalPiece>());
+    files_->model.write(to_text(model, {.most_elements = std::numeric_limits<uint64_t>::max()}));
+    return;
+  }
   Placement placement = placement_for(model, path, options);
   std::optional<ModelExporter> exporter(std::in_place, model, placement, options.additions);
   Rope rope = exporter->run();

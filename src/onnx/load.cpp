@@ -39,11 +39,6 @@ void refuse_foreign(const fs::path& path) {
   }
 }
 
-bool is_text(const fs::path& path) {
-  const std::string extension = to_lower(path.extension().string());
-  return extension == ".onnxtxt" || extension == ".onnxtext";
-}
-
 std::shared_ptr<const MappedFile> open(const fs::path& path) {
   return path == "-" ? MappedFile::read_stream(STDIN_FILENO, "standard input") : MappedFile::open(path);
 }
@@ -63,13 +58,18 @@ ir::Model load_text(const fs::path& path, Diagnostics& findings) {
 
 }  // namespace
 
+bool is_text_file(const fs::path& path) {
+  const std::string extension = to_lower(path.extension().string());
+  return extension == ".onnxtxt" || extension == ".onnxtext";
+}
+
 ir::Model load(const fs::path& path, const LoadOptions& options, Diagnostics& findings) {
   const std::string label = path == "-" ? "standard input" : printable(path.string());
   return with_frame([&] { return fmt::format("loading `{}`", label); },
                     [&] {
                       if (!options.is_onnx) refuse_foreign(path);
                       ir::Model model =
-                          is_text(path) ? load_text(path, findings) : load_binary(path, options, findings);
+                          is_text_file(path) ? load_text(path, findings) : load_binary(path, options, findings);
                       check_operators(model, findings);
                       return model;
                     });

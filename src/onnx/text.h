@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@ namespace assay::onnx {
 // Parses a model in ONNX's text syntax. A syntax error throws Error (parse) with line and column; what is wrong in the
 // graph itself (names defined twice, never, …) goes into `findings`, as for a binary file.
 ir::Model parse_text(std::string_view text, Diagnostics& findings);
+
+// Whether the name is that of a file in this syntax: .onnxtxt, .onnxtext.
+bool is_text_file(const std::filesystem::path& path);
 
 struct TextOptions {
   // Tensors of more elements are printed without their values, as `{...}` with a comment, and are not parsed back.

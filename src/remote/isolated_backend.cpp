@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/temporary_folder.h"
 #include "onnx/export.h"
 #include "remote/peer.h"
 #include "remote/session_messages.h"
@@ -22,9 +23,47 @@ std::unique_ptr<Peer> start_worker(const IsolationOptions& options, uint64_t max
   return std::make_unique<Peer>(launch, std::span<const int>(), std::move(peer));
 }
 
+bool is_built_in(std::string_view backend, const exec::LibrarySearch& search) {
+  return exec::make_backend(backend)->library(search).tried.empty();
+}
+
+// A model on its way to a worker: as the path that the options say, as bytes, or, where those would be too many for one
+// message, as files of its own.
+class SentModel {
+ public:
+  SentModel(const ir::Model& model, const exec::SessionOptions& options) {
+    if (!options.path.empty()) return;
+    try {
+      std::vector<std::byte> bytes = onnx::encode(model).bytes;
+      const auto size = static_cast<int64_t>(bytes.size());
+      bytes_ = tensor::Tensor(tensor::DType::uint8, {size}, tensor::make_owned(std::move(bytes)));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::limit) throw;
+      folder_.emplace();
+      onnx::save(model, file());
+    }
+  }
+
+  PrepareRequest request(const std::string& backend, const exec::SessionOptions& options) const {
+    PrepareRequest request = {.backend = backend, .threads = thread_count(), .options = options, .model_bytes = bytes_};
+    if (folder_) request.options.path = file();
+    return request;
+  }
+
+  // The worker has its own; files stay, because it may read from them later.
+  void forget_bytes() { bytes_ = {}; }
+
+ private:
+  std::filesystem::path file() const { return folder_->path() / "model.onnx"; }
+
+  tensor::Datum bytes_;
+  std::optional<TemporaryFolder> folder_;
+};
+
 class IsolatedSession final : public exec::Session {
  public:
-  explicit IsolatedSession(std::unique_ptr<Peer> worker) : worker_(std::move(worker)) {}
+  IsolatedSession(std::unique_ptr<const SentModel> model, std::unique_ptr<Peer> worker)
+      : model_(std::move(model)), worker_(std::move(worker)) {}
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     worker_->send(write_run(feeds, values));
@@ -47,6 +86,7 @@ class IsolatedSession final : public exec::Session {
     }
   }
 
+  std::unique_ptr<const SentModel> model_;
   std::unique_ptr<Peer> worker_;
 };
 
@@ -70,25 +110,19 @@ class IsolatedBackend final : public exec::Backend {
     }
   }
 
-  // What is built in is asked here; for a library, only trying in the worker is safe, and judges the model as a whole.
+  // What is built in is asked here; a library is tried in the worker.
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
-    const exec::BackendPtr backend = exec::make_backend(options_.backend);
-    if (backend->library(search).tried.empty()) return backend->refusals(model, search);
-    return exec::refusals_of_preparing(*this, *backend, model, search);
+    if (is_built_in(options_.backend, search)) return exec::make_backend(options_.backend)->refusals(model, search);
+    return exec::refusals_of_preparing(*this, *exec::make_backend(options_.backend), model, search);
   }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
-    PrepareRequest request = {
-        .backend = options_.backend, .threads = thread_count(), .options = options, .model_bytes = {}};
-    if (options.path.empty()) {
-      std::vector<std::byte> bytes = onnx::encode(model).bytes;
-      const auto size = static_cast<int64_t>(bytes.size());
-      request.model_bytes = tensor::Tensor(tensor::DType::uint8, {size}, tensor::make_owned(std::move(bytes)));
-    }
+    auto sent = std::make_unique<SentModel>(model, options);
     std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
-    read_prepared(worker->ask(write_prepare(request)), findings);
-    return std::make_unique<IsolatedSession>(std::move(worker));
+    read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
+    sent->forget_bytes();
+    return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker));
   }
 
  private:
@@ -99,6 +133,11 @@ class IsolatedBackend final : public exec::Backend {
 
 exec::BackendPtr isolated_backend(IsolationOptions options) {
   return std::make_unique<IsolatedBackend>(std::move(options));
+}
+
+exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search) {
+  if (is_built_in(name, search)) return exec::make_backend(name);
+  return isolated_backend({.backend = name});
 }
 
 }  // namespace assay::remote

@@ -18,4 +18,7 @@ struct IsolationOptions {
 // more for what libraries need themselves. The model goes there as its path, or else as bytes.
 exec::BackendPtr isolated_backend(IsolationOptions options);
 
+// The backend of that name, usable here or not: isolated if there is a library behind it, which may crash.
+exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search);
+
 }  // namespace assay::remote

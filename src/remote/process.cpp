@@ -45,20 +45,23 @@ Prepared prepare(const Launch& launch, std::span<const int> descriptors) {
   prepared.argv.push_back(nullptr);
   for (const int descriptor : descriptors) {
     prepared.descriptors.emplace_back(fcntl(descriptor, F_DUPFD_CLOEXEC, kAboveTargets));
+    if (prepared.descriptors.back().is_open()) continue;
+    const int error = errno == EINVAL ? EMFILE : errno;  // no number from kAboveTargets on is allowed
+    fail(ErrorCode::backend, "cannot start `{}`: {}", printable(prepared.program), errno_text(error));
   }
   prepared.max_data_bytes = launch.max_data_bytes;
   prepared.parent = getpid();
   return prepared;
 }
 
-// Our handlers must not run in the child; what is ignored stays so, but for SIGPIPE, which we ignore ourselves.
+// Our handlers must not run in the child; what is ignored stays so, but for what we ignore ourselves.
 void reset_signals() {
   struct sigaction plain = {};
   plain.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action = {};
     const bool is_ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-    if (!is_ignored || number == SIGPIPE) sigaction(number, &plain, nullptr);
+    if (!is_ignored || number == SIGPIPE || number == SIGXFSZ) sigaction(number, &plain, nullptr);
   }
 }
 

@@ -77,16 +77,19 @@ bool is_worse(const Row& a, const Row& b) {
   return rank(a) > rank(b);
 }
 
+// A similarity is 1 to many digits where outputs are nearly equal.
+double cosine_distance(const results::PairMetrics& metrics) { return std::max(0.0, 1 - metrics.cosine); }
+
 std::string row_text(const Row& row, size_t width, bool with_iteration) {
   const results::OutputComparison& output = *row.output;
   std::string text = fmt::format("{:<{}} | ", printable(output.name_a), width);
   if (with_iteration) text += fmt::format("{:>9} | ", row.iteration);
   if (output.metrics) {
     const results::PairMetrics& metrics = *output.metrics;
-    text += fmt::format("{:>10.4g} | {:>10.4g} | {:>12} | {:>10.8g} | {:>10}", metrics.absolute.greatest,
-                        metrics.relative.greatest, metrics.max_ulp, metrics.cosine, metrics.failed_count);
+    text += fmt::format("{:>10.4g} | {:>10.4g} | {:>12} | {:>11.4g} | {:>10}", metrics.absolute.greatest,
+                        metrics.relative.greatest, metrics.max_ulp, cosine_distance(metrics), metrics.failed_count);
   } else {
-    text += fmt::format("{:>10} | {:>10} | {:>12} | {:>10} | {:>10}", "-", "-", "-", "-", "-");
+    text += fmt::format("{:>10} | {:>10} | {:>12} | {:>11} | {:>10}", "-", "-", "-", "-", "-");
   }
   return text + (output.passed ? " | PASSED" : " | FAILED");
 }
@@ -134,8 +137,8 @@ void print_error_table(const results::PairComparison& pair, Log& log) {
   std::ranges::stable_sort(rows, is_worse);
   const bool with_iteration = pair.iterations.size() > 1;
   std::string text = fmt::format(
-      "---- Outputs By Error ----\n{:<{}} | {}{:>10} | {:>10} | {:>12} | {:>10} | {:>10} | Verdict", "Output", width,
-      with_iteration ? "Iteration | " : "", "Max Abs", "Max Rel", "Max ULP", "Cosine", "Beyond");
+      "---- Outputs By Error ----\n{:<{}} | {}{:>10} | {:>10} | {:>12} | {:>11} | {:>10} | Verdict", "Output", width,
+      with_iteration ? "Iteration | " : "", "Max Abs", "Max Rel", "Max ULP", "Cosine Dist", "Beyond");
   const size_t shown = log.enabled(LogLevel::verbose) ? rows.size() : std::min(kShown, rows.size());
   for (size_t i = 0; i < shown; ++i) text += "\n" + row_text(rows[i], width, with_iteration);
   if (shown < rows.size()) text += fmt::format("\n... and {} more (-v shows all)", rows.size() - shown);

@@ -41,15 +41,25 @@ std::string weight_line(const results::WeightLoss& weight, const results::Conver
   return text;
 }
 
-std::string error_table(const results::ConversionReport& report) {
-  std::string text;
+std::string error_table(const results::ConversionReport& report, size_t most) {
+  std::vector<const results::ConvertedLayer*> layers;
   for (const results::ConvertedLayer& layer : report.layers) {
-    if (!layer.error) continue;
-    if (text.empty())
-      text = fmt::format("{:>12}  {:>12}  {:>10}  {:>8}  layer", "max abs", "max rel", "cosine", "SNR dB");
-    text += fmt::format("\n{:12.5g}  {:12.5g}  {:10.7f}  {:8.2f}  {} ({})", layer.error->max_abs, layer.error->max_rel,
-                        layer.error->cosine, layer.error->snr_db, printable(layer.name), printable(layer.op));
+    if (layer.error) layers.push_back(&layer);
   }
+  if (layers.empty()) return "";
+  const size_t all = layers.size();
+  if (all > most) {
+    std::ranges::stable_sort(layers, [](const auto* a, const auto* b) { return a->error->snr_db < b->error->snr_db; });
+    layers.resize(most);
+  }
+  std::string text =
+      fmt::format("{:>12}  {:>12}  {:>15}  {:>8}  layer", "max abs", "max rel", "cosine distance", "SNR dB");
+  for (const results::ConvertedLayer* layer : layers) {
+    text += fmt::format("\n{:12.5g}  {:12.5g}  {:15.4g}  {:8.2f}  {} ({})", layer->error->max_abs,
+                        layer->error->max_rel, std::max(0.0, 1 - layer->error->cosine), layer->error->snr_db,
+                        printable(layer->name), printable(layer->op));
+  }
+  if (all > most) text += fmt::format("\n... and {} more that lost less (-v shows all)", all - most);
   return text;
 }
 

@@ -172,7 +172,7 @@ void TextModelListing::begin_node(const results::NodeListing& node) {
     block(inputs + indent_continuation(outputs, inputs.size() + kStep), kStep);
   }
   indent_ += kStep;
-  if (node.cost) line(fmt::format("Cost: {} MACs, {} bytes", node.cost->macs, node.cost->bytes));
+  if (node.cost) line("Cost: " + cost_text(*node.cost));
 }
 
 void TextModelListing::begin_attributes() {

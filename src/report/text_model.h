@@ -14,6 +14,9 @@ struct TextListingOptions {
   bool is_brief = false;  // without the title and the summary
 };
 
+// `4.11 GMACs (4113744896), 51200000 bytes`; formulas as they are.
+std::string cost_text(const results::Cost& cost);
+
 // A model listing as text in the layout that users of the peer know, followed by a summary.
 class TextModelListing : public results::ModelListingSink {
  public:

@@ -42,9 +42,11 @@ std::string digits(double value, double bound) {
   return fmt::format("{:.17g}", value);
 }
 
-// `1e-05`, `0.001`, `0`
+// `1e-05`, `0.001`, `0`; of a computed one five digits.
 std::string tolerance_text(double tolerance) {
+  constexpr size_t kLongest = 10;
   std::string text = python_float(tolerance);
+  if (text.size() > kLongest) text = fmt::format("{:.5g}", tolerance);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
   return text;
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -84,14 +86,28 @@ void quantization(const results::QuantizationSummary& summary, std::string& out)
                      summary.per_axis, summary.blocked);
 }
 
+// `4.11 GMACs (4113744896)`, `912 MACs`
+std::string macs_text(const std::string& macs) {
+  constexpr std::array kUnits = {"k", "M", "G", "T", "P"};
+  if (macs.size() < 4 || macs.find_first_not_of("0123456789") != std::string::npos) return macs + " MACs";
+  double value = std::strtod(macs.c_str(), nullptr);
+  size_t unit = 0;
+  for (value /= 1000; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.3g} {}MACs ({})", value, kUnits[unit], macs);
+}
+
 }  // namespace
+
+std::string cost_text(const results::Cost& cost) {
+  return fmt::format("{}, {} bytes", macs_text(cost.macs), cost.bytes);
+}
 
 std::string summary_text(const results::ModelOverview& overview) {
   std::string out = "---- Summary ----\n";
   facts(overview, out);
   weights(overview, out);
   operators(overview, out);
-  if (overview.cost) out += fmt::format("Cost: {} MACs, {} bytes\n", overview.cost->macs, overview.cost->bytes);
+  if (overview.cost) out += fmt::format("Cost: {}\n", cost_text(*overview.cost));
   if (!overview.functions.empty()) out += fmt::format("Functions: {}\n", overview.functions.size());
   for (const results::FunctionListing& function : overview.functions) {
     out += fmt::format("    {}\n", function_text(function));

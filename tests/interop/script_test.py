@@ -106,6 +106,32 @@ class ScriptTest(unittest.TestCase):
         done = self.run_assay(script, "--ref-fp64", *scripts, "script.py:never")
         self.expect(done, 1, "FAILED | Output: 'z' | Judged by never", "Mismatched outputs: ['z']")
 
+    def test_a_loader_that_gives_nothing_leaves_it_undecided(self):
+        for body in ("def load_data(): return []", "def load_data(): yield from ()"):
+            for words in [], ["--ref-fp64"], ["--max-memory", "1G"], ["--ref-fp64", "--tolerance", "auto"]:
+                done = self.run_assay(body, "--data-loader-script", "script.py", *words)
+                self.expect(done, 3, "error: the data loader gave not one set of inputs: nothing is run")
+
+    def test_a_comparison_judges_the_outputs_and_nothing_else(self):
+        for body, text in ((
+                "{'y': True, 'z': True, 'w': True}", "judged `w`, which is no output"), (
+                "{'y': True}", "gave no verdict about the output `z`"), (
+                "{}", "gave no verdict about the output `y`"), (
+                "{'y': True, 'z': 0.001}", "gave a `float` for the output `z`, expected a bool"), (
+                "{'y': True, 'z': None}", "gave a `NoneType` for the output `z`"), (
+                "{'y': 'no', 'z': True}", "gave a `str` for the output `y`"), (
+                "{'y': np.array([True, True]), 'z': True}", "gave a `ndarray` for the output `y`")):
+            script = f"import numpy as np\ndef compare_outputs(a, b): return {body}"
+            done = self.run_assay(script, "--ref-fp64", "--compare-func-script", "script.py")
+            self.expect(done, 2, f"error: `compare_outputs` of the script `script.py` {text}")
+        truth = """
+            class Truth:
+                def __bool__(self): return False
+            def compare_outputs(a, b): return {name: Truth() for name in a}
+        """
+        done = self.run_assay(truth, "--ref-fp64", "--compare-func-script", "script.py")
+        self.expect(done, 1, "Mismatched outputs: ['y', 'z']")
+
     def test_post_processed_outputs_are_compared_and_raw_ones_are_saved(self):
         script = "def postprocess_outputs(result):\n    return {'y': result['y'] * 0}"
         done = self.run_assay(script, "--ref-fp64", "--postprocess-func-script", "script.py", "--save-outputs", "o.npz",
@@ -131,6 +157,29 @@ class ScriptTest(unittest.TestCase):
         self.expect(done, 3, "onnxrt-runner-N0", "Accuracy Summary | ref-fp64-runner-N0")
         done = self.run_assay("", *words, "--rtol", "0", "--atol", "0", ASSAY_ONNXRUNTIME=str(LIBRARIES / "libaborting.so"))
         self.expect(done, 1, "signal 6")  # that another pair differs counts more
+
+    def test_a_backend_that_dies_in_this_process_is_named(self):
+        done = self.run_assay("", "--onnxrt", ASSAY_ONNXRUNTIME=str(LIBRARIES / "libaborting.so"))
+        self.expect(done, 3, "RUNNING | Command: ")  # what was printed is not lost
+        self.assertEqual(done.stderr.splitlines()[-1], "[!] error: ONNX Runtime crashed: abort (with `run --isolate` "
+                         "each backend has a process of its own)")
+
+    def test_the_neighbours_of_a_backend_that_gives_nothing_are_compared(self):
+        no_library = {"ASSAY_ONNXRUNTIME": str(LIBRARIES / "libaborting.so")}
+        done = self.run_assay("", "--onnxrt", "--ref-fp64", "--isolate", "--save-heatmaps", "maps", **no_library)
+        self.expect(done, 3, "Accuracy Summary | ref-runner-N0", "UNDECIDED | Runtime")
+        self.assertRegex(done.stdout, r"Accuracy Comparison \| ref-runner-N0\S* vs\. ref-fp64-runner-N0")
+        self.assertRegex(os.listdir(self.folder / "maps")[0], "ref-runner-N0.* vs. ref-fp64-runner-N0")
+        done = self.run_assay("", "--onnxrt", "--ref-fp64", "--isolate", "--atol", "0", "--rtol", "0", **no_library)
+        self.expect(done, 1, "FAILED | Runtime")
+
+    def test_other_commands_outlive_a_backend_that_dies(self):
+        aborting = {**os.environ, "ASSAY_ONNXRUNTIME": str(LIBRARIES / "libaborting.so")}
+        for status, words in ((3, ["check", "compatibility", "m.onnx", "--onnxrt"]), (3, ["doctor", "--onnxrt"]),
+                              (3, ["convert", "m.onnx", "--fp-to-fp16", "--measure", "--measure-with", "onnxrt", "-o", "q.onnx"])):
+            done = subprocess.run([ASSAY, *words], cwd=self.folder, capture_output=True, text=True, env=aborting,
+                                  timeout=60)
+            self.expect(done, status, "the process of onnxrt was killed by signal 6 (aborted)")
 
     def test_limits_need_a_process_of_their_own(self):
         self.expect(self.run_assay("", "--timeout", "1"), 2, "--timeout needs --isolate")

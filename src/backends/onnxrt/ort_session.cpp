@@ -6,6 +6,7 @@
 #include "backends/onnxrt/ort_options.h"
 #include "backends/onnxrt/ort_values.h"
 #include "base/error.h"
+#include "base/foreign_code.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "exec/tapped_values.h"
@@ -16,6 +17,7 @@
 namespace assay::backends::ort {
 namespace {
 
+constexpr std::string_view kName = "onnxrt";
 constexpr int kFirstWithFolderOption = 18;
 constexpr uint64_t kDetachAboveBytes = 64 * 1024;  // below, a copy costs less than what goes with a borrowed tensor
 
@@ -69,6 +71,7 @@ class Maker {
   std::shared_ptr<Holder> from_file() const {
     const Owned<SessionOptions> session_options = make_options(library_, options_);
     Session* session = nullptr;
+    const ForeignCode code(kName);
     library_.call(kCreateSession, library_.env(), options_.path.c_str(), session_options.get(), &session);
     return std::make_shared<Holder>(Holder{{}, library_.own(session)});
   }
@@ -92,6 +95,7 @@ class Maker {
       library_.call(kAddExternalInitializers, session_options.get(), names.data(), values.data(), names.size());
     }
     Session* session = nullptr;
+    const ForeignCode code(kName);
     library_.call(kCreateSessionFromArray, library_.env(), encoded.bytes.data(), encoded.bytes.size(),
                   session_options.get(), &session);
     return std::make_shared<Holder>(Holder{std::move(weights), library_.own(session)});
@@ -196,6 +200,7 @@ class OrtSession final : public exec::Session {
       values.push_back(inputs[i].value.get());
     }
     std::vector<Value*> made(wanted.size());
+    const ForeignCode code(kName);
     library_.call(kRun, holder_->session.get(), nullptr, names.data(), values.data(), values.size(), wanted.data(),
                   wanted.size(), made.data());
     std::vector<Owned<Value>> results;

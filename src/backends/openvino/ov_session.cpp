@@ -5,10 +5,13 @@
 #include "backends/openvino/ov_compile.h"
 #include "backends/openvino/ov_parameters.h"
 #include "backends/openvino/ov_values.h"
+#include "base/foreign_code.h"
 #include "exec/tapped_values.h"
 
 namespace assay::backends::ov {
 namespace {
+
+constexpr std::string_view kName = "openvino";
 
 // The names of the outputs in the order of the library's results.
 std::vector<std::string> result_names(const ir::Model& model, const std::vector<ir::ValueId>& extra_outputs) {
@@ -45,11 +48,16 @@ class OpenVinoSession final : public exec::Session {
     if (wanted.empty()) return;
     const FloatModeGuard guard;
     const std::vector<FeedTensor> inputs = set_inputs(feeds);  // outputs may lie in their memory
-    library_.check(api_.ov_infer_request_infer(request_.get()));
+    infer();
     for (const std::string& name : wanted) sink.accept(name, result(name));
   }
 
  private:
+  void infer() const {
+    const ForeignCode code(kName);
+    library_.check(api_.ov_infer_request_infer(request_.get()));
+  }
+
   struct FeedTensor {
     tensor::Tensor copy;
     Owned<OvTensor> tensor;
@@ -92,6 +100,7 @@ std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Mo
   exec::TappedValues values(model, options.values);
   const SignalGuard signal_guard;
   const FloatModeGuard float_guard;
+  const ForeignCode code(kName);
   const onnx::Additions additions{.outputs = values.extra_outputs()};
   Owned<CompiledModel> compiled = compile(library, model, options, additions);
   return std::make_unique<OpenVinoSession>(library, model, std::move(values), std::move(compiled));

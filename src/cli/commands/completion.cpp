@@ -28,7 +28,8 @@ Command command_completion() {
               "fpath, or ~/.config/fish/completions/assay.fish.",
           .positionals =
               {{.names = {"shell"}, .metavar = "SHELL", .choices = {"bash", "zsh", "fish"}, .help = "the shell"}},
-          .run = run};
+          .run = run,
+          .examples = {"source <(assay completion bash)"}};
 }
 
 }  // namespace assay::cli

@@ -103,7 +103,9 @@ Command command_convert() {
               "model is written, 2 wrong usage or input, 3 an engine is asked for, or a backend failed.",
           .positionals = {model_positional()},
           .groups = groups(),
-          .run = run};
+          .run = run,
+          .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
+                       "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -9,6 +9,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/stopwatch.h"
 #include "exec/library_search.h"
+#include "remote/isolated_backend.h"
 #include "report/json_doctor.h"
 
 namespace assay::cli {
@@ -23,7 +24,7 @@ std::vector<std::string> all_backends() {
 }
 
 results::BackendHealth examine(const std::string& name, const exec::LibrarySearch& search) {
-  const exec::Probe probe = exec::make_backend(name)->probe(search);
+  const exec::Probe probe = remote::safe_backend(name, search)->probe(search);
   return {name, probe.usable, probe.version, probe.path, probe.providers, probe.tried};
 }
 
@@ -87,7 +88,8 @@ Command command_doctor() {
               "VIRTUAL_ENV, of the first python3 on PATH and of the user, and in the system's folders. Exit status: 0, "
               "or 3 if a backend was named and cannot be used.",
           .groups = {logging_group(), backend_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay doctor", "assay doctor -v --onnxrt --python .venv/bin/python"}};
 }
 
 }  // namespace assay::cli

@@ -28,7 +28,8 @@ Command command_help() {
   return {.path = "help",
           .summary = "explain a command",
           .positionals = {{.names = {"command"}, .arity = Arity::any, .help = "the words of the command"}},
-          .run = run};
+          .run = run,
+          .examples = {"assay help inspect model"}};
 }
 
 }  // namespace assay::cli

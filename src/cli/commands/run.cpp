@@ -1,5 +1,7 @@
 #include "cli/options/groups/run.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -31,6 +33,39 @@ void print(const results::RunReport& report, const RunRequest& request, Log& log
   if (request.validate) report::print_validation(report, log);
 }
 
+// The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
+void print_first_failure(const results::PairComparison& pair, const std::vector<std::string>& order, Log& log) {
+  for (const std::string& name : order) {
+    for (const results::IterationComparison& iteration : pair.iterations) {
+      const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
+      if (output == iteration.outputs.end() || output->passed || !output->metrics) continue;
+      return log.verdict(
+          false,
+          fmt::format("{} vs. {} | First beyond tolerance in the order of the graph: `{}` (max abs {:.4g}, max rel "
+                      "{:.4g})",
+                      pair.runner_a, pair.runner_b, printable(name), output->metrics->absolute.greatest,
+                      output->metrics->relative.greatest));
+    }
+  }
+}
+
+// A fixed tolerance says little about a model that nobody has chosen it for.
+void print_hint(const results::RunReport& report, const Arguments& arguments, Log& log) {
+  if (report.verdict != results::Verdict::different || report.model.empty() || report.model == "-") return;
+  for (const std::string_view chosen : {"--atol", "--rtol", "--tolerance", "--compare-func", "--compare-func-script"}) {
+    if (arguments.has(chosen)) return;
+  }
+  const auto is_failed = [](const results::OutputComparison& output) { return !output.passed && output.metrics; };
+  bool is_by_value = false;
+  for (const results::PairComparison& pair : report.pairs) {
+    for (const results::IterationComparison& iteration : pair.iterations) {
+      is_by_value = is_by_value || std::ranges::any_of(iteration.outputs, is_failed);
+    }
+  }
+  if (!is_by_value || arguments.value("model_file").empty()) return;
+  log.info("The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic");
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const RunRequest request = parse_run_request(arguments);
@@ -39,6 +74,12 @@ int run(const Arguments& arguments, Environment& environment) {
   RunOutcome outcome = run_job(request, arguments, environment);
   results::RunReport& report = outcome.report;
   print(report, request, environment.log);
+  if (outcome.graph_order.size() > 1) {
+    for (const results::PairComparison& pair : report.pairs) {
+      print_first_failure(pair, outcome.graph_order, environment.log);
+    }
+  }
+  print_hint(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   if (!request.save_accuracy.empty()) {
     environment.log.info("Saving accuracy results to " + printable(request.save_accuracy));
@@ -70,7 +111,11 @@ Command command_run() {
                  shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
                  inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
                  json_group(), report_group(), engine_run_group()},
-      .run = run};
+      .run = run,
+      .examples = {
+          "assay run model.onnx --onnxrt --openvino",
+          "assay run model.onnx --onnxrt --ref-fp64 --onnx-outputs mark all --tolerance auto --report page.html",
+          "assay run --load-outputs golden.json new.json --atol 1e-3"}};
 }
 
 }  // namespace assay::cli

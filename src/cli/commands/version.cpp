@@ -75,7 +75,8 @@ Command command_version() {
   return {.path = "version",
           .summary = "print the versions of the program and of the libraries in it",
           .groups = {report_options},
-          .run = run};
+          .run = run,
+          .examples = {"assay --version"}};
 }
 
 }  // namespace assay::cli

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/convert/layer_errors.h"
 #include "cli/convert/layers.h"
 #include "cli/convert/measurement.h"
 #include "cli/input_data.h"
@@ -180,11 +181,9 @@ class HalfJob {
     for (const results::WeightLoss& weight : report.weights) {
       log.write(weight.overflows > 0 ? LogLevel::warning : LogLevel::verbose, report::weight_line(weight, report));
     }
-    for (const results::ConvertedLayer& layer : report.layers) {
-      if (!layer.reason.empty()) log.verbose(report::kept_line(layer));
-    }
+    print_kept_layers(report, log);
     log.info(report::conversion_summary(report));
-    if (const std::string table = report::error_table(report); !table.empty()) log.info("Errors:\n" + table);
+    print_error_table(report, LogLevel::info, log);
   }
 
   ConversionJob& job_;

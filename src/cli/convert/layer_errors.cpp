@@ -5,6 +5,13 @@
 #include "report/text_conversion.h"
 
 namespace assay::cli {
+namespace {
+
+// Without -v.
+constexpr size_t kMostLines = 10;
+constexpr size_t kMostRows = 20;
+
+}  // namespace
 
 Measurement& LayerErrors::measurement() {
   if (!measurement_) measurement_.emplace(job_, calibration_backend(job_.arguments));
@@ -28,16 +35,26 @@ void LayerErrors::measure(const std::vector<ir::NodeId>& nodes) {
   }
 }
 
+void print_kept_layers(const results::ConversionReport& report, Log& log) {
+  const size_t most = log.enabled(LogLevel::verbose) ? report.layers.size() : kMostLines;
+  size_t kept = 0;
+  for (const results::ConvertedLayer& layer : report.layers) {
+    if (!layer.reason.empty() && ++kept <= most) log.info(report::kept_line(layer));
+  }
+  if (kept > most) log.info(fmt::format("... and {} more (-v shows all)", kept - most));
+}
+
+void print_error_table(const results::ConversionReport& report, LogLevel level, Log& log) {
+  const size_t most = log.enabled(LogLevel::verbose) ? report.layers.size() : kMostRows;
+  const std::string table = report::error_table(report, most);
+  if (!table.empty()) log.write(level, "Errors:\n" + table);
+}
+
 void print_integers(const ConversionJob& job) {
   Log& log = job.environment.log;
-  const results::ConversionReport& report = job.report;
-  for (const results::ConvertedLayer& layer : report.layers) {
-    if (!layer.reason.empty()) log.verbose(report::kept_line(layer));
-  }
-  log.info(report::integer_summary(report));
-  const std::string table = report::error_table(report);
-  const LogLevel level = job.arguments.flag("--report-error") ? LogLevel::info : LogLevel::verbose;
-  if (!table.empty()) log.write(level, "Errors:\n" + table);
+  print_kept_layers(job.report, log);
+  log.info(report::integer_summary(job.report));
+  print_error_table(job.report, job.arguments.flag("--report-error") ? LogLevel::info : LogLevel::verbose, log);
 }
 
 }  // namespace assay::cli

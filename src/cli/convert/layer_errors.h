@@ -24,7 +24,10 @@ class LayerErrors {
   std::optional<Measurement> measurement_;
 };
 
-// A summary; at verbose level, what stays float and the errors, which `--report-error` shows in any case.
+// What stays float and why, and what the conversion cost; without -v only the first lines and the worst rows.
+void print_kept_layers(const results::ConversionReport& report, Log& log);
+void print_error_table(const results::ConversionReport& report, LogLevel level, Log& log);
+// Both with a summary; the errors at verbose level, unless `--report-error` asks for them.
 void print_integers(const ConversionJob& job);
 
 }  // namespace assay::cli

@@ -7,10 +7,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
+#include "cli/progress.h"
 #include "compare/measure.h"
 #include "inspect/value_sizes.h"
 #include "passes/pipelines.h"
 #include "passes/precision/float_values.h"
+#include "remote/isolated_backend.h"
 
 namespace assay::cli {
 namespace {
@@ -28,6 +30,7 @@ ir::Model inlined_copy(const ConversionJob& job) {
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {
  public:
+  explicit PairWatcher(Progress& progress) : progress_(progress) {}
   void on_opening(size_t) override {}
   void on_opened(size_t) override {}
   void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
@@ -44,6 +47,7 @@ class PairWatcher : public exec::DriveWatcher {
  protected:
   // The second of the two that comes is compared.
   void take(const std::string& key, bool is_reference, const tensor::Datum& value) {
+    progress_.advance();
     if (!value.is_tensor()) return;
     const auto held = held_.find(key);
     if (held == held_.end()) {
@@ -64,6 +68,7 @@ class PairWatcher : public exec::DriveWatcher {
     if (!is_new) known->second = worse(known->second, seen);
   }
 
+  Progress& progress_;
   std::map<std::string, tensor::Tensor> held_;
   std::map<std::string, results::LayerError> errors_;
   std::optional<Error> failure_;
@@ -72,6 +77,7 @@ class PairWatcher : public exec::DriveWatcher {
 // Pairs of one name, of two runners; the first one is the reference.
 class ErrorWatcher final : public PairWatcher {
  public:
+  using PairWatcher::PairWatcher;
   void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
     take(std::string(name), runner == 0, value);
   }
@@ -80,7 +86,7 @@ class ErrorWatcher final : public PairWatcher {
 // Pairs of two names, of one runner; the first name is that of the reference.
 class ShadowWatcher final : public PairWatcher {
  public:
-  explicit ShadowWatcher(const Measurement::NamePairs& pairs) {
+  ShadowWatcher(const Measurement::NamePairs& pairs, Progress& progress) : PairWatcher(progress) {
     for (const auto& [reference, shadow] : pairs) {
       keys_[reference].push_back({reference, true});
       keys_[shadow].push_back({reference, false});
@@ -104,8 +110,8 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
 }
 
 Measurement::Measurement(const ConversionJob& job, std::string backend)
-    : backend_(std::move(backend)),
-      load_([&job] { return inlined_copy(job); }),
+    : log_(job.environment.log),
+      backend_(std::move(backend)),
       session_(session_options(job.arguments)),
       model_(inlined_copy(job)),
       findings_(job.loaded.findings),
@@ -134,7 +140,7 @@ exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan&
   exec::SessionOptions options = session_;
   for (const std::vector<std::string>& group : taps)
     options.values.insert(options.values.end(), group.begin(), group.end());
-  return exec::backend_runner(name, exec::find_backend(backend_, session_.search), model, std::move(options));
+  return exec::backend_runner(name, remote::safe_backend(backend_, session_.search), model, std::move(options));
 }
 
 quantize::Ranges Measurement::ranges() {
@@ -153,7 +159,8 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
     }
     if (!wanted.empty()) taps.push_back(std::move(wanted));
   }
-  ShadowWatcher watcher(pairs);
+  Progress progress(log_, "values measured", 0);
+  ShadowWatcher watcher(pairs, progress);
   exec::DrivePlan plan;
   plan.taps = taps;
   const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed");
@@ -183,7 +190,8 @@ std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& 
   for (std::vector<std::string>& group : taps) {
     std::erase_if(group, [&](const std::string& name) { return !known.contains(name); });
   }
-  ErrorWatcher watcher;
+  Progress progress(log_, "values measured", 0);
+  ErrorWatcher watcher(progress);
   exec::DrivePlan plan;
   plan.taps = taps;
   const std::array runners = {runner(model_, taps, "float32"), runner(converted, taps, "converted")};

@@ -23,7 +23,7 @@ class Measurement {
   Measurement(const ConversionJob& job, std::string backend);
 
   // The model again, to be edited.
-  ir::Model copy() const { return load_(); }
+  ir::Model copy() const { return model_.copy(); }
   // Of the inputs and all float32 values of the main graph.
   quantize::Ranges ranges();
   // Of the values of these names.
@@ -40,8 +40,8 @@ class Measurement {
   exec::TapPlan plan_taps(const ConversionJob& job);
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
 
+  Log& log_;
   std::string backend_;
-  std::function<ir::Model()> load_;
   exec::SessionOptions session_;
   ir::Model model_;
   Diagnostics& findings_;

@@ -10,6 +10,7 @@
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/model_output.h"
 #include "cli/options/groups/run.h"
+#include "onnx/text.h"
 
 namespace assay::cli {
 namespace {
@@ -25,9 +26,9 @@ bool is_onnx_target(const Arguments& arguments) {
   if (output.empty()) return false;
   const std::string suffix = suffix_of(output);
   const bool is_engine = std::ranges::find(kEngineSuffixes, suffix) != kEngineSuffixes.end();
-  if (suffix != ".onnx" && !is_engine) {
+  if (suffix != ".onnx" && !is_engine && !onnx::is_text_file(output)) {
     fail(ErrorCode::usage,
-         "--output: `{}` does not say what to convert to: expected .onnx, .engine or .plan, or "
+         "--output: `{}` does not say what to convert to: expected .onnx, .onnxtxt, .engine or .plan, or "
          "--convert-to",
          printable(output));
   }

@@ -104,7 +104,9 @@ std::string help_page(const Command& command, size_t width) {
   const std::string positionals = rows_help(command.positionals, width);
   if (!positionals.empty()) text += "\nPositional:\n" + positionals;
   for (const OptionGroup& group : command.groups) text += group_help(group, width);
-  return text + "\nHelp:\n" + rows_help({help_row()}, width);
+  text += "\nHelp:\n" + rows_help({help_row()}, width);
+  if (!command.examples.empty()) text += fmt::format("\nExamples:\n  {}\n", fmt::join(command.examples, "\n  "));
+  return text;
 }
 
 std::string help_list(std::string_view verb, size_t width) {

@@ -53,6 +53,8 @@ std::string command_section(const Command& command) {
   for (const OptionGroup& group : command.groups) {
     text += paragraph(fmt::format("{}:", group.title)) + rows_text(group.rows);
   }
+  if (!command.examples.empty()) text += paragraph("Examples:");
+  for (const std::string_view example : command.examples) text += paragraph(example);
   return text;
 }
 

@@ -47,6 +47,7 @@ std::string spellings_text(const OptionGroup& group) {
 std::string command_section(const Command& command) {
   std::string text = fmt::format("\n## assay {}\n\n```\n{}\n```\n\n{}\n", command.path, usage_line(command),
                                  command.description.empty() ? command.summary : command.description);
+  if (!command.examples.empty()) text += fmt::format("\n```\n{}\n```\n", fmt::join(command.examples, "\n"));
   text += rows_table(command.positionals, "positional");
   for (const OptionGroup& group : command.groups) {
     text += fmt::format("\n### {}\n", group.title);

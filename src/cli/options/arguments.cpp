@@ -1,5 +1,7 @@
 #include "cli/options/arguments.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace assay::cli {
@@ -44,6 +46,21 @@ std::vector<std::string> Arguments::values(std::string_view name) const {
   }
   if (all.empty() && !row.default_value.empty()) all.emplace_back(row.default_value);
   return all;
+}
+
+std::string Arguments::as_typed(std::string message) const {
+  constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  for (const Occurrence& use : occurrences_) {
+    const std::string_view name = canonical_name(*use.row);
+    if (!use.typed.starts_with("--") || use.typed == name) continue;  // a short name is known beside the long one
+    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
+      const size_t end = message.find_first_not_of(kOfNames, at);
+      const bool is_whole = std::min(end, message.size()) == at + name.size();
+      const bool is_part = at > 0 && kOfNames.find(message[at - 1]) != std::string_view::npos;
+      if (is_whole && !is_part) message.replace(at, name.size(), use.typed);
+    }
+  }
+  return message;
 }
 
 std::string Arguments::value(std::string_view name) const {

@@ -16,6 +16,7 @@ class Arguments {
   struct Occurrence {
     const OptionRow* row;
     std::vector<std::string> values;
+    std::string typed = {};  // the name that the user gave the option
   };
 
   explicit Arguments(const Command& command);
@@ -34,6 +35,11 @@ class Arguments {
   const std::vector<Occurrence>& in_order() const { return occurrences_; }
   // Whether the command has an option or positional of this name.
   bool knows(std::string_view name) const { return find_row(name) != nullptr; }
+  // All options and positionals of the command.
+  const std::vector<const OptionRow*>& rows() const { return rows_; }
+
+  // The message with options called by the names that the user typed, where it calls them by their canonical ones.
+  std::string as_typed(std::string message) const;
 
   // Lines for standard error: abbreviations and older spellings that were accepted.
   const std::vector<std::string>& notes() const { return notes_; }

@@ -26,7 +26,8 @@ class Parser {
   size_t take_spelling(size_t at);
   size_t take_values(const OptionRow& row, std::string_view name, size_t at);
   void take_attached(const OptionRow& row, std::string_view name, std::string_view value);
-  void store(const OptionRow& row, std::vector<std::string> values);
+  void store(const OptionRow& row, std::vector<std::string> values, std::string_view typed = {});
+  void check() const;
   size_t take_positionals(size_t at);
   std::vector<size_t> share_out(size_t available) const;
   void check_complete() const;
@@ -47,10 +48,17 @@ class Parser {
 Arguments Parser::run() {
   result_.notes_ = std::move(words_.notes);
   for (size_t at = 0; has_word(at);) at = is_option(at) ? take_option(at) : take_positionals(at);
-  if (result_.has("--help")) return std::move(result_);  // whatever is missing
-  for (const Arguments::Occurrence& occurrence : result_.occurrences_) check_choices(occurrence);
-  check_complete();
+  if (!result_.has("--help")) check();  // else whatever is missing
   return std::move(result_);
+}
+
+void Parser::check() const {
+  try {
+    for (const Arguments::Occurrence& occurrence : result_.occurrences_) check_choices(occurrence);
+    check_complete();
+  } catch (const Error& error) {
+    throw Error(error.code(), result_.as_typed(error.message()));
+  }
 }
 
 // Takes the option (or a bundle of flags) and its values; returns the index of the word behind.
@@ -115,17 +123,17 @@ size_t Parser::take_values(const OptionRow& row, std::string_view name, size_t a
     greedy_option_ = canonical_name(row);
     greedy_value_ = word(at - 1).text;
   }
-  store(row, std::move(values));
+  store(row, std::move(values), name);
   return at;
 }
 
 void Parser::take_attached(const OptionRow& row, std::string_view name, std::string_view value) {
   if (row.arity == Arity::flag) fail(ErrorCode::usage, "option `{}` takes no value, found `{}`", name, value);
-  store(row, {std::string(value)});
+  store(row, {std::string(value)}, name);
 }
 
-void Parser::store(const OptionRow& row, std::vector<std::string> values) {
-  result_.occurrences_.push_back({&row, std::move(values)});
+void Parser::store(const OptionRow& row, std::vector<std::string> values, std::string_view typed) {
+  result_.occurrences_.push_back({&row, std::move(values), std::string(typed)});
 }
 
 // How many of `available` words each of the next positionals takes: as many positionals as can have their least number,

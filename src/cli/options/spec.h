@@ -26,6 +26,8 @@ struct OptionRow {
   std::string_view help;                  // one sentence: lower case, no full stop
   std::string_view details;               // further sentences for the manual
   bool is_file = false;                   // completions offer files
+  bool is_output = false;                 // the file is written; it may be none that the command reads
+  bool replaces_model = false;            // but for the model itself
   bool required = false;
   bool hidden = false;  // accepted, but not shown
 };
@@ -54,7 +56,8 @@ struct Command {
   std::vector<OptionRow> positionals;
   std::vector<OptionGroup> groups;
   int (*run)(const Arguments&, Environment&) = nullptr;
-  bool exact_names = false;  // no abbreviated option names
+  std::vector<std::string_view> examples = {};  // whole command lines
+  bool exact_names = false;                     // no abbreviated option names
   bool hidden = false;
 };
 

@@ -1,9 +1,11 @@
 #include "cli/run/job.h"
 
 #include <array>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -40,6 +42,25 @@ std::string runner_name(const std::string& backend, size_t number) {
   return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
 }
 
+// The same with the next number where another run has this name: one of a file that was saved in the same second.
+std::string distinct_name(std::string name, const std::set<std::string, std::less<>>& taken) {
+  constexpr std::string_view kMark = "-runner-N";
+  while (taken.contains(name)) {
+    const size_t mark = name.find(kMark);
+    const size_t begin = mark + kMark.size();
+    size_t number = 0;
+    const char* const end = name.data() + name.size();
+    const bool is_ours = mark != std::string::npos;
+    const std::from_chars_result read = is_ours ? std::from_chars(name.data() + begin, end, number)
+                                                : std::from_chars_result{nullptr, std::errc::invalid_argument};
+    if (read.ec != std::errc())
+      name += " (2)";
+    else
+      name.replace(begin, static_cast<size_t>(read.ptr - name.data()) - begin, fmt::format("{}", number + 1));
+  }
+  return name;
+}
+
 // All that one call of `run` does, from the checked request to the report.
 class Job {
  public:
@@ -50,20 +71,26 @@ class Job {
     for (const std::string& note : request_.notes) log_.warning(note);
     if (!request_.backends.empty()) load();
     load_results();
+    make_runners();
+    check_output_names();
     set_up_comparison();
     start_scripts();
     exec::DataSourcePtr source;
     if (loaded_) source = make_source();
     if (source && request_.casts_inputs) source = exec::cast_source(std::move(source), loaded_->model);
-    if (source) static_cast<void>(source->get(0));  // what is wrong with the inputs is said before a backend starts
+    if (source && !source->get(0)) {  // what is wrong with the inputs is said before a backend starts
+      fail(ErrorCode::unsupported, "the data loader gave not one set of inputs: nothing is run");
+    }
     if (request_.wants_computed_tolerance) {
       if (!source) fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
       compute_tolerances(*source);
     }
     RunWatcher watcher(request_, runners_, findings(), log_, host_.get());
+    watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
     watcher.print_findings();
     exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, source.get(), plan(source.get()), watcher, findings());
     RunOutcome outcome = finish(watcher);
+    if (!outcome.save_failure) outcome.save_failure = pictures_->failure();
     results::RunReport& report = outcome.report;
     report.model = request_.model;
     report.findings = findings().all();
@@ -72,6 +99,7 @@ class Job {
     host_.reset();
     watcher.print_findings();
     for (const std::string& line : compare::unused_settings(report, request_.compare)) log_.warning(line);
+    outcome.graph_order = taps_.names;
     return outcome;
   }
 
@@ -82,7 +110,7 @@ class Job {
       watcher.save();
       return std::monostate();
     });
-    RunOutcome outcome{watcher.take(), std::nullopt};
+    RunOutcome outcome{watcher.take(), std::nullopt, {}};
     if (const Error* error = std::get_if<Error>(&saved)) outcome.save_failure = *error;
     return outcome;
   }
@@ -101,10 +129,48 @@ class Job {
     if (!request_.save_onnx.empty()) save_model();
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
+    for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
+  }
+
+  // The backends, and behind them what was saved.
+  void make_runners() {
+    std::set<std::string, std::less<>> taken;
+    for (formats::SavedRun& run : saved_) taken.insert(run.runner = distinct_name(std::move(run.runner), taken));
     std::map<std::string, size_t> numbers;
-    for (const std::string& backend : request_.backends) {
-      runners_.push_back(exec::backend_runner(runner_name(backend, numbers[backend]++), backend_named(backend),
-                                              loaded_->model, request_.session));
+    for (exec::BackendPtr& backend : backends_) {
+      const std::string plain(backend->name());
+      std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
+      taken.insert(name);
+      runners_.push_back(exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session));
+    }
+    for (formats::SavedRun& run : saved_) {
+      std::vector<exec::SavedOutputs> iterations;
+      for (formats::SavedIteration& iteration : run.iterations) {
+        std::erase_if(iteration.outputs,
+                      [&](const tensor::NamedDatum& output) { return ir::is_excluded(request_.outputs, output.name); });
+        for (const tensor::NamedDatum& output : iteration.outputs) known_outputs_.insert(output.name);
+        iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
+      }
+      runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));
+    }
+    if (runners_.size() == 1 && request_.backends.empty()) {
+      fail(ErrorCode::usage, "there is only one run, `{}`: nothing to compare it with", printable(runners_[0]->name()));
+    }
+  }
+
+  // A threshold for an output that nobody has would be lost without a word. Scripts may make outputs of their own.
+  void check_output_names() {
+    if (!request_.scripts.is_empty()) return;
+    known_outputs_.insert(taps_.names.begin(), taps_.names.end());
+    if (known_outputs_.empty()) return;
+    const std::vector<std::string> names(known_outputs_.begin(), known_outputs_.end());
+    for (const auto& [option, name] : compare::named_outputs(request_.compare)) {
+      const std::string whole = name.substr(0, name.find_first_of("[.", 1));  // of an item of a sequence, say
+      const bool is_pattern = name.find_first_of("*?") != std::string::npos;
+      if (is_pattern || known_outputs_.contains(name) || known_outputs_.contains(whole)) continue;
+      const std::optional<std::string> near = did_you_mean(name, names);
+      fail(ErrorCode::usage, "{}: no output is called `{}`{}", option, printable(name),
+           near ? fmt::format("; did you mean `{}`?", printable(*near)) : "");
     }
   }
 
@@ -147,19 +213,7 @@ class Job {
   void load_results() {
     for (const std::string& path : request_.load_outputs) {
       log_.info("Loading inference results from " + printable(path));
-      for (formats::SavedRun& run : formats::load_results(path)) {
-        std::vector<exec::SavedOutputs> iterations;
-        for (formats::SavedIteration& iteration : run.iterations) {
-          std::erase_if(iteration.outputs, [&](const tensor::NamedDatum& output) {
-            return ir::is_excluded(request_.outputs, output.name);
-          });
-          iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
-        }
-        runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));
-      }
-    }
-    if (runners_.size() == 1 && request_.backends.empty()) {
-      fail(ErrorCode::usage, "there is only one run, `{}`: nothing to compare it with", printable(runners_[0]->name()));
+      for (formats::SavedRun& run : formats::load_results(path)) saved_.push_back(std::move(run));
     }
   }
 
@@ -238,7 +292,10 @@ class Job {
   std::optional<LoadedModel> loaded_;
   Diagnostics own_findings_;
   Taps taps_;
+  std::vector<exec::BackendPtr> backends_;
+  formats::SavedRuns saved_;
   std::vector<exec::RunnerPtr> runners_;
+  std::set<std::string, std::less<>> known_outputs_;
   std::unique_ptr<remote::PythonHost> host_;
   std::optional<Pictures> pictures_;
 };

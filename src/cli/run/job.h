@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/environment.h"
@@ -12,7 +14,8 @@ namespace assay::cli {
 
 struct RunOutcome {
   results::RunReport report;
-  std::optional<Error> save_failure;  // of --save-inputs or --save-outputs
+  std::optional<Error> save_failure;     // of --save-inputs, --save-outputs or pictures
+  std::vector<std::string> graph_order;  // names of the values that were asked for
 };
 
 // All that one call of `run` does between its request and its report.

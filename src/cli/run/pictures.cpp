@@ -8,6 +8,7 @@
 #include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "compare/heat_map.h"
 #include "compare/scatter.h"
@@ -33,20 +34,9 @@ void make_folder(const std::filesystem::path& folder) {
   fail(ErrorCode::io, "cannot write into the folder `{}`: {}", printable(folder.string()), errno_text(errno));
 }
 
-std::filesystem::path new_temporary_folder(std::string_view stem) {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (error) fail(ErrorCode::io, "there is no folder for temporary files: {}", errno_text(error.value()));
-  std::string path = (parent / fmt::format("assay_{}_XXXXXX", stem)).string();
-  if (::mkdtemp(path.data()) == nullptr) {
-    fail(ErrorCode::io, "cannot make a folder in `{}`: {}", printable(parent.string()), errno_text(errno));
-  }
-  return path;
-}
-
 std::optional<std::filesystem::path> folder_of(const std::optional<std::string>& asked, std::string_view stem) {
   if (!asked) return std::nullopt;
-  if (asked->empty()) return new_temporary_folder(stem);
+  if (asked->empty()) return make_temporary_folder(fmt::format("assay_{}", stem));
   make_folder(*asked);
   return *asked;
 }
@@ -93,16 +83,26 @@ uint64_t cell_count(const results::DifferenceMaps& maps) {
 }  // namespace
 
 Pictures::Pictures(const RunRequest& request, std::span<const exec::RunnerPtr> runners, Log& log)
-    : runners_(runners),
-      log_(log),
+    : log_(log),
       infinities_equal_(request.compare.infinities_equal),
       wants_page_(!request.page.empty()),
       heat_maps_(folder_of(request.heat_maps, "heatmaps")),
-      error_plots_(folder_of(request.error_plots, "error_plots")) {}
+      error_plots_(folder_of(request.error_plots, "error_plots")) {
+  for (const exec::RunnerPtr& runner : runners) runners_.push_back(runner->name());
+}
 
 void Pictures::draw(const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
                     results::OutputComparison& output) {
-  if (a.count() == 0) return;
+  if (a.count() == 0 || failure_) return;
+  try {
+    draw_all(at, a, b, output);
+  } catch (const Error& error) {
+    failure_ = error;
+  }
+}
+
+void Pictures::draw_all(const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
+                        results::OutputComparison& output) {
   if (heat_maps_ || wants_page_) {
     const results::DifferenceMaps maps =
         compare::difference_maps(a, b, heat_maps_ ? kOfFile : kOfPage, infinities_equal_);
@@ -125,8 +125,8 @@ void Pictures::keep_for_page(const results::DifferenceMaps& maps, results::Outpu
 
 std::filesystem::path Pictures::free_path(const std::filesystem::path& root, const compare::ComparedAt& at,
                                           const std::string& name) {
-  const std::string pair = fmt::format("{} {} vs. {}", at.pair, file_name(runners_[at.pair]->name()),
-                                       file_name(runners_[at.pair + 1]->name()));
+  const std::string pair =
+      fmt::format("{} {} vs. {}", at.pair, file_name(runners_[at.pair]), file_name(runners_[at.pair + 1]));
   const std::filesystem::path folder = root / pair / fmt::format("{}", at.iteration);
   make_folder(folder);
   const std::string stem = file_name(name);

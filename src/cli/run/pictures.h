@@ -5,7 +5,9 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "cli/run/request.h"
 #include "exec/runner.h"
@@ -20,11 +22,19 @@ class Pictures {
   // Makes the folders that pictures go to: Error (io) where that fails.
   Pictures(const RunRequest& request, std::span<const exec::RunnerPtr> runners, Log& log);
 
+  // A runner that is compared with nobody.
+  void leave_out(const std::string& runner) { std::erase(runners_, runner); }
+
   bool is_wanted() const { return wants_page_ || heat_maps_ || error_plots_; }
   void draw(const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
             results::OutputComparison& output);
 
+  // What went wrong; nothing is drawn after it. It is no fault of the run that is compared.
+  const std::optional<Error>& failure() const { return failure_; }
+
  private:
+  void draw_all(const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
+                results::OutputComparison& output);
   void keep_for_page(const results::DifferenceMaps& maps, results::OutputComparison& output);
   void save_heat_maps(const compare::ComparedAt& at, const results::DifferenceMaps& maps, const std::string& name);
   void save_error_plot(const compare::ComparedAt& at, const results::Scatter& scatter, const std::string& name);
@@ -32,7 +42,7 @@ class Pictures {
   std::filesystem::path free_path(const std::filesystem::path& root, const compare::ComparedAt& at,
                                   const std::string& name);
 
-  std::span<const exec::RunnerPtr> runners_;
+  std::vector<std::string> runners_;
   Log& log_;
   bool infinities_equal_;
   bool wants_page_;
@@ -40,6 +50,7 @@ class Pictures {
   std::optional<std::filesystem::path> error_plots_;
   std::set<std::filesystem::path> written_;
   uint64_t kept_cells_ = 0;
+  std::optional<Error> failure_;
 };
 
 }  // namespace assay::cli

@@ -66,9 +66,6 @@ void read_files(const Arguments& arguments, RunRequest& request) {
     const std::string folder = arguments.value("--save-input-blob");
     request.save_blobs = folder.empty() ? "." : folder;
   }
-  if (!request.save_inputs.empty() && request.save_inputs == request.save_outputs) {
-    fail(ErrorCode::usage, "--save-inputs and --save-outputs name the same file `{}`", printable(request.save_inputs));
-  }
   check_input_data(arguments);
 }
 

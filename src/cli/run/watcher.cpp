@@ -16,6 +16,11 @@
 #include "report/text_stats.h"
 
 namespace assay::cli {
+namespace {
+
+constexpr uint64_t kMostCounted = uint64_t{1} << 32;  // a script's loader may go on for ever
+
+}  // namespace
 
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
                        Log& log, remote::PythonHost* host)
@@ -23,6 +28,7 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
       runners_(runners),
       findings_(findings),
       log_(log),
+      progress_(log, "iterations", request.iterations <= kMostCounted ? request.iterations * runners.size() : 0),
       comparer_(runners.size(), request.compare),
       host_(host),
       whole_(runners.size()),
@@ -31,6 +37,7 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
     script_comparer_.emplace(*host, *request.scripts.compare, runners.size(), request.compare.fail_fast);
   }
   for (const exec::RunnerPtr& runner : runners) {
+    compared_.push_back(compared_.size());
     report_.runs.push_back({.runner = runner->name(), .is_live = runner->is_live()});
     if (!request.save_outputs.empty() && runner->is_live()) outputs_.push_back({runner->name(), {}});
   }
@@ -51,7 +58,10 @@ void RunWatcher::on_opened(size_t runner) {
 
 void RunWatcher::print_findings() {
   const std::vector<Diagnostic>& all = findings_.all();
-  for (; printed_findings_ < all.size(); ++printed_findings_) log_.warning(all[printed_findings_].message);
+  for (; printed_findings_ < all.size(); ++printed_findings_) {
+    const std::string& message = all[printed_findings_].message;
+    if (printed_messages_.insert(message).second) log_.warning(message);  // several backends may say the same
+  }
 }
 
 void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) {
@@ -83,7 +93,7 @@ void RunWatcher::judge(size_t runner, uint64_t iteration, std::string_view name,
   if (request_.validate) validate(runner, iteration, name, value);
   if (script_comparer_) return;
   const Stopwatch comparing;
-  comparer_.accept(runner, iteration, name, value);
+  comparer_.accept(place_of(runner), iteration, name, value);
   report_.compare_seconds += comparing.seconds();
 }
 
@@ -94,7 +104,7 @@ void RunWatcher::judge_whole(size_t runner, uint64_t iteration, double seconds) 
   for (const tensor::NamedDatum& output : result.outputs) judge(runner, iteration, output.name, output.value);
   if (!script_comparer_) return;
   const Stopwatch comparing;
-  script_comparer_->accept(runner, iteration, result);
+  script_comparer_->accept(place_of(runner), iteration, result);
   report_.compare_seconds += comparing.seconds();
 }
 
@@ -132,7 +142,8 @@ void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<d
     outputs_[runner].iterations.back().runtime_seconds = taken;
   }
   if (host_ != nullptr) judge_whole(runner, iteration, taken);
-  comparer_.finish_iteration(runner, iteration);
+  comparer_.finish_iteration(place_of(runner), iteration);
+  progress_.advance();
 }
 
 void RunWatcher::on_finished(size_t runner) {
@@ -157,7 +168,16 @@ void RunWatcher::print_outputs(const results::RunnerRun& run) {
 void RunWatcher::on_failure(size_t runner, const Error& error) {
   report_.runs[runner].failure = error.line();
   log_.error("error: " + error.line());
-  comparer_.drop(runner);
+  const auto is_silent = [](const results::RunnerRun& run) { return run.outputs.empty() && run.iterations == 0; };
+  if (!std::all_of(report_.runs.begin() + static_cast<std::ptrdiff_t>(runner), report_.runs.end(), is_silent)) {
+    return comparer_.drop(place_of(runner));
+  }
+  std::erase(compared_, runner);
+  if (on_left_out_) on_left_out_(runners_[runner]->name());
+}
+
+size_t RunWatcher::place_of(size_t runner) const {
+  return static_cast<size_t>(std::ranges::find(compared_, runner) - compared_.begin());
 }
 
 void RunWatcher::save() {
@@ -173,9 +193,9 @@ void RunWatcher::save() {
 
 results::RunReport RunWatcher::take() {
   std::vector<results::PairComparison> pairs = script_comparer_ ? script_comparer_->take() : comparer_.take();
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const results::RunnerRun& a = report_.runs[i];
-    const results::RunnerRun& b = report_.runs[i + 1];
+  for (size_t i = 0; i + 1 < compared_.size(); ++i) {
+    const results::RunnerRun& a = report_.runs[compared_[i]];
+    const results::RunnerRun& b = report_.runs[compared_[i + 1]];
     if (!a.failure.empty() || !b.failure.empty()) continue;
     pairs[i].runner_a = a.runner;
     pairs[i].runner_b = b.runner;

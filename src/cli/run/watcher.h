@@ -1,8 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/log.h"
+#include "cli/progress.h"
 #include "cli/run/request.h"
 #include "cli/stopwatch.h"
 #include "compare/runs/run_comparer.h"
@@ -30,6 +34,9 @@ class RunWatcher final : public exec::DriveWatcher {
     return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop());
   }
 
+  // A runner that failed before it or a later one gave anything is left out: its neighbours are compared with each
+  // other. Called with its name.
+  void set_on_left_out(std::function<void(const std::string& runner)> fn) { on_left_out_ = std::move(fn); }
   void print_findings();
   // Writes what is to be saved, and moves everything into the report.
   void save();
@@ -42,18 +49,24 @@ class RunWatcher final : public exec::DriveWatcher {
   void judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
   void judge_whole(size_t runner, uint64_t iteration, double seconds);
   void print_outputs(const results::RunnerRun& run);
+  // Its place among those that are compared.
+  size_t place_of(size_t runner) const;
 
   const RunRequest& request_;
   std::span<const exec::RunnerPtr> runners_;
   const Diagnostics& findings_;
   size_t printed_findings_ = 0;
+  std::set<std::string> printed_messages_;
   Log& log_;
+  Progress progress_;
   compare::RunComparer comparer_;
   remote::PythonHost* host_;  // where the user has scripts
   std::optional<ScriptComparer> script_comparer_;
   std::vector<tensor::NamedData> whole_;  // outputs of the current iteration, for scripts
   results::RunReport report_;
   std::vector<Stopwatch> loading_;
+  std::vector<size_t> compared_;  // the runners that are compared, each with the next one
+  std::function<void(const std::string& runner)> on_left_out_;
   formats::SavedInputs inputs_;
   formats::SavedRuns outputs_;
 };

@@ -16,11 +16,6 @@ class Unused {
     }
   }
 
-  template <typename T>
-  void look_at(std::string_view option, const PerOutput<T>& setting) {
-    for (const auto& [name, value] : setting.entries()) look_for(option, name);
-  }
-
   void look_for(std::string_view option, const std::string& name) {
     const bool is_used =
         std::ranges::any_of(names_, [&](const std::string& seen) { return seen == name || matches_glob(name, seen); });
@@ -46,22 +41,31 @@ class Unused {
 
 }  // namespace
 
+std::vector<NamedOutput> named_outputs(const CompareOptions& options) {
+  std::vector<NamedOutput> named;
+  const auto add = [&](std::string_view option, const auto& setting) {
+    for (const auto& [name, value] : setting.entries()) named.push_back({option, name});
+  };
+  add("--atol", options.atol);
+  add("--rtol", options.rtol);
+  add("--check-error-stat", options.statistic);
+  add("--error-quantile", options.quantile);
+  add("--max-exceeding", options.allowed_share);
+  add("--index-tolerance", options.index_tolerance);
+  add("--l2-threshold", options.l2);
+  add("--cosine-similarity-threshold", options.cosine);
+  add("--psnr-threshold", options.psnr_db);
+  add("--snr-threshold", options.snr_db);
+  for (const auto& [a, b] : options.matches) {
+    named.push_back({"--match", a});
+    named.push_back({"--match", b});
+  }
+  return named;
+}
+
 std::vector<std::string> unused_settings(const results::RunReport& report, const CompareOptions& options) {
   Unused unused(report);
-  unused.look_at("--atol", options.atol);
-  unused.look_at("--rtol", options.rtol);
-  unused.look_at("--check-error-stat", options.statistic);
-  unused.look_at("--error-quantile", options.quantile);
-  unused.look_at("--max-exceeding", options.allowed_share);
-  unused.look_at("--index-tolerance", options.index_tolerance);
-  unused.look_at("--l2-threshold", options.l2);
-  unused.look_at("--cosine-similarity-threshold", options.cosine);
-  unused.look_at("--psnr-threshold", options.psnr_db);
-  unused.look_at("--snr-threshold", options.snr_db);
-  for (const auto& [a, b] : options.matches) {
-    unused.look_for("--match", a);
-    unused.look_for("--match", b);
-  }
+  for (const NamedOutput& named : named_outputs(options)) unused.look_for(named.option, named.name);
   return unused.take();
 }
 

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/options.h"
 #include "results/run_report.h"
 
 namespace assay::compare {
+
+// A name in per-output thresholds and matches; it may be a wildcard.
+struct NamedOutput {
+  std::string_view option;
+  std::string name;
+};
+std::vector<NamedOutput> named_outputs(const CompareOptions& options);
 
 // A line for each name in per-output thresholds and matches that no compared, missing or extra output has.
 std::vector<std::string> unused_settings(const results::RunReport& report, const CompareOptions& options);

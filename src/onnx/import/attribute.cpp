@@ -199,7 +199,7 @@ void AttributeImporter::drop_unused(const Parts& parts, const Attribute& attribu
 }
 
 ir::Symbol AttributeImporter::symbol(const Field& field, std::string_view name) {
-  return model_.symbols().intern_borrowed(as_string(field, name));
+  return model_.symbols().intern(as_string(field, name));
 }
 
 }  // namespace assay::onnx

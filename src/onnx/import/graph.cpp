@@ -19,7 +19,7 @@ ir::OpsetImport import_opset(ir::SymbolTable& symbols, const Message& message) {
   ir::OpsetImport opset;
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.number == field::opset::domain) opset.domain = symbols.intern_borrowed(as_string(field, "domain"));
+    if (field.number == field::opset::domain) opset.domain = symbols.intern(as_string(field, "domain"));
     if (field.number == field::opset::version) opset.version = as_int(field, "version");
   }
   return opset;
@@ -95,11 +95,7 @@ void GraphImporter::declare_input(const Message& message, GraphId graph) {
 
 // An initializer that has the name of an input is the input's default.
 void GraphImporter::declare_initializer(ir::TensorEntry tensor, GraphId graph) {
-  // Names that stand among large weights are copied, so that comparing names does not make the weights resident.
-  constexpr uint64_t kLargeBytes = 16 << 10;
-  weight_bytes_ += tensor.tensor.size_bytes();
-  const bool among_large = weight_bytes_ / ++weight_count_ >= kLargeBytes;
-  const Symbol name = among_large ? edit_.intern(tensor.name) : model_.symbols().intern_borrowed(tensor.name);
+  const Symbol name = edit_.intern(tensor.name);
   const ir::TensorId id = edit_.add_tensor(std::move(tensor));
   const ValueId known = lookup(name);
   if (known && model_[known].graph == graph && model_[known].kind == ir::ValueKind::input && !model_[known].constant) {
@@ -304,12 +300,12 @@ Symbol GraphImporter::value_name(const Field& field) {
   const std::string_view text = as_string(field, "name");
   const Symbol next{last_name_.index + 1};
   const bool is_next = next.index < model_.symbols().size() && model_.text(next) == text;
-  last_name_ = is_next ? next : model_.symbols().intern_borrowed(text);
+  last_name_ = is_next ? next : model_.symbols().intern(text);
   return last_name_;
 }
 
 Symbol GraphImporter::symbol(const Field& field, std::string_view name) {
-  return model_.symbols().intern_borrowed(as_string(field, name));
+  return model_.symbols().intern(as_string(field, name));
 }
 
 }  // namespace assay::onnx

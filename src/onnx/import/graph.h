@@ -62,8 +62,6 @@ class GraphImporter {
   TypeImporter types_;
   AttributeImporter attributes_;
   Diagnostics& findings_;
-  uint64_t weight_bytes_ = 0;
-  uint64_t weight_count_ = 0;
   std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
   std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // what names meant outside of the bodies
   ir::Symbol last_name_;                                      // see value_name()

@@ -117,7 +117,7 @@ void TypeImporter::parse_opaque(const Message& message, Type& type) {
 }
 
 ir::Symbol TypeImporter::symbol(const Field& field, std::string_view name) {
-  return model_.symbols().intern_borrowed(as_string(field, name));
+  return model_.symbols().intern(as_string(field, name));
 }
 
 }  // namespace assay::onnx

@@ -89,7 +89,7 @@ std::string metrics_text(const results::PairMetrics& metrics) {
       metric("max abs", number(metrics.absolute.greatest)) + metric("max rel", number(metrics.relative.greatest)) +
       metric("mean abs", number(metrics.absolute.mean)) + metric("mean rel", number(metrics.relative.mean)) +
       metric("max ULP", metrics.max_ulp == kUnlikeNumbers ? "–" : fmt::format("{}", metrics.max_ulp)) +
-      metric("L2 norm", number(metrics.l2)) + metric("cosine", fmt::format("{:.9g}", metrics.cosine)) +
+      metric("L2 norm", number(metrics.l2)) + metric("cosine distance", number(std::max(0.0, 1 - metrics.cosine))) +
       metric("PSNR", number(metrics.psnr_db) + " dB") + metric("SNR", number(metrics.snr_db) + " dB") +
       metric("beyond both tolerances", fmt::format("{} of {} ({:.3g}%)", metrics.failed_count, metrics.count, share)) +
       metric("first at", index_text(metrics.first_failed_at)) + metric("worst at", index_text(metrics.worst_at));

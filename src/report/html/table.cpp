@@ -53,7 +53,8 @@ std::string metric_cells(const results::OutputComparison& output, double greates
   return text + number_cell(short_number(metrics.relative.greatest)) +
          number_cell(short_number(metrics.absolute.mean)) +
          number_cell(has_ulp ? fmt::format("{}", metrics.max_ulp) : "inf") +
-         number_cell(fmt::format("{:.8g}", metrics.cosine)) + number_cell(fmt::format("{}", metrics.failed_count));
+         number_cell(short_number(std::max(0.0, 1 - metrics.cosine))) +
+         number_cell(fmt::format("{}", metrics.failed_count));
 }
 
 std::string output_row(const PageOutput& item, double greatest, bool has_section) {
@@ -70,7 +71,7 @@ std::string table_head(bool with_iteration) {
   std::string text = "<thead><tr><th>output</th>";
   if (with_iteration) text += "<th class=\"number\">iteration</th>";
   text += "<th>type and shape</th>";
-  for (const std::string_view word : {"max abs", "max rel", "mean abs", "max ULP", "cosine", "beyond"}) {
+  for (const std::string_view word : {"max abs", "max rel", "mean abs", "max ULP", "cosine distance", "beyond"}) {
     text += fmt::format("<th class=\"number\">{}</th>", word);
   }
   return text + "<th>verdict</th></tr></thead>";

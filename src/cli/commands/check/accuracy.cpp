@@ -81,7 +81,8 @@ Command command_check_accuracy() {
           .positionals =
               {{.names = {"path"}, .metavar = "FILE", .help = "the saved results", .is_file = true, .required = true}},
           .groups = {logging_group(), comparator_group(), functions_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay check accuracy results.json --compare-func l2"}};
 }
 
 }  // namespace assay::cli

@@ -8,6 +8,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "remote/isolated_backend.h"
 #include "report/json_compatibility.h"
 
 namespace assay::cli {
@@ -62,7 +63,8 @@ int run(const Arguments& arguments, Environment& environment) {
   results::CompatibilityReport report;
   report.path = path;
   for (const std::string& name : names) {
-    report.backends.push_back(inspect::inspect_compatibility(loaded.model, *exec::make_backend(name), search));
+    report.backends.push_back(
+        inspect::inspect_compatibility(loaded.model, *remote::safe_backend(name, search), search));
     print(report.backends.back(), environment.log);
   }
   report.timings = {{"load_seconds", loaded.load_seconds}};
@@ -80,7 +82,8 @@ Command command_check_compatibility() {
               "Exit status: 0 every backend can run the model, 1 one cannot, 3 a backend is not there.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay check compatibility model.onnx --onnxrt --openvino"}};
 }
 
 }  // namespace assay::cli

@@ -1,5 +1,7 @@
 #include "lint/lint.h"
 
+#include <map>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -38,11 +40,27 @@ LogLevel log_level(LintLevel level) {
   return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
+void print(const results::LintEntry& entry, Log& log) {
+  const std::string where =
+      entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
+  log.write(log_level(entry.level), fmt::format("LINT | {}{}", where, printable(entry.message)));
+}
+
+// Of many findings of one kind the first ones are printed, without -v.
 void print(const results::LintReport& report, Log& log) {
+  constexpr size_t kMany = 10;
+  constexpr size_t kShown = 3;
+  std::map<std::pair<LintLevel, std::string>, size_t> of_kind;
+  for (const results::LintEntry& entry : report.entries) ++of_kind[{entry.level, entry.code}];
+  std::map<std::pair<LintLevel, std::string>, size_t> seen;
   for (const results::LintEntry& entry : report.entries) {
-    const std::string where =
-        entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
-    log.write(log_level(entry.level), fmt::format("LINT | {}{}", where, printable(entry.message)));
+    const size_t all = of_kind[{entry.level, entry.code}];
+    const size_t number = ++seen[{entry.level, entry.code}];
+    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print(entry, log);
+    if (all > kMany && number == kShown && !log.enabled(LogLevel::verbose)) {
+      log.write(log_level(entry.level),
+                fmt::format("LINT | {} more findings of the kind `{}` (-v shows all)", all - kShown, entry.code));
+    }
   }
 }
 
@@ -91,7 +109,8 @@ OptionGroup lint_group() {
           .rows = {{.names = {"--output", "-o"},
                     .metavar = "FILE",
                     .help = "write the report, as JSON, to this file",
-                    .is_file = true},
+                    .is_file = true,
+                    .is_output = true},
                    {.names = {"--strict"}, .arity = Arity::flag, .help = "warnings, too, make the exit status 1"},
                    {.names = {"--static"}, .arity = Arity::flag, .help = "do not run the model, only look at it"}}};
 }
@@ -109,7 +128,8 @@ Command command_check_lint() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay check lint model.onnx", "assay check lint model.onnx --static --strict -o report.json"}};
 }
 
 }  // namespace assay::cli

@@ -21,7 +21,8 @@ Command command_data_concat() {
               "first, then those of the second, and so on. Outputs are joined by the runner's name.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay data concat a.json b.json -o all.json"}};
 }
 
 }  // namespace assay::cli

@@ -20,7 +20,8 @@ Command command_data_convert() {
               "and .raw know no runners, so of outputs of several runners one must be chosen.",
           .positionals = {{.names = {"paths"}, .help = "file or folder of inputs or outputs", .is_file = true}},
           .groups = {logging_group(), data_output_group(), data_change_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay data convert outputs.json -o outputs.npz"}};
 }
 
 }  // namespace assay::cli

@@ -11,7 +11,8 @@ Command command_data_merge() {
               "several files, the last one is taken, which a warning says.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group()},
-          .run = run_data_merge};
+          .run = run_data_merge,
+          .examples = {"assay data merge ids.npy mask.npy -o inputs.npz"}};
 }
 
 }  // namespace assay::cli

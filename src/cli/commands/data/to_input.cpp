@@ -8,7 +8,8 @@ Command command_data_to_input() {
           .description = "The same as `data merge`, by its older name.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group()},
-          .run = run_data_merge};
+          .run = run_data_merge,
+          .examples = {"assay data to-input stage1_outputs.json -o stage2_inputs.json"}};
 }
 
 }  // namespace assay::cli

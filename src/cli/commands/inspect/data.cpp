@@ -140,7 +140,8 @@ Command command_inspect_data() {
           "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
       .groups = {logging_group(), show_group(), json_group()},
-      .run = run};
+      .run = run,
+      .examples = {"assay inspect data outputs.json --show-values"}};
 }
 
 }  // namespace assay::cli

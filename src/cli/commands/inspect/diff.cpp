@@ -100,7 +100,8 @@ Command command_inspect_diff() {
           .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
                           model_row("model_b", "the second model, to which relative differences refer")},
           .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
 }
 
 }  // namespace assay::cli

@@ -103,7 +103,7 @@ int run(const Arguments& arguments, Environment& environment) {
   if (shows(arguments, "cost")) options.costs = inference.get();
   print_findings(loaded.findings, environment);
   if (shows(arguments, "text")) {
-    environment.log.info(onnx::to_text(loaded.model));
+    environment.log.plain(onnx::to_text(loaded.model));
     return kExitEqual;
   }
   results::ModelOverview overview = overview_of(loaded, path);
@@ -164,7 +164,9 @@ Command command_inspect_model() {
           "model that is wrong as a graph is listed too, with what is wrong as warnings.",
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), json_group(), engine_view_group()},
-      .run = run};
+      .run = run,
+      .examples = {"assay inspect model model.onnx --show layers attrs weights",
+                   "assay inspect model model.onnx --filter-op 'Conv*' --json -"}};
 }
 
 }  // namespace assay::cli

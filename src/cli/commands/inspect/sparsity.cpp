@@ -58,7 +58,8 @@ Command command_inspect_sparsity() {
               "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), json_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay inspect sparsity model.onnx"}};
 }
 
 }  // namespace assay::cli

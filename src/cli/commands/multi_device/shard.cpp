@@ -138,7 +138,8 @@ Command command_multi_device_shard() {
           "<stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
       .positionals = {model_positional()},
       .groups = edit_groups({hint_group(), shard_group(), shape_inference_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay multi-device shard model.onnx --one-shot -o sharded.onnx"}};
 }
 
 }  // namespace assay::cli

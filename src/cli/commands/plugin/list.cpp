@@ -24,7 +24,8 @@ Command command_plugin_list() {
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
                  json_group()},
-      .run = run};
+      .run = run,
+      .examples = {"assay plugin list model.onnx --plugin-dir plugins"}};
 }
 
 }  // namespace assay::cli

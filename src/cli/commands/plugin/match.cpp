@@ -23,8 +23,9 @@ Command command_plugin_match() {
               "beside the model. The file can be edited before plugin replace reads it.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
-                     model_output_group(), json_group()},
-          .run = run};
+                     model_output_group(false), json_group()},
+          .run = run,
+          .examples = {"assay plugin match model.onnx --plugin-dir plugins -o config.yaml"}};
 }
 
 }  // namespace assay::cli

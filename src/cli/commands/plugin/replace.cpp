@@ -80,7 +80,8 @@ Command command_plugin_replace() {
           "replace in its own way (--plugin-dir).",
       .positionals = {model_positional()},
       .groups = edit_groups({replacement_group(), shape_inference_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay plugin replace model.onnx --config config.yaml -o replaced.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -105,18 +105,20 @@ OptionGroup inference_group() {
 }  // namespace
 
 Command command_surgeon_extract() {
-  return {.path = "surgeon extract",
-          .summary = "cut a part out of a model",
-          .description =
-              "Keeps what lies between the inputs and the outputs. Any tensor of the main graph can become an input or "
-              "an output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given "
-              "are those of the model; where it says nothing they are inferred, and where that fails the model is run "
-              "once on made-up inputs. Outputs that need more than the given inputs are an error that names what is "
-              "missing.",
-          .positionals = {model_positional()},
-          .groups = edit_groups({extraction_group(), inference_group(),
-                                 input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
-          .run = run};
+  return {
+      .path = "surgeon extract",
+      .summary = "cut a part out of a model",
+      .description =
+          "Keeps what lies between the inputs and the outputs. Any tensor of the main graph can become an input or "
+          "an output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given "
+          "are those of the model; where it says nothing they are inferred, and where that fails the model is run "
+          "once on made-up inputs. Outputs that need more than the given inputs are an error that names what is "
+          "missing.",
+      .positionals = {model_positional()},
+      .groups = edit_groups({extraction_group(), inference_group(),
+                             input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
+      .run = run,
+      .examples = {"assay surgeon extract model.onnx --inputs x:[1,3,224,224]:float32 --outputs y:auto -o part.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -88,7 +88,8 @@ Command command_surgeon_insert() {
           "need not be known.",
       .positionals = {model_positional()},
       .groups = edit_groups({insertion_group(), shape_inference_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay surgeon insert model.onnx --inputs x --outputs y --op Relu -o new.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -75,7 +75,8 @@ Command command_surgeon_prune() {
           "model's accuracy. All else in the model stays as it is.",
       .positionals = {model_positional()},
       .groups = edit_groups({removal_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay surgeon prune model.onnx -o sparse.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -174,7 +174,9 @@ Command command_surgeon_sanitize() {
           .positionals = {model_positional()},
           .groups = edit_groups({sanitize_group(), pass_group(),
                                  input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
-          .run = run};
+          .run = run,
+          .examples = {"assay surgeon sanitize model.onnx --fold-constants --cleanup -o clean.onnx",
+                       "assay surgeon sanitize model.onnx --simplify --explain -o small.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -59,7 +59,8 @@ Command command_surgeon_weight_reconstruct() {
           "that stripping again gives the same file.",
       .positionals = {model_positional()},
       .groups = edit_groups({reconstruction_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay surgeon weight-reconstruct stripped.onnx -o full.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -58,7 +58,8 @@ Command command_surgeon_weight_strip() {
           "whether they were 2:4 sparse. surgeon weight-reconstruct puts elements back.",
       .positionals = {model_positional()},
       .groups = edit_groups({strip_group()}),
-      .run = run};
+      .run = run,
+      .examples = {"assay surgeon weight-strip model.onnx -o stripped.onnx"}};
 }
 
 }  // namespace assay::cli

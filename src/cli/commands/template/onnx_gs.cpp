@@ -102,6 +102,7 @@ OptionGroup script_group() {
                     .metavar = "FILE",
                     .help = "where to write the script; `-` is standard output",
                     .is_file = true,
+                    .is_output = true,
                     .required = true},
                    {.names = {"--shape-inference", "--do-shape-inference"},
                     .arity = Arity::flag,
@@ -124,7 +125,8 @@ Command command_template_onnx_gs() {
               "onnx_graphsurgeon.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
-          .run = run};
+          .run = run,
+          .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
 }
 
 }  // namespace assay::cli

@@ -37,6 +37,7 @@ OptionGroup output_group_of_hints() {
                     .metavar = "FILE",
                     .help = "the file to write; its name ends in .json",
                     .is_file = true,
+                    .is_output = true,
                     .required = true}}};
 }
 
@@ -52,7 +53,8 @@ Command command_template_shard_hints() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(), shard_group(),
                      output_group_of_hints()},
-          .run = run};
+          .run = run,
+          .examples = {"assay template shard-hints model.onnx -o hints.json"}};
 }
 
 }  // namespace assay::cli

@@ -13,7 +13,8 @@ OptionGroup json_group() {
                 .help = "write the result as one JSON object to FILE; `-` is standard output",
                 .details = "With `-` all text goes to standard error. Numbers that JSON cannot hold are the strings "
                            "\"nan\", \"inf\" and \"-inf\".",
-                .is_file = true}},
+                .is_file = true,
+                .is_output = true}},
   };
 }
 

@@ -69,7 +69,8 @@ OptionGroup logging_group() {
               {.names = {"--log-file"},
                .metavar = "FILE",
                .help = "write a copy of all messages to FILE, without colours",
-               .is_file = true},
+               .is_file = true,
+               .is_output = true},
           },
       .spellings = {{.option = "--extra-verbose", .words = {"-v"}}},
   };

@@ -3,11 +3,13 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
+#include "cli/output_files.h"
 #include "onnx/load.h"
 
 namespace assay::cli {
@@ -35,6 +37,11 @@ constexpr std::array kModelKinds = {
     ModelKind{".uff", "uff", "UFF models are not supported"},
     ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
 };
+
+fs::path external_folder(const std::string& path, const Arguments& arguments) {
+  const std::string named = arguments.value("--external-data-dir");
+  return named.empty() ? fs::path(path).parent_path() : fs::path(named);
+}
 
 void refuse_other_kinds(const std::string& path, const std::string& type) {
   if (type == "onnx") return;
@@ -106,6 +113,7 @@ LoadedModel load_model(const std::string& path, const Arguments& arguments, Envi
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   Diagnostics findings;
   ir::Model model = onnx::load(path, load_options(arguments), findings);
+  if (path != "-") check_external_files(arguments, model, external_folder(path, arguments));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   return {std::move(model), std::move(findings), taken.count()};
 }
@@ -120,7 +128,10 @@ void require_runnable(const LoadedModel& loaded) {
 }
 
 void print_findings(const Diagnostics& findings, Environment& environment) {
-  for (const Diagnostic& finding : findings.all()) environment.log.warning(finding.message);
+  std::set<std::string_view> printed;
+  for (const Diagnostic& finding : findings.all()) {
+    if (printed.insert(finding.message).second) environment.log.warning(finding.message);
+  }
   if (findings.dropped() > 0) {
     environment.log.warning(fmt::format("{} more findings are not shown", findings.dropped()));
   }

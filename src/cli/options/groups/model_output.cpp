@@ -5,19 +5,24 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cli/output_files.h"
 
 namespace assay::cli {
 namespace fs = std::filesystem;
 
-OptionGroup model_output_group() {
+OptionGroup model_output_group(bool is_model) {
   return {
       .title = "Output",
       .description = "Where the changed model goes",
       .rows = {{.names = {"-o", "--output"},
                 .metavar = "FILE",
                 .help = "the file to write; by default one beside the model, whose name is printed",
-                .details = "It may be the model itself: the old file is replaced when the new one is complete.",
-                .is_file = true},
+                .details = is_model
+                               ? "It may be the model itself: the old file is replaced when the new one is complete."
+                               : std::string_view(),
+                .is_file = true,
+                .is_output = true,
+                .replaces_model = is_model},
                {.names = {"--force"},
                 .arity = Arity::flag,
                 .help = "overwrite a file of the default name; one named with --output is always overwritten"}},
@@ -41,6 +46,7 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
   if (!arguments.flag("--force") && is_there(path)) {
     fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
   }
+  check_chosen_file(arguments, path, "which the command writes");
   return path;
 }
 

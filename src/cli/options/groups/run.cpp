@@ -8,7 +8,12 @@ namespace {
 
 OptionGroup saved_files_group() {
   const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
-    return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
+    return OptionRow{.names = std::move(names),
+                     .arity = arity,
+                     .metavar = "FILE",
+                     .help = help,
+                     .is_file = true,
+                     .is_output = arity == Arity::one};
   };
   return {
       .title = "Saved Data",
@@ -70,7 +75,8 @@ OptionGroup inference_group() {
           {{.names = {"--save-onnx"},
             .metavar = "FILE",
             .help = "save the model with the chosen outputs",
-            .is_file = true},
+            .is_file = true,
+            .is_output = true},
            {.names = {"--fp-to-fp16"},
             .arity = Arity::flag,
             .help = "convert the model to float16 first; its inputs and outputs keep their types"},
@@ -128,7 +134,8 @@ OptionGroup postprocess_group() {
 
 OptionGroup report_group() {
   const auto file = [](std::string_view name, std::string_view metavar, std::string_view help) {
-    return OptionRow{.names = {name}, .metavar = metavar, .help = help, .is_file = true};
+    return OptionRow{
+        .names = {name}, .metavar = metavar, .help = help, .is_file = true, .is_output = metavar == "FILE"};
   };
   return {
       .title = "Further Reports",

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+// While it lives, code of a foreign library runs: in a program that called install_crash_handlers() a crash ends with
+// one line that names the library, and with status 3. What was printed before is flushed first, so that it is not lost.
+class [[nodiscard]] ForeignCode {
+ public:
+  explicit ForeignCode(std::string_view name);
+  ~ForeignCode();
+  ForeignCode(const ForeignCode&) = delete;
+  ForeignCode& operator=(const ForeignCode&) = delete;
+
+ private:
+  std::string name_;
+  const char* outer_;
+};
+
+// A crash of foreign code is told; any crash removes unfinished output files. A file that foreign code has mapped and
+// that shrank ends with status 2.
+void install_crash_handlers();
+
+}  // namespace assay
