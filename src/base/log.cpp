@@ -185,6 +185,10 @@ void Log::plain(std::string_view text, Where where) {
   if (enabled(LogLevel::info, where)) put_text(harmless(text), "", true);
 }
 
+void Log::print_details() {
+  if (!details_.empty()) error(std::exchange(details_, {}));
+}
+
 void Log::status(std::string_view text) {
   if (!is_terminal(err_) || options_.level > LogLevel::info || (text.empty() && !has_status_)) return;
   put(err_, "\r\x1b[K" + harmless(text));

@@ -61,6 +61,9 @@ class Log {
   void warning(std::string_view text, Where where = Where::current()) { write(LogLevel::warning, text, where); }
   void error(std::string_view text, Where where = Where::current()) { write(LogLevel::error, text, where); }
   void critical(std::string_view text, Where where = Where::current()) { write(LogLevel::critical, text, where); }
+  // Lines that explain an error which is still to be told, as a script's traceback; print_details() prints them below.
+  void keep_details(std::string_view text) { details_ += text; }
+  void print_details();
   void write(LogLevel level, std::string_view text, Where where = Where::current());
   // A PASSED or FAILED line: a result on standard output either way, of level finish or error.
   void verdict(bool passed, std::string_view text, Where where = Where::current());
@@ -94,6 +97,7 @@ class Log {
   std::FILE* file_ = nullptr;
   LogOptions options_;
   int indent_ = 0;
+  std::string details_;
   bool has_status_ = false;
 };
 

@@ -118,9 +118,12 @@ int run_words(std::span<const std::string> words, Environment& environment) {
 
 int run_guarded(const std::function<int()>& work, Log& log) {
   try {
-    return work();
+    const int status = work();
+    log.print_details();
+    return status;
   } catch (const Error& error) {
     log.critical("error: " + error.line());
+    log.print_details();
     return exit_status(error.code());
   } catch (const std::bad_alloc&) {
     log.critical("error: out of memory");

@@ -17,7 +17,7 @@ bool has(const CompareOptions& options, Function function) {
 }
 
 void describe(const tensor::Datum& value, std::string& dtype, std::vector<int64_t>& shape) {
-  dtype = value.is_tensor() ? tensor::name(value.declared()) : "nothing";
+  dtype = value.is_tensor() ? tensor::name(value.declared()) : value.is_none() ? "nothing" : "an empty sequence";
   if (value.is_tensor()) shape = value.tensor().shape();
 }
 
@@ -141,7 +141,7 @@ results::OutputComparison compare_output(const tensor::NamedDatum& a, const tens
   if (a.value.is_tensor() && b.value.is_tensor()) {
     OutputJudge(output, options, at).run(a.value.tensor(), b.value.tensor());
   } else {
-    output.passed = a.value.is_none() && b.value.is_none();
+    output.passed = a.value.kind() == b.value.kind();
     if (!output.passed) output.fault = "kinds";
   }
   return output;

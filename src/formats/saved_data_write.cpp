@@ -20,7 +20,8 @@ Form form_of(const fs::path& path) {
   std::error_code error;
   const std::string extension = to_lower((path.has_filename() ? path : path.parent_path()).extension().native());
   if (extension == ".raw") return Form::raw;
-  if (!path.has_filename() || fs::is_directory(path, error)) return Form::folder;
+  const bool is_new = !fs::exists(path, error);
+  if (!path.has_filename() || fs::is_directory(path, error) || (extension.empty() && is_new)) return Form::folder;
   if (extension == ".npy") return Form::npy;
   if (extension == ".npz") return Form::npz;
   return extension == ".safetensors" ? Form::safetensors : Form::json;

@@ -18,6 +18,14 @@ std::string percentage(uint64_t part, uint64_t whole) {
   return python_float(100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// The first names, unless -v asks for all.
+std::string short_list(const std::vector<std::string>& names, Log& log) {
+  constexpr size_t kMostListed = 30;
+  if (names.size() <= kMostListed || log.enabled(LogLevel::verbose)) return name_list(names);
+  return name_list({names.begin(), names.begin() + kMostListed}) +
+         fmt::format(" and {} more (-v lists them)", names.size() - kMostListed);
+}
+
 void print_unpaired(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
   for (const std::string& name : iteration.missing) {
     log.verdict(false, fmt::format("FAILED | Output: '{}' is missing in {} (--match pairs outputs of different names)",
@@ -29,7 +37,7 @@ void print_unpaired(const results::IterationComparison& iteration, const RunnerN
   }
   if (iteration.unpaired.empty()) return;
   log.info(fmt::format("{} tensor(s) that only `mark all` exposes have no partner: {}", iteration.unpaired.size(),
-                       name_list(iteration.unpaired)));
+                       short_list(iteration.unpaired, log)));
 }
 
 void print_iteration(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
@@ -45,7 +53,7 @@ void print_iteration(const results::IterationComparison& iteration, const Runner
   if (!mismatched.empty())
     log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
   else if (!matched.empty())
-    log.verdict(true, "PASSED | All outputs matched | Outputs: " + name_list(matched));
+    log.verdict(true, "PASSED | All outputs matched | Outputs: " + short_list(matched, log));
   else
     log.verdict(false, "SKIPPED | No output could be compared");
 }

@@ -1,5 +1,8 @@
 #include "report/text_run.h"
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -7,14 +10,15 @@
 
 namespace assay::report {
 
-std::string values_text(const std::vector<results::RunValue>& values) {
+std::string values_text(const std::vector<results::RunValue>& values, size_t most) {
   std::string text;
-  for (const results::RunValue& value : values) {
+  for (const results::RunValue& value : std::span(values).first(std::min(most, values.size()))) {
     text += text.empty() ? "{" : ",\n ";
     text += fmt::format("{} [dtype={}", printable(value.name), value.type);
     if (value.is_tensor) text += fmt::format(", shape={}", tuple_text(value.shape));
     text += "]";
   }
+  if (values.size() > most) text += fmt::format(",\n ... and {} more (-v lists them)", values.size() - most);
   return text.empty() ? "{}" : text + "}";
 }
 

@@ -78,7 +78,7 @@ class PluginMatcher {
     if (!host_) {
       Log& log = environment_.log;
       host_ = std::make_unique<remote::PythonHost>(remote::PythonOptions{
-          .search = library_search(arguments_), .show = [&log](std::string_view text) { log.error(text); }});
+          .search = library_search(arguments_), .show = [&log](std::string_view text) { log.keep_details(text); }});
     }
     std::vector<results::PluginMatches> plugins = formats::parse_plugin_config(host_->match_subgraphs(path, model));
     if (plugins.size() != 1) fail(ErrorCode::usage, "the script gave no plugin");

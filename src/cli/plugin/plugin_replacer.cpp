@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kFunction = "replace_with_plugin";
 
 remote::PythonOptions python_options(const Arguments& arguments, Log& log) {
-  return {.search = library_search(arguments), .show = [&log](std::string_view text) { log.error(text); }};
+  return {.search = library_search(arguments), .show = [&log](std::string_view text) { log.keep_details(text); }};
 }
 
 surgery::Replacement replacement_of(const results::PluginMatches& plugin, const std::vector<std::string>& reasons) {

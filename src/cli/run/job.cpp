@@ -234,7 +234,7 @@ class Job {
   void start_scripts() {
     if (request_.scripts.is_empty()) return;
     remote::PythonOptions options{.search = request_.session.search, .timeout_seconds = request_.timeout_seconds};
-    options.show = [this](std::string_view traceback) { log_.error(traceback); };
+    options.show = [this](std::string_view traceback) { log_.keep_details(traceback); };
     host_ = std::make_unique<remote::PythonHost>(std::move(options));
   }
 

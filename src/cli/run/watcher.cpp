@@ -71,7 +71,7 @@ void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::Named
   if (iteration != 0) return;
   results::RunnerRun& run = report_.runs[runner];
   for (const exec::Feed& feed : feeds) run.inputs.push_back(describe(feed.name, feed.value));
-  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, report::values_text(run.inputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, values_text(run.inputs)));
 }
 
 void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
@@ -156,8 +156,13 @@ void RunWatcher::on_finished(size_t runner) {
                           run.runner, run.iterations, total_ms, total_ms / static_cast<double>(run.iterations)));
 }
 
+std::string RunWatcher::values_text(const std::vector<results::RunValue>& values) const {
+  constexpr size_t kMostListed = 30;
+  return report::values_text(values, log_.enabled(LogLevel::verbose) ? values.size() : kMostListed);
+}
+
 void RunWatcher::print_outputs(const results::RunnerRun& run) {
-  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, report::values_text(run.outputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, values_text(run.outputs)));
   for (const results::RunValue& output : run.outputs) {
     if (!output.stats) continue;
     log_.info(

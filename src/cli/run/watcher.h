@@ -48,6 +48,7 @@ class RunWatcher final : public exec::DriveWatcher {
   // Validates and compares a value that is ready for that.
   void judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
   void judge_whole(size_t runner, uint64_t iteration, double seconds);
+  std::string values_text(const std::vector<results::RunValue>& values) const;
   void print_outputs(const results::RunnerRun& run);
   // Its place among those that are compared.
   size_t place_of(size_t runner) const;

@@ -18,7 +18,7 @@ std::pair<std::string_view, std::string_view> split_part(std::string_view name,
 }  // namespace
 
 void flatten(std::string_view name, const tensor::Datum& value, tensor::NamedData& parts) {
-  if (value.is_sequence()) {
+  if (value.is_sequence() && !value.items().empty()) {
     for (size_t i = 0; i < value.items().size(); ++i) flatten(fmt::format("{}[{}]", name, i), value.items()[i], parts);
   } else if (value.is_map()) {
     parts.push_back({fmt::format("{}.keys", name), value.keys()});
