@@ -25,6 +25,10 @@ class Folder {
  public:
   explicit Folder(PassRun& run) : run_(run), model_(run.model()) {
     for (const ir::Function& function : model_.functions()) function_bodies_.insert(function.body);
+    for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
+      const ir::TensorEntry& entry = model_[ir::TensorId{i}];
+      if (!entry.dirty) constant_bytes_ += entry.tensor.size_bytes();
+    }
   }
 
   void run() {
@@ -60,6 +64,7 @@ class Folder {
   PassRun& run_;
   const ir::Model& model_;
   std::set<ir::GraphId> function_bodies_;
+  uint64_t constant_bytes_ = 0;  // of the model as it was
   std::vector<ir::NodeId> folded_;
   std::unordered_map<ir::ValueId, uint64_t> uses_left_;  // of computed values, by nodes that are not folded
   std::optional<ops::Interpreter> interpreter_;
@@ -106,7 +111,9 @@ bool Folder::is_too_large(ir::NodeId node, uint64_t bytes) {
     run_.skip(node, fmt::format("its result has {}, the threshold is {}", human_bytes(bytes), human_bytes(*threshold)));
     return true;
   }
-  if (bytes <= kMuchLargerBytes || bytes <= kMuchLargerFactor * operand_bytes(node)) return false;
+  // What was folded before may have grown already.
+  const uint64_t basis = std::min(operand_bytes(node), constant_bytes_);
+  if (bytes <= kMuchLargerBytes || bytes <= kMuchLargerFactor * basis) return false;
   run_.skip(node, fmt::format("its result has {}, much more than its operands; a size threshold allows it",
                               human_bytes(bytes)));
   return true;
