@@ -1,10 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <string_view>
 
 namespace assay {
 
-// Bytes of memory that the machine has.
-uint64_t machine_memory_bytes();
+// Bytes of memory that the process may still take: what the machine has available, within the limits of its control
+// groups and of its own resources.
+uint64_t available_memory_bytes();
+
+// What is left to the control groups that `groups` names, as /proc/self/cgroup does, and to those around them, both
+// versions; UINT64_MAX where nothing limits them. `mount` is /sys/fs/cgroup.
+uint64_t group_memory_left(const std::filesystem::path& mount, std::string_view groups);
 
 }  // namespace assay

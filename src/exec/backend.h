@@ -32,7 +32,8 @@ struct LibrarySearch {
 
 struct SessionOptions {
   uint64_t max_memory_bytes = 0;    // 0: no limit
-  uint64_t max_steps = 0;           // iterations of one Loop; 0: no limit
+  uint64_t max_steps = 0;           // of the reference: runs of bodies and calls of functions; 0: its own limit
+  uint64_t max_work = 0;            // of the reference: elements and multiply-accumulates; 0: its own limit
   std::vector<std::string> values;  // of the main graph, that runs may ask for besides its outputs
   std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
   LibrarySearch search;

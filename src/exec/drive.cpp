@@ -110,7 +110,9 @@ class Driver {
     for (size_t begin = 0; begin < live.size(); begin += plan_.jobs) {
       std::vector<std::future<Ahead>> batch;
       for (size_t n = begin; n < std::min<size_t>(begin + plan_.jobs, live.size()); ++n) {
-        batch.push_back(std::async(std::launch::async, [this, i, group, r = live[n]] { return collect(r, i, group); }));
+        // Where the system refuses a thread, the work is done when its result is asked for.
+        constexpr std::launch kPolicy = std::launch::async | std::launch::deferred;
+        batch.push_back(std::async(kPolicy, [this, i, group, r = live[n]] { return collect(r, i, group); }));
       }
       for (size_t n = 0; n < batch.size(); ++n) {
         ahead_.insert_or_assign(live[begin + n], attempt([&] { return batch[n].get(); }));

@@ -1,6 +1,11 @@
 #include "exec/drive.h"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/parsed_model.h"
 
@@ -142,6 +147,29 @@ TEST(PlanTaps, groups_keep_the_order_and_the_budget) {
   EXPECT_EQ(plan_taps(taps, 10), (TapPlan{{"a", "b"}, {"c", "d"}, {"e"}}));
   EXPECT_EQ(plan_taps(taps, 0), (TapPlan{{"a", "b", "c", "d", "e"}}));
   EXPECT_EQ(plan_taps(taps, 1), (TapPlan{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}));
+}
+
+// As under `ulimit -v`: there is no room for the stack of another thread.
+TEST_F(Drive, goes_on_where_threads_are_refused) {
+  const pid_t child = fork();
+  if (child == 0) {
+    uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t bytes = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + (4U << 20);
+    const rlimit limit = {bytes, bytes};
+    std::vector<RunnerPtr> runners;
+    for (const char* name : {"a", "b"}) runners.push_back(echo(name));
+    const bool is_limited = setrlimit(RLIMIT_AS, &limit) == 0;
+    try {
+      run(std::move(runners), {.taps = {{"y"}}, .jobs = 2}, 1);
+      _exit(is_limited ? 0 : 1);
+    } catch (const std::exception&) {
+      _exit(2);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

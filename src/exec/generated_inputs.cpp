@@ -196,7 +196,7 @@ Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& o
 std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings) {
   check_patterns(model, options);
   NumpyRandom random(static_cast<uint32_t>(options.seed));
-  uint64_t left = options.max_bytes != 0 ? options.max_bytes : machine_memory_bytes();
+  uint64_t left = options.max_bytes != 0 ? options.max_bytes : available_memory_bytes();
   std::vector<Feed> feeds;
   for (const ir::ValueId input : required_inputs(model)) {
     const Draw draw = draw_of(model, input, options, findings);

@@ -1,18 +1,22 @@
 #include "formats/lazy_storage.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <optional>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 namespace assay::formats {
 namespace {
 
+// The system promises more memory than it has, so that a large piece is asked for only where it is.
 std::byte* allocate(uint64_t size) {
-  constexpr uint64_t kAddressable = uint64_t{1} << 47;
-  std::byte* const memory = size < kAddressable ? new (std::nothrow) std::byte[size] : nullptr;
+  constexpr uint64_t kLarge = uint64_t{64} << 20;
+  const bool fits = size < kLarge || size <= available_memory_bytes();
+  std::byte* const memory = fits ? new (std::nothrow) std::byte[size] : nullptr;
   if (memory == nullptr) fail(ErrorCode::limit, "no memory for {}", human_bytes(size));
   return memory;
 }
@@ -22,18 +26,35 @@ class LazyStorage final : public tensor::Storage {
   LazyStorage(uint64_t size, std::function<void(std::span<std::byte>)> make) : size_(size), make_(std::move(make)) {}
   uint64_t size_bytes() const override { return size_; }
   Bytes bytes() const override {
-    std::call_once(once_, [this] {
-      Buffer buffer(size_);
-      make_(buffer.bytes());
-      buffer_.emplace(std::move(buffer));
-    });
+    const std::lock_guard lock(mutex_);
+    if (!buffer_) buffer_.emplace(made());
     return buffer_->bytes();
+  }
+  // What is not held is made for the sink only.
+  void stream(FunctionRef<void(Bytes piece)> sink) const override {
+    if (is_held()) return sink(bytes());
+    const Buffer buffer = made();
+    sink(buffer.bytes());
+  }
+  void release() const override {
+    const std::lock_guard lock(mutex_);
+    buffer_.reset();
   }
 
  private:
+  bool is_held() const {
+    const std::lock_guard lock(mutex_);
+    return buffer_.has_value();
+  }
+  Buffer made() const {
+    Buffer buffer(size_);
+    make_(buffer.bytes());
+    return buffer;
+  }
+
   uint64_t size_;
   std::function<void(std::span<std::byte>)> make_;
-  mutable std::once_flag once_;
+  mutable std::mutex mutex_;
   mutable std::optional<Buffer> buffer_;
 };
 
@@ -60,6 +81,16 @@ class PartStorage final : public tensor::Storage {
       : whole_(std::move(whole)), offset_(offset), size_(size) {}
   uint64_t size_bytes() const override { return size_; }
   Bytes bytes() const override { return whole_->bytes().subspan(offset_, size_); }
+  void stream(FunctionRef<void(Bytes piece)> sink) const override {
+    uint64_t at = 0;
+    whole_->stream([&](Bytes piece) {
+      const uint64_t begin = std::clamp(offset_, at, at + piece.size());
+      const uint64_t end = std::clamp(offset_ + size_, begin, at + piece.size());
+      if (begin < end) sink(piece.subspan(begin - at, end - begin));
+      at += piece.size();
+    });
+  }
+  void release() const override { whole_->release(); }
 
  private:
   tensor::StoragePtr whole_;

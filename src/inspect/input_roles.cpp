@@ -61,7 +61,7 @@ class RoleFinder {
     if (op == "EmbedLayerNormalization" && index < 2 && node.operands.size() > 4) {
       limit_by_dim(node.operands[index == 0 ? 2 : 4].value, 0);
     }
-    if (op == "OneHot" && index == 0) limit_by_scalar(node.operands[1].value);
+    if (op == "OneHot" && index == 0 && node.operands.size() > 1) limit_by_scalar(node.operands[1].value);
   }
 
   int64_t axis_of(const ir::Node& node) const {

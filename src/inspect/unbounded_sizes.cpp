@@ -26,7 +26,8 @@ std::vector<ir::ValueId> unbounded_sizes(const ir::Model& model, const ops::Infe
   for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
     const ir::Node& node = model[id];
     const std::optional<uint32_t> operand = size_operand(model.text(node.op));
-    if (!operand || *operand >= node.operands.size() || node.results.empty()) continue;
+    if (!operand || *operand >= node.operands.size()) continue;
+    if (node.results.empty() || !node.results[0]) continue;
     const ir::ValueId size = node.operands[*operand].value;
     if (!size.valid() || inference.constant(size) || !model[size].producer.valid()) continue;
     if (model.text(model[model[size].producer].op) == "Min") continue;

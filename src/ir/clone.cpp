@@ -7,13 +7,27 @@
 
 namespace assay::ir {
 
+namespace {
+
+// Copies of copies would have ever longer names: one of this length ends with a number instead.
+constexpr size_t kLongestName = 400;
+
+std::string joined(std::string_view prefix, std::string_view name, uint32_t number) {
+  std::string text = fmt::format("{}_{}", prefix, name);
+  if (text.size() <= kLongestName) return text;
+  text.resize(kLongestName);
+  return fmt::format("{}_{}", text, number);
+}
+
+}  // namespace
+
 ValueId Cloner::mapped(ValueId from) const {
   const auto found = values_.find(from);
   return found == values_.end() ? from : found->second;
 }
 
 Symbol Cloner::fresh_name(std::string_view name) {
-  const std::string base = fmt::format("{}_{}", plan_.prefix, name);
+  const std::string base = joined(plan_.prefix, name, model_.value_slots());
   std::string text = base;
   while (model_.symbols().find(text)) text = fmt::format("{}_{}", base, next_name_++);
   return edit_.intern(text);
@@ -90,7 +104,7 @@ NodeId Cloner::copy_node(NodeId id, GraphId target, NodeId before) {
   spec.op = node.op;
   spec.domain = node.domain;
   spec.overload = node.overload;
-  if (!node.name.empty()) spec.name = edit_.keep(fmt::format("{}_{}", plan_.prefix, node.name));
+  if (!node.name.empty()) spec.name = edit_.keep(joined(plan_.prefix, node.name, model_.node_slots()));
   spec.operands = operands;
   spec.results = results;
   spec.attributes = attributes;

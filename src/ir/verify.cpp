@@ -25,6 +25,7 @@ class NameCheck {
   };
 
   void enter(GraphId graph);
+  void check_outputs(GraphId graph);
   void leave();
   void declare(ValueId id);
   void report_twice(const Value& value, const Value& first);
@@ -64,6 +65,7 @@ void NameCheck::declare(ValueId id) {
 void NameCheck::enter(GraphId id) {
   const Graph& graph = model_[id];
   scopes_.push_back({id, graph.first, {}, {}});
+  check_outputs(id);
   for (const ValueId input : graph.inputs) declare(input);
   for (const ValueId initializer : graph.initializers) {
     if (model_[initializer].kind == ValueKind::initializer) declare(initializer);
@@ -72,6 +74,19 @@ void NameCheck::enter(GraphId id) {
     for (const ValueId result : model_[node].results) {
       if (result) declare(result);
     }
+  }
+}
+
+// An output without a name is no value.
+void NameCheck::check_outputs(GraphId id) {
+  const std::span<const Use> outputs = model_.outputs(id);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].value) continue;
+    const NodeId owner = model_[id].parent;
+    const std::string graph(printable(model_.text(model_[id].name)));
+    diagnostics_.error("unnamed_output", graph,
+                       fmt::format("output {} of graph `{}`{} has no name", i, graph,
+                                   owner ? fmt::format(", a body of {},", describe(model_, owner)) : ""));
   }
 }
 

@@ -51,6 +51,18 @@ TEST_F(Verify, a_sorted_graph_has_no_findings) {
   EXPECT_EQ(codes(), "");
 }
 
+TEST_F(Verify, outputs_without_names) {
+  const ValueId x = edit_.add_input(graph_, edit_.intern("X"));
+  const NodeId a = node(graph_, {x}, {"A"});
+  const GraphId inner = body(a);
+  edit_.graph(inner).name = edit_.intern("inner");
+  const ValueId outputs[] = {x, ValueId{}};
+  edit_.set_outputs(inner, outputs);
+  EXPECT_EQ(codes(), "unnamed_output inner;");
+  edit_.set_outputs(graph_, outputs);
+  EXPECT_EQ(codes(), "unnamed_output ;unnamed_output inner;");
+}
+
 TEST_F(Verify, an_empty_model) {
   Model empty;
   verify(empty, findings_);

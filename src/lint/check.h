@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -22,7 +23,7 @@ struct Subject {
   const Diagnostics& load_findings;
   const ops::Inference& inference;  // has run
   const ops::Resolver& callees;
-  std::span<const ops::InputDatum> inputs;  // data for every input, or none: then nothing is run
+  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it nothing is run
   ops::InterpreterOptions limits;
   bool is_sound = true;  // as a graph: whatever else is wrong, it can be walked and run
 };

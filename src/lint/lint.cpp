@@ -13,6 +13,7 @@ namespace {
 std::vector<std::string> node_names(const ir::Model& model) {
   std::vector<std::string> names(model.node_slots());
   std::set<std::string, std::less<>> taken;
+  std::map<size_t, int> numbers;  // by place: of the next node there whose name is taken
   for (const ir::NodeId id : all_nodes(model)) {
     names[id.index] = model[id].name;
     if (!names[id.index].empty()) taken.insert(names[id.index]);
@@ -23,7 +24,7 @@ std::vector<std::string> node_names(const ir::Model& model) {
       std::string& name = names[id.index];
       if (name.empty()) {
         name = fmt::format("polygraphy_unnamed_node_{}", place);
-        for (int i = 0; taken.contains(name); ++i) name = fmt::format("polygraphy_unnamed_node_{}_{}", place, i);
+        while (taken.contains(name)) name = fmt::format("polygraphy_unnamed_node_{}_{}", place, numbers[place]++);
         taken.insert(name);
       }
       ++place;
@@ -85,7 +86,8 @@ const tensor::Tensor* constant_operand(const Subject& subject, const ir::Node& n
 }
 
 results::LintReport lint_model(ir::Model& model, const Diagnostics& load_findings,
-                               std::span<const ops::InputDatum> inputs, const ops::InterpreterOptions& limits) {
+                               const std::optional<std::vector<ops::InputDatum>>& inputs,
+                               const ops::InterpreterOptions& limits) {
   results::LintReport report;
   Findings findings(model, report);
   ops::Inference inference(model);

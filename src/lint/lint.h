@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/diagnostics.h"
 #include "ir/model.h"
@@ -9,9 +11,10 @@
 
 namespace assay::lint {
 
-// Runs all checks over a model. `inputs`: data for its inputs, or none, then nothing is run. The model's tables of dims
+// Runs all checks over a model. `inputs`: data for its inputs; without them nothing is run. The model's tables of dims
 // and types grow; it is not edited otherwise.
 results::LintReport lint_model(ir::Model& model, const Diagnostics& load_findings,
-                               std::span<const ops::InputDatum> inputs, const ops::InterpreterOptions& limits);
+                               const std::optional<std::vector<ops::InputDatum>>& inputs,
+                               const ops::InterpreterOptions& limits);
 
 }  // namespace assay::lint

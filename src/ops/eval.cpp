@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "ops/kernels/elements/known_elements.h"
 
 namespace assay::ops {
 namespace {
@@ -28,6 +29,15 @@ template <typename C>
 constexpr DType kOwnType = std::is_same_v<C, double>    ? DType::float64
                            : std::is_same_v<C, int64_t> ? DType::int64
                                                         : DType::uint64;
+
+// Dims that are computed from a longer list than inference follows.
+void refuse_long_shapes(std::span<const Datum> inputs) {
+  for (const Datum& input : inputs) {
+    if (!input.is_tensor() || input.tensor().count() <= kMaxKnownElements) continue;
+    fail(ErrorCode::limit, "its shape follows from {} numbers, at most {} are followed", input.tensor().count(),
+         kMaxKnownElements);
+  }
+}
 
 }  // namespace
 
@@ -62,6 +72,7 @@ bool Eval::wants(uint32_t output) const { return output < outputs_.size() && ir_
 
 Shape Eval::out_shape(uint32_t output) const {
   const Type& type = types_[output];
+  if (!type.dims) refuse_long_shapes(inputs_);
   ASSAY_CHECK(type.dims.has_value());
   const std::optional<std::vector<int64_t>> shape = numbers(*type.dims);
   // Inputs being concrete, a dim is unknown only where computing it overflowed.

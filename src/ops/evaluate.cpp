@@ -1,8 +1,14 @@
 #include "ops/evaluate.h"
 
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <stdexcept>
+
 #include "base/check.h"
 #include "base/text.h"
 #include "ops/call_rules.h"
+#include "ops/known_dtype.h"
 
 namespace assay::ops {
 namespace {
@@ -43,6 +49,15 @@ void refuse_empty(const Node& node, std::span<const Datum> inputs) {
   }
 }
 
+// Files may give tensors of no element type, or of one that is newer than this program.
+void refuse_unknown_dtypes(const Node& node, std::span<const Datum> inputs) {
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].is_tensor() || tensor::is_known(inputs[i].tensor().dtype())) continue;
+    const schema::ArgumentSchema* argument = node.schema() ? node.schema()->input(i) : nullptr;
+    require_known_dtype(fmt::format("input {} (`{}`)", i, argument ? argument->name : ""), inputs[i].tensor());
+  }
+}
+
 // An element type is missing where an attribute asks for one that is none.
 void refuse_missing_dtypes(std::span<const Knowledge> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -52,28 +67,72 @@ void refuse_missing_dtypes(std::span<const Knowledge> outputs) {
   }
 }
 
-// Bytes of the outputs as far as inference knows them, elements being at least a carrier wide while they are computed.
-uint64_t output_bytes(std::span<const Knowledge> outputs) {
+double element_count(std::span<const Datum> inputs) {
+  double count = 0;
+  for (const Datum& input : inputs) count += input.is_tensor() ? static_cast<double>(input.tensor().count()) : 0;
+  return count;
+}
+
+// Dims being numbers, the number of multiply-accumulates is unknown only where it overflows.
+double products(const Operator& op, const Infer& node) {
+  if (!op.macs) return 0;
+  const Dim macs = op.macs(node);
+  return macs.is_number() ? static_cast<double>(*macs.number()) : std::numeric_limits<double>::infinity();
+}
+
+uint64_t longest(const Datum& datum) {
+  uint64_t most = 0;
+  if (datum.is_sequence()) {
+    for (const Datum& item : datum.items()) most = std::max(most, longest(item));
+  } else if (datum.is_tensor() && datum.tensor().dtype() == DType::string) {
+    for (const std::string& text : datum.tensor().strings()) most = std::max<uint64_t>(most, text.size());
+  }
+  return most;
+}
+
+// The most characters that a string may have which is made of those of the inputs and of attributes.
+uint64_t longest_text(const Node& node, std::span<const Datum> inputs) {
   uint64_t total = 0;
+  for (const Datum& input : inputs) total += longest(input);
+  uint64_t written = 0;
+  for (const ir::Attribute& attribute : node.ir_node().attributes) {
+    const ir::Attribute* bound = node.find(node.model().text(attribute.name()));
+    if (!bound || bound->is_reference()) continue;
+    if (bound->type() == ir::AttributeType::string)
+      written = std::max(written, node.model().text(bound->string()).size());
+    if (bound->type() != ir::AttributeType::tensor) continue;
+    const Tensor& tensor = node.model()[bound->tensors().front()].tensor;
+    if (tensor.dtype() == DType::string) written = std::max(written, longest(Datum(tensor)));
+  }
+  return total + written;
+}
+
+// The outputs as far as inference knows them, elements being at least a carrier wide while they are computed.
+Cost output_cost(const Node& node, std::span<const Knowledge> outputs, std::span<const Datum> inputs) {
+  Cost cost;
   for (const Knowledge& output : outputs) {
     if (!output.type.is_tensor() || !output.type.dims) continue;
     const std::optional<std::vector<int64_t>> shape = numbers(*output.type.dims);
     if (!shape) continue;
+    const bool is_text = output.type.dtype == DType::string;
+    const uint64_t each = is_text ? sizeof(std::string) + longest_text(node, inputs) : sizeof(double);
     const std::optional<uint64_t> count = tensor::element_count(*shape);
     uint64_t bytes = 0;
-    const bool overflows = !count || __builtin_mul_overflow(*count, sizeof(double), &bytes) ||
-                           __builtin_add_overflow(total, bytes, &total);
+    const bool overflows = !count || __builtin_mul_overflow(*count, each, &bytes) ||
+                           __builtin_add_overflow(cost.bytes, bytes, &cost.bytes);
     if (overflows) fail(ErrorCode::limit, "an output of shape {} does not fit into memory", text(*output.type.dims));
+    cost.work += static_cast<double>(*count);
   }
-  return total;
+  return cost;
 }
 
 }  // namespace
 
 std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, Runner& runner,
-                            const EvaluationLimits& limits) {
+                            const EvaluationOptions& options) {
   refuse_broken(broken_call_rules(node));
   const std::vector<Knowledge> known = known_inputs(inputs);
+  refuse_unknown_dtypes(node, inputs);
   refuse_broken(broken_type_rules(node, known));
   refuse_empty(node, inputs);
   std::vector<Knowledge> found(node.ir_node().results.size());
@@ -87,17 +146,23 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   if (op.infer) op.infer(infer);
   refuse_broken(broken_result_rules(node, found));
   refuse_missing_dtypes(found);
-  const uint64_t bytes = output_bytes(found);
-  if (limits.max_output_bytes != 0 && bytes > limits.max_output_bytes) {
-    fail(ErrorCode::limit, "it needs {} of memory, {} are left", human_bytes(bytes),
-         human_bytes(limits.max_output_bytes));
+  if (options.budget) {
+    Cost cost = output_cost(node, found, inputs);
+    cost.work += element_count(inputs) + products(op, infer);
+    options.budget->admit(cost);
   }
 
   std::vector<Type> types;
   for (Knowledge& output : found) types.push_back(std::move(output.type));
   std::vector<Datum> outputs(types.size());
-  Eval eval(node, inputs, types, outputs, runner, limits.is_wide);
-  op.eval(eval);
+  Eval eval(node, inputs, types, outputs, runner, options.is_wide);
+  try {
+    op.eval(eval);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::limit, "there is not enough memory for it");
+  } catch (const std::length_error&) {
+    fail(ErrorCode::limit, "there is not enough memory for it");
+  }
   return outputs;
 }
 

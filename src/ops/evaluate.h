@@ -8,15 +8,29 @@
 
 namespace assay::ops {
 
-struct EvaluationLimits {
-  bool is_wide = false;           // fp64 mode
-  uint64_t max_output_bytes = 0;  // Error (limit) before more is allocated
+// What a node takes: memory for its results, and steps of work: elements that it reads or writes, multiply-accumulates.
+struct Cost {
+  uint64_t bytes = 0;
+  double work = 0;
 };
 
-// Runs one operator node on data: checks it against its schema, infers, estimates memory, evaluates. Left-out inputs
-// are empty datums. Errors do not name the node.
+// What a run may take.
+class Budget {
+ public:
+  virtual ~Budget() = default;
+  // Error (limit) if there is not so much left.
+  virtual void admit(const Cost& cost) = 0;
+};
+
+struct EvaluationOptions {
+  bool is_wide = false;      // fp64 mode
+  Budget* budget = nullptr;  // asked before anything is computed
+};
+
+// Runs one operator node on data: checks it against its schema, infers, has the cost admitted, evaluates. Left-out
+// inputs are empty datums. Errors do not name the node.
 std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, Runner& runner,
-                            const EvaluationLimits& limits);
+                            const EvaluationOptions& options);
 
 // `datum` as fp64 mode stores it: floating tensors as float64.
 Datum widen(const Datum& datum);

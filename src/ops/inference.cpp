@@ -13,6 +13,13 @@ namespace assay::ops {
 namespace {
 
 constexpr uint64_t kMaxFoldedElements = 4096;  // what computes shapes is small
+constexpr uint64_t kMaxFoldedBytes = kMaxFoldedElements * sizeof(double);
+constexpr double kMaxFoldingWork = 1'000'000;  // of one node
+constexpr double kMaxFoldingWorkInAll = 1'000'000'000;
+constexpr size_t kDeepestBody = 200;  // each level takes a piece of the stack
+
+// Nodes of bodies and functions that are looked at, those that are looked at again for each loop or call included.
+uint64_t most_steps(const ir::Model& model) { return 200'000 + 20 * uint64_t{model.node_slots()}; }
 
 bool is_small(const Tensor& tensor) { return tensor.count() <= kMaxFoldedElements; }
 
@@ -62,7 +69,12 @@ Type refined(const Type& inferred, const Type& declared, const DimSpace& space) 
 }  // namespace
 
 Inference::Inference(ir::Model& model)
-    : model_(model), space_(model.dims(), model.symbols()), callees_(model), types_(model.value_slots()) {}
+    : model_(model),
+      space_(model.dims(), model.symbols()),
+      callees_(model),
+      types_(model.value_slots()),
+      steps_left_(most_steps(model)),
+      work_left_(kMaxFoldingWorkInAll) {}
 
 Inference::~Inference() = default;
 
@@ -79,6 +91,7 @@ void Inference::run() {
 }
 
 const Tensor* Inference::constant(ir::ValueId value) const {
+  if (!value) return nullptr;
   const auto found = folded_.find(value);
   if (found != folded_.end()) return found->second.get();
   const ir::Value& facts = model_[value];
@@ -113,12 +126,39 @@ void Inference::write(ir::Edit& edit) {
 }
 
 std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> inputs) {
+  if (!may_enter(body, model_[body].parent)) return std::vector<Type>(model_.outputs(body).size());
+  return infer_entered(body, inputs);
+}
+
+// Whether a body, or the function that a node calls, may be looked at once more; the first time that it may not is a
+// finding.
+bool Inference::may_enter(ir::GraphId graph, ir::NodeId node) {
+  const uint64_t steps = uint64_t{model_[graph].node_count} + 1;
+  if (depth_ == kDeepestBody) {
+    report(node, "limit", fmt::format("bodies and functions are nested deeper than {}", kDeepestBody));
+    return false;
+  }
+  if (steps < steps_left_) {
+    steps_left_ -= steps;
+    return true;
+  }
+  if (std::exchange(steps_left_, 0) > 0) {
+    report(node, "limit",
+           fmt::format("bodies and functions come to more than {} nodes: what is behind is not looked at",
+                       most_steps(model_)));
+  }
+  return false;
+}
+
+std::vector<Type> Inference::infer_entered(ir::GraphId body, std::span<const Type> inputs) {
   const ir::Graph& graph = model_[body];
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Type declared = declared_type(model_[graph.inputs[i]].type);
     types_[graph.inputs[i].index] = i < inputs.size() ? refined(inputs[i], declared, space_) : declared;
   }
+  ++depth_;
   infer_graph(body);
+  --depth_;
   std::vector<Type> outputs;
   for (const ir::Use& use : model_.outputs(body))
     outputs.push_back(use.value.valid() ? known_of(use.value).type : Type());
@@ -127,6 +167,13 @@ std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> input
 
 std::vector<Datum> Inference::run_body(ir::GraphId, std::span<const Datum>) {
   fail(ErrorCode::unsupported, "nodes with bodies are not run during inference");
+}
+
+void Inference::admit(const Cost& cost) {
+  if (cost.bytes > kMaxFoldedBytes || cost.work > std::min(kMaxFoldingWork, work_left_)) {
+    fail(ErrorCode::limit, "it is too large to be computed during inference");
+  }
+  work_left_ -= cost.work;
 }
 
 void Inference::infer_graph(ir::GraphId graph) {
@@ -175,6 +222,10 @@ std::vector<Knowledge> Inference::infer_function(ir::NodeId call, const Node& no
   const ir::Function& function = *callees_[call].function;
   std::vector<Knowledge> outputs(node.ir_node().results.size());
   if (std::ranges::find(active_functions_, &function) != active_functions_.end()) return outputs;
+  if (!may_enter(function.body, call)) {
+    macs_.insert_or_assign(call, Dim());
+    return outputs;
+  }
   const AttributeScope scope = call_scope(function, node);
   const AttributeScope* outer = std::exchange(scope_, &scope);
   active_functions_.push_back(&function);
@@ -189,7 +240,7 @@ std::vector<Knowledge> Inference::infer_function(ir::NodeId call, const Node& no
     if (inputs[i].constant)
       folded_.insert_or_assign(body.inputs[i], std::make_shared<const Tensor>(*inputs[i].constant));
   }
-  infer(function.body, types);
+  infer_entered(function.body, types);
   Dim macs = 0;
   for (const ir::NodeId id : ir::nodes(model_, function.body)) macs = macs + this->macs(id);
   macs_.insert_or_assign(call, macs);
@@ -215,7 +266,7 @@ bool Inference::fold(const Node& node, const Operator& op, std::span<const Knowl
     data.emplace_back(*inputs[i].constant);
   }
   const auto results = attempt([&] {  // what fails on data is reported by infer
-    return evaluate(node, op, data, *this, {.is_wide = false, .max_output_bytes = kMaxFoldedElements * sizeof(double)});
+    return evaluate(node, op, data, *this, {.budget = this});
   });
   const auto* values = std::get_if<std::vector<Datum>>(&results);
   if (!values) return false;

@@ -8,6 +8,7 @@
 
 #include "ir/edit.h"
 #include "ir/model.h"
+#include "ops/evaluate.h"
 #include "ops/infer.h"
 #include "ops/resolve.h"
 
@@ -24,7 +25,7 @@ struct InferenceFinding {
 // Types of all values of a model, found from its inputs and constants. Values that shapes are computed from are
 // followed too, as numbers or as expressions in the names of dims; sizes that only data decides become symbols of their
 // own.
-class Inference final : private BodyInference, private Runner {
+class Inference final : private BodyInference, private Runner, private Budget {
  public:
   // Uses the model's tables of dims, symbols and types; the model is not edited otherwise.
   explicit Inference(ir::Model& model);
@@ -36,7 +37,8 @@ class Inference final : private BodyInference, private Runner {
   void run();
   const std::vector<InferenceFinding>& findings() const { return findings_; }
 
-  const Type& type(ir::ValueId value) const { return types_[value.index]; }
+  // What a node leaves out has no type.
+  const Type& type(ir::ValueId value) const { return value ? types_[value.index] : no_type_; }
   const Tensor* constant(ir::ValueId value) const;
   // Elements of a small integer tensor, of which at least one is known; nullptr for others.
   const Elements* elements(ir::ValueId value) const;
@@ -51,8 +53,11 @@ class Inference final : private BodyInference, private Runner {
   std::vector<Type> infer(ir::GraphId body, std::span<const Type> inputs) override;
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
   uint64_t next_seed() override { return 0; }
-  uint64_t max_steps() const override { return 1'000'000; }
+  uint64_t max_steps() const override { return 0; }
+  void admit(const Cost& cost) override;
 
+  bool may_enter(ir::GraphId graph, ir::NodeId node);
+  std::vector<Type> infer_entered(ir::GraphId body, std::span<const Type> inputs);
   void infer_graph(ir::GraphId graph);
   void infer_node(ir::NodeId id);
   std::vector<Knowledge> infer_operator(ir::NodeId id, const Node& node, std::span<const Knowledge> inputs);
@@ -70,7 +75,8 @@ class Inference final : private BodyInference, private Runner {
   ir::Model& model_;
   mutable DimSpace space_;  // knows dims by number as they are asked for
   Resolver callees_;
-  std::vector<Type> types_;                                      // by value
+  std::vector<Type> types_;  // by value
+  const Type no_type_;
   std::set<ir::DimId> input_dims_;                               // of the model's inputs
   std::set<ir::DimId> data_dims_;                                // that the model names and only data decides
   std::map<ir::ValueId, std::shared_ptr<const Tensor>> folded_;  // constants that nodes compute
@@ -80,6 +86,9 @@ class Inference final : private BodyInference, private Runner {
   std::set<std::pair<ir::NodeId, std::string>> reported_;  // bodies may be inferred more than once
   const AttributeScope* scope_ = nullptr;
   std::vector<const ir::Function*> active_functions_;
+  size_t depth_ = 0;     // of bodies in bodies
+  uint64_t steps_left_;  // nodes of bodies and functions, which may be inferred more than once
+  double work_left_;     // of folding
 };
 
 }  // namespace assay::ops

@@ -12,14 +12,26 @@ namespace assay::ops {
 namespace {
 
 constexpr uint64_t kDefaultMaxSteps = 10'000'000;
+constexpr uint64_t kDefaultMaxWork = 10'000'000'000'000;
+constexpr size_t kDeepestBody = 200;  // each level takes a piece of the stack
 
-// Bytes of a result that are not those of an input which it merely shows in another shape.
-uint64_t own_bytes(const Datum& datum, std::span<const Datum> inputs) {
-  if (!datum.is_tensor()) return 0;
-  for (const Datum& input : inputs) {
-    if (input.is_tensor() && input.tensor().storage() == datum.tensor().storage()) return 0;
-  }
-  return datum.tensor().size_bytes();
+class Level {
+ public:
+  explicit Level(size_t& depth) : depth_(++depth) {}
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  size_t& depth_;
+};
+
+InterpreterOptions with_defaults(InterpreterOptions options) {
+  // Operators hold copies while they work, which are not counted.
+  if (options.max_memory_bytes == 0) options.max_memory_bytes = available_memory_bytes() / 2;
+  if (options.max_steps == 0) options.max_steps = kDefaultMaxSteps;
+  if (options.max_work == 0) options.max_work = kDefaultMaxWork;
+  return options;
 }
 
 Datum constant_of(const ir::Model& model, ir::TensorId id) {
@@ -32,14 +44,13 @@ Datum constant_of(const ir::Model& model, ir::TensorId id) {
 
 Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& options)
     : model_(model),
-      options_(options),
+      options_(with_defaults(options)),
       callees_(model),
       values_(model.value_slots()),
       is_set_(model.value_slots()),
-      held_bytes_(model.value_slots()) {
-  if (options_.max_memory_bytes == 0) options_.max_memory_bytes = machine_memory_bytes();
-  if (options_.max_steps == 0) options_.max_steps = kDefaultMaxSteps;
-}
+      memory_(options_.max_memory_bytes),
+      steps_left_(options_.max_steps),
+      work_left_(static_cast<double>(options_.max_work)) {}
 
 Interpreter::~Interpreter() = default;
 
@@ -49,6 +60,8 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   sink_ = &sink;
   failures_ = failures;
   seeds_given_ = 0;
+  steps_left_ = options_.max_steps;
+  work_left_ = static_cast<double>(options_.max_work);
   drop_all();  // what a failed run left
   for (const InputDatum& input : inputs) set(input.value, options_.is_wide ? widen(input.datum) : input.datum);
   const ir::GraphId graph = model_.main_graph();
@@ -66,6 +79,13 @@ void Interpreter::run_alone(ir::NodeId node) {
 }
 
 std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum> inputs) {
+  if (steps_left_ == 0) {
+    fail(ErrorCode::limit, "it did not end within {} iterations of loops and calls of functions (--max-steps)",
+         options_.max_steps);
+  }
+  --steps_left_;
+  if (depth_ == kDeepestBody) fail(ErrorCode::limit, "bodies and functions are nested deeper than {}", kDeepestBody);
+  const Level level(depth_);
   const ir::Graph& graph = model_[body];
   if (inputs.size() > graph.inputs.size()) {
     fail(ErrorCode::shape, "its body takes {} inputs, it is given {}", graph.inputs.size(), inputs.size());
@@ -73,7 +93,10 @@ std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum
   for (size_t i = 0; i < inputs.size(); ++i) set(graph.inputs[i], inputs[i]);
   run_steps(body);
   std::vector<Datum> outputs;
-  for (const ir::Use& use : model_.outputs(body)) outputs.push_back(value_of(use.value));
+  for (const ir::Use& use : model_.outputs(body)) {
+    if (!use.value.valid()) fail(ErrorCode::shape, "output {} of its body has no name", use.index);
+    outputs.push_back(value_of(use.value));
+  }
   for (const ir::Use& use : model_.outputs(body)) {
     if (use.value.valid() && model_[use.value].graph == body) drop(use.value);
   }
@@ -84,6 +107,18 @@ std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum
 uint64_t Interpreter::next_seed() {
   // Weyl sequence: neighbouring seeds must not give neighbouring streams.
   return options_.seed + 0x9E3779B97F4A7C15ULL * ++seeds_given_;
+}
+
+void Interpreter::admit(const Cost& cost) {
+  if (const uint64_t left = memory_.left(cost.bytes); left < cost.bytes) {
+    fail(ErrorCode::limit, "it needs {} of memory, {} are left (--max-memory)", human_bytes(cost.bytes),
+         human_bytes(left));
+  }
+  if (work_left_ < cost.work) {
+    fail(ErrorCode::limit, "it needs {:.3g} steps of work, {:.3g} of {} are left (--max-work)", cost.work, work_left_,
+         options_.max_work);
+  }
+  work_left_ -= cost.work;
 }
 
 const Interpreter::Plan& Interpreter::plan_of(ir::GraphId graph) {
@@ -150,10 +185,8 @@ void Interpreter::run_node(ir::NodeId id) {
   for (size_t i = 0; i < node.results.size() && i < outputs.size(); ++i) {
     const ir::ValueId result = node.results[i];
     if (!result.valid()) continue;
-    const uint64_t bytes = own_bytes(outputs[i], inputs);
+    memory_.add(outputs[i], inputs);
     set(result, std::move(outputs[i]));
-    held_bytes_[result.index] = bytes;
-    live_bytes_ += bytes;
   }
 }
 
@@ -164,7 +197,7 @@ std::vector<Datum> Interpreter::call(ir::NodeId id, std::span<const Datum> input
   const std::string reason = refusal(model_, node, callee);
   if (!reason.empty()) throw Error(ErrorCode::unsupported, reason);
   const Node facts(model_, node, callee.schema, callee.version, scope_);
-  return evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, std::max<uint64_t>(memory_left(), 1)});
+  return evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this});
 }
 
 std::vector<Datum> Interpreter::call_function(const ir::Function& function, const ir::Node& node,
@@ -200,7 +233,7 @@ Datum Interpreter::value_of(ir::ValueId value) {
   const Datum constant = constant_of(model_, facts.constant);
   if (!options_.is_wide) return constant;
   set(value, widen(constant));
-  live_bytes_ += held_bytes_[value.index] = own_bytes(values_[value.index], {&constant, 1});
+  memory_.add(values_[value.index], {&constant, 1});
   return values_[value.index];
 }
 
@@ -217,15 +250,10 @@ void Interpreter::offer(ir::ValueId value) {
 void Interpreter::drop(ir::ValueId value) {
   values_[value.index] = Datum();
   is_set_[value.index] = false;
-  live_bytes_ -= std::exchange(held_bytes_[value.index], 0);
 }
 
 void Interpreter::drop_all() {
   for (uint32_t i = 0; i < values_.size(); ++i) drop(ir::ValueId{i});
-}
-
-uint64_t Interpreter::memory_left() const {
-  return options_.max_memory_bytes > live_bytes_ ? options_.max_memory_bytes - live_bytes_ : 0;
 }
 
 }  // namespace assay::ops

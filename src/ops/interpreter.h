@@ -10,14 +10,16 @@
 #include "base/error.h"
 #include "base/function_ref.h"
 #include "ops/evaluate.h"
+#include "ops/live_memory.h"
 #include "ops/resolve.h"
 
 namespace assay::ops {
 
 struct InterpreterOptions {
   bool is_wide = false;           // fp64 mode: every floating value is carried in double
-  uint64_t max_memory_bytes = 0;  // 0: what the machine has
-  uint64_t max_steps = 0;         // iterations of one Loop; 0: ten million
+  uint64_t max_memory_bytes = 0;  // 0: what the machine can give
+  uint64_t max_steps = 0;         // runs of bodies, and calls of functions, in all; 0: ten million
+  uint64_t max_work = 0;          // in all, see Cost; 0: ten trillion
   uint64_t seed = 0;              // of random nodes without a seed of their own
 };
 
@@ -32,7 +34,7 @@ struct InputDatum {
 };
 
 // Runs a model on the reference operators, node by node in graph order; values are dropped after their last use.
-class Interpreter final : private Runner {
+class Interpreter final : private Runner, private Budget {
  public:
   // The model must outlive it and not be edited meanwhile.
   Interpreter(const ir::Model& model, const InterpreterOptions& options);
@@ -61,6 +63,7 @@ class Interpreter final : private Runner {
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
   uint64_t next_seed() override;
   uint64_t max_steps() const override { return options_.max_steps; }
+  void admit(const Cost& cost) override;
 
   const Plan& plan_of(ir::GraphId graph);
   void run_steps(ir::GraphId graph);
@@ -73,21 +76,22 @@ class Interpreter final : private Runner {
   void drop(ir::ValueId value);
   void drop_all();
   void offer(ir::ValueId value);
-  uint64_t memory_left() const;
 
   const ir::Model& model_;
   InterpreterOptions options_;
   Resolver callees_;
   std::map<ir::GraphId, Plan> plans_;
-  std::vector<Datum> values_;         // by value
-  std::vector<bool> is_set_;          // by value
-  std::vector<uint64_t> held_bytes_;  // by value
+  std::vector<Datum> values_;  // by value
+  std::vector<bool> is_set_;   // by value
   std::set<ir::ValueId> wanted_;
   const ValueSink* sink_ = nullptr;
   const FailureSink* failures_ = nullptr;
   const AttributeScope* scope_ = nullptr;
   std::vector<const ir::Function*> active_functions_;
-  uint64_t live_bytes_ = 0;
+  LiveMemory memory_;
+  size_t depth_ = 0;  // of bodies in bodies
+  uint64_t steps_left_ = 0;
+  double work_left_ = 0;
   uint64_t seeds_given_ = 0;
 };
 

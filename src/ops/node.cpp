@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "ops/known_dtype.h"
+
 namespace assay::ops {
 namespace {
 
@@ -105,7 +109,10 @@ std::vector<std::string_view> Node::strings(std::string_view name) const {
 
 const tensor::Tensor* Node::find_tensor(std::string_view name) const {
   const ir::Attribute* written = find(name, AttributeType::tensor, AttributeType::tensor);
-  return written ? &model_[written->tensors().front()].tensor : nullptr;
+  if (!written) return nullptr;
+  const tensor::Tensor& value = model_[written->tensors().front()].tensor;
+  require_known_dtype(fmt::format("attribute `{}`", name), value);
+  return &value;
 }
 
 const tensor::Tensor& Node::tensor(std::string_view name) const {
@@ -116,7 +123,11 @@ const tensor::Tensor& Node::tensor(std::string_view name) const {
 
 const ir::SparseTensor* Node::find_sparse_tensor(std::string_view name) const {
   const ir::Attribute* written = find(name, AttributeType::sparse_tensor, AttributeType::sparse_tensor);
-  return written ? model_[written->tensors().front()].sparse.get() : nullptr;
+  if (!written) return nullptr;
+  const ir::SparseTensor& value = *model_[written->tensors().front()].sparse;
+  require_known_dtype(fmt::format("the values of attribute `{}`", name), value.values);
+  require_known_dtype(fmt::format("the indices of attribute `{}`", name), value.indices);
+  return &value;
 }
 
 ir::GraphId Node::graph(std::string_view name) const {

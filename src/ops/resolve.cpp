@@ -11,6 +11,7 @@ Resolver::Resolver(const ir::Model& model) : model_(model), callees_(model.node_
   for (const ir::Function& function : model.functions()) {
     const std::string_view domain = schema::canonical_domain(model.text(function.domain));
     functions_.insert_or_assign({domain, function.name, function.overload}, &function);
+    of_body_.emplace(function.body, &function);
   }
   resolve_graph(model.main_graph(), model.header().opset_imports);
   for (const ir::Function& function : model.functions()) resolve_graph(function.body, function.opset_imports);
@@ -29,10 +30,8 @@ void Resolver::refresh() {
 const std::vector<ir::OpsetImport>& Resolver::imports_of(ir::NodeId node) const {
   ir::GraphId root = model_[node].graph;
   while (model_[root].parent.valid()) root = model_.enclosing(root);
-  for (const ir::Function& function : model_.functions()) {
-    if (function.body == root) return function.opset_imports;
-  }
-  return model_.header().opset_imports;
+  const auto function = of_body_.find(root);
+  return function == of_body_.end() ? model_.header().opset_imports : function->second->opset_imports;
 }
 
 void Resolver::resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports) {

@@ -36,6 +36,7 @@ class Resolver {
 
   const ir::Model& model_;
   std::map<std::tuple<std::string_view, ir::Symbol, ir::Symbol>, const ir::Function*> functions_;
+  std::map<ir::GraphId, const ir::Function*> of_body_;
   std::vector<Callee> callees_;  // by node
 };
 

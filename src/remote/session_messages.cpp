@@ -17,6 +17,7 @@ Message write_prepare(const PrepareRequest& request) {
       .number(request.threads)
       .number(options.max_memory_bytes)
       .number(options.max_steps)
+      .number(options.max_work)
       .texts(options.values)
       .text(options.path.native())
       .text(options.search.python)
@@ -33,6 +34,7 @@ PrepareRequest read_prepare(const ReceivedMessage& message) {
   request.threads = static_cast<unsigned>(reader.number());
   request.options.max_memory_bytes = reader.number();
   request.options.max_steps = reader.number();
+  request.options.max_work = reader.number();
   request.options.values = reader.texts();
   request.options.path = reader.text();
   request.options.search.python = reader.text();

@@ -77,14 +77,14 @@ class NormalNumbers {
 };
 
 void check_memory(const ir::Model& model, std::span<const ValueId> values) {
-  uint64_t needed = 0;
+  uint64_t left = available_memory_bytes();
   for (const ValueId id : values) {
     const uint64_t size = model[model[id].constant].tensor.size_bytes();
-    if (size > machine_memory_bytes() - needed) {
+    if (size > left) {
       fail(ErrorCode::limit, "the weights do not fit into memory: `{}` alone takes {}", printable(name_of(model, id)),
            human_bytes(size));
     }
-    needed += size;
+    left -= size;
   }
 }
 

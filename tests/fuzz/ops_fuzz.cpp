@@ -135,8 +135,11 @@ class Builder {
 
   ir::Symbol fresh() { return edit_.intern(fmt::format("v{}", next_++)); }
 
+  // None and one that nobody knows among them.
+  DType any_dtype() { return DType{static_cast<int32_t>(source_.below(30))}; }
+
   DType choose_dtype(const schema::ArgumentSchema* argument, schema::DTypeSet allowed) {
-    if (!argument || allowed == 0 || source_.chance(6)) return DType{static_cast<int32_t>(1 + source_.below(26))};
+    if (!argument || allowed == 0 || source_.chance(6)) return any_dtype();
     const auto known = dtypes_.find(argument->variable);
     if (known != dtypes_.end() && !argument->variable.empty()) return known->second;
     std::vector<DType> choices;
@@ -213,7 +216,7 @@ class Builder {
       for (size_t i = 0; i < count; ++i) strings.emplace_back(kWords[source_.below(std::size(kWords))]);
       return Tensor(dtype, dims, tensor::make_strings(std::move(strings)));
     }
-    if (!tensor::packed_bytes(dtype, count)) dtype = DType::float32;
+    if (!tensor::packed_bytes(dtype, count)) return Tensor(dtype, dims, tensor::make_owned({}));
     if (tensor::is_integer(dtype)) return rounded<int64_t>(dtype, dims, count, [&] { return source_.integer(); });
     if (tensor::is_floating(dtype)) return rounded<double>(dtype, dims, count, [&] { return source_.real(); });
     std::vector<std::byte> bytes(*tensor::packed_bytes(dtype, count));
@@ -269,7 +272,7 @@ class Builder {
 
   void add_tensor(ir::NodeId node, ir::Symbol name) {
     ir::TensorEntry entry;
-    entry.tensor = tensor(DType{static_cast<int32_t>(1 + source_.below(26))});
+    entry.tensor = tensor(any_dtype());
     edit_.set_attribute(node, ir::Attribute::of(name, ir::AttributeType::tensor, edit_.add_tensor(std::move(entry))));
   }
 
@@ -320,6 +323,7 @@ void run(const ir::Model& model, std::span<const ops::InputDatum> inputs) {
   ops::InterpreterOptions options;
   options.max_memory_bytes = uint64_t{64} << 20;
   options.max_steps = 100;
+  options.max_work = 10'000'000;
   std::vector<ir::ValueId> wanted;
   for (const ir::Use& use : model.outputs(model.main_graph())) wanted.push_back(use.value);
   ops::Interpreter interpreter(model, options);

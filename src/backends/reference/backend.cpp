@@ -65,6 +65,7 @@ class ReferenceBackend final : public exec::Backend {
     interpreter.is_wide = is_wide_;
     interpreter.max_memory_bytes = options.max_memory_bytes;
     interpreter.max_steps = options.max_steps;
+    interpreter.max_work = options.max_work;
     return std::make_unique<ReferenceSession>(model, interpreter);
   }
 

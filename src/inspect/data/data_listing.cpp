@@ -45,6 +45,8 @@ class Lister {
       found_tensor_ = true;
       listed.arrays.push_back(with_frame([&] { return fmt::format("array `{}`", printable(array.name)); },
                                          [&] { return describe(array); }));
+      const tensor::StoragePtr elements = array.value.is_tensor() ? array.value.tensor().storage() : nullptr;
+      if (elements) elements->release();  // one array at a time is held
     }
     return listed;
   }

@@ -6,12 +6,14 @@ namespace {
 // Runs the whole model on the reference; every node whose inputs are there is tried, whatever failed before.
 void report_all(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
-  if (subject.inputs.empty() && !model[model.main_graph()].inputs.empty()) return;
-  if (!subject.is_sound) return;
+  if (!subject.inputs || !subject.is_sound) return;
   ops::Interpreter interpreter(model, subject.limits);
   const auto note_failure = [&](ir::NodeId node, const Error& error) {
     const bool is_reported = findings.is_failing(node) || error.code() == ErrorCode::unsupported;
-    if (!is_reported) findings.add(LintLevel::exception, kReference, "run", node, error.line());
+    // What a run may not take is no fault of the model.
+    const bool is_limit = error.code() == ErrorCode::limit;
+    const LintLevel level = is_limit ? LintLevel::warning : LintLevel::exception;
+    if (!is_reported) findings.add(level, kReference, is_limit ? "limit" : "run", node, error.line());
     return true;
   };
   const ops::FailureSink failures(note_failure);
@@ -24,7 +26,7 @@ void report_all(const Subject& subject, Findings& findings) {
   const auto note_value = [&](ir::ValueId value, const tensor::Datum&) {
     if (model[value].producer.valid()) findings.pass(model[value].producer);
   };
-  interpreter.run(subject.inputs, results, note_value, &failures);
+  interpreter.run(*subject.inputs, results, note_value, &failures);
 }
 
 }  // namespace

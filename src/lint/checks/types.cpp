@@ -7,7 +7,8 @@ void report_all(const Subject& subject, Findings& findings) {
   for (const ops::InferenceFinding& finding : subject.inference.findings()) {
     const bool is_schema = finding.code == "schema";
     // Backends run models whose value_infos have wrong shapes, with a warning.
-    const LintLevel level = finding.code == "declared_shape" ? LintLevel::warning : LintLevel::exception;
+    const bool is_warning = finding.code == "declared_shape" || finding.code == "limit";
+    const LintLevel level = is_warning ? LintLevel::warning : LintLevel::exception;
     findings.add(level, is_schema ? kChecker : kReference, finding.code, finding.node, finding.message);
   }
 }

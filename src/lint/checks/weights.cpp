@@ -105,7 +105,7 @@ void report_all(const Subject& subject, Findings& findings) {
     report(printable(model.text(value.name)), entry.sparse ? entry.sparse->values : entry.tensor, findings);
   }
   for (const ir::NodeId id : all_nodes(model)) {
-    if (model.text(model[id].op) != "Constant" || model[id].results.empty()) continue;
+    if (model.text(model[id].op) != "Constant" || model[id].results.empty() || !model[id].results[0]) continue;
     const ir::Attribute* value = model.find_attribute(model[id], "value");
     if (!value || value->type() != ir::AttributeType::tensor || value->tensors().empty()) continue;
     report(printable(model.text(model[model[id].results[0]].name)), model[value->tensors()[0]].tensor, findings);

@@ -173,8 +173,6 @@ NodeId Unroller::run() {
   return first;
 }
 
-}  // namespace
-
 uint64_t nodes_in(const ir::Model& model, ir::GraphId graph) {
   uint64_t count = 0;
   std::vector<ir::GraphId> pending = {graph};
@@ -188,6 +186,14 @@ uint64_t nodes_in(const ir::Model& model, ir::GraphId graph) {
     }
   }
   return count;
+}
+
+}  // namespace
+
+uint64_t nodes_made(const ir::Model& model, const UnrollPlan& plan) {
+  const uint64_t outputs = model.outputs(plan.body).size();
+  const uint64_t gathered = outputs - std::min<uint64_t>(outputs, plan.first_state_output + plan.states);
+  return nodes_in(model, plan.body) + 2 * (plan.slices.size() + gathered);
 }
 
 std::string unroll_refusal(const ir::Model& model, const UnrollPlan& plan) {

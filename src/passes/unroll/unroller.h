@@ -29,7 +29,8 @@ struct UnrollPlan {
   std::vector<UnrollAxis> gathered = {};  // for outputs behind the states; the first axis where there are none
 };
 
-uint64_t nodes_in(const ir::Model& model, ir::GraphId graph);  // and in bodies below it
+// How many nodes an iteration becomes, those of bodies included, and those that take slices and put rows together.
+uint64_t nodes_made(const ir::Model& model, const UnrollPlan& plan);
 // Why the plan does not fit to the node and its body; empty if it does.
 std::string unroll_refusal(const ir::Model& model, const UnrollPlan& plan);
 // One step. Gives the first node that came.

@@ -20,8 +20,13 @@ namespace {
 
 using results::LintLevel;
 
+// Some minutes at most; a model that takes longer is checked as far as that.
+constexpr uint64_t kMostSteps = 1'000'000;
+constexpr uint64_t kMostWork = 100'000'000'000;
+
 // Data for the model's inputs; none where it cannot be made, which is a warning.
-std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const Arguments& arguments, Environment& environment) {
+std::optional<std::vector<ops::InputDatum>> make_inputs(LoadedModel& loaded, const Arguments& arguments,
+                                                        Environment& environment) {
   Diagnostics notes;
   auto made = attempt([&] {
     const InputData data = input_data(loaded.model, arguments, environment, notes);
@@ -30,7 +35,7 @@ std::vector<ops::InputDatum> make_inputs(LoadedModel& loaded, const Arguments& a
   if (const Error* error = std::get_if<Error>(&made)) {
     if (error->code() == ErrorCode::usage || has_input_data(arguments)) throw *error;
     environment.log.warning(fmt::format("the model is not run: {}", error->line()));
-    return {};
+    return std::nullopt;
   }
   return std::move(std::get<std::vector<ops::InputDatum>>(made));
 }
@@ -79,9 +84,10 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch checking;
   ops::InterpreterOptions options;
   options.max_memory_bytes = limits.max_memory_bytes;
-  options.max_steps = limits.max_steps;
-  const std::vector<ops::InputDatum> inputs =
-      arguments.flag("--static") ? std::vector<ops::InputDatum>{} : make_inputs(loaded, arguments, environment);
+  options.max_steps = limits.max_steps ? limits.max_steps : kMostSteps;
+  options.max_work = limits.max_work ? limits.max_work : kMostWork;
+  const std::optional<std::vector<ops::InputDatum>> inputs =
+      arguments.flag("--static") ? std::nullopt : make_inputs(loaded, arguments, environment);
   results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, options);
   report.path = path;
   report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", checking.seconds()}};

@@ -93,8 +93,15 @@ OptionGroup limits_group() {
       .rows = {{.names = {"--threads"}, .metavar = "N", .help = "threads that work; default: the cores it may use"},
                {.names = {"--max-memory"},
                 .metavar = "SIZE",
-                .help = "most memory that values may take, as 512M or 8G; default: that of the machine"},
-               {.names = {"--max-steps"}, .metavar = "N", .help = "most iterations of one Loop; default: ten million"}},
+                .help = "most memory that values may take, as 512M or 8G; default: half of what is available"},
+               {.names = {"--max-steps"},
+                .metavar = "N",
+                .help = "most iterations of loops and calls of functions in a run of the reference; default: ten "
+                        "million, a million in `check lint`"},
+               {.names = {"--max-work"},
+                .metavar = "N",
+                .help = "most elements and multiply-accumulates in a run of the reference; default: ten trillion, a "
+                        "hundred billion in `check lint`"}},
   };
 }
 
@@ -110,6 +117,7 @@ exec::SessionOptions session_options(const Arguments& arguments) {
     options.max_memory_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   }
   if (arguments.has("--max-steps")) options.max_steps = parse_count("--max-steps", arguments.value("--max-steps"), 1);
+  if (arguments.has("--max-work")) options.max_work = parse_count("--max-work", arguments.value("--max-work"), 1);
   options.search = library_search(arguments);
   if (arguments.knows("--providers")) {
     options.providers = arguments.values("--providers");

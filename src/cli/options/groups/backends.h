@@ -18,7 +18,7 @@ exec::LibrarySearch library_search(const Arguments& arguments);
 // How ONNX Runtime is set up: `--providers`, `--graph-optimization-level`.
 OptionGroup onnxrt_group();
 
-// `--threads`, `--max-memory`, `--max-steps`.
+// `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();
 // Sets the number of threads and gives the rest, with what the groups above say where the command has them.
 exec::SessionOptions session_options(const Arguments& arguments);

@@ -31,14 +31,27 @@ Complex product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
+std::vector<uint64_t> prime_factors(uint64_t number) {
+  std::vector<uint64_t> factors;
+  for (uint64_t factor = 2; number > 1; ++factor) {
+    if (factor * factor > number) factor = number;
+    for (; number % factor == 0; number /= factor) factors.push_back(factor);
+  }
+  return factors;
+}
+
 }  // namespace
 
-Fourier::Fourier(uint64_t length, bool inverse) : length_(length) {
-  uint64_t rest = length;
-  for (uint64_t factor = 2; rest > 1; ++factor) {
-    if (factor * factor > rest) factor = rest;
-    for (; rest % factor == 0; rest /= factor) factors_.push_back(factor);
+Dim fourier_macs(const Dim& length) {
+  if (!length.is_number() || *length.number() < 1) return {};
+  Dim sum = 0;
+  for (const uint64_t factor : prime_factors(static_cast<uint64_t>(*length.number()))) {
+    sum = sum + Dim(static_cast<int64_t>(factor));
   }
+  return Dim(4) * length * sum;
+}
+
+Fourier::Fourier(uint64_t length, bool inverse) : length_(length), factors_(prime_factors(length)) {
   for (uint64_t k = 0; k < length; ++k) {
     const Complex value = root(k, length);
     roots_.push_back(inverse ? value : std::conj(value));

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "ops/dim.h"
+
 namespace assay::ops {
 
 // The discrete Fourier transform of one length, by splitting it into its prime factors.
@@ -25,5 +27,8 @@ class Fourier {
   std::vector<uint64_t> factors_;
   std::vector<std::complex<double>> roots_;  // exp(∓2πik/length)
 };
+
+// Multiply-accumulates of one transform: those of complex numbers are four.
+Dim fourier_macs(const Dim& length);
 
 }  // namespace assay::ops

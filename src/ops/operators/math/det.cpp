@@ -14,6 +14,14 @@ void infer_det(Infer& node) {
   node.set_dims(0, Dims(dims.begin(), dims.end() - 2));
 }
 
+// A third of the cube of the rows.
+Dim macs_of_det(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  const Dims& dims = node.dims(0);
+  const Dim rows = dims.back();
+  return product(std::span(dims).first(dims.size() - 2)) * floor_div(rows * rows * rows, 3);
+}
+
 // Gaussian elimination with the largest pivot of each column.
 double determinant(std::span<double> matrix, size_t n) {
   double result = 1;
@@ -51,7 +59,7 @@ void eval_det(Eval& node) {
 
 OperatorRows operator_math_det() {
   static constexpr Operator kRows[] = {
-      {.name = "Det", .infer = infer_det, .eval = eval_det},
+      {.name = "Det", .infer = infer_det, .eval = eval_det, .macs = macs_of_det},
   };
   return kRows;
 }

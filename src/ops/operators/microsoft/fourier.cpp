@@ -46,6 +46,12 @@ void eval_forward(Eval& node) {
   node.store(0, std::move(result));
 }
 
+Dim macs_of_forward(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  const Dims& dims = node.dims(0);
+  return product(std::span(dims).first(dims.size() - 1)) * fourier_macs(dims.back());
+}
+
 void infer_inverse(Infer& node) {
   check_attributes(node);
   if (!node.is_ranked(0)) return;
@@ -57,6 +63,13 @@ void infer_inverse(Infer& node) {
     fail(ErrorCode::shape, "a signal is to be made of {} frequencies", dims.back().text());
   dims.back() = (dims.back() - Dim(1)) * Dim(2);
   node.set_dims(0, std::move(dims));
+}
+
+Dim macs_of_inverse(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  const Dims& dims = node.dims(0);
+  const std::span<const Dim> lines = std::span(dims).first(dims.size() - 2);
+  return product(lines) * fourier_macs((dims[dims.size() - 2] - Dim(1)) * Dim(2));
 }
 
 // The frequencies left out are the conjugates of the others.
@@ -84,8 +97,8 @@ void eval_inverse(Eval& node) {
 
 OperatorRows operator_microsoft_fourier() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "Rfft", .infer = infer_forward, .eval = eval_forward},
-      {.domain = kMicrosoft, .name = "Irfft", .infer = infer_inverse, .eval = eval_inverse},
+      {.domain = kMicrosoft, .name = "Rfft", .infer = infer_forward, .eval = eval_forward, .macs = macs_of_forward},
+      {.domain = kMicrosoft, .name = "Irfft", .infer = infer_inverse, .eval = eval_inverse, .macs = macs_of_inverse},
   };
   return kRows;
 }

@@ -54,16 +54,21 @@ struct Sample {
   }
 };
 
+// How many samples a bin has along one axis.
+int64_t samples_per_bin(double length, int64_t bins, int64_t ratio) {
+  const double wanted = ratio > 0 ? static_cast<double>(ratio) : std::ceil(length / static_cast<double>(bins));
+  if (!(wanted <= kMostSamples)) fail(ErrorCode::shape, "a bin of a region has {} samples along an axis", wanted);
+  return static_cast<int64_t>(std::max(wanted, 0.0));
+}
+
 // The samples of all bins along one axis, bin by bin.
 struct AxisSamples {
   int64_t per_bin = 0;
   std::vector<Sample> samples;
 
-  AxisSamples(double start, double length, int64_t bins, int64_t ratio, int64_t size) {
+  AxisSamples(double start, double length, int64_t bins, int64_t ratio, int64_t size)
+      : per_bin(samples_per_bin(length, bins, ratio)) {
     const double step = length / static_cast<double>(bins);
-    const double wanted = ratio > 0 ? static_cast<double>(ratio) : std::ceil(step);
-    if (!(wanted <= kMostSamples)) fail(ErrorCode::shape, "a bin of a region has {} samples along an axis", wanted);
-    per_bin = static_cast<int64_t>(std::max(wanted, 0.0));
     for (int64_t bin = 0; bin < bins; ++bin) {
       for (int64_t i = 0; i < per_bin; ++i) {
         samples.emplace_back(start + static_cast<double>(bin) * step +
@@ -126,6 +131,24 @@ Region region_of(const Node& node, const double* roi) {
   return {top, left, std::max(height, 1.0), std::max(width, 1.0)};
 }
 
+// Four neighbours for each sample of each bin; how many samples there are may depend on the regions.
+Dim macs_of_roi_align(const Infer& node) {
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return {};
+  const int64_t ratio = node.integer("sampling_ratio");
+  const int64_t height = node.integer("output_height");
+  const int64_t width = node.integer("output_width");
+  const Dim of_sample = Dim(4) * node.dims(0)[1] * Dim(height) * Dim(width);
+  if (ratio > 0) return of_sample * node.dims(1)[0] * Dim(ratio) * Dim(ratio);
+  if (!node.constant(1)) return {};
+  const std::vector<double> rois = load_elements<double>(*node.constant(1));
+  Dim samples = 0;
+  for (size_t r = 0; r + 4 <= rois.size(); r += 4) {
+    const Region region = region_of(node, rois.data() + r);
+    samples = samples + Dim(samples_per_bin(region.height, height, 0)) * Dim(samples_per_bin(region.width, width, 0));
+  }
+  return of_sample * samples;
+}
+
 void eval_roi_align(Eval& node) {
   const Shape& shape = node.shape(0);
   const Shape result = node.out_shape(0);
@@ -159,7 +182,7 @@ void eval_roi_align(Eval& node) {
 
 OperatorRows operator_pool_roi_align() {
   static constexpr Operator kRows[] = {
-      {.name = "RoiAlign", .since = 10, .infer = infer_roi_align, .eval = eval_roi_align},
+      {.name = "RoiAlign", .since = 10, .infer = infer_roi_align, .eval = eval_roi_align, .macs = macs_of_roi_align},
   };
   return kRows;
 }

@@ -66,6 +66,15 @@ void infer_dft(Infer& node) {
   node.set_dims(0, std::move(dims));
 }
 
+Dim macs_of_dft(const Infer& node) {
+  const std::optional<int64_t> axis = node.is_ranked(0) ? axis_of(node) : std::nullopt;
+  if (!axis) return {};
+  const auto at = static_cast<size_t>(checked_axis(*axis, node.rank(0)));
+  Dim lines = 1;
+  for (size_t i = 0; i + 1 < node.dims(0).size(); ++i) lines = i == at ? lines : lines * node.dims(0)[i];
+  return lines * fourier_macs(length_of(node, node.dims(0)[at]));
+}
+
 // One line of the input: cut or filled with zeros, and for the one-sided inverse with its mirror image.
 void read_line(const std::vector<double>& data, const AxisView& view, uint64_t parts, uint64_t line, bool mirrors,
                std::span<Complex> out) {
@@ -121,7 +130,7 @@ void eval_dft(Eval& node) {
 
 OperatorRows operator_signal_dft() {
   static constexpr Operator kRows[] = {
-      {.name = "DFT", .infer = infer_dft, .eval = eval_dft},
+      {.name = "DFT", .infer = infer_dft, .eval = eval_dft, .macs = macs_of_dft},
   };
   return kRows;
 }

@@ -60,6 +60,12 @@ void infer_stft(Infer& node) {
   node.set_dims(0, {node.is_ranked(0) ? node.dims(0)[0] : Dim(), frames, bins, 2});
 }
 
+Dim macs_of_stft(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  const Dim length = frame_length(node);
+  return node.dims(0)[0] * frame_count(node, length) * fourier_macs(length);
+}
+
 uint64_t frame_length(const Eval& node) {
   if (node.has(3)) return node.scalar<uint64_t>(3, 0);
   return node.has(2) ? node.count(2) : static_cast<uint64_t>(node.shape(0)[1]);
@@ -99,7 +105,7 @@ void eval_stft(Eval& node) {
 
 OperatorRows operator_signal_stft() {
   static constexpr Operator kRows[] = {
-      {.name = "STFT", .infer = infer_stft, .eval = eval_stft},
+      {.name = "STFT", .infer = infer_stft, .eval = eval_stft, .macs = macs_of_stft},
   };
   return kRows;
 }

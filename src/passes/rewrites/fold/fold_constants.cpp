@@ -3,6 +3,7 @@
 // Only if: the node is no random one, does not quantise or dequantise, refers to no attribute of a function, and its
 //         results are within the size threshold; without one, not much larger than what they are computed from.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -17,18 +18,23 @@ namespace {
 
 constexpr uint64_t kMuchLargerBytes = 1 << 20;
 constexpr uint64_t kMuchLargerFactor = 2;
-constexpr uint64_t kMostSteps = 100'000;  // of a loop
+constexpr uint64_t kMostSteps = 100'000;  // of all loops
+constexpr uint64_t kMostWork = 100'000'000'000;
 
 class Folder {
  public:
   explicit Folder(PassRun& run) : run_(run), model_(run.model()) {
-    for (const ir::Function& function : model_.functions()) function_bodies_.push_back(function.body);
+    for (const ir::Function& function : model_.functions()) function_bodies_.insert(function.body);
+    for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
+      const ir::TensorEntry& entry = model_[ir::TensorId{i}];
+      if (!entry.dirty) constant_bytes_ += entry.tensor.size_bytes();
+    }
   }
 
   void run() {
     const std::vector<ir::NodeId> nodes = foldable_nodes(run_);
     if (std::ranges::all_of(nodes, [&](ir::NodeId node) { return stays(node); })) return;
-    interpreter_.emplace(model_, ops::InterpreterOptions{.max_steps = kMostSteps});
+    interpreter_.emplace(model_, ops::InterpreterOptions{.max_steps = kMostSteps, .max_work = kMostWork});
     for (const ir::NodeId node : nodes) {
       if (can_run(node)) evaluate(node);
     }
@@ -38,7 +44,7 @@ class Folder {
  private:
   // In functions constants are Constant nodes.
   bool stays(ir::NodeId node) const {
-    return std::ranges::count(function_bodies_, model_[node].graph) > 0 && model_.text(model_[node].op) == "Constant";
+    return function_bodies_.contains(model_[node].graph) && model_.text(model_[node].op) == "Constant";
   }
 
   // Whether what it needs was computed.
@@ -57,7 +63,8 @@ class Folder {
 
   PassRun& run_;
   const ir::Model& model_;
-  std::vector<ir::GraphId> function_bodies_;
+  std::set<ir::GraphId> function_bodies_;
+  uint64_t constant_bytes_ = 0;  // of the model as it was
   std::vector<ir::NodeId> folded_;
   std::unordered_map<ir::ValueId, uint64_t> uses_left_;  // of computed values, by nodes that are not folded
   std::optional<ops::Interpreter> interpreter_;
@@ -104,7 +111,9 @@ bool Folder::is_too_large(ir::NodeId node, uint64_t bytes) {
     run_.skip(node, fmt::format("its result has {}, the threshold is {}", human_bytes(bytes), human_bytes(*threshold)));
     return true;
   }
-  if (bytes <= kMuchLargerBytes || bytes <= kMuchLargerFactor * operand_bytes(node)) return false;
+  // What was folded before may have grown already.
+  const uint64_t basis = std::min(operand_bytes(node), constant_bytes_);
+  if (bytes <= kMuchLargerBytes || bytes <= kMuchLargerFactor * basis) return false;
   run_.skip(node, fmt::format("its result has {}, much more than its operands; a size threshold allows it",
                               human_bytes(bytes)));
   return true;

@@ -74,6 +74,16 @@ TEST(FoldConstants, leaves_quantisation) {
   EXPECT_EQ(outcome.nodes, "QuantizeLinear DequantizeLinear Add");
 }
 
+// No node gives much more than it takes.
+TEST(FoldConstants, does_not_grow_without_end) {
+  std::string text = "g () => (float[n] a26) <float[2] a0 = {1, 2}> {";
+  for (int i = 0; i < 26; ++i) text += fmt::format(" a{1} = Concat<axis = 0>(a{0}, a{0})", i, i + 1);
+  const Outcome outcome = fold(text + " }");
+  EXPECT_NE(outcome.nodes.find("Concat"), std::string::npos);
+  ASSERT_FALSE(outcome.skipped.empty());
+  EXPECT_NE(outcome.skipped[0].find("much more than"), std::string::npos) << outcome.skipped[0];
+}
+
 TEST(FoldConstants, leaves_results_that_are_much_larger) {
   const std::string model =
       "g (float[N] x) => (float[1000000] y) <int64[1] n = {1000000}> { z = ConstantOfShape(n) y = Add(x, z) }";

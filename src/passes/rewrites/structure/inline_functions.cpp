@@ -2,7 +2,7 @@
 // After:  the nodes of the function, named `<call>_<name>`, its attributes bound to the call's or to their defaults;
 //         functions that nothing calls any more are gone.
 // Only if: every operator means the same in the versions of the function and of the model, the function does not call
-//         itself, and the model does not grow beyond two million nodes.
+//         itself, and what all calls become stays within a limit.
 #include <set>
 
 #include <fmt/format.h>
@@ -18,7 +18,10 @@ namespace {
 using ir::GraphId;
 using ir::NodeId;
 
-constexpr uint64_t kMostNodes = 2'000'000;
+constexpr uint64_t kUncountable = uint64_t{1} << 62;
+
+// That all calls may become.
+uint64_t most_nodes(const ir::Model& model) { return 200'000 + 20 * uint64_t{model.node_slots()}; }
 
 // The nodes of a graph and of all bodies below it.
 std::vector<NodeId> all_nodes(const ir::Model& model, GraphId graph) {
@@ -44,7 +47,7 @@ struct Size {
 
 class Inliner {
  public:
-  explicit Inliner(PassRun& run) : run_(run), splicer_(run) {}
+  explicit Inliner(PassRun& run) : run_(run), splicer_(run), most_nodes_(most_nodes(run.model())) {}
   void run();
 
  private:
@@ -66,6 +69,7 @@ class Inliner {
   Splicer splicer_;
   std::map<Function, Size> sizes_;
   std::map<Function, std::string> version_refusals_;
+  const uint64_t most_nodes_;
   uint64_t grown_ = 0;
 };
 
@@ -98,7 +102,7 @@ void Inliner::measure(Function root) {
       own.is_recursive = true;
       frame.callees.pop_back();
     } else if (const auto known = sizes_.find(callee); known != sizes_.end()) {
-      own.nodes = std::min(kMostNodes + 1, own.nodes + known->second.nodes);
+      own.nodes = std::min(kUncountable, own.nodes + known->second.nodes);
       own.is_recursive = own.is_recursive || known->second.is_recursive;
       frame.callees.pop_back();
     } else {
@@ -128,8 +132,9 @@ std::string Inliner::refusal(NodeId call, const ir::Function& function) {
   measure(&function);
   const Size& size = sizes_.at(&function);
   if (size.is_recursive) return "the function calls itself";
-  if (grown_ + size.nodes > kMostNodes) {
-    return fmt::format("the model would grow by more than {} nodes", kMostNodes);
+  if (grown_ + size.nodes > most_nodes_) {
+    return fmt::format("it stands for {}{} nodes, {} of {} are left", size.nodes < kUncountable ? "" : "more than ",
+                       size.nodes, most_nodes_ - std::min(grown_, most_nodes_), most_nodes_);
   }
   const auto [versions, is_new] = version_refusals_.try_emplace(&function);
   if (is_new) versions->second = version_refusal(function);

@@ -63,13 +63,15 @@ class Unrolling {
 bool Unrolling::is_allowed(const UnrollPlan& plan) {
   const UnrollOptions& limits = run_.options().unroll;
   const auto count = static_cast<uint64_t>(std::max<int64_t>(plan.iterations, 0));
-  const uint64_t nodes = count <= limits.most_iterations ? count * nodes_in(run_.model(), plan.body) : 0;
+  const uint64_t nodes = count <= limits.most_iterations ? count * nodes_made(run_.model(), plan) : 0;
   std::string refusal = unroll_refusal(run_.model(), plan);
   if (count == 0) refusal = "it has no iterations";
   if (count > limits.most_iterations) {
     refusal = fmt::format("it has {} iterations, the limit is {}", count, limits.most_iterations);
   }
-  if (nodes > nodes_left_) refusal = "unrolling would make more nodes than the limit";
+  if (nodes > nodes_left_) {
+    refusal = fmt::format("unrolling would make {} nodes, {} of {} are left", nodes, nodes_left_, limits.most_nodes);
+  }
   if (!refusal.empty()) run_.skip(plan.node, refusal);
   if (refusal.empty()) nodes_left_ -= nodes;
   return refusal.empty();

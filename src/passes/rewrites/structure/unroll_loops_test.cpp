@@ -75,6 +75,21 @@ TEST(UnrollLoops, leaves_what_decides_itself) {
             0u);
 }
 
+// Each level takes its name from the one around it.
+TEST(UnrollLoops, names_do_not_grow_without_end) {
+  std::string text = "e0 = Neg(a0)";
+  for (int i = 0; i < 16; ++i) {
+    text = fmt::format(
+        "e{1} = Loop(n, , a{1}) <body = b (int64 i{0}, bool c{0}, float[1] a{0}) => (bool c{0}, float[1] e{0}) {{ {2} "
+        "}}>",
+        i, i + 1, text);
+  }
+  const Rewritten outcome =
+      rewritten(kPass, fmt::format("g (float[1] a16) => (float[1] e16) <int64 n = {{1}}> {{ {} }}", text));
+  EXPECT_EQ(outcome.nodes.find("Loop"), std::string::npos);
+  EXPECT_LT(outcome.text.size(), 16U * 16U * 500U);
+}
+
 TEST(UnrollLoops, keeps_to_its_limits) {
   const auto loop = [](int count) {
     return fmt::format(
@@ -86,7 +101,7 @@ TEST(UnrollLoops, keeps_to_its_limits) {
   EXPECT_EQ(skipped(loop(0)), "it has no iterations");
   Options options;
   options.unroll.most_nodes = 4;
-  EXPECT_EQ(skipped(loop(5), options), "unrolling would make more nodes than the limit");
+  EXPECT_EQ(skipped(loop(5), options), "unrolling would make 5 nodes, 4 of 4 are left");
 }
 
 }  // namespace
