@@ -148,8 +148,8 @@ TEST_F(External, data_goes_along_to_another_folder) {
 TEST_F(External, data_of_another_folder_goes_along) {
   fs::create_directory(folder_.path() / "data");
   folder_.put("data/d.bin", "fedcba98");
-  const fs::path path = folder_.put("m.onnx", model(graph({}).message(5, external_tensor("W", {{"location", "d.bin"}})))
-                                                  .bytes());
+  const fs::path path =
+      folder_.put("m.onnx", model(graph({}).message(5, external_tensor("W", {{"location", "d.bin"}}))).bytes());
   LoadOptions options;
   options.external_folder = folder_.path() / "data";
   Diagnostics findings;

@@ -83,6 +83,13 @@ class Downstream {
   std::vector<ValueId> pending_;
 };
 
+bool is_complete(ir::Model& model, ValueId value) {
+  const ir::TypeId id = known_type(model, value);
+  if (!id) return false;
+  const ir::Type& type = model[id];
+  return type.kind != ir::TypeKind::tensor || (type.ranked && type.dtype != tensor::DType::undefined);
+}
+
 }  // namespace
 
 ir::TypeId known_type(ir::Model& model, ValueId id) {
@@ -112,6 +119,19 @@ ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId 
     check_shape(model, boundary, type, known, findings);
   }
   return model.types().intern(std::move(type));
+}
+
+void complete_outputs(ir::Model& model) {
+  if (!model[model[model.main_graph()].outputs_node].dirty) return;
+  ir::Edit edit(model);
+  std::optional<ops::Inference> inference;
+  for (const ir::Use& use : model.outputs(model.main_graph())) {
+    if (!use.value) continue;
+    if (!model[use.value].type && model[use.value].constant) edit.set_type(use.value, known_type(model, use.value));
+    if (is_complete(model, use.value)) continue;
+    if (!inference) inference.emplace(model).run();
+    inference->write(edit, use.value);
+  }
 }
 
 void renew_shapes(ir::Model& model, std::vector<ValueId> changed) {

@@ -11,6 +11,10 @@ ir::TypeId known_type(ir::Model& model, ir::ValueId value);
 // that differ are a finding, and the boundary's holds.
 ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId known, Diagnostics& findings);
 
+// Gives the outputs of the main graph, where they were edited, the types and shapes that inference finds and the model
+// does not say: readers of ONNX refuse outputs without them.
+void complete_outputs(ir::Model& model);
+
 // Forgets the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
 // anew.
 void renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);

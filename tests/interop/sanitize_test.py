@@ -124,6 +124,45 @@ class SanitizeTest(unittest.TestCase):
         self.assertEqual([item.name for item in first.graph.output], ["mid"])
         self.assertEqual(len(first.graph.node), 1)
 
+    def test_new_outputs_have_types(self):
+        nodes = [node("Relu", ["x"], ["a"]), node("Transpose", ["a"], ["b"]), node("Reshape", ["b", "s"], ["c"]),
+                 node("Neg", ["c"], ["y"])]
+        model = model_of(nodes, [value("x", (2, "n"))], [value("y", (1, "m"))], [("s", np.array([1, -1], np.int64))])
+        path, out = self.path / "in.onnx", self.path / "out.onnx"
+        onnx.save(model, path)
+        for words in (["surgeon", "sanitize", path, "--outputs", "b", "-o", out],
+                      ["surgeon", "sanitize", path, "--outputs", "mark", "all", "-o", out],
+                      ["run", path, "--ref", "--onnx-outputs", "b", "--save-onnx", out],
+                      ["convert", path, "--onnx-outputs", "c", "-o", out],
+                      ["convert", path, "--onnx-outputs", "b", "--fp-to-fp16", "-o", out],
+                      ["surgeon", "extract", path, "--outputs", "b:float32", "-o", out],
+                      ["surgeon", "prune", path, "--remove-nodes", "n_y", "-o", out],
+                      ["surgeon", "insert", path, "--inputs", "c", "--outputs", "y", "--op", "Exp", "-o", out],
+                      ["surgeon", "insert", path, "--inputs", "y", "--outputs", "y", "--op", "Mine", "--domain", "own",
+                       "-o", out]):
+            self.call(*words)
+            onnx.checker.check_model(str(out), full_check=True)
+            if "Mine" not in words:
+                onnxruntime.InferenceSession(str(out), providers=["CPUExecutionProvider"])
+
+    def test_a_resize_that_rounds_stays_valid(self):
+        x = value("x", (1, 1, 5, 5))
+        for scale in (2.6, 1.4, 0.6, 2.5):  # onnx says 12 for 5 x 2.6, ONNX Runtime 13
+            model = model_of([node("Resize", ["x", "", "s"], ["r"], mode="linear"), node("Relu", ["r"], ["y"])], [x],
+                             [value("y", (1, 1, "h", 5))], [("s", np.array([1, 1, scale, 1], np.float32))])
+            onnx.checker.check_model(model, full_check=True)
+            for words in (["--opset", "21"], ["--opset", "11"], ["--fold-constants"], ["--outputs", "mark", "all"]):
+                after = self.sanitize(model, *words)
+                onnx.checker.check_model(after, full_check=True)
+                self.expect_same(model, after, {"x": np.ones((1, 1, 5, 5), np.float32)})
+
+    def test_masks_of_dropout_stay_true(self):
+        model = model_of([node("Dropout", ["x"], ["y", "mask"])], [value("x", (2,))],
+                         [value("y", (2,)), value("mask", (2,), TensorProto.BOOL)])
+        after = self.sanitize(model, "--opset", "11")
+        onnx.checker.check_model(after, full_check=True)
+        self.expect_same(model, after, {"x": np.ones(2, np.float32)})
+
     def test_sorts(self):
         nodes = [node("Exp", ["a"], ["y"]), node("Relu", ["x"], ["a"])]
         after = self.sanitize(model_of(nodes, [value("x", (2,))], [value("y", (2,))]), "--toposort")
