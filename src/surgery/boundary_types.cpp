@@ -1,5 +1,7 @@
 #include "surgery/boundary_types.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -134,12 +136,13 @@ void complete_outputs(ir::Model& model) {
   }
 }
 
-void renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
   ir::Edit edit(model);
   std::vector<std::pair<ValueId, ir::TypeId>> said;
   for (const ValueId value : changed) said.emplace_back(value, model[value].type);
+  const std::set<ValueId> kept(changed.begin(), changed.end());
   for (const ValueId value : Downstream(model, std::move(changed)).run()) {
-    const ir::TypeId type = model[value].type;
+    const ir::TypeId type = kept.contains(value) ? ir::TypeId{} : model[value].type;
     const bool has_shape = type && model[type].kind == ir::TypeKind::tensor && model[type].ranked;
     if (has_shape) edit.set_type(value, model.types().unranked_tensor(model[type].dtype));
   }
@@ -147,6 +150,7 @@ void renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
   inference.run();
   inference.write(edit);
   for (const auto& [value, type] : said) edit.set_type(value, type);  // open dims stay unnamed
+  return inference.findings();
 }
 
 }  // namespace assay::surgery

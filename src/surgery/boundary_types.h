@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/inference.h"
 #include "surgery/extract.h"
 
 namespace assay::surgery {
@@ -16,7 +17,7 @@ ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId 
 void complete_outputs(ir::Model& model);
 
 // Forgets the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
-// anew.
-void renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
+// anew. Gives what contradicts itself then.
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
 
 }  // namespace assay::surgery
