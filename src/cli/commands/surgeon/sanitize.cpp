@@ -95,7 +95,7 @@ PassRequest folding_request(const Arguments& arguments) {
   }
   if (arguments.has("--fold-size-threshold")) {
     request.options.fold.size_threshold_bytes =
-        parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"));
+        parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"), 0);
   }
   request.options.fold.folds_shapes = !arguments.flag("--no-fold-shapes");
   return request;

@@ -37,7 +37,8 @@ onnx::SaveOptions save_options(const Arguments& arguments, const std::string& pa
   if (!is_external) return options;
   const std::string name = arguments.value("--save-external-data");
   options.external_name = name.empty() ? std::filesystem::path(path).filename().string() + ".data" : name;
-  options.threshold = parse_size("--external-data-size-threshold", arguments.value("--external-data-size-threshold"));
+  options.threshold =
+      parse_size("--external-data-size-threshold", arguments.value("--external-data-size-threshold"), 0);
   options.one_file = !arguments.flag("--no-save-all-tensors-to-one-file");
   return options;
 }
