@@ -296,6 +296,23 @@ class SanitizeTest(unittest.TestCase):
         self.assertTrue((self.path / "w.data").stat().st_size > 0)
         self.expect_same(const_foldable(), after, {"input": np.zeros((1, 3), np.float32)})
 
+    def test_a_threshold_of_zero_leaves_no_weight_inside(self):
+        self.sanitize(const_foldable(), "--save-external-data", "w.data", "--external-data-size-threshold", "0")
+        inside = onnx.load(self.path / "out.onnx", load_external_data=False)
+        self.assertEqual({item.data_location for item in inside.graph.initializer}, {TensorProto.EXTERNAL})
+        onnx.checker.check_model(str(self.path / "out.onnx"))
+        self.assertEqual(len(self.sanitize(bloater(), "--fold-constants", "--fold-size-threshold", "0").graph.node), 1)
+
+    def test_steps_name_nodes(self):
+        weights = [("w", np.ones((2, 3, 1, 1), np.float32)), ("m", np.ones((2, 1, 1), np.float32)),
+                   ("unused", np.ones(2, np.float32))]
+        nodes = [node("Conv", ["x", "w"], ["c"]), node("Mul", ["c", "m"], ["y"])]
+        model = model_of(nodes, [value("x", (1, 3, 4, 4))], [value("y", (1, 2, 4, 4))], weights)
+        after = self.sanitize(model, "--fuse", "--cleanup", "--explain")
+        self.expect_same(model, after, {"x": np.ones((1, 3, 4, 4), np.float32)})
+        self.assertIn("fuse Mul `n_y` into Conv `n_c`", self.log.stdout)
+        self.assertRegex(self.log.stdout, "nothing uses them: .*`unused`")
+
     def test_the_peer_reads_what_we_write(self):
         self.sanitize(shapes_of_transformer(), "--fold-constants")
         done = subprocess.run([PEER, "inspect", "model", self.path / "out.onnx"], capture_output=True, text=True)

@@ -179,7 +179,8 @@ TEST(TensorParallel, attention_of_groups_with_repeated_heads) {
       "int64[4] h = {0, 4, -1, 2}, int64[3] t = {0, 0, 8}, ";
   const std::string nodes =
       "> {" + std::string(kProjections) +
-      "q0 = Reshape(q, s) q1 = Transpose <perm = [0, 2, 1, 3]> (q0) k0 = Reshape(k, g) k1 = Transpose <perm = [0, 2, 1, 3]> (k0) "
+      "q0 = Reshape(q, s) q1 = Transpose <perm = [0, 2, 1, 3]> (q0) k0 = Reshape(k, g) k1 = Transpose <perm = [0, 2, "
+      "1, 3]> (k0) "
       "k2 = Unsqueeze(k1, two) k3 = Expand(k2, e) k4 = Reshape(k3, h) k5 = Transpose <perm = [0, 1, 3, 2]> (k4) "
       "v0 = Reshape(v, g) v1 = Transpose <perm = [0, 2, 1, 3]> (v0) v2 = Unsqueeze(v1, two) v3 = Expand(v2, e) "
       "v4 = Reshape(v3, h) a = MatMul(q1, k5) p = Softmax(a) z = MatMul(p, v4) "

@@ -96,7 +96,8 @@ void sort_graph(PassRun& run, ir::GraphId graph) {
   const ir::Model& model = run.model();
   const std::vector<ir::NodeId> order = Sorter(model).order(graph);
   const size_t first = sorted_count(model, graph, order);
-  if (first == order.size() || !run.rewriter().record("put nodes behind what they need")) return;
+  if (first == order.size()) return;
+  if (!run.rewriter().record("put nodes behind what they need, this one first", order[first])) return;
   // All that follow go to the end one after the other, which takes the same time for each.
   for (size_t i = first; i < order.size(); ++i) run.edit().move_before(order[i], {});
 }
