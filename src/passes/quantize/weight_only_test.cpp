@@ -1,5 +1,6 @@
 #include "passes/quantize/weight_only.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -103,7 +104,7 @@ TEST(WeightOnly, WhatHasNoForm) {
 }
 
 TEST(WeightOnly, RefusesOperatorSetsWithoutIt) {
-  const std::string old = std::string("<ir_version: 8, opset_import: [\"\" : 20]> ") + kProduct;
+  const std::string old = fmt::format("<ir_version: 8, opset_import: [\"\" : 20]> {}", kProduct);
   const auto error = error_of([&] { compress(old, {.bits = 4, .block_size = 32}); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->code(), ErrorCode::unsupported);
