@@ -57,9 +57,9 @@ void fuse(PassRun& run, ir::NodeId node) {
   patch.replace(result(model, node), patch.add({.op = "Conv",
                                                 .operands = {operand(model, model[between].producer, 0), first, second},
                                                 .attributes = {attributes.begin(), attributes.end()}}));
-  patch.remove(model[between].producer);
   patch.remove(node);
-  run.rewriter().commit("fuse {0} into {1}", patch);
+  patch.remove(model[between].producer);
+  run.rewriter().commit("fuse {1} into {0}", patch);
 }
 
 void fuse_bn_conv(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>{"Conv", fuse}}); }
