@@ -50,7 +50,7 @@ def cases() -> list[Case]:
 def model_path(name: str) -> pathlib.Path:
     """The model's file, made if missing and read once, so that it is in the page cache. It is made by another process,
     because the memory of this one would count as that of the programs measured."""
-    synthetic = name in make_synthetic.NODE_COUNTS or name == "external_10gb"
+    synthetic = name in {*make_synthetic.NODE_COUNTS, *make_synthetic.SHUFFLED_COUNTS, "external_10gb"}
     maker = "make_synthetic.py" if synthetic else "make_models.py"
     subprocess.run([sys.executable, ROOT / "bench" / maker, MODELS, name], check=True, stdout=subprocess.DEVNULL)
     path = MODELS / f"{name}.onnx"

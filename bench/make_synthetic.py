@@ -5,9 +5,11 @@
 
 external_10gb: 100 weights of 100 MB in a sparse file beside the model. nodes_*: that many nodes in residual blocks,
 each with a unique name, attributes as exporters write them, small weights, and a value_info for every intermediate tensor.
+shuffled_100k, shuffled_300k, shuffled_1m: a chain of so many nodes in random order.
 """
 
 import pathlib
+import random
 import struct
 import sys
 
@@ -15,6 +17,7 @@ FLOAT, INT64 = 1, 7
 ATTRIBUTE_INT, ATTRIBUTE_INTS = 2, 7
 CHANNELS = 8
 
+SHUFFLED_COUNTS = {"shuffled_100k": 100_000, "shuffled_300k": 300_000, "shuffled_1m": 1_000_000}
 NODE_COUNTS = {"nodes_10k": 10_000, "nodes_100k": 100_000, "nodes_300k": 300_000, "nodes_1m": 1_000_000}
 EXTERNAL_WEIGHTS, EXTERNAL_BYTES = 100, 100_000_000
 
@@ -127,6 +130,15 @@ def write_nodes(path: pathlib.Path, count: int) -> None:
     write_model(path, graph + [value_info(11, "x", IMAGE_TYPE)] + parts.values)
 
 
+def write_shuffled(path: pathlib.Path, count: int) -> None:
+    """A chain whose nodes stand in random order, the same in each run."""
+    vector = tensor_type([4])
+    nodes = [data(1, data(1, f"v{at}") + data(2, f"v{at + 1}") + data(3, f"n{at}") + data(4, "Neg"))
+             for at in range(count)]
+    random.Random(1).shuffle(nodes)
+    write_model(path, [data(2, "main"), *nodes, value_info(11, "v0", vector), value_info(12, f"v{count}", vector)])
+
+
 def external_tensor(index: int) -> bytes:
     entries = {"location": "external_10gb.data", "offset": index * EXTERNAL_BYTES, "length": EXTERNAL_BYTES}
     pairs = b"".join(data(13, data(1, key) + data(2, str(value))) for key, value in entries.items())
@@ -156,6 +168,8 @@ def make(folder: pathlib.Path, name: str) -> pathlib.Path:
         unfinished = path.with_suffix(".unfinished")
         if name == "external_10gb":
             write_external(unfinished)
+        elif name in SHUFFLED_COUNTS:
+            write_shuffled(unfinished, SHUFFLED_COUNTS[name])
         else:
             write_nodes(unfinished, NODE_COUNTS[name])
         unfinished.rename(path)
@@ -163,11 +177,12 @@ def make(folder: pathlib.Path, name: str) -> pathlib.Path:
 
 
 def main() -> int:
-    names = ["external_10gb", *NODE_COUNTS]
+    default = ["external_10gb", *NODE_COUNTS]
+    names = [*default, *SHUFFLED_COUNTS]
     if len(sys.argv) < 2 or set(sys.argv[2:]) - set(names):
         print(f"usage: make_synthetic.py FOLDER [NAME...]; names: {' '.join(names)}", file=sys.stderr)
         return 2
-    for name in sys.argv[2:] or names:
+    for name in sys.argv[2:] or default:
         print(make(pathlib.Path(sys.argv[1]), name))
     return 0
 

@@ -21,11 +21,39 @@ std::string quoted_name(const Model& model, ValueId value) {
   return fmt::format("`{}`", printable(model.text(model[value].name)));
 }
 
-std::string before(const Model& model, const RewriteStep& step) {
-  std::string text = describe_all(model, step.removed);
-  if (step.removed_values > 0) {
-    text += fmt::format("{}{} unused value(s)", text.empty() ? "" : ", ", step.removed_values);
+// The operator with the name of the node, or of its first result.
+std::string short_name(const Model& model, NodeId id) {
+  const Node& node = model[id];
+  const std::string op = printable(model.text(node.op));
+  if (!node.name.empty()) return fmt::format("{} `{}`", op, printable(node.name));
+  for (const ValueId result : node.results) {
+    if (result) return fmt::format("{} of {}", op, quoted_name(model, result));
   }
+  return op;
+}
+
+bool names_nodes(const RewriteStep& step) { return step.reason.find("{0}") != std::string_view::npos; }
+
+std::string filled_reason(const Model& model, const RewriteStep& step) {
+  std::string text(step.reason);
+  for (const size_t i : {0, 1}) {
+    const std::string place = fmt::format("{{{}}}", i);
+    const size_t found = text.find(place);
+    if (found != std::string::npos && i < step.removed.size()) {
+      text.replace(found, place.size(), short_name(model, step.removed[i]));
+    }
+  }
+  return text;
+}
+
+std::string before(const Model& model, const RewriteStep& step) {
+  constexpr size_t kMostNames = 5;
+  std::string text = describe_all(model, step.removed);
+  const size_t count = step.removed_values.size();
+  for (size_t i = 0; i < std::min(count, kMostNames); ++i) {
+    text += (text.empty() ? "" : ", ") + quoted_name(model, step.removed_values[i]);
+  }
+  if (count > kMostNames) text += fmt::format(" and {} more value(s)", count - kMostNames);
   return text.empty() && !step.replaced.empty() ? quoted_name(model, step.replaced.front().first) : text;
 }
 
@@ -220,8 +248,7 @@ bool Rewriter::commit(std::string_view reason, const Patch& patch) {
   for (const NodeId made : made_) edit_.origins().merge(made, patch.removed_);
   for (const NodeId removed : patch.removed_) edit_.erase(removed);
   if (!patch.removed_values_.empty()) edit_.erase(patch.removed_values_);
-  const auto removed_values = static_cast<uint32_t>(patch.removed_values_.size());
-  steps_.push_back({steps_.size() + 1, reason, patch.removed_, made_, removed_values, {}});
+  steps_.push_back({steps_.size() + 1, reason, patch.removed_, made_, patch.removed_values_, {}});
   for (const Patch::Replacement& item : patch.replacements_) {
     steps_.back().replaced.emplace_back(item.old_value, resolve(item.new_value));
   }
@@ -230,7 +257,7 @@ bool Rewriter::commit(std::string_view reason, const Patch& patch) {
 
 bool Rewriter::record(std::string_view reason) {
   if (is_done()) return false;
-  steps_.push_back({steps_.size() + 1, reason, {}, {}, 0, {}});
+  steps_.push_back({steps_.size() + 1, reason, {}, {}, {}, {}});
   return true;
 }
 
@@ -243,10 +270,11 @@ bool Rewriter::record(std::string_view reason, NodeId changed) {
 void Rewriter::record(std::string_view reason, NodeId removed, std::vector<NodeId> added) {
   ASSAY_CHECK(!is_done());
   for (const NodeId node : added) edit_.origins().merge(node, {removed});
-  steps_.push_back({steps_.size() + 1, reason, {removed}, std::move(added), 0, {}});
+  steps_.push_back({steps_.size() + 1, reason, {removed}, std::move(added), {}, {}});
 }
 
 std::string Rewriter::explain(const RewriteStep& step) const {
+  if (names_nodes(step)) return fmt::format("step {}: {}", step.number, filled_reason(model_, step));
   const std::string old = before(model_, step);
   const std::string head = fmt::format("step {}: {}", step.number, step.reason);
   if (step.changed) return fmt::format("{}: {}", head, describe(model_, step.changed));

@@ -86,10 +86,10 @@ class Patch {
 // One applied patch, for explaining and bisecting. Text is made only when it is printed.
 struct RewriteStep {
   uint64_t number;          // from 1
-  std::string_view reason;  // a literal of the pass
+  std::string_view reason;  // of the pass; `{0}` and `{1}` in it are the first removed nodes, by operator and name
   std::vector<NodeId> removed;
   std::vector<NodeId> added;
-  uint32_t removed_values = 0;
+  std::vector<ValueId> removed_values = {};
   std::vector<std::pair<ValueId, ValueId>> replaced = {};  // values, and what stands in their place
   NodeId changed = {};                                     // a node that stays
 };
@@ -122,7 +122,8 @@ class Rewriter {
   Edit& edit() { return edit_; }
 
   const std::vector<RewriteStep>& steps() const { return steps_; }
-  // `step 3: merge Conv and BatchNormalization: node `bn1` … -> node …`
+  // `step 3: fuse BatchNormalization `bn1` into Conv `conv1``; where the reason names no node, they stand behind it:
+  // `step 3: merge two Pads: node … -> node …`
   std::string explain(const RewriteStep& step) const;
 
  private:

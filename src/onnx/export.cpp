@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <list>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/paths.h"
@@ -135,9 +136,33 @@ class ExternalWriter {
   fs::path last_;
 };
 
-bool is_same_folder(const fs::path& a, const fs::path& b) {
+// Without `..` and links, as far as that is there.
+fs::path resolved(const fs::path& path) {
   std::error_code error;
-  return fs::weakly_canonical(a.parent_path() / ".", error) == fs::weakly_canonical(b.parent_path() / ".", error);
+  return fs::weakly_canonical(absolute_path(path), error);
+}
+
+// Where the model's external data lies; nothing for a model that is in no file.
+std::optional<fs::path> external_folder(const ir::Model& model, const SaveOptions& options) {
+  if (!model.source()) return std::nullopt;
+  const fs::path beside = absolute_path(model.source()->path()).parent_path();
+  return resolved(options.external_folder.empty() ? beside : options.external_folder);
+}
+
+// Files with weights are written over in place only: with the model that refers to them.
+void check_overwriting(const ir::Model& model, const fs::path& folder, const fs::path& path, std::string_view data) {
+  const bool is_in_place = resolved(model.source()->path()) == resolved(path);
+  const fs::path written = resolved(path);
+  const fs::path written_data = data.empty() || is_in_place ? fs::path() : resolved(path.parent_path() / data);
+  std::unordered_set<std::string_view> seen;
+  for (uint32_t i = 0; i < model.tensor_slots(); ++i) {
+    const std::string_view location = model[ir::TensorId{i}].external_location;
+    if (location.empty() || !seen.insert(location).second) continue;
+    const fs::path weights = resolved(folder / location);
+    if (weights != written && weights != written_data) continue;
+    fail(ErrorCode::usage, "`{}` would be written over: it holds weights of `{}`; expected another name",
+         printable(weights.filename().string()), printable(model.source()->path().string()));
+  }
 }
 
 void check_placement(const Placement& placement, const fs::path& path) {
@@ -157,14 +182,15 @@ Placement placement_for(const ir::Model& model, const fs::path& path, const Save
   placement.threshold = options.threshold;
   placement.alignment = options.alignment;
   placement.one_file = options.one_file;
-  placement.leaves_folder =
-      !model.source() || !is_same_folder(absolute_path(model.source()->path()), absolute_path(path));
+  const std::optional<fs::path> folder = external_folder(model, options);
+  placement.leaves_folder = folder != resolved(absolute_path(path).parent_path());
   if (options.external_name) {
     placement.external_name =
         options.external_name->empty() ? path.filename().string() + ".data" : *options.external_name;
     check_location(placement.external_name);
   }
   check_placement(placement, path);
+  if (folder) check_overwriting(model, *folder, path, placement.one_file ? placement.external_name : "");
   return placement;
 }
 

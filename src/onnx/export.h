@@ -27,6 +27,8 @@ struct SaveOptions {
   bool one_file = true;
   // A file that would be larger than this gets external data though nobody asked: no reader of ONNX accepts it.
   uint64_t single_file_limit = (uint64_t{1} << 31) - 1;
+  // Where the external data lies that the model was loaded with; empty: beside the file that it came from.
+  std::filesystem::path external_folder;
   Additions additions;
 };
 
@@ -36,7 +38,8 @@ struct SaveReport {
 };
 
 // Writes a model. One that was not edited keeps its bytes; of an edited one, all that was not touched keeps its bytes.
-// Model and data appear under their names only when they are complete.
+// Model and data appear under their names only when they are complete. Error (usage) where one of them would take the
+// place of weights that the model, or the one that it was loaded from, still needs.
 SaveReport save(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options = {});
 
 // The same in two steps, for files that appear together or not at all: written beside their places, then named.

@@ -145,6 +145,35 @@ TEST_F(External, data_goes_along_to_another_folder) {
   EXPECT_NE(other.get("m.onnx").find("kept"), std::string::npos);
 }
 
+TEST_F(External, data_of_another_folder_goes_along) {
+  fs::create_directory(folder_.path() / "data");
+  folder_.put("data/d.bin", "fedcba98");
+  const fs::path path =
+      folder_.put("m.onnx", model(graph({}).message(5, external_tensor("W", {{"location", "d.bin"}}))).bytes());
+  LoadOptions options;
+  options.external_folder = folder_.path() / "data";
+  Diagnostics findings;
+  const ir::Model loaded = load(path, options, findings);
+  SaveOptions saving;
+  saving.external_folder = options.external_folder;
+  save(loaded, folder_.path() / "out.onnx", saving);
+  EXPECT_EQ(text(reload("out.onnx")[ir::TensorId{0}].tensor), "fedcba98");
+  save(loaded, folder_.path() / "data" / "out.onnx", saving);
+  EXPECT_EQ(reload("data/out.onnx")[ir::TensorId{0}].external_location, "d.bin");
+}
+
+TEST_F(External, weights_that_are_needed_are_not_written_over) {
+  const ir::Model loaded = load_model(external_tensor("W", {{"location", "w.bin"}}));
+  EXPECT_EQ(error_of([&] { save(loaded, folder_.path() / "w.bin"); })->code(), ErrorCode::usage);
+  SaveOptions options;
+  options.external_name = "w.bin";
+  options.threshold = 0;
+  EXPECT_EQ(error_of([&] { save(loaded, folder_.path() / "other.onnx", options); })->code(), ErrorCode::usage);
+  EXPECT_EQ(folder_.get("w.bin"), "0123456789abcdef");
+  save(loaded, folder_.path() / "m.onnx", options);  // in place
+  EXPECT_EQ(text(reload("m.onnx")[ir::TensorId{0}].tensor), "01234567");
+}
+
 TEST_F(External, writes_aligned_and_leaves_small_tensors_inside) {
   const ir::Model loaded = with_sizes({100, 5000, 10, 3000});
   SaveOptions options;

@@ -116,13 +116,16 @@ Dim Inference::macs(ir::NodeId node) const {
 }
 
 void Inference::write(ir::Edit& edit) {
-  for (uint32_t i = 0; i < types_.size(); ++i) {
-    const ir::Value& value = model_[ir::ValueId{i}];
-    const bool is_interface = value.kind == ir::ValueKind::input && value.graph == model_.main_graph();
-    if (!value.alive || !types_[i].known || value.kind == ir::ValueKind::initializer || is_interface) continue;
-    const ir::TypeId type = to_ir(types_[i]);
-    if (type.valid() && type != value.type) edit.set_type(ir::ValueId{i}, type);
-  }
+  for (uint32_t i = 0; i < types_.size(); ++i) write(edit, ir::ValueId{i});
+}
+
+void Inference::write(ir::Edit& edit, ir::ValueId id) {
+  const ir::Value& value = model_[id];
+  const Type& found = types_[id.index];
+  const bool is_interface = value.kind == ir::ValueKind::input && value.graph == model_.main_graph();
+  if (!value.alive || !found.known || value.kind == ir::ValueKind::initializer || is_interface) return;
+  const ir::TypeId type = to_ir(found);
+  if (type.valid() && type != value.type) edit.set_type(id, type);
 }
 
 std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> inputs) {

@@ -48,6 +48,8 @@ class Inference final : private BodyInference, private Runner, private Budget {
   bool is_data_size(const Dim& dim) const;
   // Writes what was found into the model, as types of its values; those of its inputs stay as they are.
   void write(ir::Edit& edit);
+  // The same of one value.
+  void write(ir::Edit& edit, ir::ValueId value);
 
  private:
   std::vector<Type> infer(ir::GraphId body, std::span<const Type> inputs) override;

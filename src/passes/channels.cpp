@@ -209,7 +209,7 @@ void fold_behind(PassRun& run, const Weighted& weighted, NodeId behind, const Ch
   patch.replace(result(model, behind), merged);
   patch.remove(behind);
   patch.remove(weighted.node);
-  run.rewriter().commit("merge into the weights before", patch);
+  run.rewriter().commit("fuse {0} into {1}", patch);
 }
 
 }  // namespace assay::passes

@@ -1,5 +1,7 @@
 #include "report/text_model.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -161,7 +163,7 @@ void TextModelListing::weights(const results::GraphListing& graph) {
 }
 
 void TextModelListing::begin_node(const results::NodeListing& node) {
-  nodes_.push_back({node.name.empty() ? "" : printable(node.name) + ".", false});
+  nodes_.push_back({node.name.empty() ? "" : printable(node.name) + ".", false, node.op == "Cast"});
   line(fmt::format("Node {:<4} | {} [Op: {}]", node.index, printable(node.name), printable(node.op)));
   const std::string inputs = tensors_text(node.inputs, true);
   const std::string outputs = " -> " + tensors_text(node.outputs, true);
@@ -187,6 +189,10 @@ void TextModelListing::attribute(const results::AttributeListing& attribute) {
 
 std::string TextModelListing::attribute_text(const results::AttributeListing& attribute) const {
   if (!attribute.reference.empty()) return "@" + printable(attribute.reference);
+  const int64_t* number = std::get_if<int64_t>(&attribute.value);
+  if (number && nodes_.back().is_cast && attribute.name == "to" && std::in_range<int32_t>(*number)) {
+    return tensor::name(static_cast<tensor::DType>(*number));
+  }
   const auto* tensors = std::get_if<std::vector<const tensor::Tensor*>>(&attribute.value);
   if (!tensors) return std::visit(ValuePrinter(), attribute.value);
   std::string text;

@@ -50,6 +50,7 @@ class TextModelListing : public results::ModelListingSink {
   struct NodeContext {
     std::string prefix;
     bool has_attributes = false;
+    bool is_cast = false;
   };
   std::vector<NodeContext> nodes_;
   size_t indent_ = 0;

@@ -1,5 +1,7 @@
 #include "surgery/boundary_types.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -83,6 +85,13 @@ class Downstream {
   std::vector<ValueId> pending_;
 };
 
+bool is_complete(ir::Model& model, ValueId value) {
+  const ir::TypeId id = known_type(model, value);
+  if (!id) return false;
+  const ir::Type& type = model[id];
+  return type.kind != ir::TypeKind::tensor || (type.ranked && type.dtype != tensor::DType::undefined);
+}
+
 }  // namespace
 
 ir::TypeId known_type(ir::Model& model, ValueId id) {
@@ -114,12 +123,26 @@ ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId 
   return model.types().intern(std::move(type));
 }
 
-void renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
+void complete_outputs(ir::Model& model) {
+  if (!model[model[model.main_graph()].outputs_node].dirty) return;
+  ir::Edit edit(model);
+  std::optional<ops::Inference> inference;
+  for (const ir::Use& use : model.outputs(model.main_graph())) {
+    if (!use.value) continue;
+    if (!model[use.value].type && model[use.value].constant) edit.set_type(use.value, known_type(model, use.value));
+    if (is_complete(model, use.value)) continue;
+    if (!inference) inference.emplace(model).run();
+    inference->write(edit, use.value);
+  }
+}
+
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
   ir::Edit edit(model);
   std::vector<std::pair<ValueId, ir::TypeId>> said;
   for (const ValueId value : changed) said.emplace_back(value, model[value].type);
+  const std::set<ValueId> kept(changed.begin(), changed.end());
   for (const ValueId value : Downstream(model, std::move(changed)).run()) {
-    const ir::TypeId type = model[value].type;
+    const ir::TypeId type = kept.contains(value) ? ir::TypeId{} : model[value].type;
     const bool has_shape = type && model[type].kind == ir::TypeKind::tensor && model[type].ranked;
     if (has_shape) edit.set_type(value, model.types().unranked_tensor(model[type].dtype));
   }
@@ -127,6 +150,7 @@ void renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
   inference.run();
   inference.write(edit);
   for (const auto& [value, type] : said) edit.set_type(value, type);  // open dims stay unnamed
+  return inference.findings();
 }
 
 }  // namespace assay::surgery

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/inference.h"
 #include "surgery/extract.h"
 
 namespace assay::surgery {
@@ -11,8 +12,12 @@ ir::TypeId known_type(ir::Model& model, ir::ValueId value);
 // that differ are a finding, and the boundary's holds.
 ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId known, Diagnostics& findings);
 
+// Gives the outputs of the main graph, where they were edited, the types and shapes that inference finds and the model
+// does not say: readers of ONNX refuse outputs without them.
+void complete_outputs(ir::Model& model);
+
 // Forgets the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
-// anew.
-void renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
+// anew. Gives what contradicts itself then.
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
 
 }  // namespace assay::surgery

@@ -83,7 +83,8 @@ class Inserter {
     const bool is_own = std::ranges::any_of(model_.functions(), [&](const ir::Function& function) {
       return model_.text(function.domain) == insertion_.domain && model_.text(function.name) == insertion_.op;
     });
-    if (is_own || !schema::newest_version(domain) || schema::is_known_operator(domain, insertion_.op)) return;
+    is_known_ = is_own || schema::is_known_operator(domain, insertion_.op);
+    if (is_known_ || !schema::newest_version(domain)) return;
     findings_.warn("insert", insertion_.op,
                    fmt::format("ONNX has no operator `{}`{}", printable(insertion_.op),
                                domain.empty() ? "" : fmt::format(" in the domain `{}`", domain)));
@@ -179,12 +180,13 @@ class Inserter {
     return name;
   }
 
-  // All uses of the old value but those by the new node; its type goes over without the shape, which the node decides.
+  // All uses of the old value but those by the new node. Its type goes over without the shape, which the node decides;
+  // of a node that nobody knows an output of the graph keeps the shape, as it must have one.
   void take_over(ValueId old, ValueId result) {
     const NodeId node = model_[result].producer;
     if (const ir::TypeId type = model_[old].type) {
-      const bool is_tensor = model_[type].kind == ir::TypeKind::tensor;
-      edit_.set_type(result, is_tensor ? model_.types().unranked_tensor(model_[type].dtype) : type);
+      const bool is_open = model_[type].kind == ir::TypeKind::tensor && (is_known_ || !is_graph_output(old));
+      edit_.set_type(result, is_open ? model_.types().unranked_tensor(model_[type].dtype) : type);
     }
     std::vector<const ir::Use*> moved;
     for (const ir::Use& use : ir::uses(model_, old)) {
@@ -199,6 +201,7 @@ class Inserter {
   Diagnostics& findings_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
+  bool is_known_ = false;  // the operator
   std::vector<NodeId> consumers_;
   NodeId last_producer_;
   NodeId moved_begin_;  // the nodes that moved behind the new one

@@ -124,6 +124,45 @@ class SanitizeTest(unittest.TestCase):
         self.assertEqual([item.name for item in first.graph.output], ["mid"])
         self.assertEqual(len(first.graph.node), 1)
 
+    def test_new_outputs_have_types(self):
+        nodes = [node("Relu", ["x"], ["a"]), node("Transpose", ["a"], ["b"]), node("Reshape", ["b", "s"], ["c"]),
+                 node("Neg", ["c"], ["y"])]
+        model = model_of(nodes, [value("x", (2, "n"))], [value("y", (1, "m"))], [("s", np.array([1, -1], np.int64))])
+        path, out = self.path / "in.onnx", self.path / "out.onnx"
+        onnx.save(model, path)
+        for words in (["surgeon", "sanitize", path, "--outputs", "b", "-o", out],
+                      ["surgeon", "sanitize", path, "--outputs", "mark", "all", "-o", out],
+                      ["run", path, "--ref", "--onnx-outputs", "b", "--save-onnx", out],
+                      ["convert", path, "--onnx-outputs", "c", "-o", out],
+                      ["convert", path, "--onnx-outputs", "b", "--fp-to-fp16", "-o", out],
+                      ["surgeon", "extract", path, "--outputs", "b:float32", "-o", out],
+                      ["surgeon", "prune", path, "--remove-nodes", "n_y", "-o", out],
+                      ["surgeon", "insert", path, "--inputs", "c", "--outputs", "y", "--op", "Exp", "-o", out],
+                      ["surgeon", "insert", path, "--inputs", "y", "--outputs", "y", "--op", "Mine", "--domain", "own",
+                       "-o", out]):
+            self.call(*words)
+            onnx.checker.check_model(str(out), full_check=True)
+            if "Mine" not in words:
+                onnxruntime.InferenceSession(str(out), providers=["CPUExecutionProvider"])
+
+    def test_a_resize_that_rounds_stays_valid(self):
+        x = value("x", (1, 1, 5, 5))
+        for scale in (2.6, 1.4, 0.6, 2.5):  # onnx says 12 for 5 x 2.6, ONNX Runtime 13
+            model = model_of([node("Resize", ["x", "", "s"], ["r"], mode="linear"), node("Relu", ["r"], ["y"])], [x],
+                             [value("y", (1, 1, "h", 5))], [("s", np.array([1, 1, scale, 1], np.float32))])
+            onnx.checker.check_model(model, full_check=True)
+            for words in (["--opset", "21"], ["--opset", "11"], ["--fold-constants"], ["--outputs", "mark", "all"]):
+                after = self.sanitize(model, *words)
+                onnx.checker.check_model(after, full_check=True)
+                self.expect_same(model, after, {"x": np.ones((1, 1, 5, 5), np.float32)})
+
+    def test_masks_of_dropout_stay_true(self):
+        model = model_of([node("Dropout", ["x"], ["y", "mask"])], [value("x", (2,))],
+                         [value("y", (2,)), value("mask", (2,), TensorProto.BOOL)])
+        after = self.sanitize(model, "--opset", "11")
+        onnx.checker.check_model(after, full_check=True)
+        self.expect_same(model, after, {"x": np.ones(2, np.float32)})
+
     def test_sorts(self):
         nodes = [node("Exp", ["a"], ["y"]), node("Relu", ["x"], ["a"])]
         after = self.sanitize(model_of(nodes, [value("x", (2,))], [value("y", (2,))]), "--toposort")
@@ -256,6 +295,23 @@ class SanitizeTest(unittest.TestCase):
                               "--external-data-size-threshold=1")
         self.assertTrue((self.path / "w.data").stat().st_size > 0)
         self.expect_same(const_foldable(), after, {"input": np.zeros((1, 3), np.float32)})
+
+    def test_a_threshold_of_zero_leaves_no_weight_inside(self):
+        self.sanitize(const_foldable(), "--save-external-data", "w.data", "--external-data-size-threshold", "0")
+        inside = onnx.load(self.path / "out.onnx", load_external_data=False)
+        self.assertEqual({item.data_location for item in inside.graph.initializer}, {TensorProto.EXTERNAL})
+        onnx.checker.check_model(str(self.path / "out.onnx"))
+        self.assertEqual(len(self.sanitize(bloater(), "--fold-constants", "--fold-size-threshold", "0").graph.node), 1)
+
+    def test_steps_name_nodes(self):
+        weights = [("w", np.ones((2, 3, 1, 1), np.float32)), ("m", np.ones((2, 1, 1), np.float32)),
+                   ("unused", np.ones(2, np.float32))]
+        nodes = [node("Conv", ["x", "w"], ["c"]), node("Mul", ["c", "m"], ["y"])]
+        model = model_of(nodes, [value("x", (1, 3, 4, 4))], [value("y", (1, 2, 4, 4))], weights)
+        after = self.sanitize(model, "--fuse", "--cleanup", "--explain")
+        self.expect_same(model, after, {"x": np.ones((1, 3, 4, 4), np.float32)})
+        self.assertIn("fuse Mul `n_y` into Conv `n_c`", self.log.stdout)
+        self.assertRegex(self.log.stdout, "nothing uses them: .*`unused`")
 
     def test_the_peer_reads_what_we_write(self):
         self.sanitize(shapes_of_transformer(), "--fold-constants")

@@ -196,6 +196,27 @@ class Surgeon(unittest.TestCase):
         self.assertTrue(is_sparse(numpy_helper.to_array(weight(onnx.load(self.folder / "0.onnx")))))
         self.run_ours()
 
+    def test_weights_of_another_folder_go_along(self):
+        model = identity_identity()
+        model.graph.node.insert(0, helper.make_node("Add", ["X", "w"], ["sum"], "n0"))
+        model.graph.node[1].input[0] = "sum"
+        model.graph.initializer.append(numpy_helper.from_array(random(64, 64), "w"))
+        (self.folder / "data").mkdir()
+        onnx.save(model, self.folder / "data" / "model.onnx", save_as_external_data=True, location="w.bin",
+                  size_threshold=0)
+        expected = run_ok(str(self.folder / "data" / "model.onnx"))[0]
+        (self.folder / "data" / "model.onnx").rename(self.folder / "model.onnx")
+        for words in (["surgeon", "sanitize", "model.onnx"], ["surgeon", "sanitize", "--cleanup", "model.onnx"],
+                      ["surgeon", "extract", "model.onnx", "--outputs", "identity_out_2:auto"],
+                      ["surgeon", "insert", "model.onnx", "--op", "Abs", "--inputs", "X", "--outputs", "X"],
+                      ["surgeon", "prune", "model.onnx"], ["convert", "model.onnx"],
+                      ["run", "model.onnx", "--ref", "--save-onnx"]):
+            out = [] if words[0] == "run" else ["-o"]
+            subprocess.run([PROGRAM, *words, *out, "0.onnx", "--external-data-dir", "data"], cwd=self.folder,
+                           check=True, capture_output=True)
+            onnx.checker.check_model(str(self.folder / "0.onnx"))
+            np.testing.assert_array_equal(self.run_ours()[0], expected, words)
+
     def strip_models(self):
         typed = matmul(random(8, 8))
         typed.graph.initializer[0].CopyFrom(helper.make_tensor("w", TensorProto.FLOAT, [8, 8], random(8, 8).flatten()))

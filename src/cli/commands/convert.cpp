@@ -29,12 +29,6 @@ void set_outputs(const Arguments& arguments, LoadedModel& loaded) {
       .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
 }
 
-void save(const LoadedModel& loaded, const std::string& output, const onnx::SaveOptions& options, Log& log) {
-  log.info("Saving ONNX model to: " + printable(output));
-  const onnx::SaveReport saved = onnx::save(loaded.model, output, options);
-  if (!saved.external_name.empty()) log.info("Weights are in the file beside it: " + printable(saved.external_name));
-}
-
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   results::ConversionReport report;
@@ -59,7 +53,7 @@ int run(const Arguments& arguments, Environment& environment) {
   print_findings(loaded.findings, environment);
   const double convert_seconds = converting.seconds();
   const Stopwatch saving;
-  save(loaded, report.output, options, environment.log);
+  save_model(loaded.model, report.output, options, environment.log);
   report.findings = loaded.findings.all();
   report.timings = {{"load_seconds", loaded.load_seconds},
                     {"convert_seconds", convert_seconds},

@@ -12,6 +12,7 @@
 #include "inspect/model_overview.h"
 #include "report/json_edit.h"
 #include "report/text_model.h"
+#include "surgery/boundary_types.h"
 
 namespace assay::cli {
 namespace {
@@ -60,9 +61,7 @@ void EditJob::skipped(std::string_view action, std::string name, std::string det
 
 int EditJob::save() {
   const Stopwatch saving;
-  log().info("Saving ONNX model to: " + printable(output_));
-  const onnx::SaveReport saved = onnx::save(model(), output_, save_options_);
-  if (!saved.external_name.empty()) log().info("Weights are in the file beside it: " + printable(saved.external_name));
+  save_model(model(), output_, save_options_, log());
   const double save_seconds = saving.seconds();
   print_summary("New Model:");
   return finish(save_seconds);
@@ -76,6 +75,7 @@ int EditJob::save_each(std::span<const std::string> paths, FunctionRef<void(size
   }
   for (size_t i = 0; i < paths.size(); ++i) {
     make(i);
+    surgery::complete_outputs(model());
     log().info("Saving ONNX model to: " + printable(paths[i]));
     save_options_.external_name = std::filesystem::path(paths[i]).filename().string() + ".data";
     pending.emplace_back(model(), paths[i], save_options_);

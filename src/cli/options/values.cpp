@@ -103,7 +103,7 @@ exec::InputShape parse_input_shape(std::string_view option, std::string_view tex
   return shape;
 }
 
-uint64_t parse_size(std::string_view option, std::string_view text) {
+uint64_t parse_size(std::string_view option, std::string_view text, uint64_t least) {
   constexpr std::string_view kUnits = "KMGT";
   std::string_view digits = text;
   if (!digits.empty() && (digits.back() == 'B' || digits.back() == 'b')) digits.remove_suffix(1);
@@ -117,7 +117,7 @@ uint64_t parse_size(std::string_view option, std::string_view text) {
   }
   const double number = parse_number(option, digits);
   const double bytes = number * static_cast<double>(scale);
-  if (!(number > 0) || bytes < 1 || bytes > 9e18) {
+  if (!(bytes >= static_cast<double>(least)) || bytes > 9e18) {
     fail(ErrorCode::usage, "{}: expected a size as 512M or 8G, seen `{}`", option, printable(text));
   }
   return static_cast<uint64_t>(bytes);

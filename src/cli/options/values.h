@@ -30,7 +30,7 @@ double parse_number(std::string_view option, std::string_view text);
 // `name:[1,3,-1]`; a dim that is -1 or a word stays as the model says.
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
 // Bytes: `1000`, `512K`, `1.5G` (binary units).
-uint64_t parse_size(std::string_view option, std::string_view text);
+uint64_t parse_size(std::string_view option, std::string_view text, uint64_t least = 1);
 
 [[noreturn]] void fail_choice(std::string_view option, std::string_view value,
                               std::span<const std::string_view> choices);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/input_data.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/run/pictures.h"
 #include "cli/run/taps.h"
@@ -21,7 +22,6 @@
 #include "inspect/input_roles.h"
 #include "inspect/value_sizes.h"
 #include "ir/edit.h"
-#include "onnx/export.h"
 #include "onnx/load.h"
 #include "passes/precision/convert_floats.h"
 #include "remote/isolated_backend.h"
@@ -206,8 +206,7 @@ class Job {
       ir::Edit(edited.model)
           .set_outputs(edited.model.main_graph(), ir::select_outputs(edited.model, request_.outputs, repeated));
     }
-    log_.info("Saving ONNX model to: " + printable(request_.save_onnx));
-    onnx::save(edited.model, request_.save_onnx, request_.save_onnx_options);
+    cli::save_model(edited.model, request_.save_onnx, request_.save_onnx_options, log_);
   }
 
   void load_results() {

@@ -51,6 +51,7 @@ class GraphExporter {
   void write_outputs(Rope& rope, const Body& body);
   void write_value_infos(Rope& rope, const Body& body);
   void collect_described(const Body& body);
+  void enter_described(ir::ValueId value);
   void write_described_values(Rope& rope, const Body& body, uint32_t number);
   void write_domain(Rope& rope, const Body& body);
   void write_overload(Rope& rope, const Body& body);
@@ -80,6 +81,7 @@ class GraphExporter {
   // While value_infos are written: values still to be described, by the names that the source has for them.
   std::vector<ir::ValueId> by_symbol_;
   std::vector<ir::Symbol> described_;
+  std::vector<ir::ValueId> new_described_;  // results that the source may say nothing of, in order
   int depth_ = 0;
 };
 

@@ -20,7 +20,7 @@ struct Placement {
   bool one_file = true;  // otherwise one file a tensor, named after it
   // Tensors that are only referred to, at no place in particular; whoever reads the model gets them another way.
   std::unordered_set<const ir::TensorEntry*> detached;
-  // The model goes to another folder: what lay in external files must be written anew.
+  // The model goes to another folder than that of its external data: what lay there must be written anew.
   bool leaves_folder = false;
 };
 

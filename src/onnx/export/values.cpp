@@ -41,20 +41,28 @@ void GraphExporter::graph_values(Rope& rope, const Body& body, uint32_t number, 
 
 // Enters the graph's values under the names that the source has for them; new values under names that are free.
 void GraphExporter::collect_described(const Body& body) {
-  const auto enter = [this](ValueId id, bool from_source) {
-    if (!id || (model_[id].source_name != ir::kEmpty) != from_source) return;
-    ValueId& slot = by_symbol_[source_name(id).index];
-    if (slot) return;
-    slot = id;
-    described_.push_back(source_name(id));
+  std::vector<ValueId> new_values;
+  const auto enter = [&](ValueId id) {
+    model_[id].source_name != ir::kEmpty ? enter_described(id) : new_values.push_back(id);
   };
-  for (const bool from_source : {true, false}) {
-    for (const ValueId id : model_[body.id].inputs) enter(id, from_source);
-    for (const ValueId id : model_[body.id].initializers) enter(id, from_source);
-    for (const NodeId node : ir::nodes(model_, body.id)) {
-      for (const ValueId id : model_[node].results) enter(id, from_source);
+  for (const ValueId id : model_[body.id].inputs) enter(id);
+  for (const ValueId id : model_[body.id].initializers) enter(id);
+  for (const NodeId node : ir::nodes(model_, body.id)) {
+    for (const ValueId id : model_[node].results) {
+      if (!id) continue;
+      enter(id);
+      const bool is_new = model_[id].dirty || unclean_nodes_[node.index];
+      if (is_new && model_[id].type) new_described_.push_back(id);
     }
   }
+  for (const ValueId id : new_values) enter_described(id);
+}
+
+void GraphExporter::enter_described(ValueId id) {
+  ValueId& slot = by_symbol_[source_name(id).index];
+  if (slot) return;
+  slot = id;
+  described_.push_back(source_name(id));
 }
 
 void GraphExporter::write_value_infos(Rope& rope, const Body& body) {
@@ -66,15 +74,13 @@ void GraphExporter::write_value_infos(Rope& rope, const Body& body) {
     ValueId& described = by_symbol_[source_name(use.value).index];
     if (described == use.value) described = ValueId{};
   }
-  for (const NodeId node : ir::nodes(model_, body.id)) {
-    for (const ValueId id : model_[node].results) {
-      if (!id || by_symbol_[source_name(id).index] != id) continue;
-      const bool is_new = model_[id].dirty || unclean_nodes_[node.index];
-      if (is_new && model_[id].type) rope.message_field(number, tensors_.value_info(name_of(id), model_[id].type));
-    }
+  for (const ValueId id : new_described_) {
+    if (by_symbol_[source_name(id).index] != id) continue;
+    rope.message_field(number, tensors_.value_info(name_of(id), model_[id].type));
   }
   for (const Symbol name : described_) by_symbol_[name.index] = ValueId{};
   described_.clear();
+  new_described_.clear();
 }
 
 // The value_infos of the source that still hold, in their order; each described value is taken off by_symbol_.

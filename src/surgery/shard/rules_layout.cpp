@@ -25,12 +25,21 @@ void follow_transpose(Region& region, NodeId node, uint32_t, const Split& split)
   region.need(node, 0, before);
 }
 
-// The product of the result's dims behind the split one, and its own.
+// How many of the last dims are the same before and behind; only those behind the split one count.
+int64_t kept_dims(const Region& region, NodeId node, const Split& split) {
+  const ValueId value = region.facts().operand(node, 0);
+  const ValueId result = region.facts().model()[node].results[0];
+  int64_t kept = 0;
+  while (kept + 1 < split.dim && region.facts().is_same_dim(value, result, kept + 1)) ++kept;
+  return kept;
+}
+
+// The product of the result's dims behind the split one, and its own, without those that are kept.
 int64_t period_of(const Region& region, NodeId node, const std::vector<std::optional<int64_t>>& target,
                   const Split& split) {
   const ValueId result = region.facts().model()[node].results[0];
   int64_t period = split.extent;
-  for (int64_t dim = split.dim - 1; dim >= 1; --dim) {
+  for (int64_t dim = split.dim - 1; dim > kept_dims(region, node, split); --dim) {
     std::optional<int64_t> size = region.facts().dim(result, dim);
     const std::optional<int64_t> said = target[target.size() - static_cast<size_t>(dim)];
     if (!size && said && *said > 0) size = said;
@@ -42,11 +51,11 @@ int64_t period_of(const Region& region, NodeId node, const std::vector<std::opti
 }
 
 // The dim of the operand whose equal parts are the same elements.
-Split split_before(const Region& region, NodeId node, int64_t period) {
+Split split_before(const Region& region, NodeId node, int64_t period, int64_t kept) {
   const ShapeFacts& facts = region.facts();
   const ValueId value = facts.operand(node, 0);
   int64_t behind = 1;
-  for (int64_t dim = 1; behind <= period; ++dim) {
+  for (int64_t dim = kept + 1; behind <= period; ++dim) {
     const std::optional<int64_t> size = dim == 1 ? facts.width(value) : facts.dim(value, dim);
     if (!size || *size <= 0 || *size > period / behind) break;
     if (*size * behind == period && *size % region.ranks() == 0) return {.dim = dim, .extent = *size};
@@ -77,13 +86,46 @@ void follow_reshape(Region& region, NodeId node, uint32_t, const Split& split) {
   }
   if (region.facts().attributes(node).integer("allowzero", 0) != 0) refuse(region, node, "takes zeros as sizes");
   const size_t place = target->size() - static_cast<size_t>(split.dim);
-  const Split before = split_before(region, node, period_of(region, node, *target, split));
+  const Split before =
+      split_before(region, node, period_of(region, node, *target, split), kept_dims(region, node, split));
   check_copies(region, node, *target, place, before);
   const std::optional<int64_t> said = (*target)[place];
   if (!said || (*said > 0 && *said != split.extent)) refuse(region, node, "has a target that is not known");
   if (split.groups != 1 && before.extent != split.extent) refuse(region, node, "cuts what stands behind each other");
   region.need(node, 0, {.dim = before.dim, .extent = before.extent, .groups = split.groups});
   if (*said > 0) region.divide_target(node, place);
+}
+
+// New dims of 1 move the split one.
+void follow_unsqueeze(Region& region, NodeId node, uint32_t, const Split& split) {
+  const ShapeFacts& facts = region.facts();
+  std::vector<std::optional<int64_t>> axes;
+  for (const int64_t axis : facts.attributes(node).integers("axes")) axes.emplace_back(axis);
+  if (facts.operand(node, 1)) axes = facts.elements(facts.operand(node, 1)).value_or(axes);
+  const std::optional<int64_t> rank = facts.rank(facts.model()[node].results[0]);
+  Split before = split;
+  for (const std::optional<int64_t>& axis : axes) {
+    if (!axis || (*axis >= 0 && !rank)) refuse(region, node, "has axes that are not known");
+    const int64_t from_end = *axis < 0 ? -*axis : *rank - *axis;
+    if (from_end == split.dim) refuse(region, node, "makes the dim that would be split");
+    if (from_end < split.dim) --before.dim;
+  }
+  if (axes.empty() || before.dim < 1) refuse(region, node, "has axes that are not known");
+  region.need(node, 0, before);
+}
+
+// Repeats along other dims, as of K and V for the heads of Q that share them.
+void follow_expand(Region& region, NodeId node, uint32_t, const Split& split) {
+  const auto target = region.facts().elements(region.facts().operand(node, 1));
+  const int64_t count = target ? static_cast<int64_t>(target->size()) : 0;
+  if (!target) refuse(region, node, "has a target that is not known");
+  if (split.dim <= count) {
+    const size_t place = static_cast<size_t>(count - split.dim);
+    const std::optional<int64_t> said = (*target)[place];
+    if (!said || (*said != 1 && *said != split.extent)) refuse(region, node, "has a target that is not known");
+    if (*said != 1) region.divide_target(node, place);
+  }
+  region.need_broadcast(node, 0, split);
 }
 
 // Attention that is spelled out puts new keys and values behind those of earlier runs, an input of the graph, and gives
@@ -148,7 +190,9 @@ void follow_split(Region& region, NodeId node, uint32_t, const Split& split) {
   region.need(node, 0, split);
 }
 
-constexpr std::array<SplitRule, 5> kRules = {{{"Transpose", "", follow_transpose},
+constexpr std::array<SplitRule, 7> kRules = {{{"Transpose", "", follow_transpose},
+                                              {"Unsqueeze", "", follow_unsqueeze},
+                                              {"Expand", "", follow_expand},
                                               {"Reshape", "", follow_reshape, true},
                                               {"Concat", "", follow_concat},
                                               {"Slice", "", follow_slice},

@@ -34,6 +34,13 @@ std::optional<int64_t> ShapeFacts::dim(ValueId value, int64_t from_end) const {
   return (*dims)[dims->size() - place].number();
 }
 
+bool ShapeFacts::is_same_dim(ValueId a, ValueId b, int64_t from_end) const {
+  const std::optional<ops::Dims>& x = inference_.type(a).dims;
+  const std::optional<ops::Dims>& y = inference_.type(b).dims;
+  const size_t place = static_cast<size_t>(from_end);
+  return x && y && place <= x->size() && place <= y->size() && (*x)[x->size() - place].equals((*y)[y->size() - place]);
+}
+
 // Products give the width of their weights, attention plugins that of Q; all else keeps that of its first operand, or
 // is not asked for.
 std::optional<int64_t> ShapeFacts::width(ValueId value) const {

@@ -50,6 +50,7 @@ class Sharder {
     }
     for (size_t i = 0; i < inputs_.size(); ++i) scatter(inputs_[i], hints_.inputs[i]);
     remove_dead(model_);
+    check_constants();
     renew_shapes(model_, changed_);
     restore_output_types();
     return std::move(done_);
@@ -82,11 +83,75 @@ class Sharder {
         fuse(layer, *hint.replace);
         continue;
       }
+      if (!hint.gather_q) check_masks(layers_[layer.layer]);
       if (hint.gather_q) gather_operand(layer.q, hints_.k_seq_len_idx);
       if (hint.gather_kv) gather_operand(layer.k, hints_.k_seq_len_idx);
       if (hint.gather_kv) gather_operand(layers_[layer.layer].v, hints_.v_seq_len_idx);
       matched_.push_back(layer.q);
     }
+  }
+
+  // A node that masks by place takes a part of Q for its first part, on each device.
+  void check_masks(const AttentionLayer& layer) const {
+    if (!layer.is_attention_op) return;
+    const auto number = [&](std::string_view name, int64_t otherwise) {
+      const ir::Attribute* const found = model_.find_attribute(model_[layer.last], name);
+      return found && found->type() == ir::AttributeType::integer ? found->integer() : otherwise;
+    };
+    const bool has_window = number("left_window_size", -1) >= 0 || number("right_window_size", -1) >= 0;
+    if (number("is_causal", 0) == 0 && !has_window) return;
+    fail(ErrorCode::usage,
+         "{} masks by the places in the sequence, which a device with a part of Q does not know; gather Q too "
+         "(gather_q of hints), or let the model be given the mask",
+         ir::describe(model_, layer.last));
+  }
+
+  // With the shapes that a device has: constants made for the whole sequence do not fit them.
+  void check_constants() {
+    std::vector<ir::TypeId> open;
+    for (size_t i = 0; i < changed_.size(); ++i) {
+      open.push_back(model_[changed_[i]].type);
+      if (local_types_[i]) edit_.set_type(changed_[i], local_types_[i]);
+    }
+    for (const ops::InferenceFinding& fault : renew_shapes(model_, changed_)) {
+      if (fault.code != "shape") continue;
+      const std::string text = fmt::format("{}: {}", ir::describe(model_, fault.node), fault.message);
+      if (reads_constant(fault.node)) {
+        fail(ErrorCode::usage, "the sequence cannot be split: a constant has the length of the whole: {}", text);
+      }
+      if (done_.misfit.empty()) done_.misfit = text;
+    }
+    for (size_t i = 0; i < changed_.size(); ++i) {
+      if (open[i]) edit_.set_type(changed_[i], open[i]);
+    }
+  }
+
+  bool reads_constant(NodeId node) const {
+    return std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
+      if (!use.value) return false;
+      const NodeId producer = model_[use.value].producer;
+      return model_[use.value].constant.valid() || (producer && model_.text(model_[producer].op) == "Constant");
+    });
+  }
+
+  // Of hints that do not say it, two.
+  int64_t device_count() const {
+    const int64_t listed = static_cast<int64_t>(hints_.groups.size());
+    if (hints_.group_size > 0) return hints_.group_size;
+    return listed > 0 ? listed : std::max<int64_t>(hints_.nb_rank, 2);
+  }
+
+  // The type that a collective gives on each device; what is gathered is whole again. Invalid where it is not known.
+  ir::TypeId local_type(ValueId value, std::string_view operation, int64_t index) {
+    const ir::TypeId whole = model_[value].type;
+    if (operation != kReduceScatter || !whole || !model_[whole].ranked) return whole;
+    ir::Type type = model_[whole];
+    if (static_cast<size_t>(index) >= type.dims.size()) return {};
+    ir::DimId& dim = type.dims[static_cast<size_t>(index)];
+    const std::optional<int64_t> size = model_.dims().as_constant(dim);
+    if (size && *size % device_count() != 0) return {};
+    dim = size ? model_.dims().constant(*size / device_count()) : ir::kUnknownDim;
+    return model_.types().intern(std::move(type));
   }
 
   // On purpose, or because it is the K or V of a layer.
@@ -126,6 +191,7 @@ class Sharder {
     const std::string name = printable(model_.text(model_[value].name));
     const int64_t rank = rank_of(value, place, name);
     check_dim(value, place.index, name);
+    if (operation == kReduceScatter) check_length(value, place.index, name);
     nodes_.stand_before(model_[value].producer ? model_[model_[value].producer].next
                                                : model_[model_.main_graph()].first);
     const std::vector<NodeId> readers = readers_of(model_, value);
@@ -138,6 +204,7 @@ class Sharder {
       edit_.set_type(result, model_.types().unranked_tensor(model_[type].dtype));
     }
     changed_.push_back(result);
+    local_types_.push_back(local_type(value, operation, place.index));
     done_.steps.push_back({std::string(operation), name, ""});
   }
 
@@ -170,6 +237,16 @@ class Sharder {
       fail(ErrorCode::shape, "dim {} of `{}` is {}, which {} devices cannot share evenly", index, name, *size,
            hints_.group_size);
     }
+  }
+
+  void check_length(ValueId value, int64_t index, const std::string& name) const {
+    const ir::TypeId type = model_[value].type;
+    if (device_count() < 2 || !type || !model_[type].ranked) return;
+    const std::vector<ir::DimId>& dims = model_[type].dims;
+    if (static_cast<size_t>(index) >= dims.size() || model_.dims().as_constant(dims[static_cast<size_t>(index)]) != 1)
+      return;
+    fail(ErrorCode::shape, "dim {} of `{}` is 1, so it is not that of the sequence; name another with --i-idx", index,
+         name);
   }
 
   ValueId add_swap(ValueId value, int64_t index, int64_t rank) {
@@ -266,6 +343,7 @@ class Sharder {
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name
   std::vector<ValueId> changed_;
+  std::vector<ir::TypeId> local_types_;  // of those
   std::vector<ir::TypeId> output_types_;
   Sharding done_;
 };

@@ -33,6 +33,7 @@ struct ShardStep {
 struct Sharding {
   std::vector<ShardStep> steps;
   std::vector<std::string> unmatched;  // layers of the hints that the model does not have, by their Q
+  std::string misfit;                  // the first node whose operands do not fit each other then; empty: there is none
 };
 
 // Error (usage) for groups, ranks and operators that contradict themselves.

@@ -139,6 +139,46 @@ TEST(Shard, fused_layers_in_a_row) {
             "reduce_scatter reduce_scatter reduce_scatter Attention Attention all_gather");
 }
 
+constexpr std::string_view kStatic = "g (float[8,4] x, float[4,8] k, float[8,4] v) => (float[8,4] o) ";
+
+std::string static_refusal(std::string_view graph) {
+  formats::ShardHints hints;
+  hints.attention_layers = {{.q = "q", .replace = {}}};
+  hints.inputs = {{"x", 0, 2}, {"k", 1, 2}, {"v", 0, 2}};
+  hints.outputs = {{"o", 0, 2}};
+  hints.k_seq_len_idx = 1;
+  ir::Model model = parsed(std::string(kStatic) + std::string(graph));
+  const std::optional<Error> error = error_of([&] { EXPECT_EQ(shard(model, hints).misfit, ""); });
+  return error ? error->line() : "no error";
+}
+
+TEST(Shard, constants_for_the_whole_sequence_are_refused) {
+  const std::string rest = " p = Softmax(t) o = MatMul(p, v) }";
+  EXPECT_EQ(static_refusal("{ q = Neg(x) s = MatMul(q, k) t = Neg(s)" + rest), "no error");
+  EXPECT_EQ(static_refusal("<int64[2] w = {-1, 4}> { q = Reshape(x, w) s = MatMul(q, k) t = Neg(s)" + rest),
+            "no error");
+  const std::string refused = "the sequence cannot be split: a constant has the length of the whole: ";
+  const auto is_refused = [&](std::string_view graph) {
+    const std::string line = static_refusal(graph);
+    return line.starts_with(refused) ? testing::AssertionSuccess() : testing::AssertionFailure() << line;
+  };
+  EXPECT_TRUE(is_refused("<int64[2] w = {8, 4}> { q = Reshape(x, w) s = MatMul(q, k) t = Neg(s)" + rest));
+  EXPECT_TRUE(is_refused("<int64[2] w = {8, 4}> { q = Expand(x, w) s = MatMul(q, k) t = Neg(s)" + rest));
+  EXPECT_TRUE(
+      is_refused("<float[8,1] m = {0, 0, 0, 0, 0, 0, 0, 0}> { q = Neg(x) s = MatMul(q, k) t = Add(s, m)" + rest));
+}
+
+TEST(Shard, causal_nodes_need_all_of_q) {
+  const std::string graph =
+      "<ir_version: 10, opset_import: [\"\" : 23]> g (float[8,2,4,4] q, float[8,2,4,4] k, float[8,2,4,4] v) => "
+      "(float[8,2,4,4] o) { o = Attention <is_causal = 1> (q, k, v) }";
+  HintOptions options;
+  EXPECT_NE(refusal(graph, options).find("masks by the places in the sequence"), std::string::npos);
+  options.layer.gather_q = true;
+  EXPECT_EQ(sharded(graph, options),
+            "reduce_scatter reduce_scatter reduce_scatter all_gather all_gather all_gather Attention");
+}
+
 TEST(Shard, refuses_what_cannot_be_shared) {
   const std::string graph = std::string(kHead) + std::string(kBare);
   HintOptions options;
@@ -149,6 +189,9 @@ TEST(Shard, refuses_what_cannot_be_shared) {
   options.base.groups = {0, 0, 1};
   EXPECT_EQ(refusal(graph, options), "the groups name the device 0 twice");
   options = {};
+  EXPECT_EQ(
+      refusal("g (float[1,8,4] q, float[1,4,8] k, float[1,8,4] v) => (float[1,8,4] o) " + std::string(kBare), options),
+      "dim 0 of `q` is 1, so it is not that of the sequence; name another with --i-idx");
   options.input_index = 3;
   EXPECT_EQ(refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
   ir::Model model = parsed("g (seq(float[4]) x) => (int64 y) {\n  y = SequenceLength(x)\n}");

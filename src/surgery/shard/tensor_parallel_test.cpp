@@ -172,6 +172,24 @@ TEST(TensorParallel, attention_of_single_operators) {
   EXPECT_EQ(done.slices().size(), 4U);
 }
 
+// K and V of two heads are repeated for the four of Q.
+TEST(TensorParallel, attention_of_groups_with_repeated_heads) {
+  const std::string lists =
+      "<int64[4] s = {0, 0, 4, 2}, int64[4] g = {0, 0, 2, 2}, int64[1] two = {2}, int64[5] e = {1, 2, 2, 1, 2}, "
+      "int64[4] h = {0, 4, -1, 2}, int64[3] t = {0, 0, 8}, ";
+  const std::string nodes =
+      "> {" + std::string(kProjections) +
+      "q0 = Reshape(q, s) q1 = Transpose <perm = [0, 2, 1, 3]> (q0) k0 = Reshape(k, g) k1 = Transpose <perm = [0, 2, "
+      "1, 3]> (k0) "
+      "k2 = Unsqueeze(k1, two) k3 = Expand(k2, e) k4 = Reshape(k3, h) k5 = Transpose <perm = [0, 1, 3, 2]> (k4) "
+      "v0 = Reshape(v, g) v1 = Transpose <perm = [0, 2, 1, 3]> (v0) v2 = Unsqueeze(v1, two) v3 = Expand(v2, e) "
+      "v4 = Reshape(v3, h) a = MatMul(q1, k5) p = Softmax(a) z = MatMul(p, v4) "
+      "z1 = Transpose <perm = [0, 2, 1, 3]> (z) z2 = Reshape(z1, t) y = MatMul(z2, wo) }";
+  const Ranks done("g (float[1,3,8] x) => (float[1,3,8] y) " + lists + projections(4) + nodes, 2, 0.1);
+  EXPECT_LT(done.error(), 1e-6);
+  EXPECT_EQ(done.slices().size(), 4U);
+}
+
 TEST(TensorParallel, attention_of_onnx_runtime) {
   const Ranks grouped(
       "g (float[1,3,8] x) => (float[1,3,8] y, float[1,2,3,2] nk, float[1,2,3,2] nv) "

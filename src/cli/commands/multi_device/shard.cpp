@@ -82,6 +82,9 @@ void report(const surgery::Sharding& done, EditJob& job) {
     job.log().warning(fmt::format("no attention layer reads `{}` as Q", printable(q)));
     job.skipped("gather", q, "no attention layer reads it as Q");
   }
+  if (!done.misfit.empty()) {
+    job.log().warning(fmt::format("the model cannot run like that, is the sequence in another dim? {}", done.misfit));
+  }
   job.log().info(fmt::format("Inserted {} collectives and fused nodes", done.steps.size()));
 }
 

@@ -95,7 +95,7 @@ PassRequest folding_request(const Arguments& arguments) {
   }
   if (arguments.has("--fold-size-threshold")) {
     request.options.fold.size_threshold_bytes =
-        parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"));
+        parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"), 0);
   }
   request.options.fold.folds_shapes = !arguments.flag("--no-fold-shapes");
   return request;
@@ -132,6 +132,11 @@ void observe_all_types(const Arguments& arguments, EditJob& job) {
   observe_types(job.loaded(), values, data);
 }
 
+// Whether no pass that is asked for looks at types, so that inference behind them, when nodes are in order, is enough.
+bool only_orders(const PassRequest& request) {
+  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() && !request.options.opset;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const PassRequest request = folding_request(arguments);
   const std::vector<surgery::Boundary> overrides = overrides_of(arguments);
@@ -145,7 +150,8 @@ int run(const Arguments& arguments, Environment& environment) {
   ir::Model& model = job.load();
   const bool observes = arguments.flag("--force-fallback-shape-inference");
   const bool infers = !observes && !arguments.flag("--no-shape-inference");
-  if (infers) infer_shapes(job.loaded());
+  const bool has_edits = !overrides.empty() || arguments.flag("--fp-to-fp16");
+  if (infers && (has_edits || !only_orders(request))) infer_shapes(job.loaded());
   const ir::OutputSelection outputs = parse_outputs(arguments, "");
   if (!outputs.is_empty()) {
     ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));

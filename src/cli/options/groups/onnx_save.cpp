@@ -3,7 +3,9 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/options/values.h"
+#include "surgery/boundary_types.h"
 
 namespace assay::cli {
 
@@ -27,6 +29,7 @@ OptionGroup onnx_save_group() {
 
 onnx::SaveOptions save_options(const Arguments& arguments, const std::string& path) {
   onnx::SaveOptions options;
+  options.external_folder = arguments.value("--external-data-dir");
   const bool is_external = arguments.has("--save-external-data");
   for (const std::string_view dependent : {"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"}) {
     if (arguments.has(dependent) && !is_external) fail(ErrorCode::usage, "{} needs --save-external-data", dependent);
@@ -34,9 +37,17 @@ onnx::SaveOptions save_options(const Arguments& arguments, const std::string& pa
   if (!is_external) return options;
   const std::string name = arguments.value("--save-external-data");
   options.external_name = name.empty() ? std::filesystem::path(path).filename().string() + ".data" : name;
-  options.threshold = parse_size("--external-data-size-threshold", arguments.value("--external-data-size-threshold"));
+  options.threshold =
+      parse_size("--external-data-size-threshold", arguments.value("--external-data-size-threshold"), 0);
   options.one_file = !arguments.flag("--no-save-all-tensors-to-one-file");
   return options;
+}
+
+void save_model(ir::Model& model, const std::string& path, const onnx::SaveOptions& options, Log& log) {
+  log.info("Saving ONNX model to: " + printable(path));
+  surgery::complete_outputs(model);
+  const onnx::SaveReport saved = onnx::save(model, path, options);
+  if (!saved.external_name.empty()) log.info("Weights are in the file beside it: " + printable(saved.external_name));
 }
 
 }  // namespace assay::cli

@@ -17,11 +17,14 @@ void check_scales(const Node& node, const std::vector<double>& scales, size_t ax
 }
 
 // The length of a scaled axis, rounded as float32 is, so that 0.7 * 10 is 7; it decides what shape the result has.
-Dim scaled(const Dim& in, double scale) {
+// Before a run it stays open where onnx, which does not round, says another number: a model must not contradict its
+// checker.
+Dim scaled(const Dim& in, double scale, bool is_run) {
   if (scale == 1) return in;
   const bool is_whole = std::trunc(scale) == scale && scale < 0x1p31;
   if (!in.is_number()) return is_whole ? in * Dim(static_cast<int64_t>(scale)) : Dim();
   const float length = std::floor(static_cast<float>(*in.number()) * static_cast<float>(scale));
+  if (!is_run && length != std::floor(static_cast<double>(*in.number()) * scale)) return {};
   if (length >= 0x1p62F) fail(ErrorCode::shape, "an axis of {} cannot be scaled by {}", in.text(), scale);
   return static_cast<int64_t>(length);
 }
@@ -57,7 +60,7 @@ Dims scaled_dims(const Infer& node, const std::vector<double>& scales, const std
   Dims out = node.dims(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = out[static_cast<size_t>(axes[i])];
-    dim = scaled(dim, scales[i]);
+    dim = scaled(dim, scales[i], node.constant(0) != nullptr);
   }
   return out;
 }

@@ -59,7 +59,7 @@ void fuse(PassRun& run, ir::NodeId node) {
                                                 .attributes = {attributes.begin(), attributes.end()}}));
   patch.remove(node);
   patch.remove(model[between].producer);
-  run.rewriter().commit("merge into the weights behind", patch);
+  run.rewriter().commit("fuse {1} into {0}", patch);
 }
 
 void fuse_bn_conv(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>{"Conv", fuse}}); }

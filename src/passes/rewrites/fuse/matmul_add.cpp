@@ -44,7 +44,7 @@ void fuse(Context& context, ir::NodeId node) {
         patch.add({.op = "Gemm", .operands = {operand(model, matmul, 0), operand(model, matmul, 1), addend}}));
     patch.remove(node);
     patch.remove(matmul);
-    run.rewriter().commit("MatMul and Add are a Gemm", patch);
+    run.rewriter().commit("fuse {0} into {1}, as Gemm", patch);
     return;
   }
 }

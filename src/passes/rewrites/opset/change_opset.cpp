@@ -87,13 +87,18 @@ class Change {
       plan_graph(function.body, schema::imported_version(model_, function.opset_imports));
     }
     if (is_refused_ || !is_needed_) return;
-    if (!run_.rewriter().record("write the model in another version of ai.onnx")) return;
+    if (!record()) return;
     for (Draft& draft : drafts_) draft.apply();
     write_versions();
     run_.forget_callees();
   }
 
  private:
+  // One step, with the first node that changes, if any does.
+  bool record() {
+    static constexpr std::string_view kReason = "write the model in another version of ai.onnx";
+    return drafts_.empty() ? run_.rewriter().record(kReason) : run_.rewriter().record(kReason, drafts_.front().node());
+  }
   bool is_ours(ir::Symbol domain) const { return schema::canonical_domain(model_.text(domain)).empty(); }
   void plan_graph(ir::GraphId graph, int64_t version);
   void plan(ir::NodeId node, int64_t version);

@@ -65,6 +65,13 @@ TEST(ChangeOpset, makes_axes_inputs_and_attributes) {
             "its `axes` is computed, and an attribute in the older version");
 }
 
+TEST(ChangeOpset, a_mask_of_dropout_that_drops_nothing_stays_true) {
+  const std::string used = "g (float[2] x) => (float[2] y, bool[2] m) { y, m = Dropout(x) }";
+  EXPECT_EQ(nodes(13, 11, used), "y, Dropout_opset_1 = Dropout (x); m = Or (Dropout_opset_1, Dropout_opset_0)");
+  EXPECT_NE(changed(13, 11, used).text.find("Dropout_opset_0 = {1}"), std::string::npos) << changed(13, 11, used).text;
+  EXPECT_EQ(nodes(13, 11, "g (float[2] x) => (float[2] y) { y, m = Dropout(x) }"), "y, m = Dropout (x)");
+}
+
 TEST(ChangeOpset, reductions_keep_what_no_axes_mean) {
   EXPECT_EQ(nodes(13, 18, "g (float[2,3] x) => (float[1,1] y) { y = ReduceMax(x) }"), "y = ReduceMax (x)");
   EXPECT_EQ(nodes(13, 18, "g (float[2,3] x) => (float[2,1] y) { y = ReduceMax<axes = [1]>(x) }"),

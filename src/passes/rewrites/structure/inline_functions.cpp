@@ -180,10 +180,14 @@ void Inliner::erase_uncalled() {
   }
   const std::vector<ir::Function>& functions = run_.model().functions();
   std::vector<size_t> uncalled;
+  std::string names;
   for (size_t i = 0; i < functions.size(); ++i) {
-    if (!called.contains(&functions[i])) uncalled.push_back(i);
+    if (called.contains(&functions[i])) continue;
+    uncalled.push_back(i);
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", printable(run_.model().text(functions[i].name)));
   }
-  if (uncalled.empty() || !run_.rewriter().record("remove functions that nothing calls")) return;
+  if (uncalled.empty()) return;
+  if (!run_.rewriter().record(run_.edit().keep("remove functions that nothing calls: " + names))) return;
   run_.edit().erase_functions(uncalled);
   run_.forget_callees();
 }
