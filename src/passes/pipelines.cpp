@@ -12,7 +12,8 @@ constexpr std::string_view kSimplify[] = {
 };
 // Whole Gemms first, which then take in what follows them.
 constexpr std::string_view kFusion[] = {
-    "fuse-conv-arithmetic", "fuse-conv-bn", "fuse-bn-conv", "fuse-matmul-add", "fuse-gemm-bn", "remove-dead",
+    "remove-zero-sums", "fuse-conv-arithmetic", "fuse-conv-bn", "fuse-bn-conv",
+    "fuse-matmul-add",  "fuse-gemm-bn",         "remove-dead",
 };
 
 }  // namespace
