@@ -55,8 +55,7 @@ void guess_loaded(const Tile& tile, uint64_t number, const TileKernels& kernels,
   if (tile.size != kTile) return guess.add(tile, number);
   alignas(64) float codes[kMostSeries][kTile];
   for (size_t s = 0; s < kMostSeries; ++s) kernels.narrow(tile.series[s], codes[s]);
-  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .number = number},
-            [&](size_t series, uint64_t place) { return tile.series[series][place]; });
+  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .number = number}, {.loaded = &tile});
 }
 
 Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGuess& guess) {
@@ -72,7 +71,7 @@ Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGues
       continue;
     }
     if (codes && codes->tile.of[0] != nullptr) {
-      guess.add(codes->tile, [&](size_t series, uint64_t place) { return reader.element(number, series, place); });
+      guess.add(codes->tile, reader.elements_of(number));
     } else if (codes) {
       reader.load(number, *tile);
       guess_loaded(*tile, number, reader.kernels(), guess);

@@ -143,20 +143,10 @@ std::array<bool, kMostSeries> PairReader::exact_codes() const {
   return {is_exact(a_), is_exact(b_), false, false};
 }
 
-double PairReader::element(uint64_t number, size_t series, uint64_t place) const {
-  const double a = elements<float>(a_)[number * kTile + place];
-  const double b = elements<float>(b_)[number * kTile + place];
-  const double difference = std::fabs(a - b);
-  switch (series) {
-    case kSideA:
-      return a;
-    case kSideB:
-      return b;
-    case kAbsolute:
-      return difference;
-    default:
-      return difference == 0 ? 0 : difference / (b == 0 ? bounds_.zero_reference : std::fabs(b));
-  }
+TileElements PairReader::elements_of(uint64_t number) const {
+  return {.a = elements<float>(a_) + number * kTile,
+          .b = elements<float>(b_) + number * kTile,
+          .zero_reference = bounds_.zero_reference};
 }
 
 bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const {

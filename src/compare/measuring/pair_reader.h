@@ -8,9 +8,6 @@
 
 namespace assay::compare {
 
-// The series of two tensors side by side.
-enum PairSeries : size_t { kSideA, kSideB, kAbsolute, kRelative };
-
 // Codes of a tile with the room for those of differences.
 struct PairCodes {
   TileCodes tile;
@@ -33,8 +30,8 @@ class PairReader {
   }
   // The same, and the tile's codes if the tensors are of float32; else `codes` stays without a series.
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const;
-  // What load() gives for an element of a tile whose codes survey() gave.
-  double element(uint64_t number, size_t series, uint64_t place) const;
+  // The elements of a tile whose codes survey() gave.
+  TileElements elements_of(uint64_t number) const;
   // Whether the elements of either side are float32, or narrower.
   std::array<bool, kMostSeries> exact_codes() const;
   // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in

@@ -42,13 +42,31 @@ float code_of(double x) {
   return code == 0 && x != 0 ? std::copysign(std::numeric_limits<float>::denorm_min(), static_cast<float>(x)) : code;
 }
 
+template <typename Fn>
+void for_each_bit(const TileBits& marks, Fn fn) {
+  for (size_t w = 0; w < std::size(marks); ++w) {
+    for (uint64_t bits = marks[w]; bits != 0; bits &= bits - 1) {
+      fn(64 * w + static_cast<uint64_t>(std::countr_zero(bits)));
+    }
+  }
+}
+
 }  // namespace
+
+inline double TileElements::at(size_t series, uint64_t place) const {
+  if (loaded != nullptr) return loaded->series[series][place];
+  if (series == kSideA) return a[place];
+  if (series == kSideB) return b[place];
+  const double difference = std::fabs(double{a[place]} - double{b[place]});
+  if (series == kAbsolute || difference == 0) return difference;
+  return difference / (b[place] == 0 ? zero_reference : std::fabs(double{b[place]}));
+}
 
 QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::vector<double>>& wanted,
                              const std::array<bool, kMostSeries>& is_exact)
     : piece_tiles_(tiles_a_piece(source.tile_count())) {
   if (source.count < kLeastCount) return;
-  const uint64_t wish = std::clamp(source.count / 64, kLeastSample, kMostSample);
+  const uint64_t wish = std::clamp(source.count / 128, kLeastSample, kMostSample);
   std::vector<bool> is_wanted;
   for (const std::vector<double>& of_series : wanted) is_wanted.push_back(!of_series.empty());
   std::vector<Sifted> samples = sample(source, is_wanted, source.count / wish);
@@ -81,26 +99,24 @@ void QuantileGuess::keep(double element, Part& part) const {
     part.is_full = true;
 }
 
-void QuantileGuess::add(const TileCodes& codes, FunctionRef<double(size_t series, uint64_t place)> element) {
-  Piece& piece = piece_of(codes.number);
-  for (size_t s = 0; s < kMostSeries; ++s) {
-    for (size_t t = 0; t < targets_[s].size(); ++t) {
-      const Target& target = targets_[s][t];
-      Part& part = piece[s][t];
-      TileBits inside;
-      const BracketCount count = tile_kernels().front().sieve32(codes.of[s], target.bracket, inside);
-      part.count.below += count.below;
-      part.count.inside += count.inside;
-      const bool is_point = target.low_is_exact && target.bracket.low == target.bracket.high;
-      for (size_t w = 0; w < std::size(inside) && !is_point; ++w) {
-        for (uint64_t bits = inside[w]; bits != 0; bits &= bits - 1) {
-          const uint64_t place = 64 * w + static_cast<uint64_t>(std::countr_zero(bits));
-          if (target.low_is_exact && codes.of[s][place] == target.bracket.low) continue;
-          keep(element(s, place), part);
-        }
-      }
-    }
+void QuantileGuess::sift(const TileCodes& codes, size_t series, const TileElements& elements, Piece& piece) const {
+  for (size_t t = 0; t < targets_[series].size(); ++t) {
+    const Target& target = targets_[series][t];
+    Part& part = piece[series][t];
+    TileBits inside;
+    const BracketCount count = tile_kernels().front().sieve32(codes.of[series], target.bracket, inside);
+    part.count.below += count.below;
+    part.count.inside += count.inside;
+    if (count.inside == 0 || (target.low_is_exact && target.bracket.low == target.bracket.high)) continue;
+    for_each_bit(inside, [&](uint64_t place) {
+      if (target.low_is_exact && codes.of[series][place] == target.bracket.low) return;
+      keep(elements.at(series, place), part);
+    });
   }
+}
+
+void QuantileGuess::add(const TileCodes& codes, const TileElements& elements) {
+  for (size_t s = 0; s < kMostSeries; ++s) sift(codes, s, elements, piece_of(codes.number));
 }
 
 void QuantileGuess::add(const Tile& tile, uint64_t number) {

@@ -15,6 +15,16 @@ struct TileCodes {
   uint64_t number = 0;  // of the tile
 };
 
+// The exact elements of a tile: loaded, or of two float32 tensors, whose differences are computed again.
+struct TileElements {
+  const Tile* loaded = nullptr;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  double zero_reference = 0;
+
+  double at(size_t series, uint64_t place) const;
+};
+
 // Finds quantiles in the pass that sums up: a sample tells between which codes each lies, and whoever goes over the
 // tiles shows them once; what lies between is kept and selected from. Where the sample misled, or too much lay between,
 // nothing is found. The elements that count do not depend on the threads.
@@ -26,8 +36,8 @@ class QuantileGuess {
                 const std::array<bool, kMostSeries>& is_exact);
 
   bool is_empty() const { return pieces_.empty(); }
-  // A full tile; `element` gives the exact value of an element of a series.
-  void add(const TileCodes& codes, FunctionRef<double(size_t series, uint64_t place)> element);
+  // A full tile.
+  void add(const TileCodes& codes, const TileElements& elements);
   // The last tile, if it is not full.
   void add(const Tile& tile, uint64_t number);
   // What was found of what was wanted.
@@ -47,6 +57,7 @@ class QuantileGuess {
   };
   using Piece = std::array<std::vector<Part>, kMostSeries>;
 
+  void sift(const TileCodes& codes, size_t series, const TileElements& elements, Piece& piece) const;
   Piece& piece_of(uint64_t tile) { return pieces_[tile / piece_tiles_]; }
   void keep(double element, Part& part) const;
   double select(size_t series, size_t target, uint64_t kept_count, double place, const BracketCount& sum) const;

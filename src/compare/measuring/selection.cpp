@@ -57,6 +57,33 @@ std::vector<double> numbers_inside(const std::vector<double>& kept, const Bracke
   return inside;
 }
 
+constexpr uint64_t kLongList = uint64_t{1} << 15;
+
+// Drops what a sample says is far from both places, which then are places of what is left.
+void shorten(std::vector<double>& numbers, uint64_t& first, uint64_t& last) {
+  const uint64_t step = numbers.size() / (kLongList / 4);
+  std::vector<double> sample;
+  for (uint64_t i = 0; i < numbers.size(); i += step) sample.push_back(numbers[i]);
+  const auto count = static_cast<double>(sample.size());
+  const double margin = kDeviations * std::sqrt(count) / 2 + 1;
+  const auto at = [&](uint64_t place, double sign) {
+    const double share = static_cast<double>(place) / static_cast<double>(numbers.size());
+    const auto index = static_cast<ptrdiff_t>(std::clamp(share * count + sign * margin, 0.0, count - 1));
+    std::nth_element(sample.begin(), sample.begin() + index, sample.end());
+    return index == 0 && sign < 0                                   ? -kInfinity
+           : index + 1 == static_cast<ptrdiff_t>(count) && sign > 0 ? kInfinity
+                                                                    : sample[static_cast<size_t>(index)];
+  };
+  const Bracket bracket = {at(first, -1), at(last, 1)};
+  uint64_t below = 0;
+  for (const double x : numbers) below += x < bracket.low;
+  std::vector<double> inside = numbers_inside(numbers, bracket);
+  if (first < below || last >= below + inside.size()) return;
+  numbers = std::move(inside);
+  first -= below;
+  last -= below;
+}
+
 // The half of a bracket, which holds the target or not.
 Bracket halve(const Bracket& bracket) {
   const uint64_t low = key_of(bracket.low);
@@ -169,6 +196,7 @@ void find(const TileSource& source, Targets& targets) {
 }  // namespace
 
 std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first, uint64_t last) {
+  if (numbers.size() > kLongList) shorten(numbers, first, last);
   const auto begin = numbers.begin();
   std::nth_element(begin, begin + static_cast<ptrdiff_t>(first), numbers.end());
   const double low = numbers[first];

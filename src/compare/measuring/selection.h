@@ -15,7 +15,7 @@ namespace assay::compare {
 // NaN.
 std::vector<std::vector<double>> quantiles(const TileSource& source, const std::vector<std::vector<double>>& wanted);
 
-// The numbers at two places, `first` and it or the next, of the sorted order. Reorders them.
+// The numbers at two places, `first` and it or the next, of the sorted order. Reorders and shortens them.
 std::pair<double, double> at_places(std::vector<double>& numbers, uint64_t first, uint64_t last);
 // The number `share` of the way from one to the other.
 double interpolate(double low, double high, double share);

@@ -14,6 +14,8 @@
 namespace assay::compare {
 
 inline constexpr size_t kMostSeries = 4;
+// The series of two tensors side by side.
+enum PairSeries : size_t { kSideA, kSideB, kAbsolute, kRelative };
 
 // kTile elements of some series side by side; of the last tile only `size` count, what follows them is 0.
 struct Tile {

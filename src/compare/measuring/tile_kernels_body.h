@@ -194,7 +194,8 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, co
       count_failed(difference, ratio, bounds, failed);
       if constexpr (!std::is_same_v<Codes, NoCodes>) {
         narrow_vector(difference, codes[0] + i + v * kWidth);
-        narrow_apart(ratio, codes[1] + i + v * kWidth);
+        const Vector least = difference == 0 ? Vector{} : Vector{} + std::numeric_limits<float>::denorm_min();
+        narrow_vector(ratio > least ? ratio : least, codes[1] + i + v * kWidth);
       }
     }
   }
