@@ -51,11 +51,13 @@ void add_loaded(const PairReader& reader, uint64_t number, Tile& tile, Sums& sum
 }
 
 // A tile that was not surveyed, or whose codes could not be had with it.
-void guess_loaded(const Tile& tile, uint64_t number, const TileKernels& kernels, QuantileGuess& guess) {
+void guess_loaded(const Tile& tile, uint64_t number, const PairReader& reader, QuantileGuess& guess) {
   if (tile.size != kTile) return guess.add(tile, number);
   alignas(64) float codes[kMostSeries][kTile];
-  for (size_t s = 0; s < kMostSeries; ++s) kernels.narrow(tile.series[s], codes[s]);
-  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .number = number}, {.loaded = &tile});
+  const std::array<bool, kMostSeries> is_exact = reader.exact_codes();
+  for (size_t s = 0; s < kMostSeries; ++s) reader.kernels().narrow(tile.series[s], codes[s]);
+  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .is_exact = is_exact, .number = number},
+            {.loaded = &tile});
 }
 
 Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGuess& guess) {
@@ -67,14 +69,14 @@ Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGues
   for (uint64_t number = begin; number < end; ++number) {
     if (!reader.survey(number, of_tile, max_ulp, codes.get())) {
       add_loaded(reader, number, *tile, sums);
-      if (codes) guess_loaded(*tile, number, reader.kernels(), guess);
+      if (codes) guess_loaded(*tile, number, reader, guess);
       continue;
     }
     if (codes && codes->tile.of[0] != nullptr) {
       guess.add(codes->tile, reader.elements_of(number));
     } else if (codes) {
       reader.load(number, *tile);
-      guess_loaded(*tile, number, reader.kernels(), guess);
+      guess_loaded(*tile, number, reader, guess);
     }
     for (size_t s = 0; s < kMostSeries; ++s) sums.series[s].add(number, of_tile.series[s]);
     add_relation(number, of_tile.relation, sums);

@@ -151,12 +151,13 @@ TileElements PairReader::elements_of(uint64_t number) const {
 
 bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const {
   if (!can_survey(number)) return false;
-  if (codes != nullptr) codes->tile = {.of = {}, .number = number};
+  if (codes != nullptr) codes->tile = {.of = {}, .is_exact = {}, .number = number};
   if (codes != nullptr && is_float32()) {
     const float* const a = elements<float>(a_) + number * kTile;
     const float* const b = elements<float>(b_) + number * kTile;
-    kernels_->survey_codes(a, b, bounds_, sums, {codes->differences[0], codes->differences[1]});
+    const bool is_exact = kernels_->survey_codes(a, b, bounds_, sums, {codes->differences[0], codes->differences[1]});
     codes->tile.of = {a, b, codes->differences[0], codes->differences[1]};
+    codes->tile.is_exact = {true, true, is_exact, false};
   } else {
     survey_tile(number, sums);
   }

@@ -51,6 +51,12 @@ void for_each_bit(const TileBits& marks, Fn fn) {
   }
 }
 
+void drop_equal(const float* codes, float code, TileBits& marks) {
+  TileBits equal;
+  static_cast<void>(tile_kernels().front().sieve32(codes, {code, code}, equal));
+  for (size_t w = 0; w < std::size(marks); ++w) marks[w] &= ~equal[w];
+}
+
 }  // namespace
 
 inline double TileElements::at(size_t series, uint64_t place) const {
@@ -65,7 +71,8 @@ inline double TileElements::at(size_t series, uint64_t place) const {
 QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::vector<double>>& wanted,
                              const std::array<bool, kMostSeries>& is_exact)
     : piece_tiles_(tiles_a_piece(source.tile_count())) {
-  if (source.count < kLeastCount) return;
+  const bool is_wanted_at_all = !std::ranges::all_of(wanted, &std::vector<double>::empty);
+  if (source.count < kLeastCount || !is_wanted_at_all) return;
   const uint64_t wish = std::clamp(source.count / 128, kLeastSample, kMostSample);
   std::vector<bool> is_wanted;
   for (const std::vector<double>& of_series : wanted) is_wanted.push_back(!of_series.empty());
@@ -82,14 +89,16 @@ QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::ve
     for (const size_t i : order) {
       Target& target = targets_[s][i];
       target = {wanted[s][i], propose(kept, wanted[s][i], sorted), false};
-      target.low_is_exact = std::isfinite(target.bracket.low) && (is_exact[s] || target.bracket.low == 0);
+      const bool is_point = target.bracket.low == target.bracket.high;
+      target.low_is_counted = std::isfinite(target.bracket.low) &&
+                              (target.bracket.low == 0 || (is_point && (is_exact[s] || s == kAbsolute)));
     }
   });
   pieces_.resize((source.tile_count() + piece_tiles_ - 1) / piece_tiles_);
   for (Piece& piece : pieces_) {
     for (size_t s = 0; s < kMostSeries; ++s) piece[s].resize(targets_[s].size());
   }
-  most_kept_ = piece_tiles_ * kTile / 8;
+  most_kept_ = piece_tiles_ * kTile / 4;
 }
 
 void QuantileGuess::keep(double element, Part& part) const {
@@ -99,19 +108,33 @@ void QuantileGuess::keep(double element, Part& part) const {
     part.is_full = true;
 }
 
+void QuantileGuess::pack(const float* codes, const TileBits& marks, Part& part) const {
+  if (part.is_full) return;
+  float packed[kPackedRoom];
+  const uint64_t count = tile_kernels().front().pack(codes, marks, packed);
+  part.packed.insert(part.packed.end(), packed, packed + count);
+  part.is_full = part.packed.size() > most_kept_;
+}
+
 void QuantileGuess::sift(const TileCodes& codes, size_t series, const TileElements& elements, Piece& piece) const {
+  const float* const of_series = codes.of[series];
   for (size_t t = 0; t < targets_[series].size(); ++t) {
     const Target& target = targets_[series][t];
     Part& part = piece[series][t];
     TileBits inside;
-    const BracketCount count = tile_kernels().front().sieve32(codes.of[series], target.bracket, inside);
+    const BracketCount count = tile_kernels().front().sieve32(of_series, target.bracket, inside);
     part.count.below += count.below;
     part.count.inside += count.inside;
-    if (count.inside == 0 || (target.low_is_exact && target.bracket.low == target.bracket.high)) continue;
-    for_each_bit(inside, [&](uint64_t place) {
-      if (target.low_is_exact && codes.of[series][place] == target.bracket.low) return;
-      keep(elements.at(series, place), part);
-    });
+    if (count.inside == 0) continue;
+    if (target.bracket.low == target.bracket.high && target.low_is_counted) {
+      part.is_full |= target.bracket.low != 0 && !codes.is_exact[series];
+      continue;
+    }
+    if (target.low_is_counted) drop_equal(of_series, target.bracket.low, inside);
+    if (codes.is_exact[series])
+      pack(of_series, inside, part);
+    else
+      for_each_bit(inside, [&](uint64_t place) { keep(elements.at(series, place), part); });
   }
 }
 
@@ -130,7 +153,10 @@ void QuantileGuess::add(const Tile& tile, uint64_t number) {
         part.count.below += code < target.bracket.low;
         if (!(code >= target.bracket.low && code <= target.bracket.high)) continue;
         ++part.count.inside;
-        if (!target.low_is_exact || code != target.bracket.low) keep(x, part);
+        if (target.low_is_counted && code == target.bracket.low)
+          part.is_full |= static_cast<double>(code) != x;
+        else
+          keep(x, part);
       }
     }
   }
@@ -142,8 +168,9 @@ double QuantileGuess::select(size_t series, size_t target, uint64_t kept_count, 
   std::vector<double> kept;
   kept.reserve(kept_count);
   for (const Piece& piece : pieces_) {
-    const std::vector<double>& more = piece[series][target].kept;
-    kept.insert(kept.end(), more.begin(), more.end());
+    const Part& part = piece[series][target];
+    kept.insert(kept.end(), part.kept.begin(), part.kept.end());
+    kept.insert(kept.end(), part.packed.begin(), part.packed.end());
   }
   const double least = targets_[series][target].bracket.low;
   const uint64_t least_count = sum.inside - kept_count;
@@ -167,7 +194,7 @@ std::optional<double> QuantileGuess::find(size_t series, size_t target, uint64_t
     if (part.is_full) return std::nullopt;
     sum.below += part.count.below;
     sum.inside += part.count.inside;
-    kept_count += part.kept.size();
+    kept_count += part.kept.size() + part.packed.size();
   }
   const double place = targets_[series][target].quantile * (static_cast<double>(count) - 1);
   const uint64_t last = std::min(static_cast<uint64_t>(place) + 1, count - 1);

@@ -12,7 +12,8 @@ namespace assay::compare {
 // have been different.
 struct TileCodes {
   std::array<const float*, kMostSeries> of = {};
-  uint64_t number = 0;  // of the tile
+  std::array<bool, kMostSeries> is_exact = {};  // the codes of a series are its elements
+  uint64_t number = 0;                          // of the tile
 };
 
 // The exact elements of a tile: loaded, or of two float32 tensors, whose differences are computed again.
@@ -47,19 +48,21 @@ class QuantileGuess {
   struct Target {
     double quantile = 0;
     CodeBracket bracket;
-    bool low_is_exact = false;  // all elements of the lowest code are equal, and need not be kept
+    bool low_is_counted = false;  // all elements of the lowest code are equal, and need not be kept
   };
   // What a piece has of one bracket.
   struct Part {
     BracketCount count;
     std::vector<double> kept;
-    bool is_full = false;
+    std::vector<float> packed;  // kept too, where codes are exact
+    bool is_full = false;       // or something about it is not known
   };
   using Piece = std::array<std::vector<Part>, kMostSeries>;
 
   void sift(const TileCodes& codes, size_t series, const TileElements& elements, Piece& piece) const;
   Piece& piece_of(uint64_t tile) { return pieces_[tile / piece_tiles_]; }
   void keep(double element, Part& part) const;
+  void pack(const float* codes, const TileBits& marks, Part& part) const;
   double select(size_t series, size_t target, uint64_t kept_count, double place, const BracketCount& sum) const;
   std::optional<double> find(size_t series, size_t target, uint64_t count) const;
 

@@ -37,10 +37,15 @@ inline uint8_t bits_not_above(const float* x, float bound) {
   for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
   return static_cast<uint8_t>(bits);
 }
+inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
+  uint64_t count = 0;
+  for (uint64_t bits = marks; bits != 0; bits &= bits - 1) to[count++] = x[std::countr_zero(bits)];
+  return count;
+}
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"base", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
-                                  sieve,  sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
+constexpr TileKernels kKernels = {"base", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
+                                  sieve,  sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -62,10 +67,15 @@ ASSAY_KERNEL inline uint8_t bits_of(const float* x, float bound) {
 }
 ASSAY_KERNEL inline uint8_t bits_below(const float* x, float bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
 ASSAY_KERNEL inline uint8_t bits_not_above(const float* x, float bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
+ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
+  uint64_t count = 0;
+  for (uint64_t bits = marks; bits != 0; bits &= bits - 1) to[count++] = x[std::countr_zero(bits)];
+  return count;
+}
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx2", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
-                                  sieve,  sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
+constexpr TileKernels kKernels = {"avx2", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
+                                  sieve,  sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
 }  // namespace avx2
 
 namespace avx512 {
@@ -83,10 +93,20 @@ ASSAY_KERNEL inline uint16_t bits_below(const float* x, float bound) {
 ASSAY_KERNEL inline uint16_t bits_not_above(const float* x, float bound) {
   return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LE_OQ);
 }
+ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
+  uint64_t count = 0;
+  for (; std::popcount(marks) < 6 && marks != 0; marks &= marks - 1) to[count++] = x[std::countr_zero(marks)];
+  for (uint64_t i = 0; i < 64 && marks != 0; i += 16, marks >>= 16) {
+    const auto mask = static_cast<__mmask16>(marks);
+    _mm512_storeu_ps(to + count, _mm512_maskz_compress_ps(mask, _mm512_loadu_ps(x + i)));
+    count += static_cast<uint64_t>(_mm_popcnt_u32(mask));
+  }
+  return count;
+}
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512", widen,   summarize, subtract,   relate, survey32, survey_codes, survey64,
-                                  sieve,    sieve32, narrow,    count_from, ulp64,  ulp32,    ulp16};
+constexpr TileKernels kKernels = {"avx512", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
+                                  sieve,    sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
 }  // namespace avx512
 #endif
 

@@ -9,6 +9,7 @@ namespace assay::compare {
 // so that neither threads nor instruction sets change a bit.
 inline constexpr uint64_t kTile = 512;
 inline constexpr uint64_t kLanes = 8;
+inline constexpr uint64_t kPackedRoom = kTile + 16;
 
 // Of a full tile. `sum` and `squares` are of x - shift, `magnitude` is of |x|; without meaning, but then not finite, if
 // an element is not finite.
@@ -76,13 +77,16 @@ struct TileKernels {
   TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
   // All of the above at once, nothing stored: what they give where every sum is finite. `a`, `b` need no alignment.
   void (*survey32)(const float* a, const float* b, const Bounds& bounds, PairSums& sums);
-  // And the differences as float32; a relative one that is not 0 does not become 0.
-  void (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
+  // And the differences as float32; a relative one that is not 0 does not become 0. Whether the absolute ones needed no
+  // rounding is returned.
+  bool (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
   void (*survey64)(const double* a, const double* b, const Bounds& bounds, PairSums& sums);
   // Counts, and tells which elements are in the bracket.
   BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
   BracketCount (*sieve32)(const float* x, const CodeBracket& bracket, TileBits& inside);
   void (*narrow)(const double* from, float* to);  // rounded; only 0 becomes 0
+  // Puts the marked elements in a row, where there is kPackedRoom; returns how many there are.
+  uint64_t (*pack)(const float* x, const TileBits& marks, float* to);
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
   // The greatest distance of two floating codes, in codes; no NaN among them.

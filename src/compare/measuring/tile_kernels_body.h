@@ -154,6 +154,13 @@ ASSAY_KERNEL inline void narrow_apart(Vector x, float* to) {
   narrow_vector(x, to);
 }
 
+// The marks of 64 elements at a time; behind the last packed one up to a vector may be overwritten.
+ASSAY_KERNEL uint64_t pack(const float* x, const TileBits& marks, float* to) {
+  uint64_t count = 0;
+  for (uint64_t w = 0; w < kTile / 64; ++w) count += pack_vector(x + 64 * w, marks[w], to + count);
+  return count;
+}
+
 ASSAY_KERNEL void narrow(const double* from, float* to) {
   for (uint64_t i = 0; i < kTile; i += kWidth) {
     Vector x;
@@ -162,15 +169,23 @@ ASSAY_KERNEL void narrow(const double* from, float* to) {
   }
 }
 
+// Whether a bit is lost is added to `lost`.
+ASSAY_KERNEL inline void note_rounding(const Vector& x, const float* narrowed, Mask& lost) {
+  Vector back;
+  widen_vector(narrowed, back);
+  lost |= reinterpret_cast<const Mask&>(x) ^ reinterpret_cast<Mask&>(back);
+}
+
 struct NoCodes {};
 using PairCodes = float* const (&)[2];
 
 template <typename Element, typename Codes>
-ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, const Element* b, const Bounds& bounds,
+ASSAY_KERNEL [[gnu::always_inline]] inline bool survey_with(const Element* a, const Element* b, const Bounds& bounds,
                                                             PairSums& sums, Codes codes) {
   LaneSums lanes[4];
   Vector dot[kVectors] = {};
   Mask failed = {};
+  Mask lost = {};
   for (uint64_t i = 0; i < kTile; i += kLanes) {
 #pragma GCC unroll 4
     for (uint64_t v = 0; v < kVectors; ++v) {
@@ -194,6 +209,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, co
       count_failed(difference, ratio, bounds, failed);
       if constexpr (!std::is_same_v<Codes, NoCodes>) {
         narrow_vector(difference, codes[0] + i + v * kWidth);
+        note_rounding(difference, codes[0] + i + v * kWidth, lost);
         const Vector least = difference == 0 ? Vector{} : Vector{} + std::numeric_limits<float>::denorm_min();
         narrow_vector(ratio > least ? ratio : least, codes[1] + i + v * kWidth);
       }
@@ -201,35 +217,37 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, co
   }
   for (uint64_t s = 0; s < 4; ++s) sums.series[s] = finish(lanes[s]);
   sums.relation = finish(failed, dot);
+  uint64_t bits = 0;
+  for (uint64_t lane = 0; lane < kWidth; ++lane) bits |= static_cast<uint64_t>(lost[lane]);
+  return bits == 0;
 }
 
 ASSAY_KERNEL void survey32(const float* a, const float* b, const Bounds& bounds, PairSums& sums) {
-  survey_with(a, b, bounds, sums, NoCodes());
+  static_cast<void>(survey_with(a, b, bounds, sums, NoCodes()));
 }
-ASSAY_KERNEL void survey_codes(const float* a, const float* b, const Bounds& bounds, PairSums& sums, PairCodes codes) {
-  survey_with<float, PairCodes>(a, b, bounds, sums, codes);
+ASSAY_KERNEL bool survey_codes(const float* a, const float* b, const Bounds& bounds, PairSums& sums, PairCodes codes) {
+  return survey_with<float, PairCodes>(a, b, bounds, sums, codes);
 }
 ASSAY_KERNEL void survey64(const double* a, const double* b, const Bounds& bounds, PairSums& sums) {
-  survey_with(a, b, bounds, sums, NoCodes());
+  static_cast<void>(survey_with(a, b, bounds, sums, NoCodes()));
 }
 
+// Words are put together in registers: to store their parts and load the whole would wait for the stores.
 template <typename Element, typename Range>
 ASSAY_KERNEL [[gnu::always_inline]] inline BracketCount sieve_as(const Element* x, const Range& bracket,
                                                                  TileBits& inside) {
-  using Bits = decltype(bits_below(x, bracket.low));
-  constexpr uint64_t kBits = 8 * sizeof(Bits);
-  Bits below[kTile / kBits], not_above[kTile / kBits];
-  for (uint64_t i = 0; i < kTile; i += kBits) {
-    below[i / kBits] = bits_below(x + i, bracket.low);
-    not_above[i / kBits] = bits_not_above(x + i, bracket.high);
-  }
-  TileBits below_bits;
-  memcpy(below_bits, below, sizeof below);
-  memcpy(inside, not_above, sizeof not_above);
+  constexpr uint64_t kBits = 8 * sizeof(bits_below(x, bracket.low));
   BracketCount count;
   for (uint64_t w = 0; w < kTile / 64; ++w) {
-    inside[w] &= ~below_bits[w];
-    count.below += static_cast<uint64_t>(std::popcount(below_bits[w]));
+    uint64_t below = 0;
+    uint64_t not_above = 0;
+#pragma GCC unroll 8
+    for (uint64_t i = 0; i < 64; i += kBits) {
+      below |= uint64_t{bits_below(x + 64 * w + i, bracket.low)} << i;
+      not_above |= uint64_t{bits_not_above(x + 64 * w + i, bracket.high)} << i;
+    }
+    inside[w] = not_above & ~below;
+    count.below += static_cast<uint64_t>(std::popcount(below));
     count.inside += static_cast<uint64_t>(std::popcount(inside[w]));
   }
   return count;
