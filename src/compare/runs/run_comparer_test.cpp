@@ -38,6 +38,15 @@ TEST(RunComparer, a_difference_beyond_both_tolerances_fails) {
   EXPECT_EQ(pair.iterations[0].outputs[0].metrics->failed_count, 1U);
 }
 
+TEST(RunComparer, empty_sequences_are_equal_to_each_other_only) {
+  const Datum empty = Datum::sequence({});
+  const Datum full = Datum::sequence({floats({1})});
+  EXPECT_EQ(compare({{"s", empty}}, {{"s", empty}}).verdict, results::Verdict::equal);
+  EXPECT_EQ(compare({{"s", empty}}, {{"s", full}}).verdict, results::Verdict::different);
+  EXPECT_EQ(compare({{"s", empty}}, {{"s", floats({1})}}).verdict, results::Verdict::different);
+  EXPECT_EQ(compare({{"s", empty}}, {{"s", Datum()}}).verdict, results::Verdict::different);
+}
+
 TEST(RunComparer, missing_and_extra_outputs_fail) {
   const results::PairComparison pair =
       compare({{"x", floats({1})}, {"gone", floats({1})}}, {{"x", floats({1})}, {"new", floats({1})}});
