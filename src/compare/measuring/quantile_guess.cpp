@@ -51,10 +51,12 @@ void for_each_bit(const TileBits& marks, Fn fn) {
   }
 }
 
-void drop_equal(const float* codes, float code, TileBits& marks) {
+// Takes the marks of elements of that code away and counts them.
+uint64_t take_equal(const float* codes, float code, TileBits& marks) {
   TileBits equal;
-  static_cast<void>(tile_kernels().front().sieve32(codes, {code, code}, equal));
+  const BracketCount count = tile_kernels().front().sieve32(codes, {code, code}, equal);
   for (size_t w = 0; w < std::size(marks); ++w) marks[w] &= ~equal[w];
+  return count.inside;
 }
 
 }  // namespace
@@ -81,24 +83,34 @@ QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::ve
     std::vector<double>& kept = samples[s].kept;
     std::erase_if(kept, [](double x) { return std::isnan(x); });
     if (kept.empty()) return;
-    std::vector<size_t> order(wanted[s].size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](size_t i) { return wanted[s][i]; });
-    targets_[s].resize(order.size());
-    size_t sorted = 0;
-    for (const size_t i : order) {
-      Target& target = targets_[s][i];
-      target = {wanted[s][i], propose(kept, wanted[s][i], sorted), false};
-      const bool is_point = target.bracket.low == target.bracket.high;
-      target.low_is_counted = std::isfinite(target.bracket.low) &&
-                              (target.bracket.low == 0 || (is_point && (is_exact[s] || s == kAbsolute)));
-    }
+    propose(s, kept, wanted[s], is_exact[s] || s == kAbsolute);
   });
   pieces_.resize((source.tile_count() + piece_tiles_ - 1) / piece_tiles_);
   for (Piece& piece : pieces_) {
     for (size_t s = 0; s < kMostSeries; ++s) piece[s].resize(targets_[s].size());
   }
   most_kept_ = piece_tiles_ * kTile / 4;
+}
+
+// `is_exact`: elements are, as a rule, equal to their codes.
+void QuantileGuess::propose(size_t series, std::vector<double>& sample, const std::vector<double>& wanted,
+                            bool is_exact) {
+  std::vector<size_t> order(wanted.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](size_t i) { return wanted[i]; });
+  targets_[series].resize(order.size());
+  size_t sorted = 0;
+  for (const size_t i : order) {
+    Target& target = targets_[series][i];
+    target.quantile = wanted[i];
+    target.bracket = compare::propose(sample, wanted[i], sorted);
+    const auto is_common = [&](float code) {
+      const auto same = std::ranges::count_if(sample, [&](double x) { return code_of(x) == code; });
+      return (is_exact || code == 0) && static_cast<size_t>(same) > sample.size() / 64;
+    };
+    target.counts_low = is_common(target.bracket.low);
+    target.counts_high = target.bracket.low != target.bracket.high && is_common(target.bracket.high);
+  }
 }
 
 void QuantileGuess::keep(double element, Part& part) const {
@@ -126,11 +138,11 @@ void QuantileGuess::sift(const TileCodes& codes, size_t series, const TileElemen
     part.count.below += count.below;
     part.count.inside += count.inside;
     if (count.inside == 0) continue;
-    if (target.bracket.low == target.bracket.high && target.low_is_counted) {
-      part.is_full |= target.bracket.low != 0 && !codes.is_exact[series];
-      continue;
-    }
-    if (target.low_is_counted) drop_equal(of_series, target.bracket.low, inside);
+    if (target.counts_low) part.at_low += take_equal(of_series, target.bracket.low, inside);
+    if (target.counts_high) part.at_high += take_equal(of_series, target.bracket.high, inside);
+    const bool counts_rounded = (target.counts_low && target.bracket.low != 0) || target.counts_high;
+    part.is_full |= counts_rounded && !codes.is_exact[series];
+    if (target.is_point()) continue;
     if (codes.is_exact[series])
       pack(of_series, inside, part);
     else
@@ -153,53 +165,51 @@ void QuantileGuess::add(const Tile& tile, uint64_t number) {
         part.count.below += code < target.bracket.low;
         if (!(code >= target.bracket.low && code <= target.bracket.high)) continue;
         ++part.count.inside;
-        if (target.low_is_counted && code == target.bracket.low)
-          part.is_full |= static_cast<double>(code) != x;
-        else
-          keep(x, part);
+        const bool is_low = target.counts_low && code == target.bracket.low;
+        const bool is_high = !is_low && target.counts_high && code == target.bracket.high;
+        part.at_low += is_low;
+        part.at_high += is_high;
+        part.is_full |= (is_low || is_high) && static_cast<double>(code) != x;
+        if (!is_low && !is_high) keep(x, part);
       }
     }
   }
 }
 
-// Inside a bracket come the elements of an exact lowest code, then those that were kept.
-double QuantileGuess::select(size_t series, size_t target, uint64_t kept_count, double place,
-                             const BracketCount& sum) const {
-  std::vector<double> kept;
-  kept.reserve(kept_count);
-  for (const Piece& piece : pieces_) {
-    const Part& part = piece[series][target];
-    kept.insert(kept.end(), part.kept.begin(), part.kept.end());
-    kept.insert(kept.end(), part.packed.begin(), part.packed.end());
-  }
-  const double least = targets_[series][target].bracket.low;
-  const uint64_t least_count = sum.inside - kept_count;
-  const uint64_t first = static_cast<uint64_t>(place) - sum.below;
-  if (first + 1 < least_count) return least;
-  const double share = place - std::floor(place);
-  if (first < least_count) {
-    const double next = share == 0 || kept.empty() ? least : *std::ranges::min_element(kept);
-    return interpolate(least, next, share);
-  }
-  const uint64_t last = std::min<uint64_t>(first - least_count + 1, kept.size() - 1);
-  const auto [low, high] = at_places(kept, first - least_count, last);
-  return interpolate(low, high, share);
+void QuantileGuess::Part::add(const Part& next) {
+  count.below += next.count.below;
+  count.inside += next.count.inside;
+  at_low += next.at_low;
+  at_high += next.at_high;
+  is_full |= next.is_full;
+  kept.insert(kept.end(), next.kept.begin(), next.kept.end());
+  kept.insert(kept.end(), next.packed.begin(), next.packed.end());
 }
 
+// Inside a bracket come the elements of its lowest code that were counted, those that were kept, those of its highest.
 std::optional<double> QuantileGuess::find(size_t series, size_t target, uint64_t count) const {
-  BracketCount sum;
-  uint64_t kept_count = 0;
+  const Target& wanted = targets_[series][target];
+  Part all;
   for (const Piece& piece : pieces_) {
-    const Part& part = piece[series][target];
-    if (part.is_full) return std::nullopt;
-    sum.below += part.count.below;
-    sum.inside += part.count.inside;
-    kept_count += part.kept.size() + part.packed.size();
+    if (piece[series][target].is_full) return std::nullopt;
+    all.add(piece[series][target]);
   }
-  const double place = targets_[series][target].quantile * (static_cast<double>(count) - 1);
-  const uint64_t last = std::min(static_cast<uint64_t>(place) + 1, count - 1);
-  if (place < static_cast<double>(sum.below) || last >= sum.below + sum.inside) return std::nullopt;
-  return select(series, target, kept_count, place, sum);
+  const double place = wanted.quantile * (static_cast<double>(count) - 1);
+  const uint64_t first = static_cast<uint64_t>(place);
+  const uint64_t last = std::min(first + 1, count - 1);
+  if (first < all.count.below || last >= all.count.below + all.count.inside) return std::nullopt;
+  std::pair<double, double> kept;  // the numbers at the two places, if they were kept
+  const uint64_t begin = all.count.below + all.at_low;
+  const uint64_t end = begin + all.kept.size();
+  const auto is_kept = [&](uint64_t at) { return at >= begin && at < end; };
+  if (is_kept(first) || is_kept(last)) {
+    kept = at_places(all.kept, std::max(first, begin) - begin, std::min(last, end - 1) - begin);
+  }
+  const auto at = [&](uint64_t index, double of_kept) {
+    if (index < begin) return static_cast<double>(wanted.bracket.low);
+    return index < end ? of_kept : static_cast<double>(wanted.bracket.high);
+  };
+  return interpolate(at(first, kept.first), at(last, kept.second), place - std::floor(place));
 }
 
 std::vector<std::vector<std::optional<double>>> QuantileGuess::find(uint64_t count) const {

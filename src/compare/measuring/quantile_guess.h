@@ -48,14 +48,22 @@ class QuantileGuess {
   struct Target {
     double quantile = 0;
     CodeBracket bracket;
-    bool low_is_counted = false;  // all elements of the lowest code are equal, and need not be kept
+    // Many elements have the lowest or the highest code; being equal to it, they are counted and not kept.
+    bool counts_low = false;
+    bool counts_high = false;
+
+    bool is_point() const { return counts_low && bracket.low == bracket.high; }
   };
   // What a piece has of one bracket.
   struct Part {
     BracketCount count;
+    uint64_t at_low = 0;  // of those inside, what is counted
+    uint64_t at_high = 0;
     std::vector<double> kept;
     std::vector<float> packed;  // kept too, where codes are exact
-    bool is_full = false;       // or something about it is not known
+    bool is_full = false;       // or an element is not equal to its code
+
+    void add(const Part& next);
   };
   using Piece = std::array<std::vector<Part>, kMostSeries>;
 
@@ -63,7 +71,7 @@ class QuantileGuess {
   Piece& piece_of(uint64_t tile) { return pieces_[tile / piece_tiles_]; }
   void keep(double element, Part& part) const;
   void pack(const float* codes, const TileBits& marks, Part& part) const;
-  double select(size_t series, size_t target, uint64_t kept_count, double place, const BracketCount& sum) const;
+  void propose(size_t series, std::vector<double>& sample, const std::vector<double>& wanted, bool is_exact);
   std::optional<double> find(size_t series, size_t target, uint64_t count) const;
 
   std::array<std::vector<Target>, kMostSeries> targets_;
