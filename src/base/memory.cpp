@@ -99,6 +99,14 @@ uint64_t group_memory_left(const fs::path& mount, std::string_view groups) {
   return least;
 }
 
+void limit_memory(uint64_t bytes) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const uint64_t used = number_behind("/proc/self/status", "VmData").value_or(0) * 1024;
+  limit.rlim_cur = std::min<uint64_t>(limit.rlim_max, used + std::min(bytes, UINT64_MAX - used));
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 uint64_t available_memory_bytes() {
   const uint64_t of_groups = group_memory_left("/sys/fs/cgroup", text_of("/proc/self/cgroup"));
   const uint64_t of_process = std::min(resource_left(RLIMIT_AS, "VmSize"), resource_left(RLIMIT_DATA, "VmData"));

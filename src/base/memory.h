@@ -14,4 +14,7 @@ uint64_t available_memory_bytes();
 // versions; UINT64_MAX where nothing limits them. `mount` is /sys/fs/cgroup.
 uint64_t group_memory_left(const std::filesystem::path& mount, std::string_view groups);
 
+// From here on the process may take so much more; memory that maps files does not count.
+void limit_memory(uint64_t bytes);
+
 }  // namespace assay

@@ -1,6 +1,8 @@
 #include "base/memory.h"
 
 #include <fstream>
+#include <memory>
+#include <new>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -49,6 +51,20 @@ TEST(AvailableMemory, IsWhatTheProcessMayStillTake) {
     const rlimit small = {uint64_t{300} << 20, uint64_t{300} << 20};
     const bool fits = setrlimit(RLIMIT_AS, &limit) == 0 && setrlimit(RLIMIT_DATA, &small) == 0;
     _exit(fits && available_memory_bytes() <= small.rlim_cur ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(LimitMemory, IsOnTopOfWhatIsTaken) {
+  const pid_t child = fork();
+  if (child == 0) {
+    limit_memory(uint64_t{64} << 20);
+    const bool is_less = available_memory_bytes() <= uint64_t{64} << 20;
+    const std::unique_ptr<std::byte[]> small(new (std::nothrow) std::byte[16 << 20]);
+    const std::unique_ptr<std::byte[]> large(new (std::nothrow) std::byte[128 << 20]);
+    _exit(is_less && small && !large ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

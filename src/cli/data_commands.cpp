@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
+#include "cli/options/values.h"
 #include "formats/change.h"
 
 namespace assay::cli {
@@ -77,6 +79,19 @@ OptionGroup data_change_group() {
            .help = "convert all arrays, or those of this name or wildcard, as NumPy's astype does"}}};
 }
 
+OptionGroup data_limits_group() {
+  return {.title = "Limits",
+          .description = "What the command may take",
+          .rows = {{.names = {"--max-memory"},
+                    .metavar = "SIZE",
+                    .help = "most memory, as 512M or 8G, files that are mapped not counted; default: what is "
+                            "available"}}};
+}
+
+void limit_data_memory(const Arguments& arguments) {
+  if (arguments.has("--max-memory")) limit_memory(parse_size("--max-memory", arguments.value("--max-memory")));
+}
+
 OptionRow data_files_positional() {
   return {.names = {"paths"},
           .arity = Arity::one_or_more,
@@ -98,6 +113,7 @@ OptionGroup data_output_group() {
 }
 
 std::vector<formats::DataPart> load_parts(const Arguments& arguments) {
+  limit_data_memory(arguments);
   const formats::DataChanges changes = data_changes(arguments);
   std::vector<formats::DataPart> parts;
   for (const std::string& path : arguments.values("paths")) parts.push_back({path, formats::load_data(path)});

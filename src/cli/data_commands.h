@@ -19,6 +19,11 @@ OptionGroup data_output_group();
 // `--runner`, `--select`, `--drop`, `--rename`, `--cast`
 OptionGroup data_change_group();
 
+// `--max-memory`
+OptionGroup data_limits_group();
+// What data_limits_group() says, for the whole process.
+void limit_data_memory(const Arguments& arguments);
+
 // Loads all files named, and changes what they hold as data_change_group() says.
 std::vector<formats::DataPart> load_parts(const Arguments& arguments);
 // Saves to where `-o` says, in the form that its name says, and says so.

@@ -65,7 +65,7 @@ void reset_signals() {
   }
 }
 
-void limit_memory(uint64_t bytes) {
+void limit_data_segment(uint64_t bytes) {
   rlimit limit = {};
   if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
   if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < bytes) return;
@@ -83,7 +83,7 @@ void limit_memory(uint64_t bytes) {
     worked = worked && dup2(descriptor.number(), target++) >= 0;
   }
   close_range(static_cast<unsigned>(target), ~0u, 0);
-  limit_memory(prepared.max_data_bytes);
+  limit_data_segment(prepared.max_data_bytes);
   sigprocmask(SIG_SETMASK, &prepared.mask, nullptr);
   if (worked) execve(prepared.program.c_str(), prepared.argv.data(), environ);
   prepared.error = errno;

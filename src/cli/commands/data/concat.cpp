@@ -20,7 +20,7 @@ Command command_data_concat() {
               "Reads files that hold all inputs or all outputs and writes one with the iterations of the "
               "first, then those of the second, and so on. Outputs are joined by the runner's name.",
           .positionals = {data_files_positional()},
-          .groups = {logging_group(), data_output_group(), data_change_group()},
+          .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
           .run = run,
           .examples = {"assay data concat a.json b.json -o all.json"}};
 }

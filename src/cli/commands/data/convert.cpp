@@ -19,7 +19,7 @@ Command command_data_convert() {
               "writes the form that the name of the output says. .npz, .npy and .safetensors hold one iteration; they "
               "and .raw know no runners, so of outputs of several runners one must be chosen.",
           .positionals = {{.names = {"paths"}, .help = "file or folder of inputs or outputs", .is_file = true}},
-          .groups = {logging_group(), data_output_group(), data_change_group()},
+          .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
           .run = run,
           .examples = {"assay data convert outputs.json -o outputs.npz"}};
 }

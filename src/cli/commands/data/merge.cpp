@@ -10,7 +10,7 @@ Command command_data_merge() {
               "iteration, the arrays of all files. Of outputs, those of every runner are taken. Where a name stands in "
               "several files, the last one is taken, which a warning says.",
           .positionals = {data_files_positional()},
-          .groups = {logging_group(), data_output_group(), data_change_group()},
+          .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
           .run = run_data_merge,
           .examples = {"assay data merge ids.npy mask.npy -o inputs.npz"}};
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/data_commands.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
@@ -79,6 +80,7 @@ int run_accuracy(const std::string& path, const Arguments& arguments, Environmen
 
 int run(const Arguments& arguments, Environment& environment) {
   const inspect::DataOptions options = data_options(arguments);
+  limit_data_memory(arguments);
   const Stopwatch loading;
   const std::string path = arguments.value("path");
   if (formats::is_accuracy_results(path)) return run_accuracy(path, arguments, environment);
@@ -139,7 +141,7 @@ Command command_inspect_data() {
           "a folder of one JSON file an iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
           "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
-      .groups = {logging_group(), show_group(), json_group()},
+      .groups = {logging_group(), show_group(), json_group(), data_limits_group()},
       .run = run,
       .examples = {"assay inspect data outputs.json --show-values"}};
 }
