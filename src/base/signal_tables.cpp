@@ -2,12 +2,16 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -45,9 +49,44 @@ int claim(Table& table) {
   return -1;
 }
 
-void unlink_temporaries() {
+constexpr int kDeepestFolder = 8;
+
+void empty_folder(int folder, int depth);
+
+void remove_entry(int folder, const char* name, int depth) {
+  if (unlinkat(folder, name, 0) == 0 || errno != EISDIR || depth == kDeepestFolder) return;
+  const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (inner < 0) return;
+  empty_folder(inner, depth + 1);
+  close(inner);
+  unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+// By system calls alone: the library's functions for folders take memory, which a handler must not.
+void empty_folder(int folder, int depth) {
+  struct Entry {  // the kernel's linux_dirent64
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;  // behind it the name
+  };
+  alignas(Entry) char buffer[2048];
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+    if (bytes <= 0) return;
+    for (long at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const Entry*>(buffer + at);
+      const char* const name = buffer + at + offsetof(Entry, type) + 1;
+      const bool is_self = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+      if (!is_self) remove_entry(folder, name, depth);
+      at += entry->size;
+    }
+  }
+}
+
+void remove_temporaries() {
   for (const Temporary& temporary : temporaries) {
-    if (temporary.state.load() == kReady) unlink(temporary.path);
+    if (temporary.state.load() == kReady) remove_entry(AT_FDCWD, temporary.path, 0);
   }
 }
 
@@ -58,7 +97,7 @@ void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDE
 
 // The default action, when the handler that calls this returns.
 void die_of(int signal_number) {
-  unlink_temporaries();
+  remove_temporaries();
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }
@@ -84,12 +123,12 @@ void on_crash(int signal_number, siginfo_t*, void*) {
   say(" crashed: ");
   say(crash_text(signal_number));
   say(" (with `run --isolate` each backend has a process of its own)\n");
-  unlink_temporaries();
+  remove_temporaries();
   _exit(kExitUndecided);
 }
 
 void on_termination(int signal_number) {
-  unlink_temporaries();
+  remove_temporaries();
   _exit(128 + signal_number);
 }
 
@@ -113,7 +152,7 @@ void on_bus_error(int signal_number, siginfo_t* info, void*) {
     say(library);
     say(" has mapped shrank while it was read\n");
   }
-  unlink_temporaries();
+  remove_temporaries();
   _exit(kExitUsage);
 }
 

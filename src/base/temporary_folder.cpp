@@ -7,6 +7,7 @@
 
 #include "base/errno_text.h"
 #include "base/error.h"
+#include "base/signal_tables.h"
 #include "base/text.h"
 
 namespace assay {
@@ -25,9 +26,10 @@ fs::path make_temporary_folder(std::string_view stem) {
   return pattern;
 }
 
-TemporaryFolder::TemporaryFolder() : path_(make_temporary_folder("assay")) {}
+TemporaryFolder::TemporaryFolder() : path_(make_temporary_folder("assay")), slot_(remember_temporary(path_.c_str())) {}
 
 TemporaryFolder::~TemporaryFolder() {
+  forget_temporary(slot_);
   std::error_code error;
   fs::remove_all(path_, error);
 }

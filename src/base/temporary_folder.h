@@ -20,6 +20,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  int slot_;  // among what a signal removes
 };
 
 }  // namespace assay

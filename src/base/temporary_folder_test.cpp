@@ -3,9 +3,14 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace assay {
 namespace {
@@ -25,6 +30,29 @@ TEST(TemporaryFolder, IsPrivateAndGoesWithWhatIsInIt) {
     EXPECT_TRUE(fs::exists(first / "inner" / "file"));
   }
   EXPECT_FALSE(fs::exists(first));
+}
+
+TEST(TemporaryFolder, GoesWhenASignalEndsTheProgram) {
+  const fs::path around = make_temporary_folder("assay_test");  // unlike the class, nothing that the child removes too
+  const fs::path note = around / "note";
+  const pid_t child = fork();
+  if (child == 0) {
+    install_signal_handlers();
+    const TemporaryFolder folder;
+    std::ofstream(note) << folder.path().string();
+    fs::create_directories(folder.path() / "inner" / "deep");
+    for (int i = 0; i < 300; ++i) std::ofstream(folder.path() / "inner" / fmt::format("file {}", i)) << "x";
+    fs::create_directory_symlink(around, folder.path() / "link");
+    raise(SIGTERM);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::string path;
+  std::getline(std::ifstream(note), path);
+  EXPECT_FALSE(path.empty());
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(fs::exists(note));  // what a link leads to stays
+  fs::remove_all(around);
 }
 
 TEST(TemporaryFolder, NeedsAPlace) {

@@ -73,8 +73,9 @@ InputData input_data(const ir::Model& model, const Arguments& arguments, Environ
   InputData data;
   if (const std::optional<remote::ScriptFunction> loader = data_loader(arguments)) {
     Log& log = environment.log;
-    data.host = std::make_unique<remote::PythonHost>(remote::PythonOptions{
-        .search = library_search(arguments), .show = [&log](std::string_view traceback) { log.keep_details(traceback); }});
+    data.host = std::make_unique<remote::PythonHost>(
+        remote::PythonOptions{.search = library_search(arguments),
+                              .show = [&log](std::string_view traceback) { log.keep_details(traceback); }});
     data.source = data.host->data_loader(*loader);
   } else if (arguments.has("--load-inputs")) {
     data.source = exec::saved_source(load_inputs(arguments.values("--load-inputs"), environment.log));

@@ -14,12 +14,13 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  void commit() { is_complete_ = true; }
+  void commit();
 
  private:
   std::filesystem::path path_;
   bool is_made_;
   bool is_complete_ = false;
+  int slot_ = -1;  // among what a signal removes
 };
 
 }  // namespace assay::formats

@@ -45,10 +45,9 @@ SavedRuns load_results(const std::filesystem::path& path);
 // Error (usage) if the form that the name says cannot hold so many runs of so many iterations.
 void check_room(const std::filesystem::path& path, size_t runs, size_t iterations);
 
-// Saves in the form that the name's extension says: .npz, .npy, .safetensors, a path that ends in `/`, names a folder, or has no
-// extension
-// (one JSON file an iteration), `.raw` (a folder of raw arrays with manifest.json); any other extension: JSON. Error
-// (usage) for what a form cannot hold, as several iterations in an .npy.
+// Saves in the form that the name's extension says: .npz, .npy, .safetensors, a path that ends in `/`, names a folder,
+// or has no extension (one JSON file an iteration), `.raw` (a folder of raw arrays with manifest.json); any other
+// extension: JSON. Error (usage) for what a form cannot hold, as several iterations in an .npy.
 void save_inputs(const std::filesystem::path& path, const SavedInputs& inputs);
 void save_results(const std::filesystem::path& path, const SavedRuns& runs);
 
