@@ -12,7 +12,7 @@ class BoundsRule {
  public:
   BoundsRule(const ValueBounds& known, const ir::Node& node) : known_(known), node_(node) {}
 
-  // Of the node's results, by its operator's rule.
+  // Of the node's results, by its operator's rule (operator_bounds.cpp).
   Bounds apply(std::string_view op) const;
 
   size_t count() const { return node_.operands.size(); }
