@@ -59,6 +59,21 @@ TRAPS = {
     "gauss": "p = Mul(x, x)  n = Neg(p)  e = Exp(n)  l = Add(e, eps)  y = Log(l)",
     "in a branch": "s = ReduceSum<keepdims = 0>(x)  c = Greater(s, one)  y = If(c) <then_branch = t () => (float[4,64] p) { p = Exp(x) }, else_branch = f () => (float[4,64] q) { q = Mul(x, x) }>",
     "cast": "t = Abs(x)  c = Cast<to = 4>(t)  k = Cast<to = 1>(c)  b = Mul(k, big)  y = Sqrt(b)",
+    "variance by squares": """p = Mul(x, x)  e = ReduceMean<axes = [1]>(p)
+      m = ReduceMean<axes = [1]>(x)  n = Mul(m, m)  v = Sub(e, n)  w = Max(v, eps)  r = Sqrt(w)  d = Sub(x, m)  y = Div(d, r)""",
+    "extremes": """a = ReduceMax<axes = [1]>(x)  b = ReduceMin<axes = [1]>(x)  r = Sub(a, b)
+      e = Add(r, eps)  d = Sub(x, b)  y = Div(d, e)""",
+    "cosine": """q = Constant<value_ints = [1]>()  a = Add(x, one)  p = Mul(x, a)  s = ReduceSum(p, q)  l = ReduceL2<axes = [1]>(x)
+      k = ReduceL2<axes = [1]>(a)  z = Mul(l, k)  w = Add(z, eps)  y = Div(s, w)""",
+    "logarithm of exponentials": """q = Constant<value_ints = [1]>()  e = Exp(x)  s = ReduceSum(e, q)  y = Log(s)""",
+    "product": """t = Tanh(x)  u = Add(t, two)  p = ReduceProd<axes = [1]>(u)  y = Log(p)""",
+    "temperature": """s = Div(x, small)  y = Softmax(s)""",
+    "entropy": """q = Constant<value_ints = [1]>()  p = Softmax(x)  l = Log(p)  m = Mul(p, l)  s = ReduceSum(m, q)  y = Neg(s)""",
+    "cross entropy": """p = Sigmoid(x)  n = Sub(one, p)  a = Max(n, eps)  l = Log(a)  y = Neg(l)""",
+    "clipped": """p = Sigmoid(x)  c = Clip(p, eps, one)  y = Log(c)""",
+    "running sum": """a = Mul(x, big)  k = Constant<value_int = 1>()  y = CumSum(a, k)""",
+    "large weights": """w = Transpose(x)  v = Mul(w, big)  p = MatMul(x, v)  y = Softmax(p)""",
+    "product before the quotient": """e = Exp(x)  w = Transpose(x)  n = MatMul(e, w)  q = Constant<value_ints = [1]>()  s = ReduceSum(e, q)  y = Div(n, s)""",
 }
 # Graphs of which nothing has to stay float32.
 PLAIN = {

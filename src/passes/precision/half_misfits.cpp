@@ -88,7 +88,7 @@ class MisfitFinder {
   bool needs_small_numbers(std::string_view op, const ir::Node& node, ir::ValueId value) const {
     const Bounds& bounds = bounds_[value];
     if (!bounds.is_positive || bounds.low > flushed_ || float_constant(model_, value)) return false;
-    return op != "Div" || !bounds_.depends(value, node.operands[0].value);
+    return bounds.low < 0 || op != "Div" || !bounds_.depends(value, node.operands[0].value);
   }
 
   // What makes such numbers stays float32 too.

@@ -53,10 +53,13 @@ Bounds negated(const BoundsRule& rule) { return scaled(rule.in(0), -1); }
 
 Bounds chosen(const BoundsRule& rule) { return rule.hull(1); }
 
+// A constant that is added so that a sum is not 0.
+bool is_guard(const Bounds& bounds) { return !bounds.is_assumed && bounds.low > 0 && bounds.high < kSmallest; }
+
 // Two ordinary values have an ordinary sum: what grows in a model is kept small by it.
 Bounds sum_of(const Bounds& a, const Bounds& b) {
   if (a.is_assumed && b.is_assumed) return join(a, b);
-  const bool is_positive = (a.is_positive && b.low >= 0) || (b.is_positive && a.low >= 0);
+  const bool is_positive = (a.is_positive && b.low >= 0) || (b.is_positive && a.low >= 0) || is_guard(a) || is_guard(b);
   return {a.low + b.low, a.high + b.high, a.is_assumed || b.is_assumed, is_positive};
 }
 
@@ -88,7 +91,7 @@ Bounds multiplied(const BoundsRule& rule) {
 
 Bounds inverse(const Bounds& bounds) {
   if (bounds.least() == 0) {
-    if (bounds.is_positive) return {0, HUGE_VAL, true, true};
+    if (bounds.is_positive) return {bounds.low < 0 ? -HUGE_VAL : 0, HUGE_VAL, true, true};
     return {};
   }
   const Bounds found = {1 / bounds.high, 1 / bounds.low, bounds.is_assumed, bounds.is_positive};

@@ -17,7 +17,7 @@ struct Bounds {
   double low = -kOrdinary;
   double high = kOrdinary;
   bool is_assumed = true;
-  bool is_positive = false;  // no element is 0, however small it may be
+  bool is_positive = false;  // no element is to be 0, however small it may be
 
   static Bounds known(double low, double high) { return {low, high, false, low > 0}; }
   double magnitude() const { return std::max(-low, high); }
