@@ -169,7 +169,7 @@ OptionGroup calibration_group() {
                 .choices = {"auto", "mse", "minmax", "percentile", "entropy"},
                 .default_value = "auto",
                 .help = "which numbers are kept: by square error, all, a share of them, or by divergence; auto: what "
-                        "costs the layers and the model's outputs least, measured by some further runs"},
+                        "costs the layers and the model's outputs least, measured by nine further runs"},
                {.names = {"--calib-base-cls", "--calibration-base-class"},
                 .metavar = "CLASS",
                 .help = "the same as a class of TensorRT: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator, ..."},
