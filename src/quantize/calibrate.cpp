@@ -60,11 +60,14 @@ class CalibrationWatcher final : public exec::DriveWatcher {
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
-  passes::ValueRanges take() {
+  std::vector<passes::ValueRanges> take() {
     if (failure_) throw Error(*failure_);
-    passes::ValueRanges ranges;
-    for (const auto& [name, seen] : seen_) ranges[name] = range_of(seen);
-    return ranges;
+    std::vector<passes::ValueRanges> all;
+    for (const Calibration calibration : options_.calibrations) {
+      passes::ValueRanges& ranges = all.emplace_back();
+      for (const auto& [name, seen] : seen_) ranges[name] = range_of(seen, calibration);
+    }
+    return all;
   }
 
  private:
@@ -84,19 +87,19 @@ class CalibrationWatcher final : public exec::DriveWatcher {
     Seen& seen = seen_[std::string(name)];
     seen.range.low = std::min(seen.range.low, double{extent.low});
     seen.range.high = std::max(seen.range.high, double{extent.high});
-    if (options_.calibration == Calibration::minmax) return;
+    if (options_.calibrations == std::vector{Calibration::minmax}) return;
     seen.histogram.add(tensor.bytes(), std::max(-extent.low, extent.high));
   }
 
-  double threshold_of(const Histogram& histogram) const {
-    if (options_.calibration == Calibration::entropy) return entropy_threshold(histogram);
-    if (options_.calibration == Calibration::mse) return square_threshold(histogram);
+  double threshold_of(const Histogram& histogram, Calibration calibration) const {
+    if (calibration == Calibration::entropy) return entropy_threshold(histogram);
+    if (calibration == Calibration::mse) return square_threshold(histogram);
     return percentile_threshold(histogram, options_.quantile);
   }
 
-  passes::ValueRange range_of(const Seen& seen) const {
-    if (options_.calibration == Calibration::minmax) return seen.range;
-    const double threshold = threshold_of(seen.histogram);
+  passes::ValueRange range_of(const Seen& seen, Calibration calibration) const {
+    if (calibration == Calibration::minmax) return seen.range;
+    const double threshold = threshold_of(seen.histogram, calibration);
     return {std::max(seen.range.low, -threshold), std::min(seen.range.high, threshold)};
   }
 
@@ -107,8 +110,9 @@ class CalibrationWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
-passes::ValueRanges calibrate(const exec::RunnerPtr& runner, const ir::Model& model, exec::DataSource& source,
-                              const CalibrationOptions& options, Diagnostics& findings) {
+std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, const ir::Model& model,
+                                           exec::DataSource& source, const CalibrationOptions& options,
+                                           Diagnostics& findings) {
   CalibrationWatcher watcher(options);
   exec::DrivePlan plan;
   plan.taps = options.taps;

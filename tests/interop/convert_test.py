@@ -164,7 +164,7 @@ def check_weights(folder):
             tensor = numpy_helper.from_array(weight, "w") if form == "raw" else helper.make_tensor(
                 "w", TensorProto.FLOAT, weight.shape, weight)
             shape = [len(weight)]
-            graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g",
+            graph = helper.make_graph([helper.make_node("Min", ["x", "w"], ["y"])], "g",
                                       [helper.make_tensor_value_info("x", 1, shape)],
                                       [helper.make_tensor_value_info("y", 1, shape)], [tensor])
             model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
@@ -229,13 +229,42 @@ def loads(model):
     return True
 
 
+FOREIGN_HEAD = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1, "f" : 1]>\n'
+FOREIGN = {
+    "gelus": "g (float[2,8] x) => (float[2,8] y) { a = com.microsoft.Gelu(x)  b = com.microsoft.FastGelu(a)  y = com.microsoft.QuickGelu(b) }",
+    "fused product": "g (float[2,8] x) => (float[2,2] y) { y = com.microsoft.FusedMatMul<alpha = 0.5, transB = 1>(x, x) }",
+    "norm": """g (float[1,2,8] x) => (float[1,2,8] y) <float[8] w = {1, 2, 3, 4, 5, 6, 7, 8}>
+      { a = com.microsoft.SkipLayerNormalization(x, x, w, w)  y = Relu(a) }""",
+    "bias": "g (float[2,8] x) => (float[2,8] y) <float[8] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = com.microsoft.BiasGelu(x, w) }",
+    "function": """g (float[2,8] x) => (float[2,8] y) { a = f.act(x)  y = f.act(a) }
+      <domain: "f", opset_import: ["" : 17]> act (p) => (q) { s = Sigmoid(p)  q = Mul(p, s) }""",
+    "function in a branch": """g (bool c, float[2,8] x) => (float[2,8] y) {
+        y = If(c) <then_branch = t () => (float[2,8] p) { p = f.act(x) }, else_branch = e () => (float[2,8] q) { q = com.microsoft.Gelu(x) }> }
+      <domain: "f", opset_import: ["" : 17]> act (p) => (q) { s = Sigmoid(p)  q = Mul(p, s) }""",
+    "loop of branches": """g (int64 n, bool c, float[2,8] x) => (float[2,8] y) {
+      y = Loop(n, c, x) <body = b (int64 i, bool d, float[2,8] v) => (bool d2, float[2,8] w) { d2 = Identity(d)
+        w = If(d) <then_branch = t () => (float[2,8] p) { p = com.microsoft.FastGelu(v) }, else_branch = e () => (float[2,8] q) { q = Tanh(v) }> }> }""",
+}
+
+
+def check_foreign(folder):
+    """Operators of ONNX Runtime, functions, and bodies in bodies."""
+    rng = np.random.default_rng(SEED)
+    for name, text in FOREIGN.items():
+        model = onnx.parser.parse_model(FOREIGN_HEAD + text)
+        feeds = feeds_for(model, rng)
+        half = convert(model, "fp16", folder, name="foreign")
+        check_close(name, run_ort(half, feeds), run_ort(model, feeds), 1e-2)
+        print(f"{name}: ok")
+
+
 def check_measured(folder):
     """What is measured to be too large stays float32, and then nothing overflows."""
     model = model_of(HEAD + "g (float[4] x) => (float[4] y) { a = Exp(x)  b = Log(a)  y = Tanh(b) }")
     feeds = {"x": np.array([1, 5, 10, 12], np.float32)}
     np.savez(folder / "feeds.npz", **feeds)
     half = convert(model, "fp16", folder, "--load-inputs", str(folder / "feeds.npz"), name="measured")
-    blind = convert(model, "fp16", folder, name="blind")
+    blind = convert(model, "fp16", folder, "--layer-precisions", "a:float16", name="blind")
     assert np.isinf(run_ort(with_all_outputs(blind), feeds)[1]).any()
     check_close("measured", run_ort(half, feeds), run_ort(model, feeds), 5e-3)
     print("measured: ok")
@@ -248,6 +277,7 @@ def main():
         check_quantized_scales(folder)
         check_weights(folder)
         check_random(folder)
+        check_foreign(folder)
         check_measured(folder)
         check_onnx_models(folder)
 

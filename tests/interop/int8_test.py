@@ -127,13 +127,13 @@ def check_accuracy(folder, inputs, tests):
     data = folder.save_inputs(inputs)
     for symmetric in (True, False):
         bar = snr_db(outputs(rivals(folder, inputs, symmetric), tests), expected)
-        for how in ("minmax", "entropy", "percentile", "mse"):
+        for how in ("auto", "minmax", "entropy", "percentile", "mse"):
             model = folder.convert("--int8", "--calibration", how, *data, *([] if symmetric else ["--asymmetric"]))
             seen = snr_db(outputs(model, tests), expected)
             plain = snr_db(outputs(model, tests, optimized=False), expected)
             name = f"{how} {'int8' if symmetric else 'uint8'}"
             print(f"{name}: {seen:.1f} dB, not optimized {plain:.1f} dB, rival {bar:.1f} dB")
-            assert min(seen, plain) > bar - (3 if how == "entropy" else 1.5), "clearly worse"
+            assert min(seen, plain) > bar - {"auto": 0.5, "entropy": 3}.get(how, 1.5), "clearly worse"
 
 
 def check_merged(folder, inputs):
@@ -250,6 +250,30 @@ def check_bound(folder, inputs):
     assert better > full + 5 and any(node.op_type == "QuantizeLinear" for node in part.graph.node)
 
 
+def rounded_blocks(weight):
+    """Asymmetric int4 in blocks of 32, each from its lowest number to its highest."""
+    blocks = weight.astype(np.float64).reshape(-1, 32, weight.shape[1])
+    low, high = blocks.min(1, keepdims=True).clip(max=0), blocks.max(1, keepdims=True).clip(min=0)
+    scale = (high - low) / 15
+    zero = np.rint(-low / scale)
+    return ((np.rint(blocks / scale + zero).clip(0, 15) - zero) * scale).reshape(weight.shape)
+
+
+def check_search(folder):
+    """The scale of a block is searched: it loses less than one from the lowest number to the highest."""
+    weight = np.random.default_rng(4).normal(size=(256, 24)).astype(np.float32)
+    product = helper.make_model(helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, [256, 256])],
+        [helper.make_tensor_value_info("y", 1, [256, 24])], [numpy_helper.from_array(weight, "w")]),
+        opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    folder = Folder(folder.path, product)
+    model = folder.convert("--weights", "int4", "--asymmetric")
+    seen = snr_db(outputs(model, [{"x": np.eye(256, dtype=np.float32)}])[0], weight)
+    plain = snr_db(rounded_blocks(weight), weight)
+    print(f"int4: {seen:.2f} dB, without a search {plain:.2f} dB")
+    assert seen > plain + 0.3
+
+
 def check_weights(folder, tests):
     expected = outputs(onnx.load(folder.model), tests)
     rng = np.random.default_rng(3)
@@ -293,7 +317,8 @@ def check_random(path):
         if not loads(model):
             continue
         folder = Folder(path, model)
-        for words in (["--int8", "--asymmetric"], ["--int8", "--max-error", "snr:5"], ["--weights", "int8"]):
+        for words in (["--int8", "--asymmetric", "--calibration", "mse"],
+                      ["--int8", "--max-error", "snr:5", "--calibration", "minmax"], ["--weights", "int8"]):
             done = folder.run(*words, *folder.save_inputs([builder.feeds]))
             # Values of random graphs may be infinite, and their operator sets old.
             assert done.returncode in (0, 2, 3), f"{number} of seed {SEED}: {done.returncode}\n{done.stderr}"
@@ -333,6 +358,7 @@ def main():
         check_random(pathlib.Path(name))
         folder = Folder(pathlib.Path(name), network())
         check_weights(folder, tests)
+        check_search(folder)
 
 
 if __name__ == "__main__":

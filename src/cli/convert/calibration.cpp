@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/convert/choose_ranges.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/values.h"
 #include "formats/calibration_cache.h"
@@ -25,7 +26,9 @@ struct Calibrator {
   Calibration calibration;
 };
 
-constexpr std::array<Calibrator, 5> kCalibrators = {{
+// The first word stands for a choice among those behind it.
+constexpr std::array<Calibrator, 6> kCalibrators = {{
+    {"auto", "", "EntropyCalibration2", Calibration::minmax},
     {"entropy", "IInt8EntropyCalibrator2", "EntropyCalibration2", Calibration::entropy},
     {"minmax", "IInt8MinMaxCalibrator", "MinMaxCalibration", Calibration::minmax},
     {"percentile", "IInt8LegacyCalibrator", "LegacyCalibration", Calibration::percentile},
@@ -56,6 +59,13 @@ bool has_content(const std::filesystem::path& path) {
   return exists && std::filesystem::file_size(path, fault) != 0;
 }
 
+std::string word_of(Calibration calibration) {
+  for (size_t i = 1; i < kCalibrators.size(); ++i) {
+    if (kCalibrators[i].calibration == calibration) return std::string(kCalibrators[i].word);
+  }
+  return "";
+}
+
 passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
   passes::ValueRanges ranges;
   for (const std::string& name : names) {
@@ -75,8 +85,12 @@ float cached_scale(const passes::ValueRange& range) {
 // Ranges, with what is there already and what has to be measured.
 class RangeFinder {
  public:
-  RangeFinder(ConversionJob& job, LayerErrors& measuring)
-      : job_(job), arguments_(job.arguments), measuring_(measuring), path_(arguments_.value("--calibration-cache")) {}
+  RangeFinder(ConversionJob& job, LayerErrors& measuring, const passes::QdqOptions& options)
+      : job_(job),
+        arguments_(job.arguments),
+        measuring_(measuring),
+        options_(options),
+        path_(arguments_.value("--calibration-cache")) {}
 
   passes::ValueRanges find(const std::vector<std::string>& names) {
     const bool has_cache = !path_.empty() && has_content(path_);
@@ -112,8 +126,9 @@ class RangeFinder {
     }
     const Calibrator& calibrator = asked_calibrator(arguments_);
     job_.environment.log.info(fmt::format("Calibrating {} value(s) by {}", names.size(), calibrator.word));
-    ranges.merge(measuring_.measurement().calibrate(names, calibration_options(arguments_)));
-    job_.report.calibration = calibrator.word;
+    RangeCandidate chosen = calibrate(names, ranges);
+    ranges = std::move(chosen.ranges);
+    job_.report.calibration = chosen.name;
     if (path_.empty()) return;
     cache_.algorithm = calibrator.cache;
     for (const auto& [name, range] : ranges) cache_.scales[name] = cached_scale(range);
@@ -121,9 +136,25 @@ class RangeFinder {
     formats::write_calibration_cache(path_, cache_);
   }
 
+  // Those that are known already hold in any case.
+  RangeCandidate calibrate(const std::vector<std::string>& names, const passes::ValueRanges& known) {
+    const quantize::CalibrationOptions options = calibration_options(arguments_);
+    std::vector<passes::ValueRanges> found = measuring_.measurement().calibrate(names, options);
+    std::vector<RangeCandidate> candidates;
+    for (size_t i = 0; i < found.size(); ++i) {
+      found[i].insert(known.begin(), known.end());
+      candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
+    }
+    RangeCandidate chosen =
+        choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.environment.log);
+    if (found.size() > 1) job_.environment.log.info("Ranges are taken by " + chosen.name);
+    return chosen;
+  }
+
   ConversionJob& job_;
   const Arguments& arguments_;
   LayerErrors& measuring_;
+  const passes::QdqOptions& options_;
   std::filesystem::path path_;
   formats::CalibrationCache cache_;
 };
@@ -135,9 +166,10 @@ OptionGroup calibration_group() {
       .title = "Calibration",
       .description = "How the ranges of activations are found for int8",
       .rows = {{.names = {"--calibration"},
-                .choices = {"mse", "minmax", "percentile", "entropy"},
-                .default_value = "mse",
-                .help = "which numbers are kept: by square error, all, a share of them, or by divergence"},
+                .choices = {"auto", "mse", "minmax", "percentile", "entropy"},
+                .default_value = "auto",
+                .help = "which numbers are kept: by square error, all, a share of them, or by divergence; auto: what "
+                        "costs the layers and the model's outputs least, measured by nine further runs"},
                {.names = {"--calib-base-cls", "--calibration-base-class"},
                 .metavar = "CLASS",
                 .help = "the same as a class of TensorRT: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator, ..."},
@@ -157,7 +189,11 @@ OptionGroup calibration_group() {
 
 quantize::CalibrationOptions calibration_options(const Arguments& arguments) {
   quantize::CalibrationOptions options;
-  options.calibration = asked_calibrator(arguments).calibration;
+  const Calibrator& asked = asked_calibrator(arguments);
+  options.calibrations = {asked.calibration};
+  if (&asked == kCalibrators.data()) {
+    options.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
+  }
   options.quantile = parse_number("--quantile", arguments.value("--quantile"));
   if (!(options.quantile > 0 && options.quantile <= 1)) {
     fail(ErrorCode::usage, "--quantile: expected a share in (0, 1], seen {}", arguments.value("--quantile"));
@@ -172,8 +208,9 @@ std::string calibration_backend(const Arguments& arguments) {
   return is_there ? std::string(kFast) : "ref";
 }
 
-passes::ValueRanges find_ranges(ConversionJob& job, LayerErrors& measuring, const std::vector<std::string>& names) {
-  return RangeFinder(job, measuring).find(names);
+passes::ValueRanges find_ranges(ConversionJob& job, LayerErrors& measuring, const passes::QdqOptions& options,
+                                const std::vector<std::string>& names) {
+  return RangeFinder(job, measuring, options).find(names);
 }
 
 }  // namespace assay::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/convert/layer_errors.h"
+#include "passes/quantize/qdq_options.h"
 
 namespace assay::cli {
 
@@ -13,6 +14,7 @@ std::string calibration_backend(const Arguments& arguments);
 
 // The ranges of the values of these names: out of the cache, if there is one; the others by running the model, and the
 // cache is written then. With a cache and no data of the user's, what the cache lacks is left out, and said.
-passes::ValueRanges find_ranges(ConversionJob& job, LayerErrors& measuring, const std::vector<std::string>& names);
+passes::ValueRanges find_ranges(ConversionJob& job, LayerErrors& measuring, const passes::QdqOptions& options,
+                                const std::vector<std::string>& names);
 
 }  // namespace assay::cli

@@ -29,7 +29,10 @@ DType asked_half(const Arguments& arguments, bool is_onnx) {
   return float16 ? DType::float16 : bfloat16 ? DType::bfloat16 : DType::undefined;
 }
 
-bool measures_ranges(const Arguments& arguments) { return arguments.flag("--measure") || has_input_data(arguments); }
+// Inputs that only errors are reported with decide nothing.
+bool measures_ranges(const Arguments& arguments) {
+  return arguments.flag("--measure") || (has_input_data(arguments) && !arguments.flag("--report-error"));
+}
 
 bool measures_errors(const Arguments& arguments) {
   return measures_ranges(arguments) || arguments.flag("--report-error");
@@ -111,6 +114,7 @@ class HalfJob {
       magnitudes_[node] = *magnitude;
       const std::string reason = misfit(*magnitude, largest);
       if (!reason.empty()) options_.choice.kept[node] = reason;
+      options_.measured.insert(node);
     }
   }
 
@@ -137,6 +141,7 @@ class HalfJob {
     report.casts_removed = found.edits.casts_removed;
     report.weights_converted = found.edits.weights;
     report.weight_bytes_before = found.edits.weight_bytes_before;
+    report.weight_bytes_after = found.edits.weight_bytes_after;
     for (const passes::Layer& layer : found.layers) add_layer(layer);
     for (const auto& [value, survey] : found.weights) {
       if (survey.overflows == 0 && survey.flushed == 0) continue;
@@ -203,25 +208,31 @@ OptionGroup half_group() {
   return {
       .title = "16-bit Floats",
       .description = "Conversion of float32 values and weights; float64 stays",
-      .rows = {flag("--fp-to-fp16", "convert to float16"),
-               flag("--fp-to-bf16", "convert to bfloat16"),
-               flag("--fp16", "with an ONNX output the same as --fp-to-fp16"),
-               flag("--bf16", "with an ONNX output the same as --fp-to-bf16"),
-               flag("--no-keep-io-types", "convert the model's inputs and outputs too, instead of Casts behind them"),
-               {.names = {"--fp16-overflow"},
-                .choices = {"keep-f32", "clamp"},
-                .default_value = "keep-f32",
-                .help = "weights that 16 bits cannot hold: leave their nodes in float32, or use the largest number"},
-               flag("--measure", "run the model, and leave nodes in float32 whose values 16 bits cannot hold"),
-               {.names = {"--margin"},
-                .metavar = "SHARE",
-                .default_value = "0.5",
-                .help = "with --measure: values may reach this share of the largest number"},
-               {.names = {"--measure-with"},
-                .metavar = "BACKEND",
-                .default_value = "ref",
-                .help = "what runs the model to measure: ref, onnxrt or openvino"},
-               flag("--report-error", "run the model before and after, and say what each layer lost")},
+      .rows =
+          {flag("--fp-to-fp16", "convert to float16"),
+           flag("--fp-to-bf16", "convert to bfloat16"),
+           flag("--fp16", "with an ONNX output the same as --fp-to-fp16"),
+           flag("--bf16", "with an ONNX output the same as --fp-to-bf16"),
+           flag("--no-keep-io-types", "convert the model's inputs and outputs too, instead of Casts behind them"),
+           {.names = {"--fp16-overflow"},
+            .choices = {"keep-f32", "clamp"},
+            .default_value = "keep-f32",
+            .help =
+                "numbers of weights that 16 bits cannot hold, or that they make 0: leave the nodes in float32, or use "
+                "the largest and the smallest number"},
+           flag("--measure",
+                "run the model, and leave nodes in float32 whose values 16 bits cannot hold; also done where "
+                "inputs are given without --report-error"),
+           {.names = {"--margin"},
+            .metavar = "SHARE",
+            .default_value = "0.5",
+            .help = "with --measure: values may reach this share of the largest number"},
+           {.names = {"--measure-with"},
+            .metavar = "BACKEND",
+            .default_value = "ref",
+            .help = "what runs the model to measure: ref, onnxrt or openvino"},
+           flag("--report-error",
+                "run the model before and after, and say what each layer lost; what is converted stays the same")},
   };
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -168,8 +167,8 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
   return watcher.errors();
 }
 
-passes::ValueRanges Measurement::calibrate(const std::vector<std::string>& names,
-                                           quantize::CalibrationOptions options) {
+std::vector<passes::ValueRanges> Measurement::calibrate(const std::vector<std::string>& names,
+                                                        quantize::CalibrationOptions options) {
   options.names = {names.begin(), names.end()};
   for (std::vector<std::string> group : taps_) {
     std::erase_if(group, [&](const std::string& name) { return !options.names.contains(name); });
@@ -186,10 +185,22 @@ std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& 
       if (value) known.insert(converted.text(converted[value].name));
     }
   }
+  return errors_of(converted, known);
+}
+
+std::map<std::string, results::LayerError> Measurement::output_errors(const ir::Model& converted) {
+  std::set<std::string_view> names;
+  for (const ir::Use& use : model_.outputs(model_.main_graph())) names.insert(model_.text(model_[use.value].name));
+  return errors_of(converted, names);
+}
+
+std::map<std::string, results::LayerError> Measurement::errors_of(const ir::Model& converted,
+                                                                  const std::set<std::string_view>& names) {
   exec::TapPlan taps = taps_;
   for (std::vector<std::string>& group : taps) {
-    std::erase_if(group, [&](const std::string& name) { return !known.contains(name); });
+    std::erase_if(group, [&](const std::string& name) { return !names.contains(name); });
   }
+  std::erase_if(taps, [](const std::vector<std::string>& group) { return group.empty(); });
   Progress progress(log_, "values measured", 0);
   ErrorWatcher watcher(progress);
   exec::DrivePlan plan;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cli/convert/conversion.h"
@@ -26,8 +27,9 @@ class Measurement {
   ir::Model copy() const { return model_.copy(); }
   // Of the inputs and all float32 values of the main graph.
   quantize::Ranges ranges();
-  // Of the values of these names.
-  passes::ValueRanges calibrate(const std::vector<std::string>& names, quantize::CalibrationOptions options);
+  // Of the values of these names, by each of the calibrations.
+  std::vector<passes::ValueRanges> calibrate(const std::vector<std::string>& names,
+                                             quantize::CalibrationOptions options);
   // How values of the model differ from others of `shadowed`, which has both and takes the same inputs; by the first of
   // the two names.
   using NamePairs = std::map<std::string, std::string, std::less<>>;
@@ -35,9 +37,14 @@ class Measurement {
   // What it costs to compute the main graph's values as `converted` does, by name. Values that it does not have are
   // left out.
   std::map<std::string, results::LayerError> errors(const ir::Model& converted);
+  // The same of the model's outputs alone.
+  std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 
  private:
   exec::TapPlan plan_taps(const ConversionJob& job);
+  // `names`: of values that `converted` has.
+  std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
+                                                       const std::set<std::string_view>& names);
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
 
   Log& log_;

@@ -1,5 +1,7 @@
 #include "passes/precision/float_values.h"
 
+#include <algorithm>
+
 #include "ops/inference.h"
 
 namespace assay::passes {
@@ -19,6 +21,11 @@ Holds holds_type(const ops::Type& type, DType half) {
   if (!type.known) return Holds::unknown;
   if (!type.is_tensor()) return type.kind == ir::TypeKind::sparse_tensor ? Holds::other : Holds::list;
   return holds_dtype(type.dtype, half);
+}
+
+uint64_t count_of(const ops::Type& type) {
+  const ops::Dim count = type.is_tensor() && type.dims ? ops::product(*type.dims) : ops::Dim();
+  return static_cast<uint64_t>(std::max<int64_t>(0, count.number().value_or(0)));
 }
 
 Holds holds_tensor(const ir::TensorEntry& entry, DType half) {
@@ -65,12 +72,16 @@ FloatModel::FloatModel(ir::Model& model, DType half) : callees(model), nodes(nod
   for (uint32_t i = 0; i < model.value_slots(); ++i) {
     const ir::Value& value = model[ir::ValueId{i}];
     const bool is_initializer = value.alive && value.kind == ir::ValueKind::initializer;
-    const Holds other = value.alive ? holds_type(inference.type(ir::ValueId{i}), half) : Holds::other;
+    const ops::Type& type = inference.type(ir::ValueId{i});
+    const Holds other = value.alive ? holds_type(type, half) : Holds::other;
     holds.push_back(is_initializer ? holds_tensor(model[value.constant], half) : other);
+    dtypes.push_back(type.is_tensor() ? type.dtype : DType::undefined);
+    if (is_initializer) dtypes.back() = model[value.constant].tensor.dtype();
+    counts.push_back(count_of(type));
   }
 }
 
-std::optional<Tensor> float_constant(const ir::Model& model, ir::ValueId id) {
+std::optional<Tensor> float_constant(const ir::Model& model, ir::ValueId id, DType dtype) {
   constexpr int64_t kFirstWithoutInputs = 4;
   const ir::Value& value = model[id];
   std::optional<Tensor> found;
@@ -82,7 +93,7 @@ std::optional<Tensor> float_constant(const ir::Model& model, ir::ValueId id) {
   } else if (value.kind == ir::ValueKind::result) {
     found = constant_of(model, model[value.producer]);
   }
-  if (found && found->dtype() != DType::float32) found.reset();
+  if (found && found->dtype() != dtype) found.reset();
   return found;
 }
 

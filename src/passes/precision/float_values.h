@@ -25,12 +25,15 @@ struct FloatModel {
   FloatModel(ir::Model& model, tensor::DType half);
 
   ops::Resolver callees;
-  std::vector<Holds> holds;       // by value
-  std::vector<ir::NodeId> nodes;  // graph by graph, outer ones first
+  std::vector<Holds> holds;           // by value
+  std::vector<tensor::DType> dtypes;  // by value: of tensors
+  std::vector<uint64_t> counts;       // by value: elements of tensors, 0 where that is not known
+  std::vector<ir::NodeId> nodes;      // graph by graph, outer ones first
 };
 
-// The float32 tensor that a value always is: of an initializer, a Constant node, or an input with a default in a model
-// so old (IR version 3) that every initializer is an input.
-std::optional<tensor::Tensor> float_constant(const ir::Model& model, ir::ValueId value);
+// The tensor of this type that a value always is: of an initializer, a Constant node, or an input with a default in a
+// model so old (IR version 3) that every initializer is an input.
+std::optional<tensor::Tensor> float_constant(const ir::Model& model, ir::ValueId value,
+                                             tensor::DType dtype = tensor::DType::float32);
 
 }  // namespace assay::passes

@@ -138,7 +138,9 @@ class HalfEditor {
   Tensor converted(const Tensor& floats) {
     ++edits_.weights;
     edits_.weight_bytes_before += floats.size_bytes();
-    return to_half(floats, half_, clamps_);
+    Tensor half = to_half(floats, half_, clamps_);
+    edits_.weight_bytes_after += half.size_bytes();
+    return half;
   }
 
   ir::Attribute tensor_attribute(Tensor tensor) {

@@ -11,6 +11,7 @@ struct HalfEdits {
   uint64_t casts_removed = 0;
   uint64_t weights = 0;              // that became half
   uint64_t weight_bytes_before = 0;  // of them
+  uint64_t weight_bytes_after = 0;
 };
 
 // Whether the plan changes anything.

@@ -139,8 +139,9 @@ void clamp_piece(const Format& format, Bytes floats, std::span<uint16_t> codes) 
     uint32_t bits = 0;
     std::memcpy(&bits, floats.data() + i * sizeof bits, sizeof bits);
     const uint32_t magnitude = bits & kMagnitude;
-    if (magnitude < format.overflow || magnitude >= kInfinity) continue;
-    codes[i] = static_cast<uint16_t>(bits >> 16 & 0x8000) | format.largest_code;
+    const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+    if (magnitude >= format.overflow && magnitude < kInfinity) codes[i] = sign | format.largest_code;
+    if (magnitude - 1 < format.flush) codes[i] = sign | 1;
   }
 }
 
@@ -152,6 +153,7 @@ Bytes elements(Bytes floats, uint64_t begin, uint64_t end) {
 
 float largest_half(DType half) { return std::bit_cast<float>(format_of(half).largest); }
 float smallest_normal_half(DType half) { return std::bit_cast<float>(format_of(half).smallest_normal); }
+float largest_flushed_half(DType half) { return std::bit_cast<float>(format_of(half).flush); }
 
 HalfSurvey survey_floats(DType half, Bytes floats) {
   const Format& format = format_of(half);

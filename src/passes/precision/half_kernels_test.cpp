@@ -93,6 +93,13 @@ TEST_P(HalfKernels, ClampKeepsFiniteNumbersFinite) {
   EXPECT_EQ(back, (std::vector<double>{largest, -largest, infinity, -infinity, 1}));
 }
 
+TEST_P(HalfKernels, ClampMakesNothingZeroThatIsNot) {
+  const float flushed = largest_flushed_half(GetParam());
+  const std::vector<uint16_t> codes = narrowed(GetParam(), std::vector{flushed, -flushed / 2, 0.0F, -0.0F}, true);
+  EXPECT_EQ(codes, (std::vector<uint16_t>{1, 0x8001, 0, 0x8000}));
+  EXPECT_EQ(narrowed(GetParam(), std::vector{flushed}), std::vector<uint16_t>{0});
+}
+
 TEST_P(HalfKernels, StorageStreamsWhatItsBytesAre) {
   const std::vector<float> floats(3'000'001, 1.5F);
   const tensor::Tensor half =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace assay::passes {
 // What is done with weights that 16 bits cannot hold.
 enum class HalfOverflow : uint8_t {
   keep,   // the nodes that use them stay in float32
-  clamp,  // the largest number takes their place
+  clamp,  // the largest number takes their place, or the smallest that of what would become 0
 };
 
 // How a model is converted to 16-bit floats.
@@ -21,6 +22,7 @@ struct HalfOptions {
   HalfOverflow overflow = HalfOverflow::keep;
   LayerChoice choice = {};
   std::vector<std::string> forced = {};  // nodes that are converted though they would better not be
+  std::set<ir::NodeId> measured = {};    // nodes whose values are known not to be too large
 };
 
 }  // namespace assay::passes

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "passes/precision/half_misfits.h"
 #include "passes/precision/typed_by_attribute.h"
 
 namespace assay::passes {
@@ -33,6 +34,7 @@ HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const F
       holds_(floats.holds),
       filter_(model, floats.nodes, options.choice, findings),
       forced_(named_nodes(model, floats.nodes, options.forced, findings)),
+      misfits_(find_misfits(model, floats, options)),
       counted_(model.value_slots()),
       quantized_(model.value_slots()) {}
 
@@ -67,7 +69,7 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) {
   if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
   if (is_quantized(node)) return "it works on quantized values";
   if (is_counted(id)) return "computed from integers";
-  return {};
+  return misfits_[id.index];
 }
 
 std::string HalfRules::unfit_values(const ir::Node& node) const {

@@ -32,9 +32,10 @@ class HalfRules {
   const ops::Resolver& callees_;
   const std::vector<Holds>& holds_;  // by value
   LayerFilter filter_;
-  std::vector<bool> forced_;     // by node
-  std::vector<bool> counted_;    // by value: computed from integers
-  std::vector<bool> quantized_;  // by value: stands for quantized numbers
+  std::vector<bool> forced_;          // by node
+  std::vector<std::string> misfits_;  // by node
+  std::vector<bool> counted_;         // by value: computed from integers
+  std::vector<bool> quantized_;       // by value: stands for quantized numbers
 };
 
 }  // namespace assay::passes

@@ -73,36 +73,70 @@ double square_error(const std::vector<float>& numbers, const Coding& coding) {
   return sum;
 }
 
+// The scale that loses least with the codes that this one gives.
+Coding refitted(const std::vector<float>& numbers, Coding coding) {
+  double products = 0;
+  double squares = 0;
+  for (const float number : numbers) {
+    const double code = coding.code(number) - coding.zero_point;
+    products += code * number;
+    squares += code * code;
+  }
+  if (squares > 0) coding.scale = usable_scale(products / squares);
+  return coding;
+}
+
 // Few levels: a step somewhat smaller than what holds the largest number often loses less in all.
+Coding best_of(const std::vector<float>& numbers, std::span<const Coding> codings) {
+  Coding best = codings[0];
+  double least = square_error(numbers, best);
+  const auto judge = [&](const Coding& coding) {
+    const double error = square_error(numbers, coding);
+    if (error >= least) return;
+    least = error;
+    best = coding;
+  };
+  for (const Coding& coding : codings.subspan(1)) judge(coding);
+  for (int round = 0; round < 2; ++round) judge(refitted(numbers, best));
+  return best;
+}
+
 Coding symmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
   const int highest = (1 << (bits - 1)) - 1;
   double largest = 0;
   for (const float number : numbers) largest = std::max(largest, std::fabs(double{number}));
   Coding best = {usable_scale(largest / highest), 0, static_cast<int16_t>(-highest - 1), static_cast<int16_t>(highest)};
   if (bits != 4) return best;
-  double least = square_error(numbers, best);
-  for (const double levels : {7.5, 8.0, 8.5}) {
-    Coding coding = best;
-    coding.scale = usable_scale(largest / levels);
-    const double error = square_error(numbers, coding);
-    if (error >= least) continue;
-    least = error;
-    best = coding;
+  std::vector<Coding> codings{best};
+  for (const double levels : {7.5, 8.0, 8.5, 9.0}) {
+    codings.push_back(best);
+    codings.back().scale = usable_scale(largest / levels);
   }
-  return best;
+  return best_of(numbers, codings);
+}
+
+Coding coding_between(double low, double high, uint32_t bits) {
+  const int highest = (1 << bits) - 1;
+  const float scale = usable_scale((high - low) / highest);
+  const double zero_point = std::clamp(std::nearbyint(-low / scale), 0.0, static_cast<double>(highest));
+  return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
 }
 
 Coding asymmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
-  const int highest = (1 << bits) - 1;
   double low = 0;
   double high = 0;
   for (const float number : numbers) {
     low = std::min(low, double{number});
     high = std::max(high, double{number});
   }
-  const float scale = usable_scale((high - low) / highest);
-  const double zero_point = std::clamp(std::nearbyint(-low / scale), 0.0, static_cast<double>(highest));
-  return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
+  if (bits != 4) return coding_between(low, high, bits);
+  std::vector<Coding> codings;
+  for (const double share : {1.0, 0.95, 0.9, 0.85, 0.8}) {
+    codings.push_back(coding_between(low * share, high * share, bits));
+    codings.push_back(coding_between(low * share, high, bits));
+    codings.push_back(coding_between(low, high * share, bits));
+  }
+  return best_of(numbers, codings);
 }
 
 struct ErrorSums {

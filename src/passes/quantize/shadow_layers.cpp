@@ -34,6 +34,15 @@ ir::NodeId add_double(const ir::Model& model, ir::Edit& edit, ir::NodeId id) {
   return edit.add_node(node.graph, spec, node.next);
 }
 
+std::vector<std::string> ranges_of(const ir::Model& model, const QdqPlan& plan, const ir::Node& node) {
+  std::vector<std::string> names;
+  for (const ir::Use& use : node.operands) {
+    if (!use.value || !plan.is_quantized[use.value.index]) continue;
+    names.emplace_back(model.text(model[plan.range_of[use.value.index]].name));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& options, const ValueRanges& ranges,
@@ -48,7 +57,8 @@ std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& o
     roles.resize(model.node_slots(), QdqRole::none);
     roles[shadow.index] = plan.roles[layer.node.index];
     layers.push_back({std::string(model.text(model[model[layer.node].results[0]].name)),
-                      std::string(model.text(model[model[shadow].results[0]].name))});
+                      std::string(model.text(model[model[shadow].results[0]].name)),
+                      ranges_of(model, plan, model[layer.node])});
   }
   plan.roles = std::move(roles);
   apply_qdq(model, edit, options, plan, ranges);

@@ -10,10 +10,11 @@
 
 namespace assay::passes {
 
-// A node's first result, and that of its double, by name.
+// A node's first result, and that of its double, by name; and the values whose ranges its operands have.
 struct ShadowLayer {
   std::string result;
   std::string shadow;
+  std::vector<std::string> ranges;
 };
 
 // Puts a double beside each node that insert_qdq would convert, on the same operands rounded to integers, so that one
