@@ -16,7 +16,8 @@ import tempfile
 from inspect_model import ASSAY, model_path
 from sanitize import BIN
 
-MODELS = {"BERT-base": "bert_base_s128", "GPT-2": "gpt2_s128", "YOLOv5s": "yolov5s"}
+MODELS = {"BERT-base": "bert_base_s128", "GPT-2": "gpt2_s128", "GPT-2 decode": "gpt2_dec_p127", "YOLOv5s": "yolov5s",
+          "encoder": "encoder_b2_s32", "encoder, heads": "encoder_heads_s32"}
 
 
 def node_count(path: pathlib.Path) -> int | None:
@@ -45,7 +46,7 @@ def main() -> int:
         others = [count for program, count in found.items() if program.startswith("onnx") and count is not None]
         met = found["assay"] is not None and all(found["assay"] <= count for count in others)
         fine &= met
-        print(f"{name:<12}" + "".join(f"{program} {count}  " for program, count in found.items()) +
+        print(f"{name:<16}" + "".join(f"{program} {count}  " for program, count in found.items()) +
               ("met" if met else "MISSED"))
     return 0 if fine else 1
 

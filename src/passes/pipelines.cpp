@@ -7,13 +7,13 @@ constexpr std::string_view kCleanup[] = {"remove-dead"};
 constexpr std::string_view kFolding[] = {"simplify-shapes", "fold-constants", "flatten-if", "remove-dead"};
 // Without inline-functions, which makes models larger.
 constexpr std::string_view kSimplify[] = {
-    "simplify-shapes", "fold-constants",   "flatten-if",    "remove-no-ops",
-    "merge-chains",    "merge-duplicates", "merge-weights", "remove-dead",
+    "simplify-shapes",        "fold-constants",         "flatten-if",       "remove-no-ops", "merge-chains",
+    "transposes-to-reshapes", "remove-reshapes-around", "merge-duplicates", "merge-weights", "remove-dead",
 };
 // Whole Gemms first, which then take in what follows them.
 constexpr std::string_view kFusion[] = {
     "remove-zero-sums", "fuse-conv-arithmetic", "fuse-conv-bn", "fuse-bn-conv",
-    "fuse-matmul-add",  "fuse-gemm-bn",         "remove-dead",
+    "fuse-matmul-add",  "fuse-matmul-rows",     "fuse-gemm-bn", "remove-dead",
 };
 
 }  // namespace

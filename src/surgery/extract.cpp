@@ -12,6 +12,7 @@
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
+#include "surgery/frontier.h"
 #include "surgery/make_input.h"
 #include "surgery/names.h"
 
@@ -114,19 +115,36 @@ class Extractor {
 
   // Nothing that is left may depend on an input that was not given, or on nothing at all.
   void check_complete() const {
-    std::vector<std::string> missing;
+    std::vector<ValueId> missing;
     for (uint32_t i = 0; i < model_.value_slots(); ++i) {
       const ir::Value& value = model_[ValueId{i}];
       if (!value.alive || !value.first_use || is_of_functions(value.graph)) continue;
       const bool is_input = value.kind == ValueKind::input && value.graph == model_.main_graph();
       const bool is_left_out = is_input && !inputs_.empty() && !value.constant && !is_chosen(ValueId{i});
-      if (is_left_out || value.kind == ValueKind::undefined) {
-        missing.push_back(fmt::format("`{}`", printable(model_.text(value.name))));
-      }
+      if (is_left_out || value.kind == ValueKind::undefined) missing.push_back(ValueId{i});
     }
     if (missing.empty()) return;
-    fail(ErrorCode::usage, "the outputs need {} besides the given inputs; add {} to --inputs", fmt::join(missing, ", "),
-         missing.size() == 1 ? "it" : "them");
+    const std::string what = fmt::format("the outputs need {} besides the given inputs; add {} to --inputs",
+                                         names_of(missing), missing.size() == 1 ? "it" : "them");
+    fail(ErrorCode::usage, "{}{}", what, hint(missing));
+  }
+
+  // What else completes the cut, and outputs that no cut behind the inputs can give.
+  std::string hint(const std::vector<ValueId>& missing) const {
+    const Frontier frontier = find_frontier(model_, inputs_, missing);
+    if (!frontier.outputs.empty()) {
+      return fmt::format(" ({} depend{} on none of the given inputs)", names_of(frontier.outputs),
+                         frontier.outputs.size() == 1 ? "s" : "");
+    }
+    if (frontier.values.empty() || frontier.values == missing) return {};
+    return fmt::format(", or {}, which complete{} the cut", names_of(frontier.values),
+                       frontier.values.size() == 1 ? "s" : "");
+  }
+
+  std::string names_of(const std::vector<ValueId>& values) const {
+    std::vector<std::string> names;
+    for (const ValueId value : values) names.push_back(fmt::format("`{}`", printable(model_.text(model_[value].name))));
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
   void check_paths() const {

@@ -57,6 +57,29 @@ TEST(Extract, cuts_before_and_behind) {
   EXPECT_EQ(text.find(" w "), std::string::npos) << text;
 }
 
+// Two ways from x and m to y past b: r and n; k follows from r.
+constexpr std::string_view kResidual =
+    "g (float[4] x, float[4] m) => (float[4] y) <float[4] r, float[4] b, float[4] d, float[4] n> {\n"
+    "  r = Relu(x)\n  a = Exp(r)\n  b = Neg(a)\n  k = Abs(r)\n  c = Add(b, r)\n  d = Add(c, k)\n"
+    "  n = Sin(m)\n  y = Mul(d, n)\n}";
+
+TEST(Extract, says_what_completes_the_cut) {
+  EXPECT_EQ(refusal(kResidual, {named({"b"}), {}}),
+            "the outputs need `x`, `m` besides the given inputs; add them to --inputs, or `r`, `n`, which complete the "
+            "cut");
+  EXPECT_EQ(refusal(kResidual, {named({"b", "m"}), {}}),
+            "the outputs need `x` besides the given inputs; add it to --inputs, or `r`, which completes the cut");
+  const std::string text = extracted(kResidual, {named({"b", "r", "n"}), {}});
+  EXPECT_NE(text.find("(float[4] b, float[4] r, float[4] n) => (float[4] y)"), std::string::npos) << text;
+}
+
+TEST(Extract, says_which_outputs_run_past_the_inputs) {
+  EXPECT_EQ(
+      refusal(kResidual, {named({"b"}), named({"d", "n"})}),
+      "the outputs need `x`, `m` besides the given inputs; add them to --inputs (`n` depends on none of the given "
+      "inputs)");
+}
+
 TEST(Extract, inputs_stand_in_the_order_given) {
   const std::string text = extracted(kChain, {named({"z", "b"}), {}});
   EXPECT_NE(text.find("(float[1,4] z, float[1,4] b)"), std::string::npos) << text;
@@ -86,7 +109,8 @@ TEST(Extract, bodies_keep_what_they_capture) {
       "g (bool c, float[2] x) => (float[2] y) <float[2] a> {\n  a = Relu(x)\n"
       "  y = If<then_branch = t () => (float[2] p) { p = Neg(a) }, else_branch = e () => (float[2] q) { q = Abs(a) "
       "}>(c)\n}";
-  EXPECT_EQ(refusal(graph, {named({"c"}), {}}), "the outputs need `x` besides the given inputs; add it to --inputs");
+  EXPECT_EQ(refusal(graph, {named({"c"}), {}}),
+            "the outputs need `x` besides the given inputs; add it to --inputs, or `a`, which completes the cut");
   const std::string text = extracted(graph, {named({"c", "a"}), {}});
   EXPECT_NE(text.find("(bool c, float[2] a)"), std::string::npos) << text;
   EXPECT_EQ(text.find("Relu"), std::string::npos) << text;

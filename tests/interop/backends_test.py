@@ -222,6 +222,20 @@ class BackendsTest(unittest.TestCase):
             errors = [line for line in done.stderr.splitlines() if "error: " in line]
             self.assertEqual(len(errors), 1, done.stderr)
 
+    def test_refused_functions_are_to_be_inlined(self):
+        called = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17, "my": 1]>
+            g (float[2] x) => (float[2] y) { y = my.twice(x) }
+            <domain: "my", opset_import: ["": 17]> twice (a) => (b) { b = Add(a, a) }""")
+        path, inlined = self.folder / "called.onnx", self.folder / "inlined.onnx"
+        onnx.save(called, path)
+        done = subprocess.run([ASSAY, "run", str(path), "--openvino"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("assay surgeon sanitize MODEL --passes inline-functions -o FILE", done.stderr)
+        subprocess.run([ASSAY, "surgeon", "sanitize", str(path), "--passes", "inline-functions", "-o", str(inlined)],
+                       capture_output=True, check=True)
+        done = subprocess.run([ASSAY, "run", str(inlined), "--openvino"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_the_providers_of_a_session_are_said(self):
         model, _ = network()
         path = self.folder / "providers.onnx"

@@ -5,6 +5,7 @@ shard_test.py ASSAY
 
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -116,6 +117,39 @@ def collectives(path):
     return count
 
 
+def run_devices(model, feeds):
+    """Collectives one by one, in ONNX Runtime: what they read is an output, what they give an input."""
+    collective = [node for node in model.graph.node if node.op_type == "DistCollective"]
+    rest = [node for node in model.graph.node if node.op_type != "DistCollective"]
+    given = [dict(feeds) for _ in range(RANKS)]
+
+    def value(rank, name):
+        if name in given[rank]:
+            return given[rank][name]
+        nodes, needed = [], {name}
+        for node in reversed(rest):
+            if needed & set(node.output) and not set(node.output) & given[rank].keys():
+                nodes.insert(0, node)
+                needed.update(node.input)
+        inputs = [tensor(key, array.shape, helper.np_dtype_to_tensor_dtype(array.dtype))
+                  for key, array in given[rank].items() if key in needed]
+        weights = [item for item in model.graph.initializer if item.name in needed]
+        graph = helper.make_graph(nodes, "g", inputs, [onnx.ValueInfoProto(name=name)], weights)
+        own = helper.make_model(graph, opset_imports=model.opset_import, ir_version=8)
+        session = onnxruntime.InferenceSession(own.SerializeToString())
+        return session.run([name], {key.name: given[rank][key.name] for key in inputs})[0]
+
+    for node in collective:
+        kind = next(a.s for a in node.attribute if a.name == "collective_operation")
+        parts = [value(rank, node.input[0]) for rank in range(RANKS)]
+        for rank in range(RANKS):
+            if kind == b"all_gather":
+                given[rank][node.output[0]] = numpy.concatenate(parts, axis=0)
+            else:
+                given[rank][node.output[0]] = numpy.split(parts[rank], RANKS, axis=0)[rank]
+    return [value(rank, model.graph.output[0].name) for rank in range(RANKS)]
+
+
 class Sharding(InFolder):
     def shard(self, model, *words):
         path = self.save(model)
@@ -134,15 +168,27 @@ class Sharding(InFolder):
         after.opset_import.append(helper.make_opsetid("own", 1))
         onnx.checker.check_model(after, full_check=True)
 
+    def check_numbers(self):
+        """The same from each device as from the whole model."""
+        path = self.path / "m.onnx"
+        random = numpy.random.default_rng(7)
+        feeds = {value.name: random.standard_normal([dim.dim_value for dim in value.type.tensor_type.shape.dim],
+                                                    numpy.float32) for value in onnx.load(path).graph.input}
+        whole = onnxruntime.InferenceSession(path).run(None, feeds)[0]
+        for found in run_devices(onnx.load(self.path / "ours.onnx"), feeds):
+            numpy.testing.assert_allclose(found, whole, rtol=1e-5, atol=1e-5)
+
     def test_counts_of_the_peer(self):
         one = self.shard(attention([("q", "k", "v", "o")]), "--one-shot")
         self.assertEqual(one, {b"reduce_scatter": 3, b"all_gather": 3})
         self.check()
+        self.check_numbers()
         same = self.shard(attention([("q", "q", "q", "o")]), "--one-shot")
         self.assertEqual(same, {b"reduce_scatter": 1, b"all_gather": 1})
         self.check()
         self.shard(attention([("q", "k", "v", "h"), ("h", "k2", "v2", "o")]), "--one-shot")
         self.check()
+        self.check_numbers()
         self.shard(attention([("q", "k", "v", "o")]), "--one-shot", "--cp-type", "fused", "--gpus", "2")
         self.check()
         swap = ("--i-idx", "1", "--o-idx", "1", "--k-idx", "1", "--v-idx", "1")
@@ -159,6 +205,76 @@ class Sharding(InFolder):
                 hints["inputs"].sort(key=lambda item: item["name"])  # the peer's come in no order
             self.assertEqual(peer, ours)
         run(PROGRAM, "multi-device", "shard", path, "-s", self.path / "peer.json", "-o", self.path / "ours.onnx")
+
+
+def encoder(batch, places="none"):
+    """Two layers on ids and a mask of keys, as exporters write them; `places`: how positions are told."""
+    sequence, width, heads, words = 8, 16, 2, 11
+    lengths = numpy_helper.from_array(numpy.array([0, 0, heads, width // heads], numpy.int64), "heads")
+    joined = numpy_helper.from_array(numpy.array([0, 0, width], numpy.int64), "joined")
+    weights = [weight("words", words, width), lengths, joined, weight("gain", width), weight("shift", width),
+               numpy_helper.from_array(numpy.array([1, 2], numpy.int64), "axes"),
+               numpy_helper.from_array(numpy.float32(1), "one"), numpy_helper.from_array(numpy.float32(-99), "low")]
+    nodes = [("Gather", ["words", "ids"], ["x0"], {})]
+    if places == "input":
+        weights.append(weight("table", 2 * sequence, width))
+        nodes += [("Gather", ["table", "places"], ["t"], {}), ("Add", ["x0", "t"], ["h0"], {})]
+    elif places == "counted":
+        weights += [weight("table", 2 * sequence, width)] + [
+            numpy_helper.from_array(numpy.int64(number), name) for name, number in (("nil", 0), ("unit", 1))]
+        nodes += [("Shape", ["ids"], ["shape"], {}), ("Gather", ["shape", "unit"], ["length"], {}),
+                  ("Range", ["nil", "length", "unit"], ["r"], {}), ("Gather", ["table", "r"], ["t"], {}),
+                  ("Add", ["x0", "t"], ["h0"], {})]
+    else:
+        nodes.append(("Identity", ["x0"], ["h0"], {}))
+    nodes += [("Unsqueeze", ["mask", "axes"], ["m4"], {}), ("Sub", ["one", "m4"], ["off"], {}),
+              ("Mul", ["off", "low"], ["bias"], {})]
+    for at in range(2):
+        for part, perm in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+            weights.append(weight(f"w{part}{at}", width, width))
+            nodes += [("MatMul", [f"h{at}", f"w{part}{at}"], [f"{part}a{at}"], {}),
+                      ("Reshape", [f"{part}a{at}", "heads"], [f"{part}b{at}"], {}),
+                      ("Transpose", [f"{part}b{at}"], [f"{part}{at}"], {"perm": perm})]
+        nodes += [("MatMul", [f"q{at}", f"k{at}"], [f"s{at}"], {}), ("Add", [f"s{at}", "bias"], [f"a{at}"], {}),
+                  ("Softmax", [f"a{at}"], [f"p{at}"], {"axis": -1}), ("MatMul", [f"p{at}", f"v{at}"], [f"o{at}"], {}),
+                  ("Transpose", [f"o{at}"], [f"u{at}"], {"perm": [0, 2, 1, 3]}),
+                  ("Reshape", [f"u{at}", "joined"], [f"j{at}"], {}), ("Add", [f"h{at}", f"j{at}"], [f"e{at}"], {}),
+                  ("LayerNormalization", [f"e{at}", "gain", "shift"], [f"h{at + 1}"], {"axis": -1})]
+    shape = (batch, sequence)
+    inputs = [tensor("ids", shape, TensorProto.INT64), tensor("mask", shape)]
+    if places == "input":
+        inputs.append(tensor("places", shape, TensorProto.INT64))
+    return model_of(nodes, inputs, [tensor("h2", (*shape, width))], weights)
+
+
+def encoder_feeds(model):
+    random = numpy.random.default_rng(5)
+    shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
+    feeds = {"ids": random.integers(0, 11, shape), "mask": (random.random(shape) < 0.7).astype(numpy.float32),
+             "places": numpy.tile(numpy.arange(shape[1]), (shape[0], 1))}
+    return {value.name: feeds[value.name] for value in model.graph.input}
+
+
+class Context(InFolder):
+    """What each device computes, put together, is what the whole model gives."""
+
+    def test_onnx_runtime_gives_the_same_on_each_device(self):
+        for batch in (1, 2):
+            for places in ("none", "input"):
+                model = encoder(batch, places)
+                path = self.save(model)
+                feeds = encoder_feeds(model)
+                whole = onnxruntime.InferenceSession(path).run(None, feeds)[0]
+                run(PROGRAM, "multi-device", "shard", path, "--one-shot", "--gpus", RANKS, "-o", self.path / "s.onnx")
+                for found in run_devices(onnx.load(self.path / "s.onnx"), feeds):
+                    numpy.testing.assert_allclose(found, whole, rtol=1e-5, atol=1e-5)
+
+    def test_places_that_a_device_counts_are_refused(self):
+        path = self.save(encoder(2, "counted"))
+        done = subprocess.run([PROGRAM, "multi-device", "shard", path, "--one-shot", "-o", self.path / "s.onnx"],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("(Range) counts its places", done.stderr)
 
 
 def weights_of(model):

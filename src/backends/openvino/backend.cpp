@@ -9,6 +9,11 @@
 namespace assay::backends {
 namespace {
 
+// OpenVINO inlines no functions.
+constexpr std::string_view kFunctionHint =
+    " (the model has functions; `assay surgeon sanitize MODEL --passes inline-functions -o FILE` puts their nodes in "
+    "the place of the calls)";
+
 class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
  public:
   std::string_view name() const override { return "openvino"; }
@@ -40,7 +45,12 @@ class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics&) const override {
-    return ov::make_session(ov::Library::get(options.search), model, options);
+    try {
+      return ov::make_session(ov::Library::get(options.search), model, options);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::unsupported || model.functions().empty()) throw;
+      throw Error(error.code(), error.message() + std::string(kFunctionHint));
+    }
   }
 };
 

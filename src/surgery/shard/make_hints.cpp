@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "surgery/shard/attention.h"
+#include "surgery/shard/sequence.h"
 #include "surgery/shard/shard.h"
 
 namespace assay::surgery {
@@ -12,12 +15,16 @@ using ir::ValueId;
 
 class HintMaker {
  public:
-  HintMaker(const ir::Model& model, const HintOptions& options) : model_(model), options_(options) {}
+  HintMaker(ir::Model& model, const HintOptions& options)
+      : model_(model), options_(options), layers_(find_attention(model)) {
+    const bool follows = options.follows_inputs || options.follows_outputs || options.follows_k || options.follows_v;
+    if (follows) flow_.emplace(model, layers_);
+  }
 
   formats::ShardHints run() {
     formats::ShardHints hints = options_.base;
     std::vector<NodeId> lasts;
-    for (const AttentionLayer& layer : find_attention(model_)) {
+    for (const AttentionLayer& layer : layers_) {
       if (options_.is_scaled && !layer.scaled) continue;
       formats::AttentionLayerHint hint = options_.layer;
       hint.q = name_of(options_.is_scaled ? layer.scaled->q : layer.q);
@@ -27,13 +34,56 @@ class HintMaker {
         if (!hints.kv_rank) hints.kv_rank = rank_of(value);
       }
     }
-    if (!options_.suggests_io) return hints;
+    if (flow_ && !layers_.empty()) follow_layer(layers_.front(), hints);
+    if (!options_.suggests_io || lasts.empty()) return hints;
     hints.inputs = inputs_before(lasts);
     hints.outputs = outputs_behind(lasts);
+    if (options_.follows_inputs) follow_inputs(hints.inputs);
+    if (options_.follows_outputs) follow_outputs(hints.outputs);
     return hints;
   }
 
  private:
+  void follow_layer(const AttentionLayer& layer, formats::ShardHints& hints) const {
+    const SequenceDims dims = flow_->of_layer(layer);
+    if (!hints.kv_rank) hints.kv_rank = flow_->rank(layer.k);
+    if (options_.follows_k && dims.contains(layer.k)) hints.k_seq_len_idx = dims.at(layer.k);
+    if (options_.follows_v && dims.contains(layer.v)) hints.v_seq_len_idx = dims.at(layer.v);
+  }
+
+  // Inputs without the sequence, as masks of K alone, are whole on each device.
+  void follow_inputs(std::vector<formats::ShardTensor>& inputs) const {
+    const SequenceDims dims = flow_->before_layers();
+    std::vector<formats::ShardTensor> found;
+    for (const ValueId value : model_[model_.main_graph()].inputs) {
+      const auto hint = std::ranges::find(inputs, name_of(value), &formats::ShardTensor::name);
+      if (hint == inputs.end() || !dims.contains(value)) continue;
+      found.push_back(*hint);
+      found.back().seq_len_idx = dims.at(value);
+    }
+    if (found.empty() && !inputs.empty()) {
+      fail(ErrorCode::usage,
+           "no input is known to have the sequence of the attention layers; name its dim with --i-idx");
+    }
+    inputs = std::move(found);
+  }
+
+  void follow_outputs(std::vector<formats::ShardTensor>& outputs) const {
+    const SequenceDims dims = flow_->behind_layers();
+    for (const ir::Use& use : model_.outputs(model_.main_graph())) {
+      if (!use.value) continue;
+      const auto hint = std::ranges::find(outputs, name_of(use.value), &formats::ShardTensor::name);
+      if (hint == outputs.end()) continue;
+      if (!dims.contains(use.value)) {
+        fail(ErrorCode::usage,
+             "`{}` is not known to have the sequence of the attention layers before it, of which a device has a part; "
+             "name its dim with --o-idx",
+             printable(name_of(use.value)));
+      }
+      hint->seq_len_idx = dims.at(use.value);
+    }
+  }
+
   std::string name_of(ValueId value) const { return std::string(model_.text(model_[value].name)); }
 
   std::optional<int64_t> rank_of(ValueId value) const {
@@ -107,11 +157,13 @@ class HintMaker {
 
   const ir::Model& model_;
   const HintOptions& options_;
+  std::vector<AttentionLayer> layers_;
+  std::optional<SequenceFlow> flow_;
 };
 
 }  // namespace
 
-formats::ShardHints make_shard_hints(const ir::Model& model, const HintOptions& options) {
+formats::ShardHints make_shard_hints(ir::Model& model, const HintOptions& options) {
   return HintMaker(model, options).run();
 }
 

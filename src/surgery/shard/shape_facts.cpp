@@ -34,6 +34,12 @@ std::optional<int64_t> ShapeFacts::dim(ValueId value, int64_t from_end) const {
   return (*dims)[dims->size() - place].number();
 }
 
+ops::Dims ShapeFacts::dims(ValueId value) const {
+  if (!value) return {};
+  if (const tensor::Tensor* const tensor = constant(value)) return ops::dims_of(tensor->shape());
+  return inference_.type(value).dims.value_or(ops::Dims());
+}
+
 bool ShapeFacts::is_same_dim(ValueId a, ValueId b, int64_t from_end) const {
   const std::optional<ops::Dims>& x = inference_.type(a).dims;
   const std::optional<ops::Dims>& y = inference_.type(b).dims;

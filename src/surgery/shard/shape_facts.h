@@ -16,6 +16,7 @@ class ShapeFacts {
   const ir::Model& model() const { return model_; }
   std::optional<int64_t> rank(ir::ValueId value) const;
   std::optional<int64_t> dim(ir::ValueId value, int64_t from_end) const;  // where it is a number
+  ops::Dims dims(ir::ValueId value) const;                                // from the first; none where not known
   // Whether both are known to have the same dim there, as a number or as a formula.
   bool is_same_dim(ir::ValueId a, ir::ValueId b, int64_t from_end) const;
   // The last dim, also behind attention plugins, of whose results nothing is declared.

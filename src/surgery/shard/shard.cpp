@@ -17,6 +17,7 @@
 #include "surgery/names.h"
 #include "surgery/shard/attention.h"
 #include "surgery/shard/collective.h"
+#include "surgery/shard/sequence.h"
 #include "surgery/shard/shape_facts.h"
 
 namespace assay::surgery {
@@ -41,6 +42,7 @@ class Sharder {
     const NamedValues named(model_);
     for (const formats::ShardTensor& input : hints_.inputs) inputs_.push_back(named[input.name]);
     for (const formats::ShardTensor& output : hints_.outputs) outputs_.push_back(named[output.name]);
+    check_places();
     remember_output_types();
     for (const formats::AttentionLayerHint& hint : hints_.attention_layers) gather_layer(hint);
     if (!is_q_gathered()) {
@@ -104,6 +106,19 @@ class Sharder {
          "{} masks by the places in the sequence, which a device with a part of Q does not know; gather Q too "
          "(gather_q of hints), or let the model be given the mask",
          ir::describe(model_, layer.last));
+  }
+
+  // What a device counts by the shapes that it has are not the places in the whole sequence.
+  void check_places() const {
+    SequenceDims split;
+    for (size_t i = 0; i < inputs_.size(); ++i) split.emplace(inputs_[i], hints_.inputs[i].seq_len_idx);
+    const SequenceFlow flow(model_, layers_);
+    const NodeId counter = flow.find_counter(flow.behind(split));
+    if (!counter) return;
+    fail(ErrorCode::usage,
+         "the sequence cannot be split: {} counts its places by the shape of what is split, of which a device has a "
+         "part; let the model be given them",
+         ir::describe(model_, counter));
   }
 
   // With the shapes that a device has: constants made for the whole sequence do not fit them.

@@ -14,6 +14,8 @@ struct HintOptions {
   formats::AttentionLayerHint layer;
   bool is_scaled = false;  // only layers whose Q and K are products, by the name of Q before it is scaled
   bool suggests_io = true;
+  // Whether the model tells the sequence dims of inputs, outputs, K and V; inputs without one are left out then.
+  bool follows_inputs = false, follows_outputs = false, follows_k = false, follows_v = false;
   int64_t input_index = 0;  // of the sequence dim, where no dim is named `sequence_length` or `seq_len`
   int64_t output_index = 0;
   std::optional<int64_t> input_rank;  // where the model does not know it
@@ -21,7 +23,8 @@ struct HintOptions {
 };
 
 // Hints for all attention layers, and for the inputs and outputs of the graph that hang together with them.
-formats::ShardHints make_shard_hints(const ir::Model& model, const HintOptions& options);
+// Error (usage) where the sequence dim of inputs or outputs should be followed and cannot.
+formats::ShardHints make_shard_hints(ir::Model& model, const HintOptions& options);
 
 // One thing that was done to the model: `reduce_scatter`, `all_gather`, `fuse`, …, and the value that it is for.
 struct ShardStep {

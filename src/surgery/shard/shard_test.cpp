@@ -1,5 +1,6 @@
 #include "surgery/shard/shard.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/verify.h"
@@ -166,6 +167,73 @@ TEST(Shard, constants_for_the_whole_sequence_are_refused) {
   EXPECT_TRUE(is_refused("<int64[2] w = {8, 4}> { q = Expand(x, w) s = MatMul(q, k) t = Neg(s)" + rest));
   EXPECT_TRUE(
       is_refused("<float[8,1] m = {0, 0, 0, 0, 0, 0, 0, 0}> { q = Neg(x) s = MatMul(q, k) t = Add(s, m)" + rest));
+}
+
+HintOptions following() {
+  HintOptions options;
+  options.follows_inputs = options.follows_outputs = options.follows_k = options.follows_v = true;
+  return options;
+}
+
+// The sequence dims that the model tells: `x:1 -> y:1, K 3, V 2`.
+std::string followed(std::string_view graph) {
+  ir::Model model = parsed(std::string(graph));
+  const formats::ShardHints hints = make_shard_hints(model, following());
+  std::string text;
+  for (const formats::ShardTensor& input : hints.inputs) text += fmt::format("{}:{} ", input.name, input.seq_len_idx);
+  text += "->";
+  for (const formats::ShardTensor& output : hints.outputs) {
+    text += fmt::format(" {}:{}", output.name, output.seq_len_idx);
+  }
+  return text + fmt::format(", K {}, V {}", hints.k_seq_len_idx, hints.v_seq_len_idx);
+}
+
+const std::string kSplitHeads =
+    "a = MatMul(x, w) b = Reshape(a, s) q = Transpose <perm = [0, 2, 1, 3]> (b) k = Transpose <perm = [0, 2, 3, 1]> "
+    "(b) ";
+const std::string kEncoder =
+    "g (float[2,8,4] x, float[2,8] m, float[4,4] w) => (o) <int64[4] s = {2, 8, 2, 2}, "
+    "int64[2] i = {1, 2}, int64[3] j = {2, 8, 4}, int64 one = {1}, int64 nil = {0}> {" +
+    kSplitHeads +
+    "c = MatMul(q, k) n = Unsqueeze(m, i) d = Add(c, n) p = Softmax(d) e = MatMul(p, q) "
+    "f = Transpose <perm = [0, 2, 1, 3]> (e) h = Reshape(f, j) ";
+
+TEST(Shard, follows_the_sequence) {
+  EXPECT_EQ(followed(kEncoder + "o = Add(h, x) }"), "x:1 -> o:1, K 3, V 2") << "the mask is that of K alone";
+  EXPECT_EQ(followed("g (float[8,4] q, float[4,8] k, float[8,4] v) => (float[8,4] o) " + std::string(kBare)),
+            "q:0 k:1 v:0 -> o:0, K 1, V 0");
+}
+
+TEST(Shard, refuses_outputs_without_the_sequence) {
+  ir::Model model = parsed(kEncoder + "o = Gather <axis = 1> (h, nil) }");
+  const std::optional<Error> error = error_of([&] { make_shard_hints(model, following()); });
+  EXPECT_EQ(error ? error->line() : "no error",
+            "`o` is not known to have the sequence of the attention layers before it, of which a device has a part; "
+            "name its dim with --o-idx");
+}
+
+std::string refused_places(const std::string& places) {
+  const std::string graph =
+      "g (float[8,4] x, float[4,8] k, float[8,4] v) => (float[8,4] o) <float[8,1] table = {0, 1, 2, 3, 4, 5, 6, 7}, "
+      "int64 one = {1}, "
+      "int64 nil = {0}, int64[1] start = {0}> { l = Shape(x) " +
+      places + " s = MatMul(q, k) p = Softmax(s) o = MatMul(p, v) }";
+  return refusal(graph, following());
+}
+
+TEST(Shard, places_that_are_counted_on_a_device_are_refused) {
+  const auto message = [](std::string_view node) {
+    return "the sequence cannot be split: " + std::string(node) +
+           " counts its places by the shape of what is split, of which a device has a part; let the model be given "
+           "them";
+  };
+  EXPECT_EQ(refused_places("n = Gather(l, nil) [count] r = Range(nil, n, one) t = Gather(table, r) q = Add(x, t)"),
+            message("node `count` (Range)"));
+  EXPECT_EQ(refused_places("n = Gather(l, nil) e = Unsqueeze(n, start) [cut] t = Slice(table, start, e) q = Add(x, t)"),
+            message("node `cut` (Slice)"));
+  EXPECT_EQ(refused_places("c = ConstantOfShape(l) [mask] t = Trilu(c) q = Add(x, t)"), message("node `mask` (Trilu)"));
+  EXPECT_EQ(refused_places("n = Gather(l, one) r = Range(nil, n, one) t = Cast <to = 1> (r) q = Add(x, t)"), "no error")
+      << "of the width, which is whole";
 }
 
 TEST(Shard, causal_nodes_need_all_of_q) {

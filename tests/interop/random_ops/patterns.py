@@ -121,6 +121,31 @@ class PatternBuilder(Builder):
             if x not in self.values:
                 return
 
+    def step_reshaped_arithmetic(self, x):
+        """Elementwise nodes between a Reshape and the one back."""
+        shape = self.values[x]
+        if 0 in shape:
+            return
+        y = self.node("Reshape", [x, self.ints(-1)])
+        for _ in range(self.r.randint(1, 3)):
+            z = self.node(self.r.choice(["Neg", "Exp", "Tanh", "Abs"]), [y])
+            y = self.node(self.r.choice(["Add", "Max", "Sub"]), [self.r.choice([y, self.scalar(2)]), z])
+        self.node("Reshape", [y, self.node("Shape", [x])], shape)
+
+    def step_ones(self, x):
+        """A Transpose that moves a dim of size 1."""
+        shape = self.values[x]
+        if 0 in shape or len(shape) > 3:
+            return
+        axis = self.r.randint(0, len(shape))
+        y = self.unsqueeze_at(x, 0)
+        perm = [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)]
+        self.node("Transpose", [y], [*shape[:axis], 1, *shape[axis:]], perm=perm)
+
+    def unsqueeze_at(self, x, axis):
+        shape = self.values[x]
+        return self.node("Unsqueeze", [x, self.ints(axis)], [*shape[:axis], 1, *shape[axis:]])
+
     def flatten(self, x):
         shape = self.values[x]
         axis = self.r.randint(0, len(shape))
@@ -301,12 +326,14 @@ class FusionCase:
         return self.r.array("float64", shape, low, high).astype(self.dtype)
 
     def draw(self):
-        first = self.r.choice(["Conv", "ConvTranspose", "Gemm", "MatMul", "BnConv"])
+        first = self.r.choice(["Conv", "ConvTranspose", "Gemm", "MatMul", "Rows", "BnConv"])
         group = self.r.choice([1, 1, 2])
         channels_in, self.channels = group * self.r.randint(1, 3), group * self.r.randint(1, 3)
         if first in ("Gemm", "MatMul"):
             self.shape = [self.r.randint(1, 5), channels_in]
             self.product(first, channels_in)
+        elif first == "Rows":
+            self.product_of_rows(channels_in)
         else:
             rank = self.r.randint(1, 2)
             self.shape = [self.r.randint(1, 2), channels_in, *[self.r.randint(3, 6) for _ in range(rank)]]
@@ -326,6 +353,15 @@ class FusionCase:
         bias = self.r.choice([[], [self.weights([self.channels])], [self.weights([1])]])
         self.nodes.append(("Gemm", [], [self.weights(shape), *bias],
                            {"transB": transposed, "alpha": self.r.choice([1.0, 0.5]), "beta": self.r.choice([1.0, 2.0])}))
+
+    def product_of_rows(self, width):
+        """Rows that become three dims and two again."""
+        count = self.r.randint(1, 4)
+        self.shape = [2 * count, width]
+        self.nodes.append(("Reshape", [], [np.array([2, count, width])], {}))
+        self.product("MatMul", width)
+        self.nodes += [("Add", [], [self.weights([self.channels])], {}),
+                       ("Reshape", [], [np.array([2 * count, self.channels])], {})]
 
     def convolve(self, op, group, channels_in, rank):
         kernel = [self.r.randint(1, 3) for _ in range(rank)]
@@ -354,7 +390,8 @@ class FusionCase:
         for i, (op, before, behind, attributes) in enumerate(self.nodes):
             arrays = [array.copy() for array in (*before, *behind)]
             if magnitude:
-                arrays = [np.abs(array).astype(np.float32) for array in arrays]  # ONNX Runtime convolves no float64
+                arrays = [np.abs(array).astype(np.float32) if array.dtype.kind == "f" else array
+                          for array in arrays]  # ONNX Runtime convolves no float64
                 op = "Add" if op == "Sub" else op
                 if op == "BatchNormalization":
                     arrays[2] = -arrays[2]

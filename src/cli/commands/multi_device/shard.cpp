@@ -94,7 +94,11 @@ int run(const Arguments& arguments, Environment& environment) {
   if (is_one_shot == arguments.has("--hint")) {
     fail(ErrorCode::usage, "expected one of --hint FILE and --one-shot");
   }
-  const surgery::HintOptions options = hint_options(arguments);
+  surgery::HintOptions options = hint_options(arguments);
+  options.follows_inputs = !arguments.has("--i-idx");
+  options.follows_outputs = !arguments.has("--o-idx");
+  options.follows_k = !arguments.has("--k-idx");
+  options.follows_v = !arguments.has("--v-idx");
   formats::ShardHints hints;
   hints = is_one_shot ? options.base : read_hints(arguments.value("--hint"));
   const bool splits_weights = hints.parallelism == "TP";
@@ -136,7 +140,11 @@ Command command_multi_device_shard() {
           "Puts DistCollective nodes into the model: inputs are scattered along the sequence, K and V of attention "
           "layers are gathered, and outputs are gathered again, under their names and with their shapes. "
           "DistCollective is an operator of TensorRT, in the default domain as TensorRT expects it; no ONNX runtime "
-          "knows it. With --parallelism TP the weights are split: attention by heads, and products with activations "
+          "knows it. With --one-shot, sequence dims are those along which the layers work, found by following them to "
+          "the "
+          "inputs and outputs; what does not have the sequence, as a mask of keys, stays whole; --i-idx, --o-idx, "
+          "--k-idx and --v-idx say otherwise. With --parallelism TP the weights are split: attention by heads, and "
+          "products with activations "
           "between them; a DistCollective adds up what the ranks give. Each rank has a model of its own, "
           "<stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
       .positionals = {model_positional()},

@@ -113,7 +113,7 @@ Command command_surgeon_extract() {
           "an output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given "
           "are those of the model; where it says nothing they are inferred, and where that fails the model is run "
           "once on made-up inputs. Outputs that need more than the given inputs are an error that names what is "
-          "missing.",
+          "missing, and what completes the cut.",
       .positionals = {model_positional()},
       .groups = edit_groups({extraction_group(), inference_group(),
                              input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),

@@ -10,6 +10,7 @@
 #include "passes/inferred.h"
 #include "passes/lossless.h"
 #include "passes/match.h"
+#include "passes/reshapes.h"
 
 namespace assay::passes {
 namespace {
@@ -98,10 +99,8 @@ void transpose(Context& context, NodeId node) {
 
 // The node before, if it keeps all elements in their order.
 NodeId reshape_before(Context& context, NodeId node) {
-  for (const std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) {
-    if (const NodeId found = before(context, node, op)) return found;
-  }
-  return {};
+  const NodeId made = producer(context.model(), operand(context.model(), node, 0));
+  return is_reshape(context.run, made) ? made : NodeId{};
 }
 
 // The first of all such nodes before.

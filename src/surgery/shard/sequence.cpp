@@ -1,0 +1,218 @@
+#include "surgery/shard/sequence.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <span>
+
+#include "passes/elementwise.h"
+
+namespace assay::surgery {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+template <size_t N>
+bool is_one_of(std::string_view op, const std::array<std::string_view, N>& ops) {
+  return std::ranges::find(ops, op) != ops.end();
+}
+
+// What follows from a dim in another shape of the same elements: one of the same size, with as much before or behind.
+std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dims& out) {
+  const std::span<const ops::Dim> before(in);
+  const std::span<const ops::Dim> behind(out);
+  const size_t at = static_cast<size_t>(dim);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].equals(in[at])) continue;
+    const bool same_before = ops::product(before.first(at)).equals(ops::product(behind.first(i)));
+    const bool same_behind = ops::product(before.subspan(at + 1)).equals(ops::product(behind.subspan(i + 1)));
+    if (same_before || same_behind) return static_cast<int64_t>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Counted from the end, as broadcasting does; where the size changes, the dim is another.
+std::optional<int64_t> SequenceFlow::aligned(ValueId value, int64_t dim, ValueId result) const {
+  const ops::Dims in = facts_.dims(value);
+  const ops::Dims out = facts_.dims(result);
+  const int64_t place = dim + static_cast<int64_t>(out.size()) - static_cast<int64_t>(in.size());
+  if (out.size() < in.size() || !in[static_cast<size_t>(dim)].equals(out[static_cast<size_t>(place)])) return {};
+  return place;
+}
+
+// The inner dims of a product are gone behind it.
+std::optional<int64_t> SequenceFlow::multiplied(const ir::Use& use, int64_t dim, ValueId result) const {
+  const int64_t rank = static_cast<int64_t>(facts_.dims(use.value).size());
+  const int64_t inner = use.index == 0 ? rank - 1 : rank - 2;
+  return use.index > 1 || dim == inner ? std::nullopt : aligned(use.value, dim, result);
+}
+
+std::optional<int64_t> SequenceFlow::gathered(const ir::Use& use, int64_t dim) const {
+  const int64_t rank = *facts_.rank(facts_.operand(use.user, 0));
+  const int64_t axis = rank - facts_.axis_from_end(use.user, facts_.attributes(use.user).integer("axis", 0));
+  if (use.index == 1) return axis + dim;
+  const std::optional<int64_t> indices = facts_.rank(facts_.operand(use.user, 1));
+  if (dim == axis || !indices) return std::nullopt;
+  return dim < axis ? dim : dim - 1 + *indices;
+}
+
+// The dim of the result that a dim of an operand becomes; empty: none, or a node that is not known.
+std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, ValueId result) const {
+  static constexpr std::array<std::string_view, 4> kReshapes = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
+  static constexpr std::array<std::string_view, 15> kKeepsFirst = {
+      "Softmax",   "LogSoftmax", "LayerNormalization", "RMSNormalization", "Split",
+      "Slice",     "Expand",     "ReduceMean",         "ReduceSum",        "ReduceMax",
+      "ReduceMin", "Dropout",    "Identity",           "QuantizeLinear",   "DequantizeLinear"};
+  const NodeId node = use.user;
+  const ops::Dims in = facts_.dims(use.value);
+  const ops::Dims out = facts_.dims(result);
+  if (static_cast<size_t>(dim) >= in.size() || out.empty() || in[static_cast<size_t>(dim)].is(1)) return {};
+  const std::string_view op = facts_.domain(node).empty() ? facts_.op(node) : std::string_view();
+  if (op == "Transpose") {
+    std::vector<int64_t> perm = facts_.attributes(node).integers("perm");
+    if (perm.empty()) return static_cast<int64_t>(in.size()) - 1 - dim;
+    const auto found = std::ranges::find(perm, dim);
+    return found == perm.end() ? std::nullopt : std::optional(found - perm.begin());
+  }
+  if (is_one_of(op, kReshapes)) return use.index == 0 ? reshaped(in, dim, out) : std::nullopt;
+  if (op == "MatMul") return multiplied(use, dim, result);
+  if (op == "Gemm") return use.index == 0 ? aligned(use.value, dim, result) : std::nullopt;
+  if (op == "Gather") return facts_.rank(facts_.operand(node, 0)) ? gathered(use, dim) : std::nullopt;
+  if (op == "Attention" || is_one_of(op, kKeepsFirst)) {
+    return use.index == 0 && in.size() == out.size() ? aligned(use.value, dim, result) : std::nullopt;
+  }
+  return op == "Concat" || passes::is_elementwise(op) ? aligned(use.value, dim, result) : std::nullopt;
+}
+
+SequenceDims SequenceFlow::of_layer(const AttentionLayer& layer) const {
+  SequenceDims found;
+  for (const ValueId value : {layer.q, layer.v, layer.k}) {
+    const int64_t from_end = value == layer.k && !layer.is_attention_op ? 1 : 2;
+    const std::optional<int64_t> rank = facts_.rank(value);
+    if (rank && *rank >= from_end) found.try_emplace(value, *rank - from_end);
+  }
+  return found;
+}
+
+void SequenceFlow::follow_back(ValueId value, int64_t dim, SequenceDims& found) const {
+  std::vector<std::pair<ValueId, int64_t>> pending = {{value, dim}};
+  while (!pending.empty()) {
+    const auto [made, place] = pending.back();
+    pending.pop_back();
+    const NodeId node = facts_.model()[made].producer;
+    if (!found.try_emplace(made, place).second || !node) continue;
+    for (const ir::Use& use : facts_.model()[node].operands) {
+      const int64_t rank = use.value ? facts_.rank(use.value).value_or(0) : 0;
+      for (int64_t i = 0; i < rank; ++i) {
+        if (moved(use, i, made) == place) pending.emplace_back(use.value, i);
+      }
+    }
+  }
+}
+
+SequenceDims SequenceFlow::before_layers() const {
+  SequenceDims found;
+  for (const auto& get : {&AttentionLayer::q, &AttentionLayer::v, &AttentionLayer::k}) {
+    for (const AttentionLayer& layer : layers_) {
+      const SequenceDims dims = of_layer(layer);
+      const auto known = dims.find(layer.*get);
+      if (known != dims.end()) follow_back(known->first, known->second, found);
+    }
+  }
+  return found;
+}
+
+bool SequenceFlow::is_gathered(ValueId value) const {
+  return std::ranges::any_of(
+      layers_, [&](const AttentionLayer& layer) { return value != layer.q && (value == layer.k || value == layer.v); });
+}
+
+SequenceDims SequenceFlow::behind(const SequenceDims& values) const {
+  SequenceDims found;
+  std::vector<std::pair<ValueId, int64_t>> pending(values.begin(), values.end());
+  while (!pending.empty()) {
+    const auto [value, dim] = pending.back();
+    pending.pop_back();
+    if (!found.try_emplace(value, dim).second || is_gathered(value)) continue;
+    for (const ir::Use& use : ir::uses(facts_.model(), value)) {
+      const ir::Node& user = facts_.model()[use.user];
+      if (user.is_outputs || user.graph != facts_.model().main_graph()) continue;
+      for (const ValueId result : user.results) {
+        const std::optional<int64_t> place = result ? moved(use, dim, result) : std::nullopt;
+        if (place) pending.emplace_back(result, *place);
+      }
+    }
+  }
+  return found;
+}
+
+SequenceDims SequenceFlow::behind_layers() const {
+  SequenceDims results;
+  for (const AttentionLayer& layer : layers_) {
+    const ValueId result = facts_.model()[layer.last].results[0];
+    const int64_t rank = facts_.rank(result).value_or(0);
+    if (rank >= 2) results.emplace(result, rank - 2);
+  }
+  return behind(results);
+}
+
+// Whether a node makes places of sizes, or picks by them from a constant.
+bool SequenceFlow::counts(const ir::Use& use) const {
+  const std::string_view op = facts_.op(use.user);
+  if (op == "Range" || op == "Trilu" || op == "EyeLike" || op == "CumSum") return true;
+  return op == "Slice" && use.index > 0 && facts_.constant(facts_.operand(use.user, 0));
+}
+
+// Whether a use takes a size that is split: of a shape it may pick another one.
+bool SequenceFlow::takes_size(const ir::Use& use, ValueId split, int64_t dim) const {
+  if (facts_.op(use.user) != "Gather" || use.index != 0) return true;
+  const auto index = facts_.elements(facts_.operand(use.user, 1));
+  if (!index || index->size() != 1 || !index->front()) return true;
+  const int64_t place = *index->front();
+  return dim == (place < 0 ? place + static_cast<int64_t>(facts_.dims(split).size()) : place);
+}
+
+// Whether the result is made of sizes where the operand is.
+bool SequenceFlow::passes_sizes_on(const ir::Use& use) const {
+  static constexpr std::array<std::string_view, 7> kOfAll = {"Concat", "Add", "Sub", "Mul", "Div", "Min", "Max"};
+  static constexpr std::array<std::string_view, 8> kOfFirst = {"Gather", "Slice",   "Unsqueeze", "Squeeze",
+                                                               "Cast",   "Reshape", "Identity",  "ConstantOfShape"};
+  const std::string_view op = facts_.op(use.user);
+  return is_one_of(op, kOfAll) || (use.index == 0 && is_one_of(op, kOfFirst));
+}
+
+std::vector<const ir::Use*> SequenceFlow::size_uses(const SequenceDims& split) const {
+  std::vector<const ir::Use*> found;
+  for (const auto& [value, dim] : split) {
+    for (const ir::Use& use : ir::uses(facts_.model(), value)) {
+      const ir::Node& user = facts_.model()[use.user];
+      if (user.is_outputs || facts_.op(use.user) != "Shape" || !user.results[0]) continue;
+      for (const ir::Use& reader : ir::uses(facts_.model(), user.results[0])) {
+        if (takes_size(reader, value, dim)) found.push_back(&reader);
+      }
+    }
+  }
+  return found;
+}
+
+NodeId SequenceFlow::find_counter(const SequenceDims& split) const {
+  const ir::Model& model = facts_.model();
+  NodeId first;
+  std::set<NodeId> known;
+  std::vector<const ir::Use*> pending = size_uses(split);
+  while (!pending.empty()) {
+    const ir::Use& use = *pending.back();
+    pending.pop_back();
+    const ir::Node& user = model[use.user];
+    if (user.is_outputs || user.graph != model.main_graph()) continue;
+    if (counts(use) && (!first || model.is_before(use.user, first))) first = use.user;
+    if (!passes_sizes_on(use) || !known.insert(use.user).second || !user.results[0]) continue;
+    for (const ir::Use& next : ir::uses(model, user.results[0])) pending.push_back(&next);
+  }
+  return first;
+}
+
+}  // namespace assay::surgery

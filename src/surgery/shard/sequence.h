@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "surgery/shard/attention.h"
+#include "surgery/shard/shape_facts.h"
+
+namespace assay::surgery {
+
+// Which dim of a value is that of the sequence; values without one are left out.
+using SequenceDims = std::map<ir::ValueId, int64_t>;
+
+// Follows the sequence, along which attention layers work, through the nodes of the main graph.
+class SequenceFlow {
+ public:
+  SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers) : facts_(model), layers_(layers) {}
+
+  std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
+  // Of Q, K and V as the products of the layer read them; of values whose rank is known.
+  SequenceDims of_layer(const AttentionLayer& layer) const;
+  // Before Q, K and V of all layers. Where one value is met along two dims, that of Q counts.
+  SequenceDims before_layers() const;
+  // Behind these values; what is gathered for a layer, its K and V, ends there.
+  SequenceDims behind(const SequenceDims& values) const;
+  SequenceDims behind_layers() const;
+  // The first node that counts places by the shape of a value that is split, as Range, Trilu, or Slice of a constant.
+  ir::NodeId find_counter(const SequenceDims& split) const;
+
+ private:
+  std::optional<int64_t> moved(const ir::Use& use, int64_t dim, ir::ValueId result) const;
+  std::optional<int64_t> gathered(const ir::Use& use, int64_t dim) const;
+  std::optional<int64_t> multiplied(const ir::Use& use, int64_t dim, ir::ValueId result) const;
+  std::optional<int64_t> aligned(ir::ValueId value, int64_t dim, ir::ValueId result) const;
+  void follow_back(ir::ValueId value, int64_t dim, SequenceDims& found) const;
+  bool counts(const ir::Use& use) const;
+  bool takes_size(const ir::Use& use, ir::ValueId split, int64_t dim) const;
+  bool passes_sizes_on(const ir::Use& use) const;
+  std::vector<const ir::Use*> size_uses(const SequenceDims& split) const;
+  bool is_gathered(ir::ValueId value) const;
+
+  ShapeFacts facts_;
+  const std::vector<AttentionLayer>& layers_;
+};
+
+}  // namespace assay::surgery
