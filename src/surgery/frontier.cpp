@@ -15,13 +15,15 @@ class Finder {
   Frontier find(const std::vector<ValueId>& given, const std::vector<ValueId>& missing) {
     const std::vector<bool> behind = nodes_behind(given);
     const std::vector<bool> needing = nodes_behind(missing);
+    std::vector<bool> is_missing(model_.value_slots());
+    for (const ValueId value : missing) is_missing[value.index] = true;
     Frontier found;
     for (uint32_t i = 0; i < model_.value_slots(); ++i) {
       const ValueId value{i};
       if (!model_[value].alive) continue;
       const NodeId producer = model_[value].producer;
       if (producer && behind[producer.index]) continue;
-      const bool is_open = producer ? needing[producer.index] : std::ranges::find(missing, value) != missing.end();
+      const bool is_open = producer ? needing[producer.index] : is_missing[i];
       if (is_open) sort_in(value, behind, found);
     }
     drop_what_follows(missing, found.values);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <span>
 
 #include "passes/elementwise.h"
@@ -33,6 +32,15 @@ std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dim
 }
 
 }  // namespace
+
+SequenceFlow::SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers)
+    : facts_(model), layers_(layers) {
+  for (const AttentionLayer& layer : layers) {
+    for (const ValueId value : {layer.k, layer.v}) {
+      if (value != layer.q) gathered_.insert(value);
+    }
+  }
+}
 
 // Counted from the end, as broadcasting does; where the size changes, the dim is another.
 std::optional<int64_t> SequenceFlow::aligned(ValueId value, int64_t dim, ValueId result) const {
@@ -125,18 +133,13 @@ SequenceDims SequenceFlow::before_layers() const {
   return found;
 }
 
-bool SequenceFlow::is_gathered(ValueId value) const {
-  return std::ranges::any_of(
-      layers_, [&](const AttentionLayer& layer) { return value != layer.q && (value == layer.k || value == layer.v); });
-}
-
 SequenceDims SequenceFlow::behind(const SequenceDims& values) const {
   SequenceDims found;
   std::vector<std::pair<ValueId, int64_t>> pending(values.begin(), values.end());
   while (!pending.empty()) {
     const auto [value, dim] = pending.back();
     pending.pop_back();
-    if (!found.try_emplace(value, dim).second || is_gathered(value)) continue;
+    if (!found.try_emplace(value, dim).second || gathered_.contains(value)) continue;
     for (const ir::Use& use : ir::uses(facts_.model(), value)) {
       const ir::Node& user = facts_.model()[use.user];
       if (user.is_outputs || user.graph != facts_.model().main_graph()) continue;

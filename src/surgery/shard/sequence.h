@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "surgery/shard/attention.h"
@@ -16,7 +17,7 @@ using SequenceDims = std::map<ir::ValueId, int64_t>;
 // Follows the sequence, along which attention layers work, through the nodes of the main graph.
 class SequenceFlow {
  public:
-  SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers) : facts_(model), layers_(layers) {}
+  SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers);
 
   std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
   // Of Q, K and V as the products of the layer read them; of values whose rank is known.
@@ -39,10 +40,10 @@ class SequenceFlow {
   bool takes_size(const ir::Use& use, ir::ValueId split, int64_t dim) const;
   bool passes_sizes_on(const ir::Use& use) const;
   std::vector<const ir::Use*> size_uses(const SequenceDims& split) const;
-  bool is_gathered(ir::ValueId value) const;
 
   ShapeFacts facts_;
   const std::vector<AttentionLayer>& layers_;
+  std::set<ir::ValueId> gathered_;  // K and V
 };
 
 }  // namespace assay::surgery

@@ -19,6 +19,8 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
+constexpr size_t kMost = 64;  // of MatMuls in one step, and of Reshapes behind each
+
 struct Context {
   PassRun& run;
   Inferred inferred;
@@ -52,6 +54,7 @@ std::optional<std::vector<Reshaped>> reshapes_of(Context& context, ValueId value
     const ops::Dims* dims = context.inferred.dims(result(context.model(), use.user));
     std::optional<std::vector<int64_t>> target = dims ? reshape_target(*dims) : std::nullopt;
     if (!target) return {};
+    if (found.size() == kMost) return {};
     found.push_back({use.user, std::move(*target)});
   }
   return found;
@@ -83,6 +86,7 @@ std::vector<Product> find_products(Context& context, ValueId value) {
   }
   std::ranges::sort(products,
                     [&](const Product& a, const Product& b) { return context.model().is_before(a.matmul, b.matmul); });
+  products.resize(std::min(products.size(), kMost));
   return products;
 }
 

@@ -1,7 +1,8 @@
 // Before: elementwise nodes between Reshapes: x[2,3,4] -> Reshape to [6,4] -> Relu, Mul, ... -> Reshape to [2,3,4].
 // After:  the elementwise nodes alone, on values of the shape before.
 // Only if: everything that they take and give is so reshaped, from one shape and back to it; constants are of one
-//         element, or of the size of a last dim that both shapes have; nothing else uses what is between.
+//         element, or of the size of a last dim that both shapes have; nothing else uses what is between, and all of
+//         it is few nodes.
 #include <algorithm>
 #include <array>
 #include <ranges>
@@ -65,7 +66,7 @@ class Region {
 };
 
 bool Region::add(NodeId node) {
-  if (model_[node].graph != graph_ || nodes_.size() >= kMostNodes) return false;
+  if (model_[node].graph != graph_ || known_.size() >= kMostNodes) return false;
   if (known_.insert(node).second) nodes_.push_back(node);
   return true;
 }
@@ -102,7 +103,7 @@ bool Region::grow_to_operands(NodeId node) {
     is_whole = true;
     const NodeId made = producer(model_, use.value);
     if (known_.contains(made)) continue;
-    if (is_start(made)) {
+    if (known_.size() < kMostNodes && is_start(made)) {
       starts_.push_back(made);
       known_.insert(made);
     } else if (!is_elementwise(context_.run, made) || !add(made)) {
@@ -117,7 +118,7 @@ bool Region::grow_to_users(NodeId node) {
   if (!is_first_result_enough(model_, node)) return false;
   for (const ir::Use& use : ir::uses(model_, value)) {
     if (known_.contains(use.user)) continue;
-    if (is_end(use.user, value)) {
+    if (known_.size() < kMostNodes && is_end(use.user, value)) {
       ends_.push_back(use.user);
       known_.insert(use.user);
     } else if (!is_elementwise(context_.run, use.user) || !add(use.user)) {
