@@ -176,6 +176,12 @@ ASSAY_KERNEL inline void note_rounding(const Vector& x, const float* narrowed, M
   lost |= reinterpret_cast<const Mask&>(x) ^ reinterpret_cast<Mask&>(back);
 }
 
+ASSAY_KERNEL inline bool is_zero(const Mask& mask) {
+  uint64_t bits = 0;
+  for (uint64_t lane = 0; lane < kWidth; ++lane) bits |= static_cast<uint64_t>(mask[lane]);
+  return bits == 0;
+}
+
 struct NoCodes {};
 using PairCodes = float* const (&)[2];
 
@@ -217,9 +223,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline bool survey_with(const Element* a, co
   }
   for (uint64_t s = 0; s < 4; ++s) sums.series[s] = finish(lanes[s]);
   sums.relation = finish(failed, dot);
-  uint64_t bits = 0;
-  for (uint64_t lane = 0; lane < kWidth; ++lane) bits |= static_cast<uint64_t>(lost[lane]);
-  return bits == 0;
+  return is_zero(lost);
 }
 
 ASSAY_KERNEL void survey32(const float* a, const float* b, const Bounds& bounds, PairSums& sums) {
