@@ -17,6 +17,7 @@ int exit_status(ErrorCode code) {
     case ErrorCode::unsupported:
     case ErrorCode::backend:
     case ErrorCode::limit:
+    case ErrorCode::cancelled:
       return kExitUndecided;
   }
   return kExitOurBug;

@@ -11,7 +11,7 @@
 namespace assay {
 
 // What kind of thing went wrong; decides the program's exit status.
-enum class ErrorCode { usage, io, parse, unsupported, shape, backend, limit };
+enum class ErrorCode { usage, io, parse, unsupported, shape, backend, limit, cancelled };
 
 inline constexpr int kExitEqual = 0;
 inline constexpr int kExitDifferent = 1;
@@ -31,6 +31,13 @@ class Error : public std::exception {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
   Error& add_frame(std::string frame);
+  // The setting of a request that would change this, by the name of its field, as `max_memory`; empty: none is known.
+  // The program adds how its users write it.
+  const std::string& setting() const { return setting_; }
+  Error& about(std::string setting) {
+    setting_ = std::move(setting);
+    return *this;
+  }
   // frames and message, outside-in, without line breaks or control characters
   std::string line() const;
   const char* what() const noexcept override { return message_.c_str(); }
@@ -38,6 +45,7 @@ class Error : public std::exception {
  private:
   ErrorCode code_;
   std::string message_;
+  std::string setting_;
   std::vector<std::string> frames_;  // innermost first
 };
 

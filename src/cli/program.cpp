@@ -17,7 +17,7 @@
 #include "cli/options/parser.h"
 #include "cli/output_files.h"
 #include "cli/streams.h"
-#include "remote/worker.h"
+#include "tasks/worker.h"
 
 namespace assay::cli {
 namespace {
@@ -82,6 +82,14 @@ std::optional<int> worker_socket(const Words& all) {
   return error == std::errc() && stop == end ? std::optional(socket) : std::nullopt;
 }
 
+// The error's line with the option that it is about: in front of what is wrong with it, behind what it would change.
+std::string line_of(const Error& error) {
+  if (error.setting().empty()) return error.line();
+  const std::string option = option_of(error.setting());
+  return error.code() == ErrorCode::usage ? fmt::format("{}: {}", option, error.line())
+                                          : fmt::format("{} ({})", error.line(), option);
+}
+
 int run_parsed(const Command& command, const Arguments& arguments, Environment& environment) {
   try {
     check_output_files(arguments);
@@ -89,7 +97,7 @@ int run_parsed(const Command& command, const Arguments& arguments, Environment& 
     for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
     return command.run(arguments, environment);
   } catch (const Error& error) {
-    throw Error(error.code(), arguments.as_typed(error.line()));
+    throw Error(error.code(), arguments.as_typed(line_of(error)));
   }
 }
 
@@ -158,7 +166,7 @@ int run_program(int argc, char** argv) {
   open_missing_streams();
   install_signal_handlers();
   const Words all(argv, argv + argc);
-  if (const std::optional<int> socket = worker_socket(all)) return remote::serve(*socket);
+  if (const std::optional<int> socket = worker_socket(all)) return tasks::serve_worker(*socket);
   install_crash_handlers();  // a worker's crash is told by who started it
   std::vector<std::shared_ptr<const void>> kept;
   const int status = run_with_streams(all, kept);

@@ -7,7 +7,5 @@
 namespace assay::report {
 
 std::string plugins_json(const results::PluginReport& report);
-// One plugin as it stands there.
-std::string plugin_json(const results::PluginMatches& plugin);
 
 }  // namespace assay::report

@@ -9,7 +9,7 @@
 #include "base/yaml.h"
 #include "cli/edit/attribute_words.h"
 #include "cli/edit/boundary_words.h"
-#include "cli/edit/size_bounds.h"
+#include "cli/edit/size_bound_words.h"
 #include "formats/calibration_cache.h"
 #include "formats/plugin_config.h"
 #include "formats/shard_hints.h"

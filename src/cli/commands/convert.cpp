@@ -1,9 +1,8 @@
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/convert/conversion.h"
 #include "cli/convert/target.h"
-#include "cli/edit/steps.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/engine.h"
@@ -12,53 +11,35 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/model_output.h"
 #include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/passes.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/stopwatch.h"
-#include "ir/edit.h"
-#include "passes/pipelines.h"
 #include "report/json_conversion.h"
 
 namespace assay::cli {
 namespace {
 
-void set_outputs(const Arguments& arguments, LoadedModel& loaded) {
-  const ir::OutputSelection selection = parse_outputs(arguments);
-  if (selection.is_empty()) return;
-  ir::Edit(loaded.model)
-      .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
+tasks::ConvertRequest convert_request(const Arguments& arguments) {
+  tasks::ConvertRequest request;
+  request.edit.model = model_source(arguments.value("model_file"), arguments);
+  request.edit.output = conversion_output(arguments);
+  refuse_absent_options(engine_convert_group(), arguments);
+  request.session = session_options(arguments);
+  request.edit.save = save_options(arguments, request.edit.output);
+  request.infers = arguments.flag("--shape-inference");
+  request.outputs = parse_outputs(arguments);
+  for (const Conversion& conversion : conversions()) {
+    if (!conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
+  }
+  request.last_step = last_step(arguments);
+  request.explains = arguments.flag("--explain");
+  return request;
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const Stopwatch total;
-  results::ConversionReport report;
-  report.model = arguments.value("model_file");
-  report.output = conversion_output(arguments);
-  refuse_absent_options(engine_convert_group(), arguments);
-  const exec::SessionOptions session = session_options(arguments);  // sets the number of threads
-  const onnx::SaveOptions options = save_options(arguments, report.output);
-  LoadedModel loaded = load_model(report.model, arguments, environment);
-  require_runnable(loaded);
-  const Stopwatch converting;
-  if (arguments.flag("--shape-inference")) infer_shapes(loaded);
-  set_outputs(arguments, loaded);
-  ir::Rewriter rewriter(loaded.model, last_step(arguments));
-  ConversionJob job{arguments, environment, loaded, rewriter, report};
-  for (const Conversion& conversion : conversions()) {
-    if (conversion.suffix(arguments, true).empty()) continue;
-    passes::inline_functions(loaded.model, rewriter);
-    conversion.run(job);
-  }
-  if (arguments.flag("--explain")) explain_steps(rewriter, environment.log);
-  print_findings(loaded.findings, environment);
-  const double convert_seconds = converting.seconds();
-  const Stopwatch saving;
-  save_model(loaded.model, report.output, options, environment.log);
-  report.findings = loaded.findings.all();
-  report.timings = {{"load_seconds", loaded.load_seconds},
-                    {"convert_seconds", convert_seconds},
-                    {"save_seconds", saving.seconds()},
-                    {"total_seconds", total.seconds()}};
+  const tasks::ConvertRequest request = convert_request(arguments);
+  LogObserver observer(arguments, environment);
+  const results::ConversionReport report = tasks::convert(request, observer).report;
   if (wants_json(arguments)) write_json(arguments, environment, report::conversion_json(report));
   return kExitEqual;
 }

@@ -1,32 +1,19 @@
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
-#include "cli/stopwatch.h"
-#include "exec/library_search.h"
-#include "remote/isolated_backend.h"
 #include "report/json_doctor.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
-
-std::vector<std::string> all_backends() {
-  std::vector<std::string> names;
-  for (const Registered<exec::Backends>& file : exec::registered_backends()) {
-    for (const exec::BackendPtr& backend : file.make()) names.emplace_back(backend->name());
-  }
-  return names;
-}
-
-results::BackendHealth examine(const std::string& name, const exec::LibrarySearch& search) {
-  const exec::Probe probe = remote::safe_backend(name, search)->probe(search);
-  return {name, probe.usable, probe.version, probe.path, probe.providers, probe.tried};
-}
 
 void print(const results::BackendHealth& backend, Log& log) {
   if (backend.usable) {
@@ -49,30 +36,18 @@ void print_about_installing(Log& log) {
       "onnxruntime openvino");
 }
 
-std::string interpreter(const exec::LibrarySearch& search) {
-  if (!search.python.empty()) return exec::find_interpreter(search.python).string();
-  const char* const environment = std::getenv("VIRTUAL_ENV");
-  const std::string wish = environment != nullptr && *environment != '\0' ? environment : "python3";
-  return exec::find_interpreter(wish).string();
-}
-
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::vector<std::string> wanted = chosen_backends(arguments);
   const exec::LibrarySearch search = library_search(arguments);
-  results::DoctorReport report;
-  report.python = interpreter(search);
-  environment.log.info(
-      fmt::format("{:<8} | {}", "python", report.python.empty() ? "none found" : printable(report.python)));
-  bool is_one_missing = false;
-  for (const std::string& name : wanted.empty() ? all_backends() : wanted) {
-    report.backends.push_back(examine(name, search));
-    print(report.backends.back(), environment.log);
-    is_one_missing = is_one_missing || !report.backends.back().usable;
-  }
+  const std::string python = tasks::python_in_use(search);
+  environment.log.info(fmt::format("{:<8} | {}", "python", python.empty() ? "none found" : printable(python)));
+  results::DoctorReport report =
+      tasks::doctor(wanted, search, [&](const results::BackendHealth& backend) { print(backend, environment.log); });
   print_about_installing(environment.log);
   report.timings = {{"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::doctor_json(report));
+  const bool is_one_missing = !std::ranges::all_of(report.backends, &results::BackendHealth::usable);
   return is_one_missing && !wanted.empty() ? kExitUndecided : kExitEqual;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
@@ -14,20 +16,16 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/run/job.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/status.h"
-#include "cli/stopwatch.h"
-#include "compare/runs/saved_metrics.h"
-#include "formats/accuracy_results.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
 
 namespace assay::cli {
 namespace {
 
-void print(const results::RunReport& report, const RunRequest& request, Log& log) {
+void print(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
   for (const results::PairComparison& pair : report.pairs) report::print_comparison(pair, log);
   for (const results::PairAverages& averages : report.averages) report::print_averages(averages, log);
   if (request.validate) report::print_validation(report, log);
@@ -66,14 +64,37 @@ void print_hint(const results::RunReport& report, const Arguments& arguments, Lo
   log.info("The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic");
 }
 
+void print_unused(const std::vector<compare::NamedOutput>& unused, Log& log) {
+  for (const compare::NamedOutput& named : unused) {
+    log.warning(fmt::format("{}: no output is called `{}`", option_of(named.setting), printable(named.name)));
+  }
+}
+
+int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& arguments, Environment& environment) {
+  const results::RunReport& report = outcome.report;
+  if (!words.accuracy.empty()) {
+    environment.log.info("Saving accuracy results to " + printable(words.accuracy));
+    tasks::save_accuracy_results(words.accuracy, report, words.request.compare);
+  }
+  if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
+  write_reports(report, words, environment);
+  environment.kept.push_back(std::move(outcome.sessions));
+  if (outcome.save_failure) throw Error(*outcome.save_failure);
+  return status_of(report.verdict);
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
-  const RunRequest request = parse_run_request(arguments);
+  RunWords words = parse_run(arguments);
+  words.request.measures_all = !words.page.empty() || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
-  RunOutcome outcome = run_job(request, arguments, environment);
+  for (const std::string& note : words.notes) environment.log.warning(note);
+  LogObserver observer(arguments, environment);
+  tasks::RunOutcome outcome = tasks::run(words.request, observer);
+  print_unused(outcome.unused_names, environment.log);
   results::RunReport& report = outcome.report;
-  print(report, request, environment.log);
+  print(report, words.request, environment.log);
   if (outcome.graph_order.size() > 1) {
     for (const results::PairComparison& pair : report.pairs) {
       print_first_failure(pair, outcome.graph_order, environment.log);
@@ -81,17 +102,11 @@ int run(const Arguments& arguments, Environment& environment) {
   }
   print_hint(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
-  if (!request.save_accuracy.empty()) {
-    environment.log.info("Saving accuracy results to " + printable(request.save_accuracy));
-    formats::save_accuracy_results(request.save_accuracy, compare::saved_metrics(report, request.compare));
-  }
-  if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
-  write_reports(report, request, environment);
-  if (outcome.save_failure) throw Error(*outcome.save_failure);
+  const int status = finish(outcome, words, arguments, environment);
   const bool passed = report.verdict == results::Verdict::equal;
   environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
                                               total.seconds(), command));
-  return status_of(report.verdict);
+  return status;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/options/groups/json.h"
-#include "exec/backend.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -16,15 +16,11 @@ struct Library {
   std::string path;  // of those that are opened at run time
 };
 
-// What backends would open, by the names of files: nothing is opened here.
+// What backends would open.
 void add_backends(std::vector<Library>& libraries) {
-  for (const Registered<exec::Backends>& file : exec::registered_backends()) {
-    for (const exec::BackendPtr& backend : file.make()) {
-      const exec::FoundLibrary found = backend->library({});
-      if (found.path.empty()) continue;
-      const std::string version = found.version.empty() ? "(version not known)" : found.version;
-      libraries.push_back({std::string(backend->name()), version, printable(found.path.string())});
-    }
+  for (const tasks::BackendLibrary& found : tasks::backend_libraries()) {
+    const std::string version = found.version.empty() ? "(version not known)" : found.version;
+    libraries.push_back({found.backend, version, printable(found.path)});
   }
 }
 

@@ -2,24 +2,13 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "cli/environment.h"
 #include "cli/options/arguments.h"
-#include "cli/options/groups/model.h"
 #include "cli/options/spec.h"
-#include "ir/rewriter.h"
-#include "results/conversion.h"
+#include "tasks/convert.h"
 
 namespace assay::cli {
-
-// What a conversion works on and fills in.
-struct ConversionJob {
-  const Arguments& arguments;
-  Environment& environment;
-  LoadedModel& loaded;
-  ir::Rewriter& rewriter;
-  results::ConversionReport& report;
-};
 
 // One kind of change from an ONNX model to another; each has a file of its own in this folder.
 struct Conversion {
@@ -27,10 +16,11 @@ struct Conversion {
   // to be written in any case, so that words which else permit something to an engine ask for it. Checks every word.
   std::string_view (*suffix)(const Arguments& arguments, bool is_onnx);
   std::vector<OptionGroup> (*groups)();
-  void (*run)(ConversionJob& job);
+  // Enters what it asks for.
+  void (*request)(const Arguments& arguments, tasks::ConvertRequest& request);
 };
 
-// All of them, in the order in which they are carried out.
+// All of them.
 std::span<const Conversion> conversions();
 
 }  // namespace assay::cli

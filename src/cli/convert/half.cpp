@@ -1,17 +1,10 @@
 #include "cli/convert/half.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/convert/layer_errors.h"
 #include "cli/convert/layers.h"
-#include "cli/convert/measurement.h"
-#include "cli/input_data.h"
-#include "cli/options/groups/backends.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/values.h"
-#include "passes/precision/convert_floats.h"
-#include "report/text_conversion.h"
 
 namespace assay::cli {
 namespace {
@@ -32,10 +25,6 @@ DType asked_half(const Arguments& arguments, bool is_onnx) {
 // Inputs that only errors are reported with decide nothing.
 bool measures_ranges(const Arguments& arguments) {
   return arguments.flag("--measure") || (has_input_data(arguments) && !arguments.flag("--report-error"));
-}
-
-bool measures_errors(const Arguments& arguments) {
-  return measures_ranges(arguments) || arguments.flag("--report-error");
 }
 
 double margin(const Arguments& arguments) {
@@ -65,140 +54,11 @@ passes::HalfOptions parse_options(const Arguments& arguments, DType half) {
 void check_measuring(const Arguments& arguments, const passes::HalfOptions& options) {
   static_cast<void>(margin(arguments));
   check_input_data(arguments);
-  if (measures_errors(arguments) && !options.keeps_interface) {
+  const bool is_run = measures_ranges(arguments) || arguments.flag("--report-error");
+  if (is_run && !options.keeps_interface) {
     fail(ErrorCode::usage, "errors cannot be measured with --no-keep-io-types: both models need the same inputs");
   }
 }
-
-// The greatest magnitude of the node's operands and results that were measured.
-std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node, const quantize::Ranges& ranges) {
-  std::optional<double> magnitude;
-  const auto look = [&](ir::ValueId value) {
-    if (!value || model[value].graph != model.main_graph()) return;
-    const auto found = ranges.find(model.text(model[value].name));
-    if (found != ranges.end()) magnitude = std::max(magnitude.value_or(0), double{found->second});
-  };
-  for (const ir::Use& use : node.operands) look(use.value);
-  for (const ir::ValueId value : node.results) look(value);
-  return magnitude;
-}
-
-// Converts, and keeps account of what the report needs while nodes and values still have their old names.
-class HalfJob {
- public:
-  HalfJob(ConversionJob& job, DType half)
-      : job_(job), arguments_(job.arguments), options_(parse_options(job.arguments, half)) {}
-
-  void run() {
-    job_.report.conversion = tensor::name(options_.half);
-    if (measures_errors(arguments_)) measurement_.emplace(job_, arguments_.value("--measure-with"));
-    if (measures_ranges(arguments_)) measure();
-    note_results();
-    job_.environment.log.info(fmt::format("Converting float tensors to {}", job_.report.conversion));
-    convert();
-    if (measurement_) measure_errors();
-    print();
-  }
-
- private:
-  ir::Model& model() { return job_.loaded.model; }
-
-  void measure() {
-    const quantize::Ranges ranges = measurement_->ranges();
-    const double largest = passes::largest_half(options_.half) * margin(arguments_);
-    for (uint32_t i = 0; i < model().node_slots(); ++i) {
-      const ir::NodeId node{i};
-      if (!model()[node].alive || model()[node].is_outputs) continue;
-      const std::optional<double> magnitude = magnitude_of(model(), model()[node], ranges);
-      if (!magnitude) continue;
-      magnitudes_[node] = *magnitude;
-      const std::string reason = misfit(*magnitude, largest);
-      if (!reason.empty()) options_.choice.kept[node] = reason;
-      options_.measured.insert(node);
-    }
-  }
-
-  std::string misfit(double magnitude, double largest) const {
-    if (magnitude > largest) return fmt::format("its values reach {:.3g}", magnitude);
-    const bool is_tiny = magnitude > 0 && magnitude < passes::smallest_normal_half(options_.half);
-    return is_tiny ? fmt::format("its values are not above {:.3g}", magnitude) : "";
-  }
-
-  void note_results() {
-    if (!measurement_) return;
-    for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) {
-      for (const ir::ValueId value : model()[node].results) {
-        if (value) results_[node].emplace_back(model().text(model()[value].name));
-      }
-    }
-  }
-
-  void convert() {
-    results::ConversionReport& report = job_.report;
-    const passes::HalfReport found = passes::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
-    report.changed = report.changed || found.changed;
-    report.casts_added = found.edits.casts_added;
-    report.casts_removed = found.edits.casts_removed;
-    report.weights_converted = found.edits.weights;
-    report.weight_bytes_before = found.edits.weight_bytes_before;
-    report.weight_bytes_after = found.edits.weight_bytes_after;
-    for (const passes::Layer& layer : found.layers) add_layer(layer);
-    for (const auto& [value, survey] : found.weights) {
-      if (survey.overflows == 0 && survey.flushed == 0) continue;
-      report.weights.push_back(
-          {std::string(model().text(model()[value].name)), survey.largest, survey.overflows, survey.flushed});
-    }
-  }
-
-  void add_layer(const passes::Layer& layer) {
-    results::ConvertedLayer added;
-    added.name = layer.name;
-    added.op = layer.op;
-    added.precision = tensor::name(layer.converted ? options_.half : DType::float32);
-    added.reason = layer.reason;
-    if (const auto found = magnitudes_.find(layer.node); found != magnitudes_.end()) added.magnitude = found->second;
-    nodes_.push_back(layer.node);
-    job_.report.layers.push_back(std::move(added));
-  }
-
-  // What cannot be measured must not cost what was converted.
-  void measure_errors() {
-    using Errors = std::map<std::string, results::LayerError>;
-    const std::variant<Errors, Error> measured = attempt([this] { return measurement_->errors(model()); });
-    if (const Error* error = std::get_if<Error>(&measured)) {
-      job_.loaded.findings.warn("error", "", "the errors could not be measured: " + error->line());
-      return;
-    }
-    const Errors& errors = std::get<Errors>(measured);
-    for (size_t i = 0; i < nodes_.size(); ++i) {
-      for (const std::string& name : results_[nodes_[i]]) {
-        const auto found = errors.find(name);
-        if (found == errors.end()) continue;
-        std::optional<results::LayerError>& known = job_.report.layers[i].error;
-        known = known ? worse(*known, found->second) : found->second;
-      }
-    }
-  }
-
-  void print() {
-    Log& log = job_.environment.log;
-    const results::ConversionReport& report = job_.report;
-    for (const results::WeightLoss& weight : report.weights) {
-      log.write(weight.overflows > 0 ? LogLevel::warning : LogLevel::verbose, report::weight_line(weight, report));
-    }
-    print_kept_layers(report, log);
-    log.info(report::conversion_summary(report));
-    print_error_table(report, LogLevel::info, log);
-  }
-
-  ConversionJob& job_;
-  const Arguments& arguments_;
-  passes::HalfOptions options_;
-  std::optional<Measurement> measurement_;
-  std::map<ir::NodeId, double> magnitudes_;
-  std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change
-  std::vector<ir::NodeId> nodes_;                           // of the report's layers
-};
 
 OptionRow flag(std::string_view name, std::string_view help) {
   return {.names = {name}, .arity = Arity::flag, .help = help};
@@ -247,6 +107,13 @@ std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
 
 std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), input_data_group()}; }
 
-void convert_to_half(ConversionJob& job) { HalfJob(job, asked_half(job.arguments, true)).run(); }
+void request_half(const Arguments& arguments, tasks::ConvertRequest& request) {
+  request.inputs = input_request(arguments);
+  request.conversion = tasks::HalfRequest{.options = parse_options(arguments, asked_half(arguments, true)),
+                                          .measures_ranges = measures_ranges(arguments),
+                                          .margin = margin(arguments),
+                                          .reports_errors = arguments.flag("--report-error"),
+                                          .backend = arguments.value("--measure-with")};
+}
 
 }  // namespace assay::cli

@@ -7,6 +7,6 @@ namespace assay::cli {
 // Float16 and bfloat16: the members of their Conversion.
 std::string_view half_suffix(const Arguments& arguments, bool is_onnx);
 std::vector<OptionGroup> half_groups();
-void convert_to_half(ConversionJob& job);
+void request_half(const Arguments& arguments, tasks::ConvertRequest& request);
 
 }  // namespace assay::cli

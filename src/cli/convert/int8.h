@@ -7,6 +7,6 @@ namespace assay::cli {
 // Layers that work on int8: the members of their Conversion.
 std::string_view int8_suffix(const Arguments& arguments, bool is_onnx);
 std::vector<OptionGroup> int8_groups();
-void convert_to_int8(ConversionJob& job);
+void request_int8(const Arguments& arguments, tasks::ConvertRequest& request);
 
 }  // namespace assay::cli

@@ -5,7 +5,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
-#include "passes/layers.h"
+#include "tasks/convert.h"
 #include "tensor/dtype.h"
 
 namespace assay::cli {

@@ -3,10 +3,9 @@
 #include <bit>
 
 #include "base/error.h"
-#include "cli/convert/layer_errors.h"
 #include "cli/convert/layers.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/values.h"
-#include "passes/quantize/weight_only.h"
 
 namespace assay::cli {
 namespace {
@@ -40,16 +39,6 @@ passes::WeightOptions parse_options(const Arguments& arguments) {
   return options;
 }
 
-void add_layers(const passes::WeightReport& found, const std::string& type, results::ConversionReport& report) {
-  for (const passes::WeightLayer& layer : found.layers) {
-    results::ConvertedLayer added = {layer.name, layer.op, layer.converted ? type : "float", layer.reason, {}, {}};
-    if (layer.error) {
-      added.error = {.max_abs = layer.error->max_abs, .cosine = layer.error->cosine, .snr_db = layer.error->snr_db};
-    }
-    report.layers.push_back(std::move(added));
-  }
-}
-
 }  // namespace
 
 std::string_view weights_suffix(const Arguments& arguments, bool) {
@@ -74,23 +63,11 @@ std::vector<OptionGroup> weights_groups() {
                              "MatMulNBits"}}}};
 }
 
-void convert_weights(ConversionJob& job) {
-  results::ConversionReport& report = job.report;
-  const std::string type = job.arguments.value("--weights");
-  report.conversion = type + " weights";
-  const passes::WeightOptions options = parse_options(job.arguments);
-  LayerErrors errors(job);
-  const passes::WeightReport found =
-      passes::compress_weights(job.loaded.model, job.rewriter, options, job.loaded.findings);
-  report.changed = report.changed || found.changed;
-  report.weights_converted = found.weights;
-  report.weight_bytes_before = found.bytes_before;
-  report.weight_bytes_after = found.bytes_after;
-  add_layers(found, type, report);
-  std::vector<ir::NodeId> nodes;
-  for (const passes::WeightLayer& layer : found.layers) nodes.push_back(layer.node);
-  if (report.changed && job.arguments.flag("--report-error")) errors.measure(nodes);
-  print_integers(job);
+void request_weights(const Arguments& arguments, tasks::ConvertRequest& request) {
+  request.inputs = input_request(arguments);
+  request.conversion = tasks::WeightsRequest{.options = parse_options(arguments),
+                                             .reports_errors = arguments.flag("--report-error"),
+                                             .backend = arguments.value("--calibrate-with")};
 }
 
 }  // namespace assay::cli

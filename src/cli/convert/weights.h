@@ -7,6 +7,6 @@ namespace assay::cli {
 // Weights alone as small integers: the members of their Conversion.
 std::string_view weights_suffix(const Arguments& arguments, bool is_onnx);
 std::vector<OptionGroup> weights_groups();
-void convert_weights(ConversionJob& job);
+void request_weights(const Arguments& arguments, tasks::ConvertRequest& request);
 
 }  // namespace assay::cli

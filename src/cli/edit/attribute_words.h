@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "surgery/insert.h"
+#include "tasks/edit.h"
 
 namespace assay::cli {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/options/spec.h"
-#include "exec/generated_inputs.h"
+#include "tasks/inputs.h"
 
 namespace assay::cli {
 

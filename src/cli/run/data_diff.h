@@ -4,7 +4,6 @@
 
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
-#include "compare/options.h"
 
 namespace assay::cli {
 

@@ -16,14 +16,14 @@ void write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-void write_reports(const results::RunReport& report, const RunRequest& request, Environment& environment) {
-  if (!request.junit.empty()) {
-    environment.log.info("Saving JUnit report to " + printable(request.junit));
-    write_file(request.junit, report::junit_xml(report));
+void write_reports(const results::RunReport& report, const RunWords& words, Environment& environment) {
+  if (!words.junit.empty()) {
+    environment.log.info("Saving JUnit report to " + printable(words.junit));
+    write_file(words.junit, report::junit_xml(report));
   }
-  if (request.page.empty()) return;
-  environment.log.info("Saving report to " + printable(request.page));
-  write_file(request.page, report::html_page(report, {.version = ASSAY_VERSION, .command = environment.command_line}));
+  if (words.page.empty()) return;
+  environment.log.info("Saving report to " + printable(words.page));
+  write_file(words.page, report::html_page(report, {.version = ASSAY_VERSION, .command = environment.command_line}));
 }
 
 }  // namespace assay::cli

@@ -7,6 +7,6 @@
 namespace assay::cli {
 
 // The report in the forms that --report and --junit ask for.
-void write_reports(const results::RunReport& report, const RunRequest& request, Environment& environment);
+void write_reports(const results::RunReport& report, const RunWords& words, Environment& environment);
 
 }  // namespace assay::cli

@@ -4,16 +4,15 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/input_data.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
-#include "compare/runs/averages.h"
-#include "formats/saved_data.h"
 
 namespace assay::cli {
 namespace {
@@ -33,7 +32,7 @@ compare::TopK parse_top_k(std::string_view text) {
   return setting;
 }
 
-void read_post_processing(const Arguments& arguments, RunRequest& request) {
+void read_post_processing(const Arguments& arguments, tasks::RunRequest& request) {
   for (const std::string& text : arguments.values("--postprocess")) {
     const size_t top = text.rfind("top-");
     const bool has_name = top != std::string::npos && top > 0 && text[top - 1] == ':';
@@ -47,15 +46,16 @@ std::optional<std::string> picture_folder(const Arguments& arguments, std::strin
   return arguments.flag(show) ? std::optional<std::string>("") : std::nullopt;
 }
 
-void read_files(const Arguments& arguments, RunRequest& request) {
-  request.load_inputs = arguments.values("--load-inputs");
-  request.casts_inputs = arguments.flag("--cast-inputs");
-  request.load_outputs = arguments.values("--load-outputs");
+std::optional<remote::ScriptFunction> script(const Arguments& arguments, std::string_view option,
+                                             std::string_view default_function) {
+  if (!arguments.has(option)) return std::nullopt;
+  return remote::parse_script_function(arguments.value(option), default_function);
+}
+
+void read_files(const Arguments& arguments, tasks::RunRequest& request) {
+  request.saved_outputs = arguments.values("--load-outputs");
   request.save_inputs = arguments.value("--save-inputs");
   request.save_outputs = arguments.value("--save-outputs");
-  request.save_accuracy = arguments.value("--save-accuracy-results");
-  request.page = arguments.value("--report");
-  request.junit = arguments.value("--junit");
   request.heat_maps = picture_folder(arguments, "--save-heatmaps", "--show-heatmaps");
   request.error_plots = picture_folder(arguments, "--save-error-metrics-plot", "--show-error-metrics-plot");
   request.save_onnx = arguments.value("--save-onnx");
@@ -67,16 +67,19 @@ void read_files(const Arguments& arguments, RunRequest& request) {
     request.save_blobs = folder.empty() ? "." : folder;
   }
   check_input_data(arguments);
+  request.inputs = input_request(arguments);
+  request.scripts.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
+  request.scripts.compare = script(arguments, "--compare-func-script", "compare_outputs");
 }
 
-void read_isolation(const Arguments& arguments, RunRequest& request) {
+void read_isolation(const Arguments& arguments, tasks::RunRequest& request) {
   request.isolate = arguments.flag("--isolate");
   if (arguments.has("--timeout")) {
     request.timeout_seconds = parse_number("--timeout", arguments.value("--timeout"));
     if (!(request.timeout_seconds > 0)) {
       fail(ErrorCode::usage, "--timeout: expected seconds above 0, seen `{}`", printable(arguments.value("--timeout")));
     }
-    if (!request.isolate && request.scripts.is_empty()) {
+    if (!request.isolate && request.scripts.is_empty() && !request.inputs.script) {
       fail(ErrorCode::usage, "--timeout needs --isolate: what runs in this process cannot be ended");
     }
   }
@@ -87,54 +90,60 @@ void read_isolation(const Arguments& arguments, RunRequest& request) {
 }
 
 // What makes no sense together.
-void check(const Arguments& arguments, RunRequest& request) {
-  const bool has_results = !request.load_outputs.empty();
+void check(const tasks::RunRequest& request) {
+  const bool has_results = !request.saved_outputs.empty();
   if (request.backends.empty() && !has_results) {
     fail(ErrorCode::usage, "nothing to run or compare: choose a backend (--ref, --onnxrt, ...) or --load-outputs");
   }
-  if (!request.backends.empty() && request.model.empty())
+  if (!request.backends.empty() && request.model.path.empty())
     fail(ErrorCode::usage, "a backend is chosen, but no model is given");
-  if (request.backends.empty() && !request.model.empty()) {
-    request.notes.emplace_back("no backend is chosen: the model is not run");
+  if (request.computes_tolerance && request.backends.empty()) {
+    fail(ErrorCode::usage, "--tolerance auto needs the model that the outputs come from");
   }
-  if (!request.save_inputs.empty()) formats::check_room(request.save_inputs, 1, request.iterations);
-  if (!request.save_outputs.empty() && !request.backends.empty()) {
-    formats::check_room(request.save_outputs, request.backends.size(), request.iterations);
+}
+
+std::vector<std::string> notes_about(const Arguments& arguments, const tasks::RunRequest& request) {
+  std::vector<std::string> notes;
+  if (request.backends.empty() && !request.model.path.empty()) {
+    notes.emplace_back("no backend is chosen: the model is not run");
   }
-  if (request.check_average) compare::check_averages(request.compare);
-  if (request.load_inputs.empty() && !request.scripts.data_loader) return;
+  if (request.inputs.is_generated()) return notes;
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {
     if (arguments.has(ignored)) {
-      request.notes.push_back(
-          fmt::format("Argument: '{}' will be ignored since a custom data loader was provided", ignored));
+      notes.push_back(fmt::format("Argument: '{}' will be ignored since a custom data loader was provided", ignored));
     }
   }
+  return notes;
 }
 
 }  // namespace
 
-RunRequest parse_run_request(const Arguments& arguments) {
-  RunRequest request;
+RunWords parse_run(const Arguments& arguments) {
+  RunWords words = {.request = {},
+                    .page = arguments.value("--report"),
+                    .junit = arguments.value("--junit"),
+                    .accuracy = arguments.value("--save-accuracy-results")};
+  tasks::RunRequest& request = words.request;
   refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
-  request.model = arguments.value("model_file");
+  request.model = model_source(arguments.value("model_file"), arguments);
   request.session = session_options(arguments);
-  request.data = generate_options(arguments);
-  request.compare = compare_options(arguments, request.notes);
+  request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
-  request.iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
   request.warm_up = parse_count("--warm-up", arguments.value("--warm-up"), 0);
   request.is_sequential = arguments.flag("--sequential-runners");
-  request.wants_computed_tolerance = wants_computed_tolerance(arguments);
+  request.computes_tolerance = wants_computed_tolerance(arguments);
   request.check_average = arguments.flag("--check-average");
   request.validate = arguments.flag("--validate");
+  request.keeps_maps = !words.page.empty();
   read_files(arguments, request);
-  request.scripts = parse_scripts(arguments);
   read_isolation(arguments, request);
-  check(arguments, request);
-  return request;
+  check(request);
+  tasks::check_run(request);
+  for (std::string& note : notes_about(arguments, request)) words.notes.push_back(std::move(note));
+  return words;
 }
 
 }  // namespace assay::cli

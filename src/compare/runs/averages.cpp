@@ -49,13 +49,13 @@ void check_averages(const CompareOptions& options) {
   for (const auto& [name, statistic] : options.statistic.entries()) {
     is_elementwise = is_elementwise || statistic == ErrorStatistic::elementwise;
   }
-  if (has_indices) fail(ErrorCode::usage, "--check-average cannot average the function `indices`");
+  std::string reason;
+  if (has_indices) reason = "the function `indices` has no average";
   if (has_simple && is_elementwise) {
-    fail(ErrorCode::usage,
-         "--check-average is not supported with check_error_stat='elemwise' (the default): choose "
-         "max, mean, median or quantile");
+    reason = "not supported with check_error_stat='elemwise' (the default): choose max, mean, median or quantile";
   }
-  if (options.fail_fast) fail(ErrorCode::usage, "--check-average needs all iterations: it goes without --fail-fast");
+  if (options.fail_fast) reason = "all iterations are needed, so it cannot be combined with fail_fast";
+  if (!reason.empty()) throw Error(ErrorCode::usage, reason).about("check_average");
 }
 
 results::PairAverages average(const results::PairComparison& pair) {

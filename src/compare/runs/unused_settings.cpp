@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
 namespace assay::compare {
 namespace {
 
@@ -16,13 +14,12 @@ class Unused {
     }
   }
 
-  void look_for(std::string_view option, const std::string& name) {
-    const bool is_used =
-        std::ranges::any_of(names_, [&](const std::string& seen) { return seen == name || matches_glob(name, seen); });
-    if (!is_used) lines_.push_back(fmt::format("{}: no output is called `{}`", option, printable(name)));
+  void look_for(NamedOutput named) {
+    const auto is_meant = [&](const std::string& seen) { return seen == named.name || matches_glob(named.name, seen); };
+    if (std::ranges::none_of(names_, is_meant)) unused_.push_back(std::move(named));
   }
 
-  std::vector<std::string> take() { return names_.empty() ? std::vector<std::string>() : std::move(lines_); }
+  std::vector<NamedOutput> take() { return names_.empty() ? std::vector<NamedOutput>() : std::move(unused_); }
 
  private:
   void add(const results::IterationComparison& iteration) {
@@ -36,36 +33,36 @@ class Unused {
   }
 
   std::set<std::string> names_;
-  std::vector<std::string> lines_;
+  std::vector<NamedOutput> unused_;
 };
 
 }  // namespace
 
 std::vector<NamedOutput> named_outputs(const CompareOptions& options) {
   std::vector<NamedOutput> named;
-  const auto add = [&](std::string_view option, const auto& setting) {
-    for (const auto& [name, value] : setting.entries()) named.push_back({option, name});
+  const auto add = [&](std::string_view setting, const auto& values) {
+    for (const auto& [name, value] : values.entries()) named.push_back({setting, name});
   };
-  add("--atol", options.atol);
-  add("--rtol", options.rtol);
-  add("--check-error-stat", options.statistic);
-  add("--error-quantile", options.quantile);
-  add("--max-exceeding", options.allowed_share);
-  add("--index-tolerance", options.index_tolerance);
-  add("--l2-threshold", options.l2);
-  add("--cosine-similarity-threshold", options.cosine);
-  add("--psnr-threshold", options.psnr_db);
-  add("--snr-threshold", options.snr_db);
+  add("atol", options.atol);
+  add("rtol", options.rtol);
+  add("check_error_stat", options.statistic);
+  add("error_quantile", options.quantile);
+  add("max_exceeding", options.allowed_share);
+  add("index_tolerance", options.index_tolerance);
+  add("l2_threshold", options.l2);
+  add("cosine_similarity_threshold", options.cosine);
+  add("psnr_threshold", options.psnr_db);
+  add("snr_threshold", options.snr_db);
   for (const auto& [a, b] : options.matches) {
-    named.push_back({"--match", a});
-    named.push_back({"--match", b});
+    named.push_back({"match", a});
+    named.push_back({"match", b});
   }
   return named;
 }
 
-std::vector<std::string> unused_settings(const results::RunReport& report, const CompareOptions& options) {
+std::vector<NamedOutput> unused_settings(const results::RunReport& report, const CompareOptions& options) {
   Unused unused(report);
-  for (const NamedOutput& named : named_outputs(options)) unused.look_for(named.option, named.name);
+  for (NamedOutput& named : named_outputs(options)) unused.look_for(std::move(named));
   return unused.take();
 }
 

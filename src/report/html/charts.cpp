@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
-#include "report/picture/colour_map.h"
-#include "report/picture/png.h"
+#include "picture/colour_map.h"
+#include "picture/png.h"
 
 namespace assay::report {
+
+using picture::Colour;
+using picture::HeatRange;
+using picture::HeatScale;
 namespace {
 
 constexpr double kWidth = 320, kHeight = 120;  // of the field of bars
@@ -80,25 +84,25 @@ std::string chart(const std::vector<Bars>& series) {
 // The ramp of colours as CSS.
 std::string gradient() {
   constexpr int kStops = 8;
-  const std::vector<Colour> palette = dark_palette();
+  const std::vector<Colour> palette = picture::dark_palette();
   std::string text = "linear-gradient(90deg";
   for (int i = 0; i <= kStops; ++i) {
-    const Colour& colour = palette[colour_of(static_cast<double>(i) / kStops)];
+    const Colour& colour = palette[picture::colour_of(static_cast<double>(i) / kStops)];
     text += fmt::format(",#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue);
   }
   return text + ")";
 }
 
 std::string remarks(const HeatRange& range) {
-  const std::vector<Colour> palette = dark_palette();
+  const std::vector<Colour> palette = picture::dark_palette();
   std::string text;
   const auto add = [&](uint8_t index, std::string_view word) {
     const Colour& colour = palette[index];
     text += fmt::format("<span><i class=\"key\" style=\"background:#{:02x}{:02x}{:02x}\"></i>{}</span>", colour.red,
                         colour.green, colour.blue, word);
   };
-  if (range.has_nan) add(kNaN, "NaN");
-  if (range.has_infinity) add(kInfinite, "infinite");
+  if (range.has_nan) add(picture::kNaN, "NaN");
+  if (range.has_infinity) add(picture::kInfinite, "infinite");
   return text;
 }
 
@@ -121,13 +125,14 @@ std::string histogram_figure(const results::TensorStats& differences, std::strin
 
 std::string heat_figure(const results::HeatMap& map, HeatScale scale, std::string_view caption) {
   if (map.cells.empty()) return {};
-  const HeatRange range = heat_range(map, scale);
+  const HeatRange range = picture::heat_range(map, scale);
   return fmt::format(
       "<figure><figcaption>{0}</figcaption><img alt=\"{0}\" style=\"aspect-ratio:{1}/{2}\" "
       "src=\"data:image/png;base64,{3}\"><div class=\"scale\" style=\"background:{4}\"></div>"
       "<div class=\"ends\"><span>{5:.4g}</span>{6}<span>{7:.4g}</span></div></figure>\n",
       caption, std::min(map.columns, map.rows * 8), std::min(map.rows, map.columns),
-      base64_encode(png(heat_map_image(map, scale))), gradient(), range.least, remarks(range), range.greatest);
+      base64_encode(picture::png(picture::heat_map_image(map, scale))), gradient(), range.least, remarks(range),
+      range.greatest);
 }
 
 }  // namespace assay::report

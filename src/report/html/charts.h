@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/picture/heat_map_image.h"
+#include "picture/heat_map_image.h"
 #include "results/tensor_stats.h"
 
 namespace assay::report {
@@ -13,6 +13,6 @@ std::string histogram_figure(const results::TensorStats& a, const results::Tenso
 std::string histogram_figure(const results::TensorStats& differences, std::string_view caption);
 
 // A map as an embedded picture with its scale; empty without cells.
-std::string heat_figure(const results::HeatMap& map, HeatScale scale, std::string_view caption);
+std::string heat_figure(const results::HeatMap& map, picture::HeatScale scale, std::string_view caption);
 
 }  // namespace assay::report

@@ -148,8 +148,9 @@ std::string heat_maps(const results::OutputMaps& maps, PictureDetail detail) {
   const results::DifferenceMaps& shown = is_large ? *maps.large : maps.small;
   const std::string cell = shown.is_reduced ? " (a cell shows the greatest of its elements)" : "";
   return "<h3>Where they differ</h3><div class=\"pictures\">" +
-         heat_figure(shown.absolute, HeatScale::linear, "Absolute difference" + cell) +
-         heat_figure(shown.relative, HeatScale::logarithmic, "Relative difference, logarithmic" + cell) + "</div>\n";
+         heat_figure(shown.absolute, picture::HeatScale::linear, "Absolute difference" + cell) +
+         heat_figure(shown.relative, picture::HeatScale::logarithmic, "Relative difference, logarithmic" + cell) +
+         "</div>\n";
 }
 
 }  // namespace

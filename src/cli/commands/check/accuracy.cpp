@@ -2,17 +2,17 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/run/status.h"
-#include "cli/stopwatch.h"
-#include "compare/runs/rejudge.h"
-#include "formats/accuracy_results.h"
 #include "report/json_accuracy.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -55,9 +55,8 @@ int run(const Arguments& arguments, Environment& environment) {
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   for (const std::string& note : notes) environment.log.warning(note);
   const std::string path = arguments.value("path");
-  environment.log.info("Loading accuracy results from " + printable(path));
-  const results::AccuracyResults saved = formats::load_accuracy_results(path);
-  results::Rejudgement judged = compare::rejudge(saved, new_thresholds(arguments, options));
+  LogObserver observer(arguments, environment);
+  results::Rejudgement judged = tasks::rejudge_accuracy(path, new_thresholds(arguments, options), observer);
   print(judged, environment.log);
   judged.timings = {{"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_json(path, judged));

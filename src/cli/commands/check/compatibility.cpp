@@ -1,15 +1,14 @@
-#include "inspect/compatibility.h"
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "remote/isolated_backend.h"
 #include "report/json_compatibility.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -50,24 +49,12 @@ int verdict(const results::CompatibilityReport& report) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  std::vector<std::string> names = chosen_backends(arguments);
-  if (names.empty()) {
-    for (const Registered<exec::Backends>& file : exec::registered_backends()) {
-      for (const exec::BackendPtr& backend : file.make()) names.emplace_back(backend->name());
-    }
-  }
-  const exec::LibrarySearch search = library_search(arguments);
-  const std::string path = arguments.value("model_file");
-  const LoadedModel loaded = load_model(path, arguments, environment);
-  print_findings(loaded.findings, environment);
-  results::CompatibilityReport report;
-  report.path = path;
-  for (const std::string& name : names) {
-    report.backends.push_back(
-        inspect::inspect_compatibility(loaded.model, *remote::safe_backend(name, search), search));
-    print(report.backends.back(), environment.log);
-  }
-  report.timings = {{"load_seconds", loaded.load_seconds}};
+  const tasks::CompatibilityRequest request = {.model = model_source(arguments.value("model_file"), arguments),
+                                               .backends = chosen_backends(arguments),
+                                               .search = library_search(arguments)};
+  LogObserver observer(arguments, environment);
+  const results::CompatibilityReport report = tasks::check_compatibility(
+      request, observer, [&](const results::BackendCompatibility& backend) { print(backend, environment.log); });
   if (wants_json(arguments)) write_json(arguments, environment, report::compatibility_json(report));
   return verdict(report);
 }

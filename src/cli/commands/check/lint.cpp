@@ -1,44 +1,24 @@
-#include "lint/lint.h"
-
 #include <map>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
-#include "cli/input_data.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/stopwatch.h"
 #include "report/json_lint.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
 
 using results::LintLevel;
-
-// Some minutes at most; a model that takes longer is checked as far as that.
-constexpr uint64_t kMostSteps = 1'000'000;
-constexpr uint64_t kMostWork = 100'000'000'000;
-
-// Data for the model's inputs; none where it cannot be made, which is a warning.
-std::optional<std::vector<ops::InputDatum>> make_inputs(LoadedModel& loaded, const Arguments& arguments,
-                                                        Environment& environment) {
-  Diagnostics notes;
-  auto made = attempt([&] {
-    const InputData data = input_data(loaded.model, arguments, environment, notes);
-    return first_inputs(loaded.model, data, notes);
-  });
-  if (const Error* error = std::get_if<Error>(&made)) {
-    if (error->code() == ErrorCode::usage || has_input_data(arguments)) throw *error;
-    environment.log.warning(fmt::format("the model is not run: {}", error->line()));
-    return std::nullopt;
-  }
-  return std::move(std::get<std::vector<ops::InputDatum>>(made));
-}
 
 LogLevel log_level(LintLevel level) {
   if (level == LintLevel::exception) return LogLevel::error;
@@ -73,24 +53,24 @@ bool has_level(const results::LintReport& report, LintLevel level) {
   return std::ranges::any_of(report.entries, [&](const results::LintEntry& entry) { return entry.level == level; });
 }
 
-int run(const Arguments& arguments, Environment& environment) {
-  const Stopwatch total;
+tasks::LintRequest lint_request(const Arguments& arguments) {
   const exec::SessionOptions limits = session_options(arguments);
   check_input_data(arguments);
+  return {.model = model_source(arguments.value("model_file"), arguments),
+          .is_static = arguments.flag("--static"),
+          .inputs = input_request(arguments),
+          .max_memory_bytes = limits.max_memory_bytes,
+          .max_steps = limits.max_steps,
+          .max_work = limits.max_work};
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const Stopwatch total;
+  const tasks::LintRequest request = lint_request(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
-  const std::string path = arguments.value("model_file");
-  LoadedModel loaded = load_model(path, arguments, environment);
-  const Stopwatch checking;
-  ops::InterpreterOptions options;
-  options.max_memory_bytes = limits.max_memory_bytes;
-  options.max_steps = limits.max_steps ? limits.max_steps : kMostSteps;
-  options.max_work = limits.max_work ? limits.max_work : kMostWork;
-  const std::optional<std::vector<ops::InputDatum>> inputs =
-      arguments.flag("--static") ? std::nullopt : make_inputs(loaded, arguments, environment);
-  results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, options);
-  report.path = path;
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", checking.seconds()}};
+  LogObserver observer(arguments, environment);
+  const results::LintReport report = tasks::lint(request, observer);
   print(report, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/data_commands.h"
 #include "cli/environment.h"
@@ -8,14 +9,13 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
-#include "cli/stopwatch.h"
-#include "compare/runs/rejudge.h"
 #include "formats/accuracy_results.h"
 #include "inspect/data/data_listing.h"
 #include "report/json_accuracy.h"
 #include "report/json_data.h"
 #include "report/text_accuracy.h"
 #include "report/text_data.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -69,8 +69,7 @@ inspect::DataOptions data_options(const Arguments& arguments) {
 // Saved comparison results, which hold metrics and no arrays.
 int run_accuracy(const std::string& path, const Arguments& arguments, Environment& environment) {
   const Stopwatch loading;
-  results::AccuracyResults saved = formats::load_accuracy_results(path);
-  compare::settle(saved);
+  const results::AccuracyResults saved = tasks::load_accuracy(path);
   environment.log.info(report::accuracy_text(saved, arguments.flag("--all")));
   if (wants_json(arguments)) {
     write_json(arguments, environment, report::accuracy_listing_json(path, saved, loading.seconds()));

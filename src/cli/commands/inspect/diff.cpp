@@ -23,7 +23,8 @@ inspect::DiffOptions diff_options(const Arguments& arguments) {
           .ignore_names = arguments.flag("--ignore-names")};
 }
 
-results::ModelDiff compare(const LoadedModel& a, const LoadedModel& b, const inspect::DiffOptions& options) {
+results::ModelDiff compare(const tasks::LoadedModel& a, const tasks::LoadedModel& b,
+                           const inspect::DiffOptions& options) {
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   results::ModelDiff diff = inspect::diff_models(a.model, b.model, options);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -50,10 +51,10 @@ int run(const Arguments& arguments, Environment& environment) {
   const inspect::DiffOptions options = diff_options(arguments);
   environment.log.info(printable(fmt::format("Comparing: {} | {}", path_a, path_b)));
   if (formats::is_data(path_a) && formats::is_data(path_b)) return diff_data(path_a, path_b, arguments, environment);
-  const LoadedModel a = load_model(path_a, arguments, environment);
-  print_findings(a.findings, environment);
-  const LoadedModel b = load_model(path_b, arguments, environment);
-  print_findings(b.findings, environment);
+  const tasks::LoadedModel a = load_model(path_a, arguments, environment);
+  print_findings(a.findings, arguments, environment);
+  const tasks::LoadedModel b = load_model(path_b, arguments, environment);
+  print_findings(b.findings, arguments, environment);
   results::ModelDiff diff = compare(a, b, options);
   diff.path_a = path_a;
   diff.path_b = path_b;

@@ -41,7 +41,7 @@ inspect::ListingOptions listing_options(const Arguments& arguments) {
   return options;
 }
 
-results::ModelOverview overview_of(const LoadedModel& loaded, const std::string& path) {
+results::ModelOverview overview_of(const tasks::LoadedModel& loaded, const std::string& path) {
   results::ModelOverview overview = inspect::model_overview(loaded.model);
   overview.path = path;
   overview.findings = loaded.findings.all();
@@ -49,7 +49,7 @@ results::ModelOverview overview_of(const LoadedModel& loaded, const std::string&
   return overview;
 }
 
-void print_text(const LoadedModel& loaded, const results::ModelOverview& overview,
+void print_text(const tasks::LoadedModel& loaded, const results::ModelOverview& overview,
                 const inspect::ListingOptions& options, Environment& environment) {
   if (!environment.log.enabled(LogLevel::info)) return;
   report::TextModelListing listing({options.layers, options.attributes, options.weights});
@@ -78,12 +78,13 @@ std::vector<std::string> unbounded_names(const ir::Model& model, const ops::Infe
 }
 
 // What the options ask of inference: types in the listing, costs, sizes that only data decides. None: nothing is asked.
-std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& loaded, Environment& environment) {
+std::unique_ptr<ops::Inference> infer(const Arguments& arguments, tasks::LoadedModel& loaded,
+                                      Environment& environment) {
   const bool writes_types = arguments.flag("--shape-inference");
   if (!writes_types && !arguments.flag("--list-unbounded-dds") && !shows(arguments, "cost")) return nullptr;
   auto inference = std::make_unique<ops::Inference>(loaded.model);
   inference->run();
-  note_contradictions(*inference, loaded);
+  tasks::note_contradictions(*inference, loaded);
   if (writes_types) {
     ir::Edit edit(loaded.model);
     inference->write(edit);
@@ -98,10 +99,10 @@ int run(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const std::string path = arguments.value("model_file");
   inspect::ListingOptions options = listing_options(arguments);
-  LoadedModel loaded = load_model(path, arguments, environment);
+  tasks::LoadedModel loaded = load_model(path, arguments, environment);
   const std::unique_ptr<ops::Inference> inference = infer(arguments, loaded, environment);
   if (shows(arguments, "cost")) options.costs = inference.get();
-  print_findings(loaded.findings, environment);
+  print_findings(loaded.findings, arguments, environment);
   if (shows(arguments, "text")) {
     environment.log.plain(onnx::to_text(loaded.model));
     return kExitEqual;

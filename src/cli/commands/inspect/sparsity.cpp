@@ -1,15 +1,15 @@
-#include "surgery/sparsity/sparsity.h"
-
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/stopwatch.h"
 #include "report/json_sparsity.h"
 #include "report/text_sparsity.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -31,14 +31,9 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
-  const std::string path = arguments.value("model_file");
-  const LoadedModel loaded = load_model(path, arguments, environment);
-  print_findings(loaded.findings, environment);
-  const Stopwatch checking;
-  results::SparsityReport report = surgery::inspect_sparsity(loaded.model);
-  report.path = path;
-  report.findings = loaded.findings.all();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"check_seconds", checking.seconds()}};
+  LogObserver observer(arguments, environment);
+  const results::SparsityReport report =
+      tasks::inspect_sparsity(model_source(arguments.value("model_file"), arguments), observer);
   print(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::sparsity_json(report));
   environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));

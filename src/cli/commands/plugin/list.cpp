@@ -1,14 +1,15 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/plugins.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/plugin/match_job.h"
-#include "cli/plugin/plugin_folder.h"
+#include "cli/plugin/match_command.h"
 
 namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
-  return run_match_job("plugin list", "", arguments, environment);
+  return run_match("plugin list", "", arguments, environment);
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
 #include "cli/options/groups/model_output.h"
+#include "cli/options/groups/plugins.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/plugin/match_job.h"
-#include "cli/plugin/plugin_folder.h"
+#include "cli/plugin/match_command.h"
 
 namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
   const std::string output = model_output_path(arguments, arguments.value("model_file"), "config.yaml");
-  return run_match_job("plugin match", output, arguments, environment);
+  return run_match("plugin match", output, arguments, environment);
 }
 
 }  // namespace

@@ -1,50 +1,32 @@
 #include <filesystem>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
-#include "base/text.h"
-#include "cli/edit/pass_job.h"
+#include "cli/edit/edit_command.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/plugins.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/plugin/plugin_folder.h"
-#include "cli/plugin/plugin_replacer.h"
-#include "formats/plugin_config.h"
 
 namespace assay::cli {
 namespace {
 
-std::vector<results::PluginMatches> read_config(const Arguments& arguments) {
+std::string config_path(const Arguments& arguments) {
   const std::string model = arguments.value("model_file");
   if (!arguments.has("--config") && model == "-") {
     fail(ErrorCode::usage, "a model from standard input has no place: say --config FILE");
   }
-  const std::string path = arguments.has("--config")
-                               ? arguments.value("--config")
-                               : std::filesystem::path(model).replace_filename("config.yaml").string();
-  return with_frame([&] { return fmt::format("`{}`", printable(path)); },
-                    [&] { return formats::parse_plugin_config(read_text(path)); });
-}
-
-void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, EditJob& job) {
-  const surgery::Replacement done = replacer.replace(plugin);
-  for (const std::string& line : done.skipped) {
-    job.log().warning("left as it is: " + line);
-    job.skipped("replace", plugin.name, line);
-  }
-  const std::string line = fmt::format("replaced {} instances of {} plugin", done.replaced, printable(plugin.name));
-  job.log().info(line);
-  if (done.replaced > 0) job.changed("replace", plugin.name, fmt::format("{} instance(s)", done.replaced));
+  return arguments.has("--config") ? arguments.value("--config")
+                                   : std::filesystem::path(model).replace_filename("config.yaml").string();
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("plugin replace", "replaced.onnx", arguments, environment);
-  const std::vector<results::PluginMatches> plugins = read_config(arguments);
-  job.load();
-  PluginReplacer replacer(arguments, job);
-  for (const results::PluginMatches& plugin : plugins) replace(plugin, replacer, job);
-  run_passes({.sorts = true, .passes = {}, .options = {}}, job);
-  if (arguments.flag("--shape-inference")) infer_shapes(job.loaded());
-  return job.save();
+  tasks::ReplacePluginsRequest request;
+  request.edit = edit_request(arguments, "replaced.onnx");
+  request.config = config_path(arguments);
+  request.folder = arguments.value("--plugin-dir");
+  request.search = library_search(arguments);
+  request.infers = arguments.flag("--shape-inference");
+  return run_edit(arguments, environment,
+                  [&](tasks::Observer& observer) { return tasks::replace_plugins(request, observer); });
 }
 
 OptionGroup replacement_group() {

@@ -1,13 +1,7 @@
-#include "surgery/extract.h"
-
-#include <fmt/format.h>
-
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/edit/boundary_words.h"
-#include "cli/edit/edit_job.h"
-#include "cli/edit/observed_types.h"
-#include "cli/input_data.h"
+#include "cli/edit/edit_command.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/groups/shape_inference.h"
 
 namespace assay::cli {
@@ -26,57 +20,23 @@ surgery::Extraction parse_extraction(const Arguments& arguments) {
   return extraction;
 }
 
-// Completes the types at the boundary: by inference, and where that does not tell, by a run.
-void complete_types(EditJob& job, const surgery::Extraction& extraction, const Arguments& arguments) {
-  const std::vector<ir::ValueId> boundary = surgery::boundary_values(job.model(), extraction);
-  const bool is_forced = arguments.flag("--force-fallback-shape-inference");
-  const bool is_inferred = arguments.flag("--shape-inference");
-  if (is_inferred || (!is_forced && surgery::is_open(job.model(), extraction))) {
-    if (!is_inferred) job.log().info("The model does not say all types and shapes that are asked for; inferring them");
-    infer_shapes(job.loaded());
-    job.log().verbose("Shape inference completed successfully");
+tasks::TypeSource type_source(const Arguments& arguments) {
+  const bool observes = arguments.flag("--force-fallback-shape-inference");
+  if (arguments.flag("--shape-inference") && observes) {
+    fail(ErrorCode::usage, "--shape-inference and --force-fallback-shape-inference exclude each other");
   }
-  if (!is_forced && !surgery::is_open(job.model(), extraction)) return;
-  std::vector<ir::ValueId> wanted;
-  for (const ir::ValueId value : boundary) {
-    const ir::TypeId type = value ? job.model()[value].type : ir::TypeId();
-    const bool is_known = type && (job.model()[type].kind != ir::TypeKind::tensor || job.model()[type].ranked);
-    if (value && (is_forced || !is_known)) wanted.push_back(value);
-  }
-  const auto observe = [&] {
-    const InputData data = input_data(job.model(), arguments, job.environment(), job.findings(), kShapeOption);
-    observe_types(job.loaded(), wanted, data);
-  };
-  if (is_forced) return observe();
-  try {  // what stays open is said later
-    observe();
-  } catch (const Error& error) {
-    job.findings().warn("fallback", "", "the model could not be run for its types: " + error.line());
-  }
-}
-
-void report(EditJob& job) {
-  const ir::Model& model = job.model();
-  for (const ir::ValueId input : model[model.main_graph()].inputs) {
-    job.changed("input", std::string(model.text(model[input].name)), "");
-  }
-  for (const ir::Use& output : model.outputs(model.main_graph())) {
-    if (output.value) job.changed("output", std::string(model.text(model[output.value].name)), "");
-  }
+  if (observes) return tasks::TypeSource::observed;
+  return arguments.flag("--shape-inference") ? tasks::TypeSource::inferred : tasks::TypeSource::declared;
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("surgeon extract", "extracted", arguments, environment);
-  const surgery::Extraction extraction = parse_extraction(arguments);
-  if (arguments.flag("--shape-inference") && arguments.flag("--force-fallback-shape-inference")) {
-    fail(ErrorCode::usage, "--shape-inference and --force-fallback-shape-inference exclude each other");
-  }
+  tasks::ExtractRequest request;
+  request.edit = edit_request(arguments, "extracted");
+  request.extraction = parse_extraction(arguments);
+  request.types = type_source(arguments);
   check_input_data(arguments, kShapeOption);
-  ir::Model& model = job.load();
-  complete_types(job, extraction, arguments);
-  surgery::extract(model, extraction, job.findings());
-  report(job);
-  return job.save();
+  request.inputs = input_request(arguments, kShapeOption);
+  return run_edit(arguments, environment, [&](tasks::Observer& observer) { return tasks::extract(request, observer); });
 }
 
 OptionGroup extraction_group() {

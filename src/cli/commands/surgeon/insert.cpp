@@ -1,10 +1,8 @@
-#include "surgery/insert.h"
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/edit/attribute_words.h"
 #include "cli/edit/constant_words.h"
-#include "cli/edit/edit_job.h"
+#include "cli/edit/edit_command.h"
 #include "cli/options/groups/shape_inference.h"
 
 namespace assay::cli {
@@ -34,15 +32,11 @@ surgery::Insertion parse_insertion(const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("surgeon insert", "inserted", arguments, environment);
-  const surgery::Insertion insertion = parse_insertion(arguments);
-  ir::Model& model = job.load();
-  const ir::NodeId node = surgery::insert(model, insertion, job.findings());
-  for (const ir::ValueId result : model[node].results) {
-    job.changed("insert", insertion.op, std::string(model.text(model[result].name)));
-  }
-  if (arguments.flag("--shape-inference")) infer_shapes(job.loaded());
-  return job.save();
+  tasks::InsertRequest request;
+  request.edit = edit_request(arguments, "inserted");
+  request.insertion = parse_insertion(arguments);
+  request.infers = arguments.flag("--shape-inference");
+  return run_edit(arguments, environment, [&](tasks::Observer& observer) { return tasks::insert(request, observer); });
 }
 
 OptionGroup insertion_group() {

@@ -1,48 +1,16 @@
-#include "surgery/prune.h"
-
-#include <fmt/format.h>
-
-#include "base/text.h"
-#include "cli/edit/edit_job.h"
-#include "report/text_sparsity.h"
+#include "cli/edit/edit_command.h"
 
 namespace assay::cli {
 namespace {
 
-void prune(EditJob& job) {
-  std::vector<results::SkippedWeight> skipped;
-  const std::vector<surgery::PrunedWeight> weights = surgery::prune(job.model(), skipped);
-  for (const results::SkippedWeight& weight : skipped) {
-    job.log().write(weight.worth_a_warning ? LogLevel::warning : LogLevel::verbose, report::skipped_line(weight));
-    job.skipped("prune", weight.name, weight.reason);
-  }
-  job.log().info(fmt::format("Found: {} weight tensor(s) eligible for pruning.", weights.size()));
-  for (const surgery::PrunedWeight& weight : weights) {
-    const std::string axis = fmt::format("axis {}", weight.axis);
-    job.log().verbose(fmt::format("{} tensor: {} along {}", weight.was_sparse ? "Already sparse" : "Pruned",
-                                  printable(weight.name), axis));
-    weight.was_sparse ? job.skipped("prune", weight.name, "it is 2:4 sparse already")
-                      : job.changed("prune", weight.name, axis);
-  }
-  job.log().info(fmt::format("Finished pruning {} weight tensor(s).", weights.size()));
-}
-
-void remove(const Arguments& arguments, EditJob& job) {
-  const surgery::NodeChoice choice = {.op_types = arguments.values("--remove-node-types"),
-                                      .names = arguments.values("--remove-nodes")};
-  const size_t removed = surgery::remove_nodes(job.model(), choice, job.findings());
-  std::vector<std::string> words = choice.op_types;
-  words.insert(words.end(), choice.names.begin(), choice.names.end());
-  job.changed("remove", join(words, ", "), fmt::format("{} node(s)", removed));
-  job.log().info(fmt::format("Removed {} node(s).", removed));
-}
-
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("surgeon prune", "pruned", arguments, environment);
-  job.load();
-  const bool removes = arguments.has("--remove-node-types") || arguments.has("--remove-nodes");
-  removes ? remove(arguments, job) : prune(job);
-  return job.save();
+  const tasks::EditRequest request = edit_request(arguments, "pruned");
+  const surgery::NodeChoice removed = {.op_types = arguments.values("--remove-node-types"),
+                                       .names = arguments.values("--remove-nodes")};
+  const bool removes = !removed.op_types.empty() || !removed.names.empty();
+  return run_edit(arguments, environment, [&](tasks::Observer& observer) {
+    return removes ? tasks::remove_nodes(request, removed, observer) : tasks::prune_weights(request, observer);
+  });
 }
 
 OptionGroup removal_group() {

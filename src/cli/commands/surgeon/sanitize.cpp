@@ -1,17 +1,13 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/edit/boundary_words.h"
-#include "cli/edit/edit_job.h"
-#include "cli/edit/observed_types.h"
-#include "cli/edit/pass_job.h"
-#include "cli/edit/size_bounds.h"
-#include "cli/input_data.h"
+#include "cli/edit/edit_command.h"
+#include "cli/edit/size_bound_words.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/passes.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
-#include "ir/selection.h"
-#include "passes/precision/convert_floats.h"
-#include "surgery/override_shapes.h"
 
 namespace assay::cli {
 namespace {
@@ -85,8 +81,8 @@ OptionGroup sanitize_group() {
   };
 }
 
-PassRequest folding_request(const Arguments& arguments) {
-  PassRequest request = pass_request(arguments);
+tasks::PassRequest folding_request(const Arguments& arguments) {
+  tasks::PassRequest request = pass_request(arguments);
   request.folds = arguments.flag("--fold-constants");
   request.cleans = arguments.flag("--cleanup");
   request.sorts = arguments.flag("--toposort");
@@ -121,51 +117,29 @@ std::vector<surgery::Boundary> overrides_of(const Arguments& arguments) {
   return shapes;
 }
 
-void observe_all_types(const Arguments& arguments, EditJob& job) {
-  std::vector<ir::ValueId> values;
-  for (uint32_t i = 0; i < job.model().value_slots(); ++i) {
-    const ir::Value& value = job.model()[ir::ValueId{i}];
-    const bool has_type = value.kind == ir::ValueKind::input || value.kind == ir::ValueKind::result;
-    if (value.alive && has_type && value.graph == job.model().main_graph()) values.push_back(ir::ValueId{i});
+tasks::TypeSource type_source(const Arguments& arguments) {
+  const bool observes = arguments.flag("--force-fallback-shape-inference");
+  if (arguments.flag("--no-shape-inference") && observes) {
+    fail(ErrorCode::usage, "--no-shape-inference and --force-fallback-shape-inference exclude each other");
   }
-  const InputData data = input_data(job.model(), arguments, job.environment(), job.findings(), kShapeOption);
-  observe_types(job.loaded(), values, data);
-}
-
-// Whether no pass that is asked for looks at types, so that inference behind them, when nodes are in order, is enough.
-bool only_orders(const PassRequest& request) {
-  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() && !request.options.opset;
+  if (observes) return tasks::TypeSource::observed;
+  return arguments.flag("--no-shape-inference") ? tasks::TypeSource::declared : tasks::TypeSource::inferred;
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const PassRequest request = folding_request(arguments);
-  const std::vector<surgery::Boundary> overrides = overrides_of(arguments);
-  const std::vector<SizeBoundWord> bounds = parse_size_bounds(arguments.values("--set-unbounded-dds-upper-bound"));
+  tasks::SanitizeRequest request;
+  request.passes = folding_request(arguments);
+  request.overrides = overrides_of(arguments);
+  request.bounds = parse_size_bounds(arguments.values("--set-unbounded-dds-upper-bound"));
   check_input_data(arguments, kShapeOption);
-  if (arguments.flag("--no-shape-inference") && arguments.flag("--force-fallback-shape-inference")) {
-    fail(ErrorCode::usage, "--no-shape-inference and --force-fallback-shape-inference exclude each other");
-  }
-  EditJob job("surgeon sanitize", "sanitized", arguments, environment);
-  warn_of_unused(arguments, job.log());
-  ir::Model& model = job.load();
-  const bool observes = arguments.flag("--force-fallback-shape-inference");
-  const bool infers = !observes && !arguments.flag("--no-shape-inference");
-  const bool has_edits = !overrides.empty() || arguments.flag("--fp-to-fp16");
-  if (infers && (has_edits || !only_orders(request))) infer_shapes(job.loaded());
-  const ir::OutputSelection outputs = parse_outputs(arguments, "");
-  if (!outputs.is_empty()) {
-    ir::Edit(model).set_outputs(model.main_graph(), ir::select_outputs(model, outputs, job.findings()));
-  }
-  if (arguments.flag("--fp-to-fp16")) {
-    job.log().info("Converting float tensors to float16");
-    passes::convert_to_float16(model, job.findings());
-  }
-  surgery::override_shapes(model, overrides, job.findings());
-  if (observes) observe_all_types(arguments, job);
-  run_passes(request, job);
-  bound_sizes(bounds, job);
-  if (infers) infer_shapes(job.loaded());
-  return job.save();
+  request.inputs = input_request(arguments, kShapeOption);
+  request.types = type_source(arguments);
+  request.outputs = parse_outputs(arguments, "");
+  request.converts_to_float16 = arguments.flag("--fp-to-fp16");
+  request.edit = edit_request(arguments, "sanitized");
+  warn_of_unused(arguments, environment.log);
+  return run_edit(arguments, environment,
+                  [&](tasks::Observer& observer) { return tasks::sanitize(request, observer); });
 }
 
 }  // namespace

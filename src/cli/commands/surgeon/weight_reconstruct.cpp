@@ -1,40 +1,20 @@
-#include <fmt/format.h>
-
 #include "base/error.h"
-#include "base/text.h"
-#include "cli/edit/edit_job.h"
+#include "cli/edit/edit_command.h"
 #include "cli/options/values.h"
-#include "onnx/load.h"
-#include "surgery/reconstruct.h"
 
 namespace assay::cli {
 namespace {
 
-std::vector<std::string> reconstruct(EditJob& job, const Arguments& arguments, uint64_t seed) {
-  if (!arguments.has("--weights")) return surgery::reconstruct(job.model(), seed);
-  const std::string path = arguments.value("--weights");
-  const auto frame = [&] { return fmt::format("weights of `{}`", printable(path)); };
-  return with_frame(frame, [&] {
-    Diagnostics unused;
-    const ir::Model full = onnx::load(path, {}, unused);
-    return surgery::reconstruct(job.model(), full);
-  });
-}
-
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("surgeon weight-reconstruct", "reconstructed", arguments, environment);
+  const tasks::EditRequest request = edit_request(arguments, "reconstructed");
   const uint64_t seed = parse_count("--seed", arguments.value("--seed"));
   if (arguments.has("--seed") && arguments.has("--weights")) {
     fail(ErrorCode::usage, "--seed and --weights exclude each other");
   }
-  job.load();
-  const std::vector<std::string> names = reconstruct(job, arguments, seed);
-  for (const std::string& name : names) {
-    job.log().verbose("Reconstructed weight: " + printable(name));
-    job.changed("reconstruct", name, "");
-  }
-  job.log().info(fmt::format("Finished reconstructing {} weights", names.size()));
-  return job.save();
+  const tasks::ModelSource weights = {.path = arguments.value("--weights")};
+  return run_edit(arguments, environment, [&](tasks::Observer& observer) {
+    return tasks::reconstruct_weights(request, weights, seed, observer);
+  });
 }
 
 OptionGroup reconstruction_group() {

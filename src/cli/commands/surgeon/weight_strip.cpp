@@ -1,19 +1,15 @@
-#include <fmt/format.h>
-
-#include "base/files.h"
+#include "base/read_text.h"
 #include "base/text.h"
-#include "cli/edit/edit_job.h"
-#include "surgery/strip.h"
+#include "cli/edit/edit_command.h"
 
 namespace assay::cli {
 namespace {
 
 // One name a line; blanks at the end of a line do not count.
 std::vector<std::string> read_names(const std::string& path) {
-  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
-  const Bytes bytes = file->bytes();
+  const std::string text = read_text(path);
   std::vector<std::string> names;
-  for (std::string_view line : split({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, '\n')) {
+  for (std::string_view line : split(text, '\n')) {
     line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
     if (!line.empty()) names.emplace_back(line);
   }
@@ -21,19 +17,11 @@ std::vector<std::string> read_names(const std::string& path) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  EditJob job("surgeon weight-strip", "stripped", arguments, environment);
+  const tasks::EditRequest request = edit_request(arguments, "stripped");
   std::vector<std::string> excluded;
   if (arguments.has("--exclude-list")) excluded = read_names(arguments.value("--exclude-list"));
-  ir::Model& model = job.load();
-  job.log().info("Weights that nodes compute are not found: fold constants before stripping");
-  const std::vector<surgery::StrippedWeight> weights = surgery::strip(model, excluded, job.findings());
-  for (const surgery::StrippedWeight& weight : weights) {
-    if (weight.is_sparse) job.log().info("Found sparse tensor: " + printable(weight.name));
-    job.log().verbose("Stripped weight: " + printable(weight.name));
-    job.changed("strip", weight.name, weight.is_sparse ? "2:4 sparse" : "");
-  }
-  job.log().info(fmt::format("Finished stripping {} weights", weights.size()));
-  return job.save();
+  return run_edit(arguments, environment,
+                  [&](tasks::Observer& observer) { return tasks::strip_weights(request, excluded, observer); });
 }
 
 OptionGroup strip_group() {

@@ -87,9 +87,9 @@ void write_script(const std::string& path, const std::string& text, Environment&
 int run(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("model_file");
   if (path == "-") fail(ErrorCode::usage, "the script has to name the model: it cannot come from standard input");
-  LoadedModel loaded = load_model(path, arguments, environment);
+  tasks::LoadedModel loaded = load_model(path, arguments, environment);
   const std::string outputs = output_lines(arguments, loaded.model, loaded.findings);
-  print_findings(loaded.findings, environment);
+  print_findings(loaded.findings, arguments, environment);
   write_script(arguments.value("--output"), script(arguments, absolute_path(path).lexically_normal(), outputs),
                environment);
   return kExitEqual;

@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/shape_inference.h"
@@ -16,11 +17,10 @@ int run(const Arguments& arguments, Environment& environment) {
     fail(ErrorCode::usage, "--output: expected a name that ends in .json, found `{}`", printable(path));
   }
   const surgery::HintOptions options = hint_options(arguments);
-  LoadedModel loaded = load_model(arguments.value("model_file"), arguments, environment);
-  if (arguments.flag("--shape-inference")) infer_shapes(loaded);
-  print_findings(loaded.findings, environment);
-  const formats::ShardHints hints = surgery::make_shard_hints(loaded.model, options);
-  for (const std::string& line : describe_hints(hints)) environment.log.info(line);
+  LogObserver observer(arguments, environment);
+  const formats::ShardHints hints = tasks::make_hints(model_source(arguments.value("model_file"), arguments), options,
+                                                      arguments.flag("--shape-inference"), observer);
+  for (const std::string& line : tasks::describe_hints(hints)) environment.log.info(line);
   if (hints.attention_layers.empty() && hints.parallelism == "CP")
     environment.log.warning("the model has no attention layer");
   environment.log.info("Saving shard hints to " + printable(path));

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/values.h"
-#include "exec/library_search.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -67,7 +67,7 @@ exec::LibrarySearch library_search(const Arguments& arguments) {
   exec::LibrarySearch search;
   if (!arguments.knows("--python") || !arguments.has("--python")) return search;
   search.python = arguments.value("--python");
-  if (exec::find_interpreter(search.python).empty()) {
+  if (tasks::find_python(search.python).empty()) {
     fail(ErrorCode::usage, "--python: there is no Python `{}`", printable(search.python));
   }
   return search;

@@ -5,7 +5,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
-#include "exec/backend.h"
+#include "tasks/inputs.h"
 
 namespace assay::cli {
 

@@ -2,7 +2,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
-#include "compare/options.h"
+#include "tasks/run.h"
 
 namespace assay::cli {
 

@@ -3,7 +3,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/spec.h"
-#include "exec/generated_inputs.h"
+#include "tasks/inputs.h"
 
 namespace assay::cli {
 

@@ -2,6 +2,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
+#include "tasks/load.h"
 
 namespace assay::cli {
 
@@ -17,7 +18,7 @@ OptionGroup engine_convert_group();
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);
 
 // Why.
-inline constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
-inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
+using tasks::kNoEngine;
+using tasks::kNoTensorFlow;
 
 }  // namespace assay::cli

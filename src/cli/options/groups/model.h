@@ -2,14 +2,11 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/diagnostics.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
-#include "ir/model.h"
-#include "onnx/load.h"
+#include "tasks/load.h"
 
 namespace assay::cli {
 
@@ -21,19 +18,11 @@ OptionGroup model_group();
 // How ONNX files are loaded: external data.
 OptionGroup onnx_load_group();
 
-struct LoadedModel {
-  ir::Model model;
-  Diagnostics findings;
-  double load_seconds = 0;
-};
-
-// Loads the ONNX model at `path` as model_group() and onnx_load_group() say, with the line `Loading model: …`. Kinds of
-// models that need a backend which is not there are an Error (unsupported).
-LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment);
-onnx::LoadOptions load_options(const Arguments& arguments);
-// Error (parse) if the model is wrong as a graph: it can be looked at, but not run.
-void require_runnable(const LoadedModel& loaded);
+// The model of that path as model_group() and onnx_load_group() say.
+tasks::ModelSource model_source(const std::string& path, const Arguments& arguments);
+// Loads it, with the line `Loading model: …`.
+tasks::LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment);
 // Prints each finding as a warning.
-void print_findings(const Diagnostics& findings, Environment& environment);
+void print_findings(const Diagnostics& findings, const Arguments& arguments, Environment& environment);
 
 }  // namespace assay::cli

@@ -3,9 +3,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/options/values.h"
-#include "surgery/boundary_types.h"
 
 namespace assay::cli {
 
@@ -41,13 +39,6 @@ onnx::SaveOptions save_options(const Arguments& arguments, const std::string& pa
       parse_size("--external-data-size-threshold", arguments.value("--external-data-size-threshold"), 0);
   options.one_file = !arguments.flag("--no-save-all-tensors-to-one-file");
   return options;
-}
-
-void save_model(ir::Model& model, const std::string& path, const onnx::SaveOptions& options, Log& log) {
-  log.info("Saving ONNX model to: " + printable(path));
-  surgery::complete_outputs(model);
-  const onnx::SaveReport saved = onnx::save(model, path, options);
-  if (!saved.external_name.empty()) log.info("Weights are in the file beside it: " + printable(saved.external_name));
 }
 
 }  // namespace assay::cli

@@ -1,10 +1,5 @@
 #include "cli/options/groups/shape_inference.h"
 
-#include <fmt/format.h>
-
-#include "ir/edit.h"
-#include "ir/verify.h"
-
 namespace assay::cli {
 
 OptionGroup shape_inference_group() {
@@ -25,21 +20,6 @@ OptionRow fallback_inference_row() {
   return {.names = {"--force-fallback-shape-inference"},
           .arity = Arity::flag,
           .help = "take types and shapes from one run of the model on made-up inputs; dynamic dims become static"};
-}
-
-void note_contradictions(const ops::Inference& inference, LoadedModel& loaded) {
-  for (const ops::InferenceFinding& finding : inference.findings()) {
-    const std::string node = ir::describe(loaded.model, finding.node);
-    loaded.findings.warn("inference", node, fmt::format("{}: {}", node, finding.message));
-  }
-}
-
-void infer_shapes(LoadedModel& loaded) {
-  ops::Inference inference(loaded.model);
-  inference.run();
-  note_contradictions(inference, loaded);
-  ir::Edit edit(loaded.model);
-  inference.write(edit);
 }
 
 }  // namespace assay::cli

@@ -124,18 +124,4 @@ surgery::HintOptions hint_options(const Arguments& arguments) {
   return options;
 }
 
-std::vector<std::string> describe_hints(const formats::ShardHints& hints) {
-  std::vector<std::string> lines;
-  for (const formats::AttentionLayerHint& layer : hints.attention_layers) {
-    lines.push_back("Found attention layer with Q tensor " + printable(layer.q));
-  }
-  for (const std::vector<formats::ShardTensor>& tensors : {hints.inputs, hints.outputs}) {
-    for (const formats::ShardTensor& tensor : tensors) {
-      lines.push_back(
-          fmt::format("Found dependent tensor {}: sequence dim {}", printable(tensor.name), tensor.seq_len_idx));
-    }
-  }
-  return lines;
-}
-
 }  // namespace assay::cli

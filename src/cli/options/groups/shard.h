@@ -2,7 +2,7 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
-#include "surgery/shard/shard.h"
+#include "tasks/edit.h"
 
 namespace assay::cli {
 
@@ -10,7 +10,5 @@ namespace assay::cli {
 OptionGroup shard_group();
 // Error (usage) for words that contradict themselves.
 surgery::HintOptions hint_options(const Arguments& arguments);
-// One line for each layer and each input and output of the hints.
-std::vector<std::string> describe_hints(const formats::ShardHints& hints);
 
 }  // namespace assay::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tasks/edit.h"
+
+namespace assay::cli {
+
+// `[NAME:]N` each. Error (usage) for bounds below 0 and words that are no numbers.
+std::vector<tasks::NamedSizeBound> parse_size_bounds(std::span<const std::string> words);
+
+}  // namespace assay::cli

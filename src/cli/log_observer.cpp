@@ -1,0 +1,95 @@
+#include "cli/log_observer.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/convert/print_conversion.h"
+#include "cli/output_files.h"
+#include "inspect/model_listing.h"
+#include "inspect/model_overview.h"
+#include "report/text_model.h"
+#include "report/text_run.h"
+#include "report/text_sparsity.h"
+#include "report/text_stats.h"
+
+namespace assay::cli {
+namespace fs = std::filesystem;
+
+void LogObserver::on_progress(const tasks::Progress& progress) {
+  constexpr double kQuietSeconds = 2;
+  constexpr double kStepSeconds = 0.2;
+  const double now = progress.seconds;
+  if (progress.is_over) {
+    shown_seconds_ = 0;
+    return log_.status("");
+  }
+  if (now < kQuietSeconds || now - shown_seconds_ < kStepSeconds) return;
+  shown_seconds_ = now;
+  if (progress.total < progress.done) {
+    return log_.status(fmt::format("{}: {} done, {:.0f} s", progress.what, progress.done, now));
+  }
+  const double left = now / static_cast<double>(progress.done) * static_cast<double>(progress.total - progress.done);
+  log_.status(fmt::format("{}: {} of {}, {:.0f} s left", progress.what, progress.done, progress.total, left));
+}
+
+void LogObserver::on_loaded(const ir::Model& model, const std::string& path) {
+  if (path == "-") return;
+  const std::string named = arguments_.knows("--external-data-dir") ? arguments_.value("--external-data-dir") : "";
+  check_external_files(arguments_, model, named.empty() ? fs::path(path).parent_path() : fs::path(named));
+}
+
+void LogObserver::on_model(tasks::ModelStage stage, const ir::Model& model) {
+  if (!log_.enabled(LogLevel::info)) return;
+  report::TextModelListing listing({.is_brief = true});
+  inspect::list_model(model, {}, inspect::model_overview(model), listing);
+  const std::string_view title = stage == tasks::ModelStage::original  ? "Original Model:"
+                                 : stage == tasks::ModelStage::changed ? "New Model:"
+                                                                       : "New Model (each of them):";
+  log_.info(fmt::format("{}\n{}", title, listing.take_text()));
+}
+
+void LogObserver::on_skipped_weight(const results::SkippedWeight& weight) {
+  log_.write(weight.worth_a_warning ? LogLevel::warning : LogLevel::verbose, report::skipped_line(weight));
+}
+
+void LogObserver::on_conversion(const results::ConversionReport& report) {
+  print_conversion(report, arguments_.flag("--report-error"), log_);
+}
+
+void LogObserver::on_runner_opening(const results::RunnerRun& run) {
+  if (run.is_live) log_.start(fmt::format("{:<35} | Activating and starting inference", run.runner));
+}
+
+void LogObserver::on_runner_opened(const results::RunnerRun&, std::string_view description) {
+  if (!description.empty()) log_.info(description);
+}
+
+void LogObserver::on_inputs(const results::RunnerRun& run, uint64_t iteration, const tensor::NamedData&) {
+  if (iteration != 0) return;
+  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, values_text(run.inputs)));
+}
+
+void LogObserver::on_runner_finished(const results::RunnerRun& run) {
+  if (!run.is_live) return;
+  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, values_text(run.outputs)));
+  for (const results::RunValue& output : run.outputs) {
+    if (!output.stats) continue;
+    log_.info(
+        fmt::format("    {}: {} | Stats: {}", run.runner, printable(output.name), report::stats_text(*output.stats)));
+  }
+  if (run.iterations == 0) return;
+  const double total_ms = run.run_seconds * 1e3;
+  log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
+                          run.runner, run.iterations, total_ms, total_ms / static_cast<double>(run.iterations)));
+}
+
+void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error) {
+  log_.error("error: " + error.line());
+}
+
+std::string LogObserver::values_text(const std::vector<results::RunValue>& values) const {
+  constexpr size_t kMostListed = 30;
+  return report::values_text(values, log_.enabled(LogLevel::verbose) ? values.size() : kMostListed);
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+#include "tasks/observer.h"
+
+namespace assay::cli {
+
+// Prints on the log what a task does, and refuses to load a model whose weights an option would overwrite.
+class LogObserver final : public tasks::Observer {
+ public:
+  LogObserver(const Arguments& arguments, Environment& environment) : arguments_(arguments), log_(environment.log) {}
+
+  void on_message(LogLevel level, std::string_view text, Where where) override { log_.write(level, text, where); }
+  bool wants(LogLevel level, Where where) const override { return log_.enabled(level, where); }
+  void on_finding(const Diagnostic& finding) override { log_.warning(finding.message); }
+  void on_progress(const tasks::Progress& progress) override;
+  void on_traceback(std::string_view lines) override { log_.keep_details(lines); }
+  void on_loaded(const ir::Model& model, const std::string& path) override;
+  void on_model(tasks::ModelStage stage, const ir::Model& model) override;
+  void on_skipped_weight(const results::SkippedWeight& weight) override;
+
+  void on_conversion(const results::ConversionReport& report) override;
+
+  void on_runner_opening(const results::RunnerRun& run) override;
+  void on_runner_opened(const results::RunnerRun& run, std::string_view description) override;
+  void on_inputs(const results::RunnerRun& run, uint64_t iteration, const tensor::NamedData& inputs) override;
+  void on_runner_finished(const results::RunnerRun& run) override;
+  void on_runner_failed(const results::RunnerRun& run, const Error& error) override;
+
+ private:
+  std::string values_text(const std::vector<results::RunValue>& values) const;
+
+  const Arguments& arguments_;
+  Log& log_;
+  double shown_seconds_ = 0;  // when a status was printed, in the time of its work
+};
+
+}  // namespace assay::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/environment.h"
+#include "cli/options/arguments.h"
+
+namespace assay::cli {
+
+// The course of `plugin list` and `plugin match`: `config` is the file that is written, empty for none. Gives the exit
+// status.
+int run_match(std::string_view command, const std::string& config, const Arguments& arguments,
+              Environment& environment);
+
+}  // namespace assay::cli

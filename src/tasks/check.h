@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compare/runs/rejudge.h"
+#include "results/accuracy_results.h"
+#include "results/compatibility.h"
+#include "results/doctor.h"
+#include "results/lint_report.h"
+#include "results/run_report.h"
+#include "results/sparsity.h"
+#include "tasks/inputs.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// How many weights are 2:4 sparse.
+results::SparsityReport inspect_sparsity(const ModelSource& model, Observer& observer);
+
+// Finds everything that is wrong with a model.
+struct LintRequest {
+  ModelSource model;
+  bool is_static = false;  // the model is not run
+  InputRequest inputs;     // of the run; where they cannot be made up, the model is not run, which is a warning
+  uint64_t max_memory_bytes = 0;
+  uint64_t max_steps = 0;  // 0: some minutes at most
+  uint64_t max_work = 0;
+};
+results::LintReport lint(const LintRequest& request, Observer& observer);
+
+// Which backends can run a model, and which nodes they cannot. Libraries are asked in processes of their own.
+struct CompatibilityRequest {
+  ModelSource model;
+  std::vector<std::string> backends;  // none: all
+  exec::LibrarySearch search;
+};
+results::CompatibilityReport check_compatibility(
+    const CompatibilityRequest& request, Observer& observer,
+    const std::function<void(const results::BackendCompatibility&)>& on_backend = {});
+
+// The backends of this build.
+std::vector<std::string> backend_names();
+// The libraries that backends would open, by the names of files; nothing is opened.
+struct BackendLibrary {
+  std::string backend;
+  std::string version;  // empty: not known
+  std::string path;
+};
+std::vector<BackendLibrary> backend_libraries();
+// The Python of this name or path; empty: there is none.
+std::string find_python(const std::string& name);
+// Which of them can be used, or why not; none named: all.
+results::DoctorReport doctor(const std::vector<std::string>& backends, const exec::LibrarySearch& search,
+                             const std::function<void(const results::BackendHealth&)>& on_backend = {});
+// The Python whose packages are searched; empty: none.
+std::string python_in_use(const exec::LibrarySearch& search);
+
+// What a run saved with save_accuracy_results, with the verdicts that the stored thresholds give.
+results::AccuracyResults load_accuracy(const std::string& path);
+// Judges metrics that a run saved again, under other thresholds.
+results::Rejudgement rejudge_accuracy(const std::string& path, const compare::NewThresholds& thresholds,
+                                      Observer& observer);
+
+// Compares two files of tensors: their runs in order, iteration by iteration.
+struct DataComparison {
+  results::RunReport report;
+  size_t runs_a = 0;
+  size_t runs_b = 0;  // another number: the files differ, whatever the pairs say
+};
+DataComparison compare_data(const std::string& path_a, const std::string& path_b,
+                            const compare::CompareOptions& options);
+
+}  // namespace assay::tasks

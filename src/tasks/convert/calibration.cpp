@@ -1,0 +1,140 @@
+#include "tasks/convert/calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "formats/calibration_cache.h"
+#include "tasks/convert/choose_ranges.h"
+
+namespace assay::tasks {
+namespace {
+
+using quantize::Calibration;
+
+constexpr float kSteps = 127;  // of a cache's scales
+
+constexpr std::array<Calibrator, 6> kCalibrators = {{
+    {"auto", "", "EntropyCalibration2", Calibration::minmax},
+    {"entropy", "IInt8EntropyCalibrator2", "EntropyCalibration2", Calibration::entropy},
+    {"minmax", "IInt8MinMaxCalibrator", "MinMaxCalibration", Calibration::minmax},
+    {"percentile", "IInt8LegacyCalibrator", "LegacyCalibration", Calibration::percentile},
+    {"mse", "", "EntropyCalibration2", Calibration::mse},
+    {"entropy", "IInt8EntropyCalibrator", "EntropyCalibration", Calibration::entropy},
+}};
+
+bool has_content(const std::filesystem::path& path) {
+  std::error_code fault;
+  const bool exists = std::filesystem::exists(path, fault);
+  return exists && std::filesystem::file_size(path, fault) != 0;
+}
+
+std::string word_of(Calibration calibration) {
+  for (size_t i = 1; i < kCalibrators.size(); ++i) {
+    if (kCalibrators[i].calibration == calibration) return std::string(kCalibrators[i].word);
+  }
+  return "";
+}
+
+passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
+  passes::ValueRanges ranges;
+  for (const std::string& name : names) {
+    const auto found = cache.scales.find(name);
+    if (found == cache.scales.end()) continue;
+    const double largest = double{found->second} * kSteps;
+    ranges[name] = {-largest, largest};
+  }
+  return ranges;
+}
+
+float cached_scale(const passes::ValueRange& range) {
+  const float scale = static_cast<float>(std::max(-range.low, range.high) / double{kSteps});
+  return std::max(scale, std::numeric_limits<float>::min());
+}
+
+// Ranges, with what is there already and what has to be measured.
+class RangeFinder {
+ public:
+  RangeFinder(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job, LayerErrors& measuring)
+      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {}
+
+  passes::ValueRanges find(const std::vector<std::string>& names) {
+    const bool has_cache = !path_.empty() && has_content(path_);
+    if (has_cache) load_cache();
+    passes::ValueRanges ranges = cached_ranges(cache_, names);
+    std::vector<std::string> missing = names;
+    std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
+    if (missing.empty()) return ranges;
+    if (!has_cache || !job_.request.inputs.is_generated()) {
+      measure(missing, ranges);
+      return ranges;
+    }
+    job_.loaded.findings.warn(
+        "calibration", "",
+        fmt::format("the calibration cache lacks {} of {} value(s), `{}` among them: their layers stay float",
+                    missing.size(), names.size(), printable(missing.front())));
+    return ranges;
+  }
+
+ private:
+  void load_cache() {
+    job_.observer.info("Loading calibration cache: " + printable(path_.string()));
+    cache_ = formats::read_calibration_cache(path_);
+    job_.report.calibration = cache_.algorithm;
+  }
+
+  void measure(const std::vector<std::string>& names, passes::ValueRanges& ranges) {
+    if (job_.request.inputs.is_generated()) {
+      job_.loaded.findings.warn(
+          "calibration", "",
+          "ranges are taken from made-up inputs: accuracy on real ones needs --data-loader-script "
+          "or --load-inputs");
+    }
+    job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
+    RangeCandidate chosen = calibrate(names, ranges);
+    ranges = std::move(chosen.ranges);
+    job_.report.calibration = chosen.name;
+    if (path_.empty()) return;
+    cache_.algorithm = request_.cache_algorithm;
+    for (const auto& [name, range] : ranges) cache_.scales[name] = cached_scale(range);
+    job_.observer.info("Saving calibration cache to: " + printable(path_.string()));
+    formats::write_calibration_cache(path_, cache_);
+  }
+
+  // Those that are known already hold in any case.
+  RangeCandidate calibrate(const std::vector<std::string>& names, const passes::ValueRanges& known) {
+    quantize::CalibrationOptions options;
+    options.calibrations = request_.calibrations;
+    options.quantile = request_.quantile;
+    std::vector<passes::ValueRanges> found = measuring_.measurement().calibrate(names, options);
+    std::vector<RangeCandidate> candidates;
+    for (size_t i = 0; i < found.size(); ++i) {
+      found[i].insert(known.begin(), known.end());
+      candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
+    }
+    RangeCandidate chosen = choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.observer);
+    if (found.size() > 1) job_.observer.info("Ranges are taken by " + chosen.name);
+    return chosen;
+  }
+
+  const Int8Request& request_;
+  const passes::QdqOptions& options_;
+  ConversionJob& job_;
+  LayerErrors& measuring_;
+  std::filesystem::path path_;
+  formats::CalibrationCache cache_;
+};
+
+}  // namespace
+
+std::span<const Calibrator> calibrators() { return kCalibrators; }
+
+passes::ValueRanges find_ranges(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job,
+                                LayerErrors& measuring, const std::vector<std::string>& names) {
+  return RangeFinder(request, options, job, measuring).find(names);
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,61 @@
+#include "base/stopwatch.h"
+#include "ir/edit.h"
+#include "passes/pipelines.h"
+#include "surgery/boundary_types.h"
+#include "tasks/convert/job.h"
+#include "tasks/edit/steps.h"
+#include "tasks/save.h"
+
+namespace assay::tasks {
+namespace {
+
+void set_outputs(const ir::OutputSelection& selection, LoadedModel& loaded) {
+  if (selection.is_empty()) return;
+  ir::Edit(loaded.model)
+      .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
+}
+
+void apply(const ConvertRequest& request, ConversionJob& job) {
+  if (std::holds_alternative<std::monostate>(request.conversion)) return;
+  passes::inline_functions(job.loaded.model, job.rewriter);
+  if (const HalfRequest* half = std::get_if<HalfRequest>(&request.conversion)) convert_to_half(*half, job);
+  if (const Int8Request* int8 = std::get_if<Int8Request>(&request.conversion)) convert_to_int8(*int8, job);
+  if (const WeightsRequest* weights = std::get_if<WeightsRequest>(&request.conversion)) convert_weights(*weights, job);
+}
+
+void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
+  if (request.edit.output.empty())
+    surgery::complete_outputs(model);
+  else
+    save_model(model, request.edit.output, request.edit.save, observer);
+}
+
+}  // namespace
+
+ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
+  const Stopwatch total;
+  results::ConversionReport report;
+  report.model = request.edit.model.path;
+  report.output = request.edit.output;
+  LoadedModel loaded = load_model(request.edit.model, observer);
+  require_runnable(loaded);
+  const Stopwatch converting;
+  if (request.infers) infer_shapes(loaded);
+  set_outputs(request.outputs, loaded);
+  ir::Rewriter rewriter(loaded.model, request.last_step);
+  ConversionJob job{request, observer, loaded, rewriter, report};
+  apply(request, job);
+  if (request.explains) explain_steps(rewriter, observer);
+  tell_findings(loaded.findings, observer);
+  const double convert_seconds = converting.seconds();
+  const Stopwatch saving;
+  save(request, loaded.model, observer);
+  report.findings = loaded.findings.all();
+  report.timings = {{"load_seconds", loaded.load_seconds},
+                    {"convert_seconds", convert_seconds},
+                    {"save_seconds", saving.seconds()},
+                    {"total_seconds", total.seconds()}};
+  return {std::move(report), std::move(loaded.model)};
+}
+
+}  // namespace assay::tasks

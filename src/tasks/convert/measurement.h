@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "exec/tap_plan.h"
+#include "quantize/calibrate.h"
+#include "quantize/ranges.h"
+#include "tasks/convert/job.h"
+
+namespace assay::tasks {
+
+// The greater error of each kind.
+results::LayerError worse(const results::LayerError& a, const results::LayerError& b);
+
+// A copy of the model as it was before it is converted, with inputs, to be run on one backend.
+class Measurement {
+ public:
+  // Errors of the inputs.
+  Measurement(const ConversionJob& job, std::string backend);
+
+  // The model again, to be edited.
+  ir::Model copy() const { return model_.copy(); }
+  // Of the inputs and all float32 values of the main graph.
+  quantize::Ranges ranges();
+  // Of the values of these names, by each of the calibrations.
+  std::vector<passes::ValueRanges> calibrate(const std::vector<std::string>& names,
+                                             quantize::CalibrationOptions options);
+  // How values of the model differ from others of `shadowed`, which has both and takes the same inputs; by the first of
+  // the two names.
+  using NamePairs = std::map<std::string, std::string, std::less<>>;
+  std::map<std::string, results::LayerError> differences(const ir::Model& shadowed, const NamePairs& pairs);
+  // What it costs to compute the main graph's values as `converted` does, by name. Values that it does not have are
+  // left out.
+  std::map<std::string, results::LayerError> errors(const ir::Model& converted);
+  // The same of the model's outputs alone.
+  std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
+
+ private:
+  exec::TapPlan plan_taps(const ConversionJob& job);
+  // `names`: of values that `converted` has.
+  std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
+                                                       const std::set<std::string_view>& names);
+  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
+
+  Observer& observer_;
+  std::string backend_;
+  exec::SessionOptions session_;
+  ir::Model model_;
+  Diagnostics& findings_;
+  InputData data_;
+  exec::TapPlan taps_;
+};
+
+}  // namespace assay::tasks

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/shard_hints.h"
+#include "ir/selection.h"
+#include "onnx/export.h"
+#include "passes/options.h"
+#include "results/edit_report.h"
+#include "surgery/extract.h"
+#include "surgery/insert.h"
+#include "surgery/prune.h"
+#include "surgery/shard/shard.h"
+#include "tasks/inputs.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// What all changes of models have in common.
+struct EditRequest {
+  ModelSource model;
+  std::string output;  // the file; empty: the model is only given back
+  onnx::SaveOptions save;
+};
+
+struct EditOutcome {
+  results::EditReport report;
+  ir::Model model;
+};
+
+// Which passes run, and how far.
+struct PassRequest {
+  bool cleans = false;  // unused nodes are removed
+  bool sorts = false;
+  bool folds = false;
+  uint64_t most_fold_rounds = std::numeric_limits<uint64_t>::max();
+  bool simplifies = false;
+  bool fuses = false;
+  std::vector<std::string> passes;  // by name, run last
+  passes::Options options;
+  uint64_t last_step = std::numeric_limits<uint64_t>::max();
+  bool explains = false;  // each step is a message
+};
+
+// The most that a value may be which decides how large a result becomes.
+struct NamedSizeBound {
+  std::string name;  // empty: of all such values that are not named
+  int64_t bound = 0;
+};
+
+enum class TypeSource : uint8_t { declared, inferred, observed };  // observed: in one run of the model
+
+struct NamedPass {
+  std::string name;
+  std::string summary;
+};
+std::vector<NamedPass> known_passes();
+// Error (usage) for a name that no pass has.
+void check_passes(const std::vector<std::string>& names);
+
+struct SanitizeRequest {
+  EditRequest edit;
+  PassRequest passes;
+  ir::OutputSelection outputs;
+  bool converts_to_float16 = false;
+  std::vector<surgery::Boundary> overrides;  // inputs that get other shapes
+  std::vector<NamedSizeBound> bounds;
+  TypeSource types = TypeSource::inferred;
+  InputRequest inputs;  // of the run that types are observed in
+};
+EditOutcome sanitize(const SanitizeRequest& request, Observer& observer);
+
+struct ExtractRequest {
+  EditRequest edit;
+  surgery::Extraction extraction;
+  TypeSource types = TypeSource::declared;  // where these leave something open, the others are tried
+  InputRequest inputs;
+};
+EditOutcome extract(const ExtractRequest& request, Observer& observer);
+
+struct InsertRequest {
+  EditRequest edit;
+  surgery::Insertion insertion;
+  bool infers = false;
+};
+EditOutcome insert(const InsertRequest& request, Observer& observer);
+
+// Makes weights 2:4 sparse.
+EditOutcome prune_weights(const EditRequest& request, Observer& observer);
+// Takes nodes out; what read their results reads their first inputs.
+EditOutcome remove_nodes(const EditRequest& request, const surgery::NodeChoice& choice, Observer& observer);
+// Empties weights, but for the excluded ones.
+EditOutcome strip_weights(const EditRequest& request, const std::vector<std::string>& excluded, Observer& observer);
+// Fills stripped weights: from another model, or with made-up elements.
+EditOutcome reconstruct_weights(const EditRequest& request, const ModelSource& weights, uint64_t seed,
+                                Observer& observer);
+
+// Splits a model over devices. Without hints they are made from the model.
+struct ShardRequest {
+  EditRequest edit;
+  std::optional<formats::ShardHints> hints;
+  surgery::HintOptions options;
+  bool infers = false;
+  bool replaces_files = true;  // that have the names of ranks' models
+};
+EditOutcome shard(const ShardRequest& request, Observer& observer);
+// A line for each layer and each input and output of the hints.
+std::vector<std::string> describe_hints(const formats::ShardHints& hints);
+formats::ShardHints make_hints(const ModelSource& model, const surgery::HintOptions& options, bool infers,
+                               Observer& observer);
+formats::ShardHints read_hints(const std::string& path);
+
+}  // namespace assay::tasks

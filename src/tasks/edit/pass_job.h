@@ -1,0 +1,11 @@
+#pragma once
+
+#include "tasks/edit/edit_job.h"
+
+namespace assay::tasks {
+
+// Runs the passes on the job's model and says what was done: in the report, and with a message for each round of
+// folding and, if it is wanted, each step.
+void run_passes(const PassRequest& request, EditJob& job);
+
+}  // namespace assay::tasks

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "tasks/edit/edit_job.h"
+
+namespace assay::tasks {
+
+// Finds the values and bounds them. A named value that needs no bound gets one, with a warning; sizes that are open and
+// have no bound are listed as skipped.
+void bound_sizes(std::span<const NamedSizeBound> asked, EditJob& job);
+
+}  // namespace assay::tasks

@@ -1,0 +1,80 @@
+#include "tasks/inputs.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "exec/feeds.h"
+#include "formats/saved_data.h"
+#include "inspect/input_roles.h"
+
+namespace assay::tasks {
+namespace {
+
+std::vector<tensor::NamedData> load_files(const std::vector<std::string>& paths, Observer& observer) {
+  std::vector<tensor::NamedData> inputs;
+  for (const std::string& path : paths) {
+    observer.info("Loading input data from " + printable(path));
+    for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
+  }
+  if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
+  return inputs;
+}
+
+InputData saved_inputs(std::vector<tensor::NamedData> iterations) {
+  const uint64_t count = iterations.size();
+  return {nullptr, exec::saved_source(std::move(iterations)), count};
+}
+
+InputData generated_inputs(const ir::Model& model, const InputRequest& request, Diagnostics& findings) {
+  exec::GenerateOptions options = request.generated;
+  options.roles = inspect::input_roles(model);
+  return {nullptr, exec::generated_source(model, options, request.iterations, findings), request.iterations};
+}
+
+InputData scripted_inputs(const remote::ScriptFunction& script, std::shared_ptr<remote::PythonHost> host) {
+  exec::DataSourcePtr source = host->data_loader(script);
+  return {std::move(host), std::move(source), std::nullopt};
+}
+
+}  // namespace
+
+InputData make_inputs(const ir::Model& model, const InputRequest& request, Observer& observer, Diagnostics& findings,
+                      std::shared_ptr<remote::PythonHost> host) {
+  InputData data;
+  if (request.script) {
+    if (!host) host = make_python_host(request.search, request.timeout_seconds, observer);
+    data = scripted_inputs(*request.script, std::move(host));
+  } else if (!request.files.empty()) {
+    data = saved_inputs(load_files(request.files, observer));
+  } else if (!request.data.empty()) {
+    data = saved_inputs(request.data);
+  } else {
+    data = generated_inputs(model, request, findings);
+  }
+  if (request.casts) data.source = exec::cast_source(std::move(data.source), model);
+  return data;
+}
+
+std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& search, double timeout_seconds,
+                                                     Observer& observer) {
+  return std::make_shared<remote::PythonHost>(remote::PythonOptions{
+      .search = search, .timeout_seconds = timeout_seconds, .show = [&observer](std::string_view t) {
+        observer.on_traceback(t);
+      }});
+}
+
+std::vector<ops::InputDatum> first_inputs(const ir::Model& model, const InputData& data, Diagnostics& findings) {
+  const std::optional<tensor::NamedData> first = data.source->get(0);
+  if (!first) fail(ErrorCode::usage, "there is not one set of inputs");
+  std::map<std::string_view, ir::ValueId> by_name;
+  for (const ir::ValueId input : model[model.main_graph()].inputs)
+    by_name.emplace(model.text(model[input].name), input);
+  std::vector<ops::InputDatum> inputs;
+  for (exec::Feed& feed : exec::check_feeds(model, *first, findings)) {
+    inputs.push_back({by_name.at(feed.name), std::move(feed.value)});
+  }
+  return inputs;
+}
+
+}  // namespace assay::tasks

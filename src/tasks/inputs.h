@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/data_source.h"
+#include "ops/interpreter.h"
+#include "remote/python_host.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// Where the inputs come from that a model is run with: files, memory, a user's script, or else made up.
+struct InputRequest {
+  std::vector<std::string> files;
+  std::vector<tensor::NamedData> data;           // in memory, one set an iteration
+  std::optional<remote::ScriptFunction> script;  // a data loader
+  exec::GenerateOptions generated;
+  uint64_t iterations = 1;     // of made-up inputs
+  bool casts = false;          // to the types that the model declares
+  exec::LibrarySearch search;  // for the Python that runs the script
+  double timeout_seconds = 0;  // for each answer of it; 0: none
+  bool is_generated() const { return files.empty() && data.empty() && !script; }
+};
+
+// The inputs, and what must live as long as they are read.
+struct InputData {
+  std::shared_ptr<remote::PythonHost> host;
+  exec::DataSourcePtr source;
+  std::optional<uint64_t> iterations;  // where they are known
+};
+
+// `host`: one that other scripts run in too; without it the inputs' script gets its own.
+InputData make_inputs(const ir::Model& model, const InputRequest& request, Observer& observer, Diagnostics& findings,
+                      std::shared_ptr<remote::PythonHost> host = nullptr);
+// A host whose tracebacks the observer gets.
+std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& search, double timeout_seconds,
+                                                     Observer& observer);
+// The first iteration as what the model's inputs are. Error (usage): there is none.
+std::vector<ops::InputDatum> first_inputs(const ir::Model& model, const InputData& data, Diagnostics& findings);
+
+}  // namespace assay::tasks

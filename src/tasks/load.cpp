@@ -1,0 +1,113 @@
+#include "tasks/load.h"
+
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "ir/edit.h"
+#include "ir/verify.h"
+#include "onnx/known_operators.h"
+#include "onnx/load.h"
+
+namespace assay::tasks {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
+
+// What a file is by its name, and why it cannot be loaded where that is so.
+struct ModelKind {
+  std::string_view extension;
+  std::string_view type;
+  std::string_view refusal;
+};
+
+constexpr std::array kModelKinds = {
+    ModelKind{".engine", "engine", kNoEngine},
+    ModelKind{".plan", "engine", kNoEngine},
+    ModelKind{".py", "trt-network-script", kNoEngine},
+    ModelKind{".pb", "frozen", kExportTensorFlow},
+    ModelKind{".graphdef", "frozen", kExportTensorFlow},
+    ModelKind{".hdf5", "keras", kExportTensorFlow},
+    ModelKind{"", "ckpt", kExportTensorFlow},
+    ModelKind{".uff", "uff", "UFF models are not supported"},
+    ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
+};
+
+void refuse_other_kinds(const std::string& path, const std::string& type) {
+  if (type == "onnx") return;
+  const size_t colon = path.rfind(":");
+  const std::string file = path.substr(0, path.find(".py:") == std::string::npos ? path.size() : colon);
+  const std::string extension = to_lower(fs::path(file).extension().string());
+  for (const ModelKind& kind : kModelKinds) {
+    const bool fits = type.empty() ? !kind.extension.empty() && kind.extension == extension : kind.type == type;
+    if (fits) fail(ErrorCode::unsupported, "`{}` is a model of type {}: {}", printable(path), kind.type, kind.refusal);
+  }
+}
+
+// What import finds in a file, of a model that was never one.
+Diagnostics findings_of(const ir::Model& model) {
+  Diagnostics findings;
+  ir::verify(model, findings);
+  onnx::check_operators(model, findings);
+  return findings;
+}
+
+}  // namespace
+
+LoadedModel load_model(const ModelSource& source, Observer& observer) {
+  if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};
+  refuse_other_kinds(source.path, source.type);
+  observer.info("Loading model: " +
+                printable(source.path == "-" ? source.path : absolute_path(source.path).lexically_normal().string()));
+  const Stopwatch loading;
+  Diagnostics findings;
+  const onnx::LoadOptions options = {.external_folder = source.external_folder,
+                                     .ignore_external_data = source.ignore_external_data,
+                                     .is_onnx = source.type == "onnx"};
+  ir::Model model = onnx::load(source.path, options, findings);
+  observer.on_loaded(model, source.path);
+  return {std::move(model), std::move(findings), loading.seconds()};
+}
+
+void require_runnable(const LoadedModel& loaded) {
+  for (const Diagnostic& finding : loaded.findings.all()) {
+    if (finding.severity != Severity::error) continue;
+    const size_t more = loaded.findings.error_count() - 1;
+    fail(ErrorCode::parse, "the model cannot be run: {}{}{}{} (`check lint` lists everything)", finding.node,
+         finding.node.empty() ? "" : ": ", finding.message, more ? fmt::format(", and {} more", more) : "");
+  }
+}
+
+void tell_findings(const Diagnostics& findings, Observer& observer) {
+  std::set<std::string_view> told;
+  for (const Diagnostic& finding : findings.all()) {
+    if (told.insert(finding.message).second) observer.on_finding(finding);
+  }
+  if (findings.dropped() > 0) {
+    observer.warning(fmt::format("{} more findings are not shown", findings.dropped()));
+  }
+}
+
+void note_contradictions(const ops::Inference& inference, LoadedModel& loaded) {
+  for (const ops::InferenceFinding& finding : inference.findings()) {
+    const std::string node = ir::describe(loaded.model, finding.node);
+    loaded.findings.warn("inference", node, fmt::format("{}: {}", node, finding.message));
+  }
+}
+
+void infer_shapes(LoadedModel& loaded) {
+  ops::Inference inference(loaded.model);
+  inference.run();
+  note_contradictions(inference, loaded);
+  ir::Edit edit(loaded.model);
+  inference.write(edit);
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/diagnostics.h"
+#include "ir/model.h"
+#include "ops/inference.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// The model that a task is about: a file, or one in memory, which no task changes.
+struct ModelSource {
+  std::string path;                       // `-`: standard input; of a model in memory: what messages call it
+  const ir::Model* model = nullptr;       // in memory: nothing is read
+  std::string type;                       // `onnx`, `engine`, ...: whatever the path says; empty: as the path says
+  std::filesystem::path external_folder;  // of weights in files; empty: the model's own folder
+  bool ignore_external_data = false;      // weights in other files stay unread
+  bool is_given() const { return model != nullptr || !path.empty(); }
+};
+
+struct LoadedModel {
+  ir::Model model;
+  Diagnostics findings;
+  double load_seconds = 0;
+};
+
+// Loads the model, or copies the one in memory. Kinds of models that need a backend which is not there are an Error
+// (unsupported).
+LoadedModel load_model(const ModelSource& source, Observer& observer);
+// Error (parse) if the model is wrong as a graph: it can be looked at, but not run.
+void require_runnable(const LoadedModel& loaded);
+// Tells the observer the findings, each message once.
+void tell_findings(const Diagnostics& findings, Observer& observer);
+
+// What contradicts the model becomes findings.
+void note_contradictions(const ops::Inference& inference, LoadedModel& loaded);
+// Infers the types of all values and writes them into the model.
+void infer_shapes(LoadedModel& loaded);
+
+// Why models and options are refused that only the built-in engine or TensorFlow could run.
+inline constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
+inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
+
+}  // namespace assay::tasks

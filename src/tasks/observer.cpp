@@ -1,0 +1,22 @@
+#include "tasks/observer.h"
+
+#include "base/error.h"
+
+namespace assay::tasks {
+
+void check_cancelled(Observer& observer) {
+  if (observer.is_cancelled()) fail(ErrorCode::cancelled, "the task was cancelled");
+}
+
+Counter::Counter(Observer& observer, std::string what, uint64_t total)
+    : observer_(observer), what_(std::move(what)), total_(total) {}
+
+Counter::~Counter() { observer_.on_progress({what_, done_, total_, since_.seconds(), true}); }
+
+void Counter::advance() {
+  ++done_;
+  observer_.on_progress({what_, done_, total_, since_.seconds(), false});
+  check_cancelled(observer_);
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostics.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/stopwatch.h"
+#include "ir/model.h"
+#include "results/conversion.h"
+#include "results/run_report.h"
+#include "results/sparsity.h"
+#include "tensor/named.h"
+
+namespace assay::tasks {
+
+// How far a task has come with work of one kind.
+struct Progress {
+  std::string_view what;  // `iterations`, in the words of a status line
+  uint64_t done = 0;
+  uint64_t total = 0;  // 0: not known
+  double seconds = 0;  // since this work began
+  bool is_over = false;
+};
+
+// When a task that changes a model shows it.
+enum class ModelStage : uint8_t { original, changed, one_of_several };
+
+// Sees what a task does while it works. Whoever overrides nothing sees nothing. Calls come from the thread that runs
+// the task; what a member throws ends the task as any other error does.
+class Observer {
+ public:
+  using Where = std::source_location;
+  virtual ~Observer() = default;
+
+  // A line for people about what is being done; the task's results do not depend on it.
+  virtual void on_message(LogLevel, std::string_view /*text*/, Where) {}
+  // Whether lines of this level are of use; asked before costly text is made.
+  virtual bool wants(LogLevel, Where = Where::current()) const { return false; }
+  // What the user should know about the model or the inputs: once for each finding, when it is made.
+  virtual void on_finding(const Diagnostic&) {}
+  // The last one of a kind of work is over; it does not throw.
+  virtual void on_progress(const Progress&) {}
+  // Of a user's script that failed; an Error follows.
+  virtual void on_traceback(std::string_view /*lines*/) {}
+  // A model was loaded, and nothing has been done with it.
+  virtual void on_loaded(const ir::Model&, const std::string& /*path*/) {}
+  virtual void on_model(ModelStage, const ir::Model&) {}
+  // A weight that is left as it is.
+  virtual void on_skipped_weight(const results::SkippedWeight&) {}
+
+  // What a conversion did, and what that costs, before it is saved.
+  virtual void on_conversion(const results::ConversionReport&) {}
+
+  // Of runs: one call for each runner and event. A run that is reported so far is not complete.
+  virtual void on_runner_opening(const results::RunnerRun&) {}
+  virtual void on_runner_opened(const results::RunnerRun&, std::string_view /*description*/) {}
+  virtual void on_inputs(const results::RunnerRun&, uint64_t /*iteration*/, const tensor::NamedData&) {}
+  // A value that a runner gave; it is borrowed for the call.
+  virtual void on_value(const results::RunnerRun&, uint64_t /*iteration*/, std::string_view /*name*/,
+                        const tensor::Datum&) {}
+  virtual void on_runner_finished(const results::RunnerRun&) {}
+  virtual void on_runner_failed(const results::RunnerRun&, const Error&) {}
+
+  // Asked between pieces of work: true ends the task with an Error (cancelled), and nothing is left half-written.
+  virtual bool is_cancelled() { return false; }
+
+  void verbose(std::string_view text, Where where = Where::current()) { on_message(LogLevel::verbose, text, where); }
+  void info(std::string_view text, Where where = Where::current()) { on_message(LogLevel::info, text, where); }
+  void start(std::string_view text, Where where = Where::current()) { on_message(LogLevel::start, text, where); }
+  void finish(std::string_view text, Where where = Where::current()) { on_message(LogLevel::finish, text, where); }
+  void warning(std::string_view text, Where where = Where::current()) { on_message(LogLevel::warning, text, where); }
+};
+
+// Error (cancelled) if the observer says so.
+void check_cancelled(Observer& observer);
+
+// Counts work of one kind for an observer.
+class Counter {
+ public:
+  Counter(Observer& observer, std::string what, uint64_t total);
+  ~Counter();
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+
+  // Error (cancelled) if the observer says so.
+  void advance();
+
+ private:
+  Observer& observer_;
+  std::string what_;
+  uint64_t total_;
+  uint64_t done_ = 0;
+  Stopwatch since_;
+};
+
+}  // namespace assay::tasks

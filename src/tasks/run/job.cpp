@@ -1,0 +1,293 @@
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "compare/runs/averages.h"
+#include "compare/runs/unused_settings.h"
+#include "inspect/computations.h"
+#include "inspect/value_sizes.h"
+#include "ir/edit.h"
+#include "passes/precision/convert_floats.h"
+#include "remote/isolated_backend.h"
+#include "tasks/run.h"
+#include "tasks/run/pictures.h"
+#include "tasks/run/taps.h"
+#include "tasks/run/watcher.h"
+#include "tasks/save.h"
+
+namespace assay::tasks {
+namespace {
+
+constexpr uint64_t kHeldShare = 4;  // of the memory limit: two sides of a group, and what a backend needs for it
+
+// `onnxrt-runner-N0-11/21/26-07:40:57`; runs of one backend are counted.
+std::string runner_name(const std::string& backend, size_t number) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%m/%d/%y-%H:%M:%S", &local);
+  return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
+}
+
+// The same with the next number where another run has this name: one of a file that was saved in the same second.
+std::string distinct_name(std::string name, const std::set<std::string, std::less<>>& taken) {
+  constexpr std::string_view kMark = "-runner-N";
+  while (taken.contains(name)) {
+    const size_t mark = name.find(kMark);
+    const size_t begin = mark + kMark.size();
+    size_t number = 0;
+    const char* const end = name.data() + name.size();
+    const bool is_ours = mark != std::string::npos;
+    const std::from_chars_result read = is_ours ? std::from_chars(name.data() + begin, end, number)
+                                                : std::from_chars_result{nullptr, std::errc::invalid_argument};
+    if (read.ec != std::errc())
+      name += " (2)";
+    else
+      name.replace(begin, static_cast<size_t>(read.ptr - name.data()) - begin, fmt::format("{}", number + 1));
+  }
+  return name;
+}
+
+// One run, from the checked request to the report.
+class Job {
+ public:
+  Job(RunRequest request, Observer& observer) : request_(std::move(request)), observer_(observer) {}
+
+  RunOutcome run() {
+    check_run(request_);
+    if (!request_.backends.empty()) load();
+    load_results();
+    make_runners();
+    check_output_names();
+    set_up_comparison();
+    const bool has_scripts = !request_.scripts.is_empty() || (loaded_ && request_.inputs.script);
+    if (has_scripts) host_ = make_python_host(request_.session.search, request_.timeout_seconds, observer_);
+    if (loaded_) inputs_ = make_inputs(loaded_->model, request_.inputs, observer_, findings(), host_);
+    if (inputs_.source && !inputs_.source->get(0)) {  // what is wrong with the inputs is said before a backend starts
+      fail(ErrorCode::unsupported, "the data loader gave not one set of inputs: nothing is run");
+    }
+    if (request_.computes_tolerance) compute_tolerances();
+    RunWatcher watcher(request_, runners_, findings(), inputs_.iterations, observer_, host_.get());
+    watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
+    watcher.tell_findings();
+    exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, inputs_.source.get(), plan(), watcher, findings());
+    return finish(watcher);
+  }
+
+ private:
+  // What could not be saved must not lose the comparison.
+  RunOutcome finish(RunWatcher& watcher) {
+    RunOutcome outcome;
+    const std::variant<std::monostate, Error> saved = attempt([&] {
+      watcher.save();
+      return std::monostate();
+    });
+    if (const Error* error = std::get_if<Error>(&saved)) outcome.save_failure = *error;
+    outcome.report = watcher.take(outcome.outputs);
+    if (!outcome.save_failure) outcome.save_failure = pictures_->failure();
+    results::RunReport& report = outcome.report;
+    report.model = request_.model.path;
+    report.findings = findings().all();
+    report.timings = {{"load_seconds", loaded_ ? loaded_->load_seconds : 0},
+                      {"compare_seconds", report.compare_seconds}};
+    inputs_.host.reset();
+    host_.reset();
+    watcher.tell_findings();
+    outcome.unused_names = compare::unused_settings(report, request_.compare);
+    outcome.graph_order = taps_.names;
+    return outcome;
+  }
+
+  Diagnostics& findings() { return loaded_ ? loaded_->findings : own_findings_; }
+
+  void load() {
+    loaded_ = load_model(request_.model, observer_);
+    require_runnable(*loaded_);
+    if (request_.converts_to_float16) {
+      observer_.info("Converting float tensors to float16");
+      passes::convert_to_float16(loaded_->model, loaded_->findings);
+    }
+    taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
+    request_.session.path = runnable_path();
+    if (!request_.save_onnx.empty()) save_model();
+    if (request_.infer_shapes) look_for_contradictions();
+    request_.session.values = taps_.beyond_outputs;
+    for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
+  }
+
+  // The backends, then what was saved.
+  void make_runners() {
+    std::set<std::string, std::less<>> taken;
+    for (formats::SavedRun& run : saved_) taken.insert(run.runner = distinct_name(std::move(run.runner), taken));
+    std::map<std::string, size_t> numbers;
+    for (exec::BackendPtr& backend : backends_) {
+      const std::string plain(backend->name());
+      std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
+      taken.insert(name);
+      runners_.push_back(exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session));
+    }
+    for (formats::SavedRun& run : saved_) {
+      std::vector<exec::SavedOutputs> iterations;
+      for (formats::SavedIteration& iteration : run.iterations) {
+        std::erase_if(iteration.outputs,
+                      [&](const tensor::NamedDatum& output) { return ir::is_excluded(request_.outputs, output.name); });
+        for (const tensor::NamedDatum& output : iteration.outputs) known_outputs_.insert(output.name);
+        iterations.push_back({std::move(iteration.outputs), iteration.runtime_seconds});
+      }
+      runners_.push_back(exec::saved_runner(std::move(run.runner), std::move(iterations)));
+    }
+    if (runners_.size() == 1 && request_.backends.empty()) {
+      fail(ErrorCode::usage, "there is only one run, `{}`: nothing to compare it with", printable(runners_[0]->name()));
+    }
+  }
+
+  // A threshold for an output that nobody has would be lost without a word. Scripts may make outputs of their own.
+  void check_output_names() {
+    if (!request_.scripts.is_empty() || request_.inputs.script) return;
+    known_outputs_.insert(taps_.names.begin(), taps_.names.end());
+    if (known_outputs_.empty()) return;
+    const std::vector<std::string> names(known_outputs_.begin(), known_outputs_.end());
+    for (const auto& [setting, name] : compare::named_outputs(request_.compare)) {
+      const std::string whole = name.substr(0, name.find_first_of("[.", 1));  // of an item of a sequence, say
+      const bool is_pattern = name.find_first_of("*?") != std::string::npos;
+      if (is_pattern || known_outputs_.contains(name) || known_outputs_.contains(whole)) continue;
+      const std::optional<std::string> near = did_you_mean(name, names);
+      throw Error(ErrorCode::usage, fmt::format("no output is called `{}`{}", printable(name),
+                                                near ? fmt::format("; did you mean `{}`?", printable(*near)) : ""))
+          .about(std::string(setting));
+    }
+  }
+
+  exec::BackendPtr backend_named(const std::string& name) const {
+    if (request_.isolate)
+      return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
+    return exec::find_backend(name, request_.session.search);
+  }
+
+  // The file, where a backend may read it by itself.
+  std::filesystem::path runnable_path() const {
+    const ModelSource& model = request_.model;
+    const bool is_text = to_lower(std::filesystem::path(model.path).extension().string()) == ".onnxtxt";
+    const bool is_elsewhere = !model.external_folder.empty() || model.ignore_external_data;
+    const bool is_other = model.model != nullptr || model.path == "-" || is_text || is_elsewhere;
+    return is_other || request_.converts_to_float16 ? "" : model.path;
+  }
+
+  // Inference on a copy, so that the backends may still read the file.
+  void look_for_contradictions() {
+    LoadedModel copy = second_copy();
+    infer_shapes(copy);
+    for (const Diagnostic& finding : copy.findings.all()) {
+      loaded_->findings.add(finding.severity, finding.code, finding.node, finding.message);
+    }
+  }
+
+  // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
+  void save_model() {
+    LoadedModel edited = second_copy();
+    if (request_.infer_shapes) infer_shapes(edited);
+    if (!request_.outputs.is_empty()) {
+      Diagnostics repeated;
+      ir::Edit(edited.model)
+          .set_outputs(edited.model.main_graph(), ir::select_outputs(edited.model, request_.outputs, repeated));
+    }
+    tasks::save_model(edited.model, request_.save_onnx, request_.save_onnx_options, observer_);
+  }
+
+  void load_results() {
+    for (const std::string& path : request_.saved_outputs) {
+      observer_.info("Loading inference results from " + printable(path));
+      for (formats::SavedRun& run : formats::load_results(path)) saved_.push_back(std::move(run));
+    }
+    for (const formats::SavedRun& run : request_.given_outputs) saved_.push_back(run);
+  }
+
+  void set_up_comparison() {
+    compare::CompareOptions& options = request_.compare;
+    const bool wants_all = request_.measures_all;
+    options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
+    options.histograms_of_passed = wants_all;
+    options.wants_percentiles = [this, wants_all](std::string_view name) {
+      return wants_all || taps_.is_essential(name);
+    };
+    pictures_.emplace(request_, runners_, observer_);
+    if (!pictures_->is_wanted()) return;
+    options.on_measured = [this](const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
+                                 results::OutputComparison& output) { pictures_->draw(at, a, b, output); };
+  }
+
+  exec::DrivePlan plan() {
+    exec::DrivePlan plan;
+    plan.warm_up = request_.warm_up;
+    plan.jobs = request_.jobs;
+    plan.taps = loaded_ ? plan_taps() : exec::TapPlan(1);
+    plan.is_sequential = request_.is_sequential || (inputs_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
+    return plan;
+  }
+
+  // Under a memory limit, values are computed in groups: both sides of a group are held at a time.
+  exec::TapPlan plan_taps() {
+    const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
+    std::map<std::string, uint64_t> sizes;
+    if (budget != 0) {
+      LoadedModel scratch = second_copy();
+      sizes = inspect::value_sizes(scratch.model, *inputs_.source->get(0));
+    }
+    return taps_.plan(sizes, budget);
+  }
+
+  void compute_tolerances() {
+    if (!inputs_.source) {
+      fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
+    }
+    LoadedModel scratch = second_copy();
+    request_.compare.computation =
+        [known = inspect::computations(scratch.model, *inputs_.source->get(0))](std::string_view name) {
+          const auto found = known.find(std::string(name));
+          return found == known.end() ? compare::Computation() : found->second;
+        };
+  }
+
+  // For what would change the model.
+  LoadedModel second_copy() const { return {loaded_->model.copy(), Diagnostics(), 0}; }
+
+  RunRequest request_;
+  Observer& observer_;
+  std::optional<LoadedModel> loaded_;
+  Diagnostics own_findings_;
+  Taps taps_;
+  std::vector<exec::BackendPtr> backends_;
+  formats::SavedRuns saved_;
+  std::vector<exec::RunnerPtr> runners_;
+  std::set<std::string, std::less<>> known_outputs_;
+  std::shared_ptr<remote::PythonHost> host_;
+  InputData inputs_;
+  std::optional<Pictures> pictures_;
+};
+
+}  // namespace
+
+void check_run(const RunRequest& request) {
+  if (request.check_average) compare::check_averages(request.compare);
+  if (request.backends.empty()) return;
+  const uint64_t iterations = request.inputs.iterations;
+  if (!request.save_inputs.empty()) formats::check_room(request.save_inputs, 1, iterations);
+  if (!request.save_outputs.empty()) formats::check_room(request.save_outputs, request.backends.size(), iterations);
+}
+
+RunOutcome run(RunRequest request, Observer& observer) {
+  const std::shared_ptr<Job> job = std::make_shared<Job>(std::move(request), observer);
+  RunOutcome outcome = job->run();
+  outcome.sessions = job;
+  return outcome;
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "remote/python_host.h"
+#include "results/comparison.h"
+
+namespace assay::tasks {
+
+// The user's comparison function in the place of ours: sees whole iterations of neighbouring runs.
+class ScriptComparer {
+ public:
+  ScriptComparer(remote::PythonHost& host, remote::ScriptFunction function, size_t runners, bool fail_fast);
+
+  void accept(size_t runner, uint64_t iteration, const remote::IterationResult& result);
+  bool wants_stop() const { return wants_stop_; }
+  std::vector<results::PairComparison> take() { return std::move(pairs_); }
+
+ private:
+  remote::PythonHost& host_;
+  remote::ScriptFunction function_;
+  bool fail_fast_;
+  bool wants_stop_ = false;
+  std::vector<results::PairComparison> pairs_;
+  std::map<std::pair<size_t, uint64_t>, remote::IterationResult> held_;  // of runs that their successor has not met yet
+};
+
+}  // namespace assay::tasks

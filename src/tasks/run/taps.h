@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "exec/tap_plan.h"
+#include "ir/selection.h"
+
+namespace assay::tasks {
+
+// The values that live runs are asked for.
+struct Taps {
+  std::vector<ir::ValueId> values;
+  std::vector<std::string> names;
+  std::vector<std::string> beyond_outputs;     // those that are no outputs of the model
+  std::set<std::string, std::less<>> exposed;  // inputs, and values that nobody asked for by name
+
+  // Whether a value must have a partner: all must, but those that only `mark all` exposes.
+  bool is_essential(std::string_view name) const;
+  // In groups that fit into the budget, by the sizes in bytes that are known; 0: one group.
+  exec::TapPlan plan(const std::map<std::string, uint64_t>& sizes, uint64_t budget_bytes) const;
+};
+
+Taps choose_taps(const ir::Model& model, const ir::OutputSelection& selection, Diagnostics& findings);
+
+}  // namespace assay::tasks
