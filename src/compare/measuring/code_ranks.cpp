@@ -9,7 +9,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr size_t kShort = size_t{1} << 13;  // lists that are ordered without a sieve
 constexpr double kDeviations = 4.5;         // how far a sample's rank is thought to be off
 
-std::vector<float> codes_at_by_order(std::vector<float>& codes, std::span<const uint64_t> places) {
+std::vector<float> codes_at_by_order(const CodeLists& lists, std::span<const uint64_t> places) {
+  std::vector<float> codes;
+  for (const std::span<const float>& list : lists) codes.insert(codes.end(), list.begin(), list.end());
   std::vector<float> found;
   auto rest = codes.begin();
   for (const uint64_t place : places) {
@@ -21,9 +23,13 @@ std::vector<float> codes_at_by_order(std::vector<float>& codes, std::span<const 
   return found;
 }
 
-std::vector<float> every(size_t step, std::span<const float> codes) {
+std::vector<float> every(size_t step, const CodeLists& lists) {
   std::vector<float> sample;
-  for (size_t i = 0; i < codes.size(); i += step) sample.push_back(codes[i]);
+  size_t next = 0;  // in the list
+  for (const std::span<const float>& list : lists) {
+    for (; next < list.size(); next += step) sample.push_back(list[next]);
+    next -= list.size();
+  }
   return sample;
 }
 
@@ -34,7 +40,7 @@ struct CodeBracket {
 };
 
 // Between which codes of the sample each place probably is; ascending with the places.
-std::vector<CodeBracket> brackets(std::vector<float> sample, uint64_t count, std::span<const uint64_t> places) {
+std::vector<CodeBracket> brackets(const std::vector<float>& sample, uint64_t count, std::span<const uint64_t> places) {
   const auto size = static_cast<double>(sample.size());
   std::vector<double> bounds;
   for (const uint64_t place : places) {
@@ -47,7 +53,7 @@ std::vector<CodeBracket> brackets(std::vector<float> sample, uint64_t count, std
   std::vector<uint64_t> ascending = inside;
   std::ranges::sort(ascending);
   ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
-  const std::vector<float> codes = codes_at(sample, ascending);
+  const std::vector<float> codes = codes_at({sample}, ascending);
   const auto code = [&](size_t i) {
     if (bounds[i] < 0) return -kInfinity;
     if (bounds[i] >= size) return kInfinity;
@@ -77,7 +83,8 @@ std::vector<std::pair<bool, bool>> common_ends(const std::vector<CodeBracket>& b
   CodeRanges ends;
   for (const auto& [low, high] : brackets) ends.all.insert(ends.all.end(), {range_of(low, low), range_of(high, high)});
   std::vector<CodeCount> counts(ends.all.size());
-  sift(sample, ends, counts);
+  std::vector<float> none;
+  sift(sample, ends, counts, none);
   const auto is_common = [&](size_t end) { return counts[end].end - counts[end].below > sample.size() / 64; };
   std::vector<std::pair<bool, bool>> are_common;
   for (size_t i = 0; i < brackets.size(); ++i) are_common.emplace_back(is_common(2 * i), is_common(2 * i + 1));
@@ -123,9 +130,9 @@ std::optional<CodePlace> CodeSieve::find(uint64_t place, std::span<const CodeCou
   return std::nullopt;
 }
 
-std::vector<float> sift(std::span<const float> codes, const CodeRanges& ranges, std::span<CodeCount> counts) {
+void sift(std::span<const float> codes, const CodeRanges& ranges, std::span<CodeCount> counts,
+          std::vector<float>& kept) {
   const TileKernels& kernels = tile_kernels().front();
-  std::vector<float> kept;
   float packed[kPackedRoom];
   for (size_t i = 0; i < codes.size(); i += kTile) {
     const std::span<const float> part = codes.subspan(i, std::min<size_t>(kTile, codes.size() - i));
@@ -139,24 +146,25 @@ std::vector<float> sift(std::span<const float> codes, const CodeRanges& ranges, 
     const uint64_t count = kernels.sift(from, ranges, counts.data(), packed);
     kept.insert(kept.end(), packed, packed + count);
   }
-  return kept;
 }
 
-std::vector<float> codes_at(std::vector<float>& codes, std::span<const uint64_t> places) {
-  if (codes.size() <= kShort) return codes_at_by_order(codes, places);
-  const size_t step = std::clamp(codes.size() / kShort, size_t{4}, size_t{16});
-  const CodeSieve sieve(every(step, codes), codes.size(), places);
+std::vector<float> codes_at(const CodeLists& lists, std::span<const uint64_t> places) {
+  size_t size = 0;
+  for (const std::span<const float>& list : lists) size += list.size();
+  if (size <= kShort) return codes_at_by_order(lists, places);
+  const CodeSieve sieve(every(std::clamp(size / kShort, size_t{4}, size_t{16}), lists), size, places);
   std::vector<CodeCount> counts(sieve.ranges().all.size());
-  std::vector<float> kept = sift(codes, sieve.ranges(), counts);
+  std::vector<float> kept;
+  for (const std::span<const float>& list : lists) sift(list, sieve.ranges(), counts, kept);
   std::vector<CodePlace> found;
   std::vector<uint64_t> kept_places;
   for (const uint64_t place : places) {
     const std::optional<CodePlace> at = sieve.find(place, counts);
-    if (!at || kept.size() > codes.size() / 2) return codes_at_by_order(codes, places);
+    if (!at || kept.size() > size / 2) return codes_at_by_order(lists, places);
     found.push_back(*at);
     if (at->is_kept) kept_places.push_back(at->index);
   }
-  const std::vector<float> of_kept = codes_at(kept, kept_places);
+  const std::vector<float> of_kept = codes_at({kept}, kept_places);
   std::vector<float> result;
   auto next = of_kept.begin();
   for (const CodePlace& place : found) result.push_back(place.is_kept ? *next++ : place.code);

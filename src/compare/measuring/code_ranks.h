@@ -50,10 +50,13 @@ class CodeSieve {
   CodeRanges ranges_;  // of both kinds ascending
 };
 
-// The codes at ascending places of the sorted order; reorders them. No NaN among them.
-std::vector<float> codes_at(std::vector<float>& codes, std::span<const uint64_t> places);
+using CodeLists = std::vector<std::span<const float>>;
 
-// Adds to the counts of any number of codes, and returns what is kept.
-std::vector<float> sift(std::span<const float> codes, const CodeRanges& ranges, std::span<CodeCount> counts);
+// The codes at ascending places of the sorted order of all lists; no NaN among them.
+std::vector<float> codes_at(const CodeLists& lists, std::span<const uint64_t> places);
+
+// Adds to the counts of any number of codes, and to what is kept.
+void sift(std::span<const float> codes, const CodeRanges& ranges, std::span<CodeCount> counts,
+          std::vector<float>& kept);
 
 }  // namespace assay::compare

@@ -23,12 +23,13 @@ SeriesGuess::SeriesGuess(const std::vector<float>& sample, uint64_t count, std::
 void SeriesGuess::add(const float* codes, bool is_exact, uint64_t piece) {
   if (places_.empty()) return;
   Part& part = parts_[piece];
+  if (part.tiles.empty()) part.tiles.reserve(pieces_.tiles);
   float surplus[kPackedRoom];
   const bool keeps = !is_full(part);
   const uint64_t count =
       tile_kernels().front().sift(codes, sieve_.ranges(), part.counts.data(), keeps ? part.kept.end() : surplus);
   if (keeps) part.kept.add(count);
-  part.tiles.push_back({static_cast<uint32_t>(part.kept.codes().size()), is_exact});
+  part.tiles.push_back({is_exact, static_cast<uint32_t>(part.kept.codes().size())});
   part.is_exact &= is_exact;
 }
 
@@ -55,8 +56,8 @@ std::map<uint64_t, float> SeriesGuess::codes() const {
     kept_places.push_back(at->index);
   }
   if (of_kept.empty() || std::ranges::any_of(parts_, [&](const Part& part) { return is_full(part); })) return found;
-  std::vector<float> kept;
-  for (const Part& part : parts_) kept.insert(kept.end(), part.kept.codes().begin(), part.kept.codes().end());
+  CodeLists kept;
+  for (const Part& part : parts_) kept.push_back(part.kept.codes());
   const std::vector<float> codes = codes_at(kept, kept_places);
   for (size_t i = 0; i < codes.size(); ++i) found[of_kept[i]] = codes[i];
   return found;
@@ -67,9 +68,9 @@ void SeriesGuess::add_tiles(const Part& part, float code, CodeGroup& group) cons
   const uint64_t first = static_cast<uint64_t>(&part - parts_.data()) * pieces_.tiles;
   size_t begin = 0;
   for (size_t t = 0; t < part.tiles.size(); ++t) {
-    const auto [end, is_exact] = part.tiles[t];
-    const auto count = static_cast<uint64_t>(std::count(kept.begin() + begin, kept.begin() + end, code));
-    if (is_exact)
+    const size_t end = part.tiles[t].kept;
+    const auto count = static_cast<uint64_t>(std::ranges::count(kept.subspan(begin, end - begin), code));
+    if (part.tiles[t].is_exact)
       group.add_equal(count);
     else if (count != 0)
       group.add_tile(first + t);
@@ -81,7 +82,10 @@ void SeriesGuess::add_tiles(const Part& part, float code, CodeGroup& group) cons
 CodeGroup SeriesGuess::kept_group(float code, uint64_t place, uint64_t kept_place) const {
   const CodeRanges range = {.all = {{code_before(code), code}}};
   std::vector<CodeCount> counts(parts_.size());
-  for (size_t p = 0; p < parts_.size(); ++p) sift(parts_[p].kept.codes(), range, std::span(counts).subspan(p, 1));
+  std::vector<float> none;
+  for (size_t p = 0; p < parts_.size(); ++p) {
+    sift(parts_[p].kept.codes(), range, std::span(counts).subspan(p, 1), none);
+  }
   uint64_t less = 0;
   for (const CodeCount& count : counts) less += count.below;
   CodeGroup group(code, place - (kept_place - less));

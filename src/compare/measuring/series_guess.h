@@ -45,8 +45,8 @@ class SeriesGuess {
 
  private:
   struct TileEnd {
-    uint32_t kept = 0;  // codes of the piece up to this tile
-    bool is_exact = false;
+    uint32_t is_exact : 1 = 0;
+    uint32_t kept : 31 = 0;  // codes of the piece up to this tile
   };
   struct Part {
     std::vector<CodeCount> counts;  // of the ranges
