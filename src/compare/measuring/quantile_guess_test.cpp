@@ -136,7 +136,7 @@ TEST(QuantileGuess, OfSortedNumbers) {
 TEST(QuantileGuess, OfNumbersThatMisleadTheSample) {
   uint64_t next = 0;
   check(DType::float32, [&](std::mt19937_64&) {
-    const double x = std::sin(static_cast<double>(next++ / 4096) * 2.7) + 3;
+    const double x = std::sin(static_cast<double>(next++ / kTile) * 2.7) + 3;
     return std::pair(x, x * 1.5);
   });
 }
