@@ -52,12 +52,12 @@ void add_loaded(const PairReader& reader, uint64_t number, Tile& tile, Sums& sum
 
 // A tile that was not surveyed, or whose codes could not be had with it.
 void guess_loaded(const Tile& tile, uint64_t number, const PairReader& reader, QuantileGuess& guess) {
-  if (tile.size != kTile) return guess.add(tile, number);
   alignas(64) float codes[kMostSeries][kTile];
-  const std::array<bool, kMostSeries> is_exact = reader.exact_codes();
-  for (size_t s = 0; s < kMostSeries; ++s) reader.kernels().narrow(tile.series[s], codes[s]);
-  guess.add({.of = {codes[0], codes[1], codes[2], codes[3]}, .is_exact = is_exact, .number = number},
-            {.loaded = &tile});
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    reader.kernels().narrow(tile.series[s], codes[s]);
+    std::fill(codes[s] + tile.size, codes[s] + kTile, std::numeric_limits<float>::quiet_NaN());
+  }
+  guess.add({{codes[0], codes[1], codes[2], codes[3]}, reader.exact_codes()}, number);
 }
 
 Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGuess& guess) {
@@ -73,7 +73,7 @@ Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGues
       continue;
     }
     if (codes && codes->tile.of[0] != nullptr) {
-      guess.add(codes->tile, reader.elements_of(number));
+      guess.add(codes->tile, number);
     } else if (codes) {
       reader.load(number, *tile);
       guess_loaded(*tile, number, reader, guess);
@@ -164,10 +164,11 @@ Quantiles wanted_quantiles(const MeasureOptions& options) {
   return wanted;
 }
 
+using Guessed = std::vector<std::vector<std::optional<double>>>;
+
 // Looks for what the guess did not find.
-Quantiles find_quantiles(const TileSource& source, const QuantileGuess& guess, const Quantiles& wanted) {
-  if (guess.is_empty()) return quantiles(source, wanted);
-  const std::vector<std::vector<std::optional<double>>> guessed = guess.find(source.count);
+Quantiles find_quantiles(const TileSource& source, const Guessed& guessed, const Quantiles& wanted) {
+  if (guessed.empty()) return quantiles(source, wanted);
   Quantiles open(wanted.size());
   for (size_t s = 0; s < wanted.size(); ++s) {
     for (size_t i = 0; i < wanted[s].size(); ++i) {
@@ -184,13 +185,13 @@ Quantiles find_quantiles(const TileSource& source, const QuantileGuess& guess, c
   return found;
 }
 
-void set_quantiles(const TileSource& source, const QuantileGuess& guess, const MeasureOptions& options,
-                   const Stats4& stats, PairMetrics& metrics) {
+void set_quantiles(const TileSource& source, const Guessed& guessed, const MeasureOptions& options, const Stats4& stats,
+                   PairMetrics& metrics) {
   Quantiles wanted = wanted_quantiles(options);
   for (size_t s = 0; s < kMostSeries; ++s) {
     if (!is_whole(*stats[s])) wanted[s].clear();
   }
-  const Quantiles found = find_quantiles(source, guess, wanted);
+  const Quantiles found = find_quantiles(source, guessed, wanted);
   for (size_t s = 0; options.percentiles && s < kMostSeries; ++s) stats[s]->percentiles = as_percentiles(found[s]);
   if (!options.quantile) return;
   const auto last = [](const std::vector<double>& values) {
@@ -228,7 +229,7 @@ PairMetrics measure_strings(const tensor::Tensor& a, const tensor::Tensor& b) {
 PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, const MeasureOptions& options) {
   const auto load = [&](uint64_t number, Tile& tile) { reader.load(number, tile); };
   const TileSource source = {a.count(), kMostSeries, load};
-  QuantileGuess guess(source, wanted_quantiles(options), reader.exact_codes());
+  QuantileGuess guess(source, wanted_quantiles(options));
   const Sums sums = add_up(reader, source.tile_count(), guess);
   PairMetrics metrics;
   metrics.count = a.count();
@@ -243,7 +244,10 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
   set_distances(distances(sums, reader, source), metrics);
-  if (options.percentiles || options.quantile) set_quantiles(source, guess, options, stats, metrics);
+  if (options.percentiles || options.quantile) {
+    const Guessed guessed = guess.is_empty() ? Guessed() : guess.find(source);
+    set_quantiles(source, guessed, options, stats, metrics);
+  }
   if (options.divergence) metrics.divergence = divergence(source);
   return metrics;
 }

@@ -143,21 +143,16 @@ std::array<bool, kMostSeries> PairReader::exact_codes() const {
   return {is_exact(a_), is_exact(b_), false, false};
 }
 
-TileElements PairReader::elements_of(uint64_t number) const {
-  return {.a = elements<float>(a_) + number * kTile,
-          .b = elements<float>(b_) + number * kTile,
-          .zero_reference = bounds_.zero_reference};
-}
-
 bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const {
   if (!can_survey(number)) return false;
-  if (codes != nullptr) codes->tile = {.of = {}, .is_exact = {}, .number = number};
+  if (codes != nullptr) codes->tile = {};
   if (codes != nullptr && is_float32()) {
     const float* const a = elements<float>(a_) + number * kTile;
     const float* const b = elements<float>(b_) + number * kTile;
-    const bool is_exact = kernels_->survey_codes(a, b, bounds_, sums, {codes->differences[0], codes->differences[1]});
-    codes->tile.of = {a, b, codes->differences[0], codes->differences[1]};
-    codes->tile.is_exact = {true, true, is_exact, false};
+    kernels_->survey_codes(a, b, bounds_, sums, {codes->differences[0], codes->differences[1]});
+    // a difference of at most half the reference needs no rounding (Sterbenz)
+    const bool is_exact = sums.series[kRelative].greatest <= 0.5;
+    codes->tile = {{a, b, codes->differences[0], codes->differences[1]}, {true, true, is_exact, false}};
   } else {
     survey_tile(number, sums);
   }

@@ -30,9 +30,7 @@ class PairReader {
   }
   // The same, and the tile's codes if the tensors are of float32; else `codes` stays without a series.
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const;
-  // The elements of a tile whose codes survey() gave.
-  TileElements elements_of(uint64_t number) const;
-  // Whether the elements of either side are float32, or narrower.
+  // Whether the elements of a series are float32, or narrower, by nature.
   std::array<bool, kMostSeries> exact_codes() const;
   // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in
   // units. `finite`: all elements of the tile are known to be.

@@ -59,7 +59,8 @@ void check(DType dtype, const Draw& draw) {
   std::vector<double> absolute(kCount), relative(kCount);
   for (uint64_t i = 0; i < kCount; ++i) {
     absolute[i] = std::fabs(a[i] - b[i]);
-    const double reference = b[i] == 0 ? 0x1p-52 : std::fabs(b[i]);
+    const double zero = tensor::is_integer(dtype) ? 0 : 0x1p-52;
+    const double reference = b[i] == 0 ? zero : std::fabs(b[i]);
     relative[i] = absolute[i] == 0 ? 0 : absolute[i] / reference;
   }
   const results::PairMetrics metrics = measure(first, second, {.percentiles = true});
@@ -128,6 +129,57 @@ TEST(QuantileGuess, OfSortedNumbers) {
   check(DType::float32, [&](std::mt19937_64&) {  // blocks of one number, which the sample may miss
     const double x = static_cast<double>(next++ / 4096 % 7 == 0 ? 1 : 1000 + next % 100);
     return std::pair(x, 0.5 * x);
+  });
+}
+
+// Tiles of one number: the sample knows much less than its size says, and is often wrong.
+TEST(QuantileGuess, OfNumbersThatMisleadTheSample) {
+  uint64_t next = 0;
+  check(DType::float32, [&](std::mt19937_64&) {
+    const double x = std::sin(static_cast<double>(next++ / kTile) * 2.7) + 3;
+    return std::pair(x, x * 1.5);
+  });
+}
+
+TEST(QuantileGuess, OfReversedAndPeriodicNumbers) {
+  uint64_t next = 0;
+  check(DType::float32, [&](std::mt19937_64&) {
+    const double x = -static_cast<double>(next++) / 7;
+    return std::pair(x, x + 0.01);
+  });
+  next = 0;
+  check(DType::float32, [&](std::mt19937_64&) {
+    const double x = static_cast<double>(next++ % 512 % 16);  // of the sample's own distances
+    return std::pair(x, 16 - x);
+  });
+}
+
+TEST(QuantileGuess, OfSubnormalNumbersAndZeros) {
+  check(DType::float32, [](std::mt19937_64& engine) {
+    const double x = 1e-42 * normal(engine);
+    return std::pair(x, engine() % 4 == 0 ? 0 : 1e-44 * normal(engine));
+  });
+}
+
+// Codes are shared by many different numbers, which are told apart by loading them again.
+TEST(QuantileGuess, OfNumbersThatShareCodes) {
+  const auto close = [](std::mt19937_64& engine) {
+    return std::pair(1 + 1e-6 * normal(engine), 1 + 1e-9 * normal(engine));
+  };
+  check(DType::float64, close);
+  check(DType::int32, [](std::mt19937_64& engine) {
+    return std::pair(std::floor(1.5e9 + 1e3 * normal(engine)), std::floor(-1e9 + 1e3 * normal(engine)));
+  });
+  check(DType::float32, [](std::mt19937_64& engine) {  // differences of which some need rounding
+    const double x = normal(engine);
+    return std::pair(x + 0.1 * normal(engine), x);
+  });
+}
+
+TEST(QuantileGuess, OfOtherTypes) {
+  check(DType::bfloat16, noisy);
+  check(DType::int8, [](std::mt19937_64& engine) {
+    return std::pair(std::round(30 * normal(engine)), std::round(20 * normal(engine)));
   });
 }
 

@@ -16,6 +16,8 @@ namespace {
 namespace base {
 constexpr uint64_t kBytes = 16;
 #define ASSAY_KERNEL
+using Pair [[gnu::vector_size(kBytes)]] = double;
+inline Pair widened(const float* x) { return Pair{x[0], x[1]}; }
 // Bit i tells of x[i].
 inline uint8_t bits_below(const double* x, double bound) {
   uint32_t bits = 0;
@@ -25,11 +27,6 @@ inline uint8_t bits_below(const double* x, double bound) {
 inline uint8_t bits_not_above(const double* x, double bound) {
   uint32_t bits = 0;
   for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
-  return static_cast<uint8_t>(bits);
-}
-inline uint8_t bits_below(const float* x, float bound) {
-  uint32_t bits = 0;
-  for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] < bound} << i;
   return static_cast<uint8_t>(bits);
 }
 inline uint8_t bits_not_above(const float* x, float bound) {
@@ -44,14 +41,15 @@ inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
 }
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"base", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
-                                  sieve,  sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
+constexpr TileKernels kKernels = {"base", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,  narrow, sift,      count_from, ulp64,  ulp32,    ulp16};
 }  // namespace base
 
 #if defined(__x86_64__)
 namespace avx2 {
 constexpr uint64_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,popcnt")]]
+ASSAY_KERNEL inline __m256d widened(const float* x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
 template <int kPredicate>
 ASSAY_KERNEL inline uint8_t bits_of(const double* x, double bound) {
   const __m256d limit = _mm256_set1_pd(bound);
@@ -61,12 +59,9 @@ ASSAY_KERNEL inline uint8_t bits_of(const double* x, double bound) {
 }
 ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
-template <int kPredicate>
-ASSAY_KERNEL inline uint8_t bits_of(const float* x, float bound) {
-  return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(bound), kPredicate)));
+ASSAY_KERNEL inline uint8_t bits_not_above(const float* x, float bound) {
+  return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(bound), _CMP_LE_OQ)));
 }
-ASSAY_KERNEL inline uint8_t bits_below(const float* x, float bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
-ASSAY_KERNEL inline uint8_t bits_not_above(const float* x, float bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
 ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
   uint64_t count = 0;
   for (uint64_t bits = marks; bits != 0; bits &= bits - 1) to[count++] = x[std::countr_zero(bits)];
@@ -74,30 +69,28 @@ ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* 
 }
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx2", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
-                                  sieve,  sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
+constexpr TileKernels kKernels = {"avx2", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,  narrow, sift,      count_from, ulp64,  ulp32,    ulp16};
 }  // namespace avx2
 
 namespace avx512 {
 constexpr uint64_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,popcnt")]]
+ASSAY_KERNEL inline __m512d widened(const float* x) { return _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(x)); }
 ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) {
   return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(bound), _CMP_LT_OQ);
 }
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) {
   return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(bound), _CMP_LE_OQ);
 }
-ASSAY_KERNEL inline uint16_t bits_below(const float* x, float bound) {
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LT_OQ);
-}
 ASSAY_KERNEL inline uint16_t bits_not_above(const float* x, float bound) {
   return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LE_OQ);
 }
 ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
   uint64_t count = 0;
-  for (; std::popcount(marks) < 6 && marks != 0; marks &= marks - 1) to[count++] = x[std::countr_zero(marks)];
-  for (uint64_t i = 0; i < 64 && marks != 0; i += 16, marks >>= 16) {
-    const auto mask = static_cast<__mmask16>(marks);
+#pragma GCC unroll 4
+  for (uint64_t i = 0; i < 64; i += 16) {
+    const auto mask = static_cast<__mmask16>(marks >> i);
     _mm512_storeu_ps(to + count, _mm512_maskz_compress_ps(mask, _mm512_loadu_ps(x + i)));
     count += static_cast<uint64_t>(_mm_popcnt_u32(mask));
   }
@@ -105,8 +98,8 @@ ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* 
 }
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512", widen,   summarize, subtract, relate,     survey32, survey_codes, survey64,
-                                  sieve,    sieve32, narrow,    pack,     count_from, ulp64,    ulp32,        ulp16};
+constexpr TileKernels kKernels = {"avx512", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
+                                  sieve,    narrow, sift,      count_from, ulp64,  ulp32,    ulp16};
 }  // namespace avx512
 #endif
 

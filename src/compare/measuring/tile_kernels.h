@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace assay::compare {
 
@@ -46,10 +47,22 @@ struct Bracket {
   double high = 0;
 };
 
-// The same of elements as float32.
-struct CodeBracket {
-  float low = 0;
-  float high = 0;
+// The float32 numbers above one and not above another; nothing is above or not above NaN.
+struct CodeRange {
+  float below = 0;
+  float end = 0;
+};
+
+// Ranges that are apart, in any order; what lies in the first `kept` of them is kept, in the others it is counted.
+struct CodeRanges {
+  std::vector<CodeRange> all;
+  size_t kept = 0;
+};
+
+// How many numbers are not above the two of a range.
+struct CodeCount {
+  uint64_t below = 0;
+  uint64_t end = 0;
 };
 
 // Of one tile.
@@ -77,16 +90,14 @@ struct TileKernels {
   TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
   // All of the above at once, nothing stored: what they give where every sum is finite. `a`, `b` need no alignment.
   void (*survey32)(const float* a, const float* b, const Bounds& bounds, PairSums& sums);
-  // And the differences as float32; a relative one that is not 0 does not become 0. Whether the absolute ones needed no
-  // rounding is returned.
-  bool (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
+  // And the differences as float32; one that is not 0 does not become 0.
+  void (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
   void (*survey64)(const double* a, const double* b, const Bounds& bounds, PairSums& sums);
   // Counts, and tells which elements are in the bracket.
   BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
-  BracketCount (*sieve32)(const float* x, const CodeBracket& bracket, TileBits& inside);
   void (*narrow)(const double* from, float* to);  // rounded; only 0 becomes 0
-  // Puts the marked elements in a row, where there is kPackedRoom; returns how many there are.
-  uint64_t (*pack)(const float* x, const TileBits& marks, float* to);
+  // Adds to `counts`, and puts what is kept in a row, where there is kPackedRoom; returns how much was kept.
+  uint64_t (*sift)(const float* x, const CodeRanges& ranges, CodeCount* counts, float* kept);
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
   // The greatest distance of two floating codes, in codes; no NaN among them.

@@ -20,9 +20,12 @@ ASSAY_KERNEL inline double sum_of(const Vector (&lanes)[kVectors]) {
 
 template <typename Element>
 ASSAY_KERNEL inline void widen_vector(const Element* from, Vector& to) {
-  using Elements [[gnu::vector_size(kWidth * sizeof(Element)), gnu::may_alias, gnu::aligned(1)]] = Element;
+  using Unaligned [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(1)]] = double;
   __builtin_prefetch(from + 4 * kTile);
-  to = __builtin_convertvector(*reinterpret_cast<const Elements*>(from), Vector);
+  if constexpr (std::is_same_v<Element, float>)
+    to = reinterpret_cast<Vector>(widened(from));
+  else
+    to = *reinterpret_cast<const Unaligned*>(from);
 }
 
 ASSAY_KERNEL void widen(const float* from, double* to) {
@@ -109,20 +112,20 @@ ASSAY_KERNEL inline void divide_vector(const Vector& difference, Vector b, doubl
   ratio = difference == 0 ? Vector{} : difference / b;
 }
 
-ASSAY_KERNEL inline void count_failed(const Vector& difference, const Vector& ratio, const Bounds& bounds,
-                                      Mask& failed) {
-  failed += ~(difference <= bounds.atol) & ~(ratio <= bounds.rtol);
+ASSAY_KERNEL inline void count_passed(const Vector& difference, const Vector& ratio, const Bounds& bounds,
+                                      Mask& passed) {
+  passed += (difference <= bounds.atol) | (ratio <= bounds.rtol);
 }
 
-ASSAY_KERNEL inline TileRelation finish(const Mask& failed, const Vector (&dot)[kVectors]) {
-  uint64_t count = 0;
-  for (uint64_t lane = 0; lane < kWidth; ++lane) count -= static_cast<uint64_t>(failed[lane]);
-  return {count, sum_of(dot)};
+ASSAY_KERNEL inline TileRelation finish(const Mask& passed, const Vector (&dot)[kVectors]) {
+  uint64_t failed = kTile;
+  for (uint64_t lane = 0; lane < kWidth; ++lane) failed += static_cast<uint64_t>(passed[lane]);
+  return {failed, sum_of(dot)};
 }
 
 ASSAY_KERNEL TileRelation relate(const double* const (&abd)[3], const Bounds& bounds, double* relative) {
   Vector dot[kVectors] = {};
-  Mask failed = {};
+  Mask passed = {};
   for (uint64_t i = 0; i < kTile; i += kLanes) {
 #pragma GCC unroll 4
     for (uint64_t v = 0; v < kVectors; ++v) {
@@ -135,10 +138,10 @@ ASSAY_KERNEL TileRelation relate(const double* const (&abd)[3], const Bounds& bo
       dot[v] += product;
       divide_vector(difference, b, bounds.zero_reference, ratio);
       *reinterpret_cast<Vector*>(relative + at) = ratio;
-      count_failed(difference, ratio, bounds, failed);
+      count_passed(difference, ratio, bounds, passed);
     }
   }
-  return finish(failed, dot);
+  return finish(passed, dot);
 }
 
 ASSAY_KERNEL inline void narrow_vector(const Vector& from, float* to) {
@@ -154,13 +157,6 @@ ASSAY_KERNEL inline void narrow_apart(Vector x, float* to) {
   narrow_vector(x, to);
 }
 
-// The marks of 64 elements at a time; behind the last packed one up to a vector may be overwritten.
-ASSAY_KERNEL uint64_t pack(const float* x, const TileBits& marks, float* to) {
-  uint64_t count = 0;
-  for (uint64_t w = 0; w < kTile / 64; ++w) count += pack_vector(x + 64 * w, marks[w], to + count);
-  return count;
-}
-
 ASSAY_KERNEL void narrow(const double* from, float* to) {
   for (uint64_t i = 0; i < kTile; i += kWidth) {
     Vector x;
@@ -169,29 +165,15 @@ ASSAY_KERNEL void narrow(const double* from, float* to) {
   }
 }
 
-// Whether a bit is lost is added to `lost`.
-ASSAY_KERNEL inline void note_rounding(const Vector& x, const float* narrowed, Mask& lost) {
-  Vector back;
-  widen_vector(narrowed, back);
-  lost |= reinterpret_cast<const Mask&>(x) ^ reinterpret_cast<Mask&>(back);
-}
-
-ASSAY_KERNEL inline bool is_zero(const Mask& mask) {
-  uint64_t bits = 0;
-  for (uint64_t lane = 0; lane < kWidth; ++lane) bits |= static_cast<uint64_t>(mask[lane]);
-  return bits == 0;
-}
-
 struct NoCodes {};
 using PairCodes = float* const (&)[2];
 
 template <typename Element, typename Codes>
-ASSAY_KERNEL [[gnu::always_inline]] inline bool survey_with(const Element* a, const Element* b, const Bounds& bounds,
+ASSAY_KERNEL [[gnu::always_inline]] inline void survey_with(const Element* a, const Element* b, const Bounds& bounds,
                                                             PairSums& sums, Codes codes) {
   LaneSums lanes[4];
   Vector dot[kVectors] = {};
-  Mask failed = {};
-  Mask lost = {};
+  Mask passed = {};
   for (uint64_t i = 0; i < kTile; i += kLanes) {
 #pragma GCC unroll 4
     for (uint64_t v = 0; v < kVectors; ++v) {
@@ -212,56 +194,73 @@ ASSAY_KERNEL [[gnu::always_inline]] inline bool survey_with(const Element* a, co
       add<false>(ratio, v, lanes[3]);
       const Vector product = x * y;
       dot[v] += product;
-      count_failed(difference, ratio, bounds, failed);
+      count_passed(difference, ratio, bounds, passed);
       if constexpr (!std::is_same_v<Codes, NoCodes>) {
         narrow_vector(difference, codes[0] + i + v * kWidth);
-        note_rounding(difference, codes[0] + i + v * kWidth, lost);
         const Vector least = difference == 0 ? Vector{} : Vector{} + std::numeric_limits<float>::denorm_min();
         narrow_vector(ratio > least ? ratio : least, codes[1] + i + v * kWidth);
       }
     }
   }
   for (uint64_t s = 0; s < 4; ++s) sums.series[s] = finish(lanes[s]);
-  sums.relation = finish(failed, dot);
-  return is_zero(lost);
+  sums.relation = finish(passed, dot);
 }
 
 ASSAY_KERNEL void survey32(const float* a, const float* b, const Bounds& bounds, PairSums& sums) {
-  static_cast<void>(survey_with(a, b, bounds, sums, NoCodes()));
+  survey_with(a, b, bounds, sums, NoCodes());
 }
-ASSAY_KERNEL bool survey_codes(const float* a, const float* b, const Bounds& bounds, PairSums& sums, PairCodes codes) {
-  return survey_with<float, PairCodes>(a, b, bounds, sums, codes);
+ASSAY_KERNEL void survey_codes(const float* a, const float* b, const Bounds& bounds, PairSums& sums, PairCodes codes) {
+  survey_with<float, PairCodes>(a, b, bounds, sums, codes);
 }
 ASSAY_KERNEL void survey64(const double* a, const double* b, const Bounds& bounds, PairSums& sums) {
-  static_cast<void>(survey_with(a, b, bounds, sums, NoCodes()));
+  survey_with(a, b, bounds, sums, NoCodes());
 }
 
-// Words are put together in registers: to store their parts and load the whole would wait for the stores.
-template <typename Element, typename Range>
-ASSAY_KERNEL [[gnu::always_inline]] inline BracketCount sieve_as(const Element* x, const Range& bracket,
-                                                                 TileBits& inside) {
-  constexpr uint64_t kBits = 8 * sizeof(bits_below(x, bracket.low));
+// Of 64 elements. Words are put together in registers: to store their parts and load the whole would wait.
+template <typename Element>
+ASSAY_KERNEL [[gnu::always_inline]] inline uint64_t word_not_above(const Element* x, Element bound) {
+  constexpr uint64_t kBits = 8 * sizeof(bits_not_above(x, bound));
+  uint64_t word = 0;
+#pragma GCC unroll 8
+  for (uint64_t i = 0; i < 64; i += kBits) word |= uint64_t{bits_not_above(x + i, bound)} << i;
+  return word;
+}
+
+ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBits& inside) {
   BracketCount count;
   for (uint64_t w = 0; w < kTile / 64; ++w) {
     uint64_t below = 0;
-    uint64_t not_above = 0;
 #pragma GCC unroll 8
-    for (uint64_t i = 0; i < 64; i += kBits) {
-      below |= uint64_t{bits_below(x + 64 * w + i, bracket.low)} << i;
-      not_above |= uint64_t{bits_not_above(x + 64 * w + i, bracket.high)} << i;
-    }
-    inside[w] = not_above & ~below;
+    for (uint64_t i = 0; i < 64; i += 8) below |= uint64_t{bits_below(x + 64 * w + i, bracket.low)} << i;
+    inside[w] = word_not_above(x + 64 * w, bracket.high) & ~below;
     count.below += static_cast<uint64_t>(std::popcount(below));
     count.inside += static_cast<uint64_t>(std::popcount(inside[w]));
   }
   return count;
 }
 
-ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBits& inside) {
-  return sieve_as(x, bracket, inside);
+// Marks the elements of a range.
+ASSAY_KERNEL [[gnu::always_inline]] inline uint64_t count_range(const float* x, const CodeRange& range,
+                                                                CodeCount& count) {
+  const uint64_t below = word_not_above(x, range.below);
+  const uint64_t not_above = word_not_above(x, range.end);
+  count.below += static_cast<uint64_t>(std::popcount(below));
+  count.end += static_cast<uint64_t>(std::popcount(not_above));
+  return not_above & ~below;
 }
-ASSAY_KERNEL BracketCount sieve32(const float* x, const CodeBracket& bracket, TileBits& inside) {
-  return sieve_as(x, bracket, inside);
+
+// Nothing else is where the counts are, so that elements stay in registers.
+ASSAY_KERNEL uint64_t sift(const float* x, const CodeRanges& ranges, CodeCount* __restrict counts, float* kept) {
+  const CodeRange* const all = ranges.all.data();
+  const size_t size = ranges.all.size();
+  uint64_t count = 0;
+  for (const float* const end = x + kTile; x != end; x += 64) {
+    uint64_t marks = 0;
+    for (size_t r = 0; r < ranges.kept; ++r) marks |= count_range(x, all[r], counts[r]);
+    for (size_t r = ranges.kept; r < size; ++r) count_range(x, all[r], counts[r]);
+    count += pack_vector(x, marks, kept + count);
+  }
+  return count;
 }
 
 ASSAY_KERNEL void count_from(const double* x, const InnerEdges& edges, EdgeCounts& counts) {
