@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kOption = "--set-unbounded-dds-upper-bound";
 
-std::vector<ir::ValueId> open_sizes(ir::Model& model) {
+std::vector<ir::ValueId> open_sizes(const ir::Model& model) {
   ops::Inference inference(model);
   inference.run();
   return inspect::unbounded_sizes(model, inference);

@@ -15,9 +15,9 @@
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
 #include "inspect/unbounded_sizes.h"
-#include "ir/edit.h"
 #include "ir/verify.h"
 #include "onnx/text.h"
+#include "ops/write_types.h"
 #include "report/json_model.h"
 #include "report/text_model.h"
 
@@ -84,10 +84,7 @@ std::unique_ptr<ops::Inference> infer(const Arguments& arguments, LoadedModel& l
   auto inference = std::make_unique<ops::Inference>(loaded.model);
   inference->run();
   note_contradictions(*inference, loaded);
-  if (writes_types) {
-    ir::Edit edit(loaded.model);
-    inference->write(edit);
-  }
+  if (writes_types) ops::write_types(*inference, loaded.model);
   if (arguments.flag("--list-unbounded-dds")) {
     environment.log.info(fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
   }

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "ir/edit.h"
 #include "ir/verify.h"
+#include "ops/write_types.h"
 
 namespace assay::cli {
 
@@ -38,8 +38,7 @@ void infer_shapes(LoadedModel& loaded) {
   ops::Inference inference(loaded.model);
   inference.run();
   note_contradictions(inference, loaded);
-  ir::Edit edit(loaded.model);
-  inference.write(edit);
+  ops::write_types(inference, loaded.model);
 }
 
 }  // namespace assay::cli
