@@ -54,17 +54,16 @@ CHECK = """#include "lint/check.h"
 namespace assay::lint {{
 namespace {{
 
-void report_all(const Subject& subject, Findings& findings) {{
-  for (const ir::NodeId id : all_nodes(subject.model)) {{
-    // {mark}: findings.add(LintLevel::warning, kAnalysis, "{stem}", id, "what was seen");
-    (void)id;
-    (void)findings;
-  }}
+void report(const Subject& subject, ir::NodeId id, Findings& findings) {{
+  // {mark}: findings.add(LintLevel::warning, kAnalysis, "{stem}", id, "what was seen");
+  (void)subject;
+  (void)id;
+  (void)findings;
 }}
 
 }}  // namespace
 
-Check check_{stem}() {{ return {{"{mark}: what it finds", 90, report_all}}; }}
+Check check_{stem}() {{ return {{"{mark}: what it finds", 90, {{{{.at_node = report}}}}}}; }}
 
 }}  // namespace assay::lint
 """

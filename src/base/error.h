@@ -1,6 +1,5 @@
 #pragma once
 
-#include <exception>
 #include <string>
 #include <utility>
 #include <variant>
@@ -8,10 +7,9 @@
 
 #include <fmt/core.h>
 
-namespace assay {
+#include "assay/error.h"
 
-// What kind of thing went wrong; decides the program's exit status.
-enum class ErrorCode { usage, io, parse, unsupported, shape, backend, limit, cancelled };
+namespace assay {
 
 inline constexpr int kExitEqual = 0;
 inline constexpr int kExitDifferent = 1;
@@ -21,33 +19,6 @@ inline constexpr int kExitOurBug = 70;
 
 // Exit status of the program for an error of this code (the one table).
 int exit_status(ErrorCode code);
-
-// Stops one unit of work. The message says what was seen and what was expected; each level that knows more adds a
-// frame, and line() prints all of it outside-in on one line.
-class Error : public std::exception {
- public:
-  Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
-
-  ErrorCode code() const { return code_; }
-  const std::string& message() const { return message_; }
-  Error& add_frame(std::string frame);
-  // The setting of a request that would change this, by the name of its field, as `max_memory`; empty: none is known.
-  // The program adds how its users write it.
-  const std::string& setting() const { return setting_; }
-  Error& about(std::string setting) {
-    setting_ = std::move(setting);
-    return *this;
-  }
-  // frames and message, outside-in, without line breaks or control characters
-  std::string line() const;
-  const char* what() const noexcept override { return message_.c_str(); }
-
- private:
-  ErrorCode code_;
-  std::string message_;
-  std::string setting_;
-  std::vector<std::string> frames_;  // innermost first
-};
 
 template <typename... Args>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {

@@ -82,12 +82,9 @@ std::optional<int> worker_socket(const Words& all) {
   return error == std::errc() && stop == end ? std::optional(socket) : std::nullopt;
 }
 
-// The error's line with the option that it is about: in front of what is wrong with it, behind what it would change.
+// The error's line with the option that is at fault.
 std::string line_of(const Error& error) {
-  if (error.setting().empty()) return error.line();
-  const std::string option = option_of(error.setting());
-  return error.code() == ErrorCode::usage ? fmt::format("{}: {}", option, error.line())
-                                          : fmt::format("{} ({})", error.line(), option);
+  return error.setting().empty() ? error.line() : fmt::format("{}: {}", option_of(error.setting()), error.line());
 }
 
 int run_parsed(const Command& command, const Arguments& arguments, Environment& environment) {

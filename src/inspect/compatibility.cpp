@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
-#include "ops/inference.h"
+#include "ops/write_types.h"
 
 namespace assay::inspect {
 namespace {
@@ -31,7 +31,7 @@ class Rest {
   explicit Rest(const ir::Model& model) : model_(model.copy()), edit_(model_) {
     ops::Inference inference(model_);
     inference.run();
-    inference.write(edit_);
+    ops::write_types(inference, model_);
     name_nodes();
   }
 

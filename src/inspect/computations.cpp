@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "inspect/fixed_inputs.h"
-#include "ops/inference.h"
+#include "inspect/fed_types.h"
 
 namespace assay::inspect {
 namespace {
@@ -135,9 +134,8 @@ class Tracer {
 
 }  // namespace
 
-std::map<std::string, Computation> computations(ir::Model& model, const tensor::NamedData& feeds) {
-  fix_inputs(model, feeds);
-  ops::Inference inference(model);
+std::map<std::string, Computation> computations(const ir::Model& model, const tensor::NamedData& feeds) {
+  ops::Inference inference(model, fed_types(model, feeds));
   inference.run();
   return Tracer(model, inference).run();
 }

@@ -1,13 +1,12 @@
 #include "inspect/value_sizes.h"
 
 #include "inspect/cost.h"
-#include "inspect/fixed_inputs.h"
-#include "ops/inference.h"
+#include "inspect/fed_types.h"
 
 namespace assay::inspect {
-std::map<std::string, uint64_t> value_sizes(ir::Model& model, const tensor::NamedData& feeds) {
-  fix_inputs(model, feeds);
-  ops::Inference inference(model);
+
+std::map<std::string, uint64_t> value_sizes(const ir::Model& model, const tensor::NamedData& feeds) {
+  ops::Inference inference(model, fed_types(model, feeds));
   inference.run();
   std::map<std::string, uint64_t> sizes;
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {

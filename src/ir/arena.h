@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/large_memory.h"
+
 namespace assay::ir {
 
 // Memory for small arrays that live as long as the model. Addresses are stable; nothing is freed before the end.
@@ -28,7 +30,8 @@ class Arena {
   }
 
  private:
-  static constexpr size_t kBlockBytes = 256 * 1024;
+  static constexpr size_t kFirstBytes = size_t{32} << 10;
+  static constexpr size_t kMostBytes = size_t{32} << 20;  // of a block that is not for one array
 
   void* take(size_t bytes, size_t alignment) {
     const size_t start = (used_ + alignment - 1) / alignment * alignment;
@@ -38,13 +41,13 @@ class Arena {
   }
 
   void* take_from_new_block(size_t bytes) {
-    capacity_ = std::max(bytes, kBlockBytes);
-    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(capacity_));
+    capacity_ = std::max(bytes, std::clamp(2 * capacity_, kFirstBytes, kMostBytes));
+    blocks_.emplace_back(static_cast<std::byte*>(allocate_large(capacity_)));
     used_ = bytes;
     return blocks_.back().get();
   }
 
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::vector<LargeMemory<std::byte>> blocks_;
   size_t capacity_ = 0;
   size_t used_ = 0;
 };

@@ -34,6 +34,7 @@ class DimTable {
   DimId scale(DimId a, int64_t factor);
 
   std::optional<int64_t> as_constant(DimId dim) const;
+  uint32_t size() const { return static_cast<uint32_t>(expressions_.size()); }
   const AffineDim& expression(DimId dim) const { return *expressions_[dim.index]; }
   // `4`, `batch`, `2*batch + 1`, `?`
   std::string text(DimId dim, const SymbolTable& symbols) const;

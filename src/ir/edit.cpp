@@ -134,6 +134,14 @@ void Edit::move_before(NodeId node, NodeId before) {
   link(node, before);
 }
 
+void Edit::order_nodes(const GraphOrder& order) {
+  Graph& graph = model_.graphs_[order.graph.index];
+  ASSAY_CHECK(order.nodes.size() == graph.node_count);
+  graph.first = graph.last = NodeId{};
+  graph.node_count = 0;
+  for (const NodeId node : order.nodes) link(node, {});
+}
+
 void Edit::set_operand(NodeId node, uint32_t index, ValueId value) {
   ASSAY_CHECK(index < model_.nodes_[node].operands.size());
   Use& use = model_.nodes_[node].operands[index];

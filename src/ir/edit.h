@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/model.h"
+#include "ir/topological_sort.h"
 
 namespace assay::ir {
 
@@ -59,6 +60,10 @@ class Edit {
   // Appends to the graph, or puts the node before another one of it.
   NodeId add_node(GraphId graph, const NodeSpec& spec, NodeId before = {});
   void move_before(NodeId node, NodeId before);  // an invalid `before` moves it to the end
+  void order_nodes(const GraphOrder& order);     // of all nodes of the graph
+  // Gives the nodes of these graphs ids that ascend in the order, and their results too, so that who goes through them
+  // in that order reads memory from one end to the other; where they stand stays. For import only: nobody may hold ids.
+  void renumber(std::span<const GraphOrder> orders);
   void set_operand(NodeId node, uint32_t index, ValueId value);
   void set_operands(NodeId node, std::span<const ValueId> values);
   void set_outputs(GraphId graph, std::span<const ValueId> values);
@@ -97,6 +102,8 @@ class Edit {
   void touch(NodeId node);
   void touch(GraphId graph);
   void touch_users(ValueId value);
+  void permute_nodes(std::span<const NodeId> old_nodes, std::span<const ValueId> old_values);
+  void permute_values(std::span<const NodeId> new_nodes, std::span<const ValueId> old_values);
 
   Model& model_;
   bool importing_;

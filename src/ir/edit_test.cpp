@@ -259,5 +259,31 @@ TEST_F(EditTest, an_edit_marks_everything_above_it) {
   EXPECT_FALSE(model[other].dirty);
 }
 
+TEST_F(EditTest, nodes_are_put_in_another_order) {
+  const NodeId c = node("c", {x_, w_}, "C");
+  edit_.order_nodes({graph_, {c, a_, b_}});
+  EXPECT_EQ(order(graph_), "cab");
+  EXPECT_TRUE(model_.is_before(c, a_));
+  EXPECT_TRUE(model_.is_before(a_, b_));
+}
+
+TEST_F(EditTest, ids_follow_the_order_and_places_stay) {
+  const NodeId c = node("c", {x_, w_}, "C");
+  const GraphId inner = body(b_, "body", result(a_));
+  const GraphOrder asked{graph_, {c, a_, b_}};
+  Edit(model_, Edit::Purpose::import).renumber({&asked, 1});
+  EXPECT_EQ(order(graph_), "abc");
+  std::vector<NodeId> ids;
+  for (const NodeId id : nodes(model_, graph_)) ids.push_back(id);
+  EXPECT_LT(ids[2], ids[0]);
+  EXPECT_LT(ids[0], ids[1]);
+  EXPECT_LT(result(ids[2]), result(ids[0]));
+  EXPECT_LT(result(ids[0]), result(ids[1]));
+  EXPECT_EQ(model_.text(model_[result(ids[0])].name), "A");
+  EXPECT_EQ(model_[ids[1]].operands[0].value, result(ids[0]));
+  EXPECT_EQ(model_[inner].parent, ids[1]);
+  EXPECT_EQ(use_count(result(ids[0])), 3u);
+}
+
 }  // namespace
 }  // namespace assay::ir

@@ -23,6 +23,11 @@ GraphId Model::enclosing(GraphId graph) const {
   return parent ? (*this)[parent].graph : GraphId{};
 }
 
+GraphId Model::root(GraphId graph) const {
+  while ((*this)[graph].parent) graph = enclosing(graph);
+  return graph;
+}
+
 NodeId Model::ancestor_in(NodeId node, GraphId graph) const {
   while (node && (*this)[node].graph != graph) node = (*this)[(*this)[node].graph].parent;
   return node;

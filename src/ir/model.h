@@ -178,6 +178,8 @@ class Model {
   std::vector<GraphId> bodies(const Node& node) const;
   // The graph that this body stands in; invalid for others.
   GraphId enclosing(GraphId graph) const;
+  // The main graph, or the body of the function, that this graph is or stands in.
+  GraphId root(GraphId graph) const;
   // The node of `graph` that this node is or stands in, however deep; invalid if it stands elsewhere.
   NodeId ancestor_in(NodeId node, GraphId graph) const;
 

@@ -43,7 +43,7 @@ Symbol SymbolTable::insert(std::string_view text, bool copy) {
 }
 
 void SymbolTable::grow() {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+  const LargeVector<Slot> old = std::exchange(slots_, LargeVector<Slot>(slots_.size() * 2));
   const size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
     if (!slot.symbol) continue;

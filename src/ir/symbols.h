@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/large_memory.h"
 #include "ir/ids.h"
 #include "ir/pool.h"
 
@@ -38,7 +39,7 @@ class SymbolTable {
   void grow();
 
   Pool<Symbol, std::string_view> texts_;
-  std::vector<Slot> slots_;  // open addressing, at most two thirds full
+  LargeVector<Slot> slots_;  // open addressing, at most two thirds full
   std::shared_ptr<std::deque<std::string>> owned_ = std::make_shared<std::deque<std::string>>();
   std::vector<std::shared_ptr<const std::deque<std::string>>> shared_;  // text of the tables this one was copied from
 };

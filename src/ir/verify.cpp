@@ -114,7 +114,7 @@ void NameCheck::run(GraphId root) {
   }
 }
 
-// Kahn's algorithm over graphs whose order is wrong: what never becomes ready stands on, or behind, a cycle.
+// Kahn's algorithm over graphs with a cycle: what never becomes ready stands on, or behind, a cycle.
 class CycleSearch {
  public:
   explicit CycleSearch(const Model& model) : model_(model) {}
@@ -161,17 +161,17 @@ std::vector<NodeId> CycleSearch::run(GraphId graph) {
   return stuck;
 }
 
-void report_disorder(const Model& model, const std::vector<NodeId>& stuck, ValueId early, Diagnostics& diagnostics) {
-  if (stuck.empty()) {
-    const std::string name = printable(model.text(model[early].name));
-    diagnostics.error("not_sorted", name,
-                      fmt::format("nodes are not in topological order: tensor `{}` is used before {} defines it", name,
-                                  describe(model, model[early].producer)));
-  } else {
-    diagnostics.error("cycle", std::string(model[stuck[0]].name),
-                      fmt::format("the graph has a cycle: {} node(s) stand on it or behind it, the first is {}",
-                                  stuck.size(), describe(model, stuck[0])));
-  }
+void report_disorder(const Model& model, ValueId early, Diagnostics& diagnostics) {
+  const std::string name = printable(model.text(model[early].name));
+  diagnostics.error("not_sorted", name,
+                    fmt::format("nodes are not in topological order: tensor `{}` is used before {} defines it", name,
+                                describe(model, model[early].producer)));
+}
+
+void report_cycle(const Model& model, const std::vector<NodeId>& stuck, Diagnostics& diagnostics) {
+  diagnostics.error("cycle", std::string(model[stuck[0]].name),
+                    fmt::format("the graph has a cycle: {} node(s) stand on it or behind it, the first is {}",
+                                stuck.size(), describe(model, stuck[0])));
 }
 
 void report_undefined(const Model& model, const Value& value, Diagnostics& diagnostics) {
@@ -195,6 +195,8 @@ class UseCheck {
   UseCheck(const Model& model, Diagnostics& diagnostics)
       : model_(model), diagnostics_(diagnostics), cycles_(model), disordered_(model.graph_slots()) {}
 
+  std::vector<GraphOrder> take_orders() { return std::move(orders_); }
+
   void check(ValueId id) {
     const Value& value = model_[id];
     for (const Use& use : uses(model_, id)) {
@@ -209,16 +211,24 @@ class UseCheck {
     const GraphId graph = model_[id].graph;
     if (disordered_[graph.index]) return;
     disordered_[graph.index] = true;
-    report_disorder(model_, cycles_.run(graph), id, diagnostics_);
+    if (!sort_) sort_.emplace(model_);
+    if (std::optional<GraphOrder> order = sort_->run(graph)) {
+      report_disorder(model_, id, diagnostics_);
+      orders_.push_back(std::move(*order));
+    } else {
+      report_cycle(model_, cycles_.run(graph), diagnostics_);
+    }
   }
 
   const Model& model_;
   Diagnostics& diagnostics_;
   CycleSearch cycles_;
+  std::optional<TopologicalSort> sort_;
+  std::vector<GraphOrder> orders_;
   std::vector<bool> disordered_;  // by graph: reported already
 };
 
-void check_values(const Model& model, Diagnostics& diagnostics) {
+std::vector<GraphOrder> check_values(const Model& model, Diagnostics& diagnostics) {
   UseCheck check(model, diagnostics);
   for (uint32_t i = 0; i < model.value_slots(); ++i) {
     const Value& value = model[ValueId{i}];
@@ -226,6 +236,7 @@ void check_values(const Model& model, Diagnostics& diagnostics) {
     if (value.kind == ValueKind::undefined) report_undefined(model, value, diagnostics);
     check.check(ValueId{i});
   }
+  return check.take_orders();
 }
 
 }  // namespace
@@ -240,11 +251,11 @@ std::string describe(const Model& model, NodeId id) {
   return fmt::format("an unnamed {} node", op);
 }
 
-void verify(const Model& model, Diagnostics& diagnostics) {
+std::vector<GraphOrder> verify(const Model& model, Diagnostics& diagnostics) {
   NameCheck names(model, diagnostics);
   if (model.graph_slots() > 0) names.run(model.main_graph());
   for (const Function& function : model.functions()) names.run(function.body);
-  check_values(model, diagnostics);
+  return check_values(model, diagnostics);
 }
 
 }  // namespace assay::ir

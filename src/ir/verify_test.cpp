@@ -187,5 +187,19 @@ TEST_F(Verify, findings_are_one_line_each) {
   EXPECT_EQ(findings_.all().size(), 2u);
 }
 
+TEST_F(Verify, gives_orders_that_nodes_could_stand_in) {
+  const ValueId x = edit_.add_input(graph_, edit_.intern("X"));
+  const NodeId a = node(graph_, {x}, {"A"});
+  const NodeId b = node(graph_, {x}, {"B"});
+  const NodeId c = node(graph_, {value(b)}, {"C"});
+  edit_.set_operand(a, 0, value(c));
+  const std::vector<GraphOrder> orders = verify(model_, findings_);
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(orders[0].graph, graph_);
+  EXPECT_EQ(orders[0].nodes, (std::vector{b, c, a}));
+  edit_.set_operand(b, 0, value(a));
+  EXPECT_TRUE(verify(model_, findings_).empty());
+}
+
 }  // namespace
 }  // namespace assay::ir

@@ -1,21 +1,17 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
 #include "base/registered.h"
+#include "lint/findings.h"
 #include "ops/inference.h"
 #include "ops/interpreter.h"
-#include "results/lint_report.h"
 
 namespace assay::lint {
-
-using results::LintLevel;
 
 // What checks look at.
 struct Subject {
@@ -28,33 +24,22 @@ struct Subject {
   bool is_sound = true;  // as a graph: whatever else is wrong, it can be walked and run
 };
 
-// Takes findings. Knows the names of nodes, also of those without one.
-class Findings {
- public:
-  Findings(const ir::Model& model, results::LintReport& report);
-
-  void add(LintLevel level, std::string_view source, std::string_view code, std::string message);
-  void add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node, std::string message);
-  bool is_failing(ir::NodeId node) const { return failing_.contains(node); }
-  // The node ran.
-  void pass(ir::NodeId node) { passing_.insert(node); }
-  std::string name_of(ir::NodeId node) const;
-  // Sorts what passed and failed into the report.
-  void finish();
-
- private:
-  const ir::Model& model_;
-  results::LintReport& report_;
-  std::vector<std::string> names_;  // by node; made up where the model gives none
-  std::set<ir::NodeId> failing_;
-  std::set<ir::NodeId> passing_;
+// What a check looks at, and what it does with it. One walk over the model serves the looks of all checks.
+struct Look {
+  void (*at_value)(const Subject& subject, ir::ValueId value, Findings& findings) = nullptr;  // each live one, by id
+  // Each live one, bodies and functions included, by id.
+  void (*at_node)(const Subject& subject, ir::NodeId node, Findings& findings) = nullptr;
+  std::vector<std::string_view> ops = {};  // set: at_node is for nodes of these operators only
+  // Once, behind the walk, in the order of the checks.
+  void (*at_model)(const Subject& subject, Findings& findings) = nullptr;
 };
 
-// One kind of finding. Every src/lint/checks/<name>.cpp defines `Check check_<name>()`.
+// One kind of finding. Every src/lint/checks/<name>.cpp defines `Check check_<name>()`. What a look finds is reported
+// behind what the looks before it have found.
 struct Check {
   std::string_view summary;  // for the manual
   int order = 0;             // lower ones report first
-  void (*run)(const Subject& subject, Findings& findings) = nullptr;
+  std::vector<Look> looks;
 };
 
 std::span<const Registered<Check>> registered_checks();
@@ -66,8 +51,6 @@ inline constexpr std::string_view kGraph = "onnx_graphsurgeon";
 inline constexpr std::string_view kReference = "reference";
 inline constexpr std::string_view kAnalysis = "analysis";
 
-// Every live node of the model, bodies and functions included, in order of ids.
-std::vector<ir::NodeId> all_nodes(const ir::Model& model);
 // The constant that a node's operand always has; nullptr if there is none, or it is left out.
 const tensor::Tensor* constant_operand(const Subject& subject, const ir::Node& node, uint32_t operand);
 

@@ -1,37 +1,13 @@
 #include "lint/lint.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <iterator>
+#include <unordered_map>
 
 #include "lint/check.h"
 
 namespace assay::lint {
 namespace {
-
-// Names of nodes; a node without one is called by its place among the nodes of its graph.
-std::vector<std::string> node_names(const ir::Model& model) {
-  std::vector<std::string> names(model.node_slots());
-  std::set<std::string, std::less<>> taken;
-  std::map<size_t, int> numbers;  // by place: of the next node there whose name is taken
-  for (const ir::NodeId id : all_nodes(model)) {
-    names[id.index] = model[id].name;
-    if (!names[id.index].empty()) taken.insert(names[id.index]);
-  }
-  for (uint32_t g = 0; g < model.graph_slots(); ++g) {
-    size_t place = 0;
-    for (const ir::NodeId id : ir::nodes(model, ir::GraphId{g})) {
-      std::string& name = names[id.index];
-      if (name.empty()) {
-        name = fmt::format("polygraphy_unnamed_node_{}", place);
-        while (taken.contains(name)) name = fmt::format("polygraphy_unnamed_node_{}_{}", place, numbers[place]++);
-        taken.insert(name);
-      }
-      ++place;
-    }
-  }
-  return names;
-}
 
 bool is_about_operators(std::string_view code) {
   return code == "unknown_operator" || code == "unknown_domain" || code == "no_opset_import";
@@ -43,62 +19,100 @@ bool is_sound(const Diagnostics& load_findings) {
   });
 }
 
-}  // namespace
-
-Findings::Findings(const ir::Model& model, results::LintReport& report)
-    : model_(model), report_(report), names_(node_names(model)) {}
-
-void Findings::add(LintLevel level, std::string_view source, std::string_view code, std::string message) {
-  report_.entries.push_back({level, std::string(source), std::string(code), std::move(message), {}, {}});
+std::vector<Check> checks_in_order() {
+  std::vector<Check> checks;
+  for (const Registered<Check>& entry : registered_checks()) checks.push_back(entry.make());
+  std::ranges::stable_sort(checks, {}, &Check::order);
+  return checks;
 }
 
-void Findings::add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
-                   std::string message) {
-  if (level == LintLevel::exception) failing_.insert(node);
-  report_.entries.push_back({level, std::string(source), std::string(code), std::move(message), name_of(node),
-                             std::string(model_.text(model_[node].op))});
-}
-
-std::string Findings::name_of(ir::NodeId node) const { return names_[node.index]; }
-
-void Findings::finish() {
-  for (const ir::NodeId id : all_nodes(model_)) {
-    if (failing_.contains(id)) {
-      report_.failing.push_back(name_of(id));
-    } else if (passing_.contains(id)) {
-      report_.passing.push_back(name_of(id));
+// Goes over the model once for all looks, and keeps what each finds apart.
+class Walk {
+ public:
+  Walk(const Subject& subject, const std::vector<Check>& checks, Findings& findings)
+      : subject_(subject), model_(subject.model), findings_(findings) {
+    for (const Check& check : checks) {
+      for (const Look& look : check.looks) looks_.push_back({look, {}});
     }
   }
-}
 
-std::vector<ir::NodeId> all_nodes(const ir::Model& model) {
-  std::vector<ir::NodeId> nodes;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) {
-    const ir::Node& node = model[ir::NodeId{i}];
-    if (node.alive && !node.is_outputs) nodes.push_back(ir::NodeId{i});
+  void run() {
+    for (uint32_t i = 0; i < model_.value_slots(); ++i) {
+      if (model_[ir::ValueId{i}].alive) visit_value(ir::ValueId{i});
+    }
+    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
+      if (is_live(model_[ir::NodeId{i}])) visit_node(ir::NodeId{i});
+    }
+    for (OpenLook& open : looks_) {
+      if (open.look.at_model) open.look.at_model(subject_, into(open));
+    }
   }
-  return nodes;
-}
+
+  std::vector<results::LintEntry> take_entries() {
+    std::vector<results::LintEntry> entries;
+    for (OpenLook& open : looks_) std::ranges::move(open.entries, std::back_inserter(entries));
+    return entries;
+  }
+
+ private:
+  struct OpenLook {
+    Look look;
+    std::vector<results::LintEntry> entries;
+  };
+
+  Findings& into(OpenLook& open) {
+    findings_.set_target(open.entries);
+    return findings_;
+  }
+
+  void visit_value(ir::ValueId value) {
+    for (OpenLook& open : looks_) {
+      if (open.look.at_value) open.look.at_value(subject_, value, into(open));
+    }
+  }
+
+  void visit_node(ir::NodeId node) {
+    const auto [entry, is_new] = by_op_.try_emplace(model_[node].op);
+    if (is_new) entry->second = looks_at(model_.text(model_[node].op));
+    for (OpenLook* const open : entry->second) open->look.at_node(subject_, node, into(*open));
+  }
+
+  std::vector<OpenLook*> looks_at(std::string_view op) {
+    std::vector<OpenLook*> found;
+    for (OpenLook& open : looks_) {
+      const std::vector<std::string_view>& ops = open.look.ops;
+      const bool is_wanted = ops.empty() || std::ranges::find(ops, op) != ops.end();
+      if (open.look.at_node && is_wanted) found.push_back(&open);
+    }
+    return found;
+  }
+
+  const Subject& subject_;
+  const ir::Model& model_;
+  Findings& findings_;
+  std::vector<OpenLook> looks_;                                   // in the order of their findings
+  std::unordered_map<ir::Symbol, std::vector<OpenLook*>> by_op_;  // that want its nodes; made when one is met
+};
+
+}  // namespace
 
 const tensor::Tensor* constant_operand(const Subject& subject, const ir::Node& node, uint32_t operand) {
   if (operand >= node.operands.size() || !node.operands[operand].value.valid()) return nullptr;
   return subject.inference.constant(node.operands[operand].value);
 }
 
-results::LintReport lint_model(ir::Model& model, const Diagnostics& load_findings,
+results::LintReport lint_model(const ir::Model& model, const Diagnostics& load_findings,
                                const std::optional<std::vector<ops::InputDatum>>& inputs,
                                const ops::InterpreterOptions& limits) {
   results::LintReport report;
-  Findings findings(model, report);
+  Findings findings(model);
   ops::Inference inference(model);
   inference.run();
-  const ops::Resolver callees(model);
-  const Subject subject{model, load_findings, inference, callees, inputs, limits, is_sound(load_findings)};
-  std::vector<Check> checks;
-  for (const Registered<Check>& entry : registered_checks()) checks.push_back(entry.make());
-  std::ranges::stable_sort(checks, {}, &Check::order);
-  for (const Check& check : checks) check.run(subject, findings);
-  findings.finish();
+  const Subject subject{model, load_findings, inference, inference.callees(), inputs, limits, is_sound(load_findings)};
+  Walk walk(subject, checks_in_order(), findings);
+  walk.run();
+  report.entries = walk.take_entries();
+  findings.finish(report);
   return report;
 }
 

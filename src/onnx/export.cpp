@@ -87,7 +87,7 @@ void ModelExporter::graph(Rope& rope, const Field* source) {
   is_clean ? content.borrow(source->payload) : content.append(graphs_.graph(model_.main_graph()));
   for (const ir::ValueId id : additions_.outputs) {
     const ir::Value& value = model_[id];
-    content.message_field(field::graph::output, tensors_.value_info(model_.text(value.name), value.type));
+    tensors_.value_info(content, field::graph::output, model_.text(value.name), value.type);
   }
   rope.message_field(field::model::graph, std::move(content));
 }

@@ -69,7 +69,7 @@ ir::Model import_document(const Document& document, const ImportOptions& options
   for (Field field; functions.next(field);) {
     if (field.number == field::model::functions) graphs.import_function(as_message(root, field, "functions"));
   }
-  ir::verify(model, findings);
+  edit.renumber(ir::verify(model, findings));
   return model;
 }
 

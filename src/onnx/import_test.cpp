@@ -286,5 +286,19 @@ TEST(Import, nothing_is_quadratic) {
   EXPECT_NEAR(memory(200'000), 10 * memory(20'000), 1000);
 }
 
+// Ids in the order that the nodes could stand in; where they stand is as in the file, byte for byte.
+TEST(Import, ids_of_nodes_that_are_out_of_order) {
+  const std::string bytes =
+      model(graph({node("Op", {"B"}, {"C"}), node("Op", {"X"}, {"A"}), node("Op", {"A"}, {"B"})})).bytes();
+  const ir::Model loaded = import_bytes(bytes);
+  const ir::NodeId c = node_at(loaded, 0), a = node_at(loaded, 1), b = node_at(loaded, 2);
+  EXPECT_EQ(loaded.text(loaded[loaded[c].results[0]].name), "C");
+  EXPECT_LT(a, b);
+  EXPECT_LT(b, c);
+  EXPECT_LT(loaded[a].results[0], loaded[b].results[0]);
+  EXPECT_EQ(loaded[c].operands[0].value, loaded[b].results[0]);
+  EXPECT_EQ(saved(loaded), bytes);
+}
+
 }  // namespace
 }  // namespace assay::onnx

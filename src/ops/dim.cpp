@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/model.h"
 
 namespace assay::ops {
 namespace {
@@ -150,6 +151,40 @@ std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims) {
   return result;
 }
 
+ir::DimId to_model(const Dim& dim, ir::Model& model) {
+  if (dim.is_unknown()) return ir::kUnknownDim;
+  if (dim.is_number()) return model.dims().constant(dim.number_);
+  const DimSpace& space = *dim.space_;
+  const ir::AffineDim& expression = space.table_.expression(dim.id_);
+  ir::DimId sum = model.dims().constant(expression.constant);
+  for (const auto& [name, coefficient] : expression.terms) {
+    const ir::DimId symbol = model.dims().symbol(model.symbols().intern(space.symbols_.text(name)));
+    sum = model.dims().add(sum, model.dims().scale(symbol, coefficient));
+  }
+  return sum;
+}
+
+DimSpace::DimSpace(const ir::Model& model) : model_(&model) {
+  std::set<ir::Symbol> names;
+  for (uint32_t i = 0; i < model.dims().size(); ++i) {
+    for (const auto& [name, coefficient] : model.dims().expression(ir::DimId{i}).terms) names.insert(name);
+  }
+  for (const ir::Symbol name : names) symbols_.intern(model.text(name));
+}
+
+Dim DimSpace::from_model(ir::DimId id) {
+  if (!id.valid()) return {};
+  if (const std::optional<int64_t> number = model_->dims().as_constant(id)) return *number;
+  if (id.index >= of_model_.size()) of_model_.resize(model_->dims().size());
+  ir::DimId& known = of_model_[id.index];
+  if (known.valid()) return from(known);
+  const ir::AffineDim& expression = model_->dims().expression(id);
+  Dim sum = expression.constant;
+  for (const auto& [name, coefficient] : expression.terms) sum = sum + symbol(model_->text(name)) * coefficient;
+  known = id == ir::kUnknownDim ? id : to_id(sum);
+  return from(known);
+}
+
 Dim DimSpace::from(ir::DimId id) {
   if (id == ir::kUnknownDim || !id.valid()) return {};
   if (const std::optional<int64_t> number = table_.as_constant(id)) return *number;
@@ -170,7 +205,7 @@ Dim DimSpace::symbol(std::string_view name) { return from(table_.symbol(symbols_
 Dim DimSpace::fresh() {
   std::string name;
   do name = fmt::format("unk__{}", fresh_count_++);
-  while (symbols_.find(name).valid());
+  while (symbols_.find(name).valid() || (model_ && model_->symbols().find(name).valid()));
   fresh_.insert(symbols_.intern(name));
   return symbol(name);
 }

@@ -10,6 +10,10 @@
 
 #include "ir/dims.h"
 
+namespace assay::ir {
+class Model;
+}
+
 namespace assay::ops {
 
 class DimSpace;
@@ -40,6 +44,8 @@ class Dim {
   friend Dim max(const Dim& a, const Dim& b);
   // The product of all of `dims` divided by that of `divisors`, where that is known to divide; else unknown.
   friend Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors);
+  // The same dim in the tables of a model.
+  friend ir::DimId to_model(const Dim& dim, ir::Model& model);
 
  private:
   friend class DimSpace;
@@ -59,15 +65,18 @@ std::string text(std::span<const Dim> dims);  // `[2, batch, ?]`
 std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims);
 inline Dims dims_of(std::span<const int64_t> numbers) { return Dims(numbers.begin(), numbers.end()); }
 
-// Where the expressions of one inference live: the tables of a model.
+// Where the expressions of one inference live, apart from the tables of the model that it looks at.
 class DimSpace {
  public:
-  DimSpace(ir::DimTable& table, ir::SymbolTable& symbols) : table_(table), symbols_(symbols) {}
+  DimSpace() = default;
+  // With the symbols of the model's dims, in their order; fresh symbols take no name that the model has.
+  explicit DimSpace(const ir::Model& model);
   DimSpace(const DimSpace&) = delete;
   DimSpace& operator=(const DimSpace&) = delete;
 
-  Dim from(ir::DimId id);
-  ir::DimId to_id(const Dim& dim);
+  Dim from(ir::DimId id);           // an id of this space, as to_id() gives it
+  ir::DimId to_id(const Dim& dim);  // equal dims have equal ids
+  Dim from_model(ir::DimId id);
   Dim symbol(std::string_view name);
   // A symbol that stands for a size which only running the model tells: `unk__0`, `unk__1`, ...
   Dim fresh();
@@ -82,6 +91,7 @@ class DimSpace {
   friend Dim min(const Dim& a, const Dim& b);
   friend Dim max(const Dim& a, const Dim& b);
   friend Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors);
+  friend ir::DimId to_model(const Dim& dim, ir::Model& model);
 
   // number * product of symbols, the symbols sorted.
   struct Monomial {
@@ -89,14 +99,15 @@ class DimSpace {
     std::vector<ir::Symbol> factors;
   };
 
-  Dim make(ir::DimId id) { return from(id); }
   Dim extreme(const char* name, const Dim& a, const Dim& b);
   std::optional<Monomial> monomial(std::span<const Dim> dims);
   Dim from(const Monomial& monomial);
   std::string text(ir::DimId id) const { return table_.text(id, symbols_); }
 
-  ir::DimTable& table_;
-  ir::SymbolTable& symbols_;
+  const ir::Model* model_ = nullptr;
+  ir::DimTable table_;
+  ir::SymbolTable symbols_;
+  std::vector<ir::DimId> of_model_;                         // by the model's id: the same dim here, if it was asked for
   std::map<ir::Symbol, std::vector<ir::Symbol>> products_;  // symbol named `a*b` -> its factors
   std::map<ir::Symbol, ir::DimId> sums_;                    // symbol named `(a + 1)` -> the sum
   std::set<ir::Symbol> fresh_;

@@ -7,9 +7,7 @@ namespace {
 
 class DimTest : public testing::Test {
  protected:
-  ir::DimTable table_;
-  ir::SymbolTable symbols_;
-  DimSpace space_{table_, symbols_};
+  DimSpace space_;
   Dim b_ = space_.symbol("b");
   Dim s_ = space_.symbol("s");
 };

@@ -138,9 +138,7 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   std::vector<Knowledge> found(node.ir_node().results.size());
   bind_output_types(node, known, found);
 
-  ir::DimTable dims;
-  ir::SymbolTable symbols;
-  DimSpace space(dims, symbols);
+  DimSpace space;
   NoBodies bodies(node.model());
   Infer infer(node, space, known, found, &bodies);
   if (op.infer) op.infer(infer);

@@ -40,6 +40,12 @@ bool agree(const Type& a, const Type& b) {
   return true;
 }
 
+// Whether both are tensors of one type with the same numbers as dims, so that neither says more.
+bool are_equal_numbers(const Type& a, const Type& b) {
+  if (!a.is_tensor() || !b.is_tensor() || a.dtype != b.dtype || !a.dims || !b.dims) return false;
+  return std::ranges::equal(*a.dims, *b.dims, [](const Dim& x, const Dim& y) { return x.is_number() && x.equals(y); });
+}
+
 // What both say together; where they differ, `inferred` holds: a number that the model declares, where the inputs'
 // names of dims say more, may be left from before the inputs were made dynamic.
 Type refined(const Type& inferred, const Type& declared, const DimSpace& space) {
@@ -68,9 +74,10 @@ Type refined(const Type& inferred, const Type& declared, const DimSpace& space) 
 
 }  // namespace
 
-Inference::Inference(ir::Model& model)
+Inference::Inference(const ir::Model& model, InputTypes given)
     : model_(model),
-      space_(model.dims(), model.symbols()),
+      given_(std::move(given)),
+      space_(model),
       callees_(model),
       types_(model.value_slots()),
       steps_left_(most_steps(model)),
@@ -82,7 +89,8 @@ void Inference::run() {
   const ir::GraphId graph = model_.main_graph();
   for (const ir::ValueId input : model_[graph].inputs) {
     Type& type = types_[input.index];
-    type = declared_type(model_[input].type);
+    const auto given = given_.find(input);
+    type = given == given_.end() ? declared_type(model_[input].type) : given->second;
     if (!type.dims) continue;
     for (Dim& dim : *type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
     for (const Dim& dim : *type.dims) input_dims_.insert(space_.to_id(dim));
@@ -113,19 +121,6 @@ const Elements* Inference::elements(ir::ValueId value) const {
 Dim Inference::macs(ir::NodeId node) const {
   const auto found = macs_.find(node);
   return found == macs_.end() ? Dim(0) : found->second;
-}
-
-void Inference::write(ir::Edit& edit) {
-  for (uint32_t i = 0; i < types_.size(); ++i) write(edit, ir::ValueId{i});
-}
-
-void Inference::write(ir::Edit& edit, ir::ValueId id) {
-  const ir::Value& value = model_[id];
-  const Type& found = types_[id.index];
-  const bool is_interface = value.kind == ir::ValueKind::input && value.graph == model_.main_graph();
-  if (!value.alive || !found.known || value.kind == ir::ValueKind::initializer || is_interface) return;
-  const ir::TypeId type = to_ir(found);
-  if (type.valid() && type != value.type) edit.set_type(id, type);
 }
 
 std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> inputs) {
@@ -314,7 +309,8 @@ void Inference::take(ir::NodeId node, ir::ValueId value, Knowledge found) {
 
 void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {
   if (!model_[value].type.valid()) return;
-  const Type declared = declared_type(model_[value].type);
+  const Type& declared = declared_type(model_[value].type);
+  if (are_equal_numbers(type, declared)) return;
   if (!agree(type, declared)) {
     report(node, agree(bare(type), bare(declared)) ? "declared_shape" : "declared_type",
            fmt::format("`{}` is declared as {}, inferred is {}", printable(model_.text(model_[value].name)),
@@ -329,40 +325,27 @@ void Inference::note_data_dims(const Type& inferred, const Dims& dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool is_open = !inferred.dims || inferred.dims->size() != dims.size() || (*inferred.dims)[i].is_unknown();
     const bool is_named = !dims[i].is_unknown() && !dims[i].is_number();
+    if (!is_open || !is_named) continue;
     const ir::DimId id = space_.to_id(dims[i]);
-    if (is_open && is_named && !input_dims_.contains(id)) data_dims_.insert(id);
+    if (!input_dims_.contains(id)) data_dims_.insert(id);
   }
 }
 
-Type Inference::declared_type(ir::TypeId id) {
-  if (!id.valid()) return {};
+const Type& Inference::declared_type(ir::TypeId id) {
+  if (!id.valid()) return no_type_;
+  const auto [entry, is_new] = declared_.try_emplace(id);
+  Type& result = entry->second;
+  if (!is_new) return result;
   const ir::Type& type = model_[id];
-  Type result;
   result.known = true;
   result.kind = type.kind;
   result.dtype = type.dtype;
   if (type.ranked) {
     result.dims.emplace();
-    for (const ir::DimId dim : type.dims) result.dims->push_back(space_.from(dim));
+    for (const ir::DimId dim : type.dims) result.dims->push_back(space_.from_model(dim));
   }
   if (type.element.valid()) result.element = std::make_shared<const Type>(declared_type(type.element));
   return result;
-}
-
-ir::TypeId Inference::to_ir(const Type& type) {
-  if (!type.known || type.kind == ir::TypeKind::opaque) return {};
-  ir::Type result;
-  result.kind = type.kind;
-  result.dtype = type.dtype;
-  result.ranked = type.dims.has_value();
-  if (type.dims) {
-    for (const Dim& dim : *type.dims) result.dims.push_back(space_.to_id(dim));
-  }
-  if (type.element) {
-    result.element = to_ir(*type.element);
-    if (!result.element.valid()) return {};
-  }
-  return model_.types().intern(std::move(result));
 }
 
 void Inference::report(ir::NodeId node, std::string_view code, std::string message) {

@@ -4,9 +4,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "ir/edit.h"
+#include "base/large_memory.h"
 #include "ir/model.h"
 #include "ops/evaluate.h"
 #include "ops/infer.h"
@@ -22,13 +23,15 @@ struct InferenceFinding {
   std::string message;
 };
 
+// Types of the model's inputs that hold in the place of the declared ones.
+using InputTypes = std::map<ir::ValueId, Type>;
+
 // Types of all values of a model, found from its inputs and constants. Values that shapes are computed from are
 // followed too, as numbers or as expressions in the names of dims; sizes that only data decides become symbols of their
-// own.
+// own. The model is only read; what is found lives here, and write_types() puts it into the model.
 class Inference final : private BodyInference, private Runner, private Budget {
  public:
-  // Uses the model's tables of dims, symbols and types; the model is not edited otherwise.
-  explicit Inference(ir::Model& model);
+  explicit Inference(const ir::Model& model, InputTypes given = {});
   ~Inference() override;
 
   // Broken rules become findings, each once; where what is inferred contradicts what the model declares, that is a
@@ -37,8 +40,9 @@ class Inference final : private BodyInference, private Runner, private Budget {
   void run();
   const std::vector<InferenceFinding>& findings() const { return findings_; }
 
-  // What a node leaves out has no type.
-  const Type& type(ir::ValueId value) const { return value ? types_[value.index] : no_type_; }
+  const Resolver& callees() const { return callees_; }
+  // What a node leaves out has no type. Of a value in a function it is the type in the last call.
+  const Type& type(ir::ValueId value) const { return value.index < types_.size() ? types_[value.index] : no_type_; }
   const Tensor* constant(ir::ValueId value) const;
   // Elements of a small integer tensor, of which at least one is known; nullptr for others.
   const Elements* elements(ir::ValueId value) const;
@@ -46,10 +50,6 @@ class Inference final : private BodyInference, private Runner, private Budget {
   Dim macs(ir::NodeId node) const;
   // Whether a dim depends on what only data decides, or on a dim that the model leaves unnamed.
   bool is_data_size(const Dim& dim) const;
-  // Writes what was found into the model, as types of its values; those of its inputs stay as they are.
-  void write(ir::Edit& edit);
-  // The same of one value.
-  void write(ir::Edit& edit, ir::ValueId value);
 
  private:
   std::vector<Type> infer(ir::GraphId body, std::span<const Type> inputs) override;
@@ -70,15 +70,16 @@ class Inference final : private BodyInference, private Runner, private Budget {
   void take(ir::NodeId node, ir::ValueId value, Knowledge found);
   void merge_declared(ir::NodeId node, ir::ValueId value, Type& type);
   void note_data_dims(const Type& inferred, const Dims& dims);
-  Type declared_type(ir::TypeId id);
-  ir::TypeId to_ir(const Type& type);
+  const Type& declared_type(ir::TypeId id);
   void report(ir::NodeId node, std::string_view code, std::string message);
 
-  ir::Model& model_;
+  const ir::Model& model_;
+  const InputTypes given_;
   mutable DimSpace space_;  // knows dims by number as they are asked for
   Resolver callees_;
-  std::vector<Type> types_;  // by value
+  LargeVector<Type> types_;  // by value
   const Type no_type_;
+  std::unordered_map<ir::TypeId, Type> declared_;
   std::set<ir::DimId> input_dims_;                               // of the model's inputs
   std::set<ir::DimId> data_dims_;                                // that the model names and only data decides
   std::map<ir::ValueId, std::shared_ptr<const Tensor>> folded_;  // constants that nodes compute

@@ -1,5 +1,7 @@
 #include "ops/inference.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "support/parsed_model.h"
@@ -94,6 +96,26 @@ TEST(InferenceTest, GoesThroughFunctions) {
       g (float[n,2] X) => (float[] Y) { Y = local.twice<axis=1>(X) }
       <domain: "local", opset_import: ["" : 21]> twice<axis>(a) => (b) { b = Concat<axis: int = @axis>(a, a) })"),
             "float32[n, 4]");
+}
+
+TEST(InferenceTest, TheModelIsOnlyRead) {
+  const ir::Model model =
+      parsed("g (float[h,3] X) => (float[] Y) { a = NonZero(X) Y = AveragePool<kernel_shape=[2]>(X) }");
+  const std::array sizes = {model.symbols().size(), model.dims().size(), model.types().size()};
+  Inference(model).run();
+  EXPECT_EQ((std::array{model.symbols().size(), model.dims().size(), model.types().size()}), sizes);
+}
+
+TEST(InferenceTest, GivenTypesHoldInThePlaceOfDeclaredOnes) {
+  const ir::Model model = parsed("g (float[n,2] X) => (float[n,4] Y) { Y = Concat<axis=1>(X, X) }");
+  Inference inference(model, {{value_named(model, "X"), Type::tensor(DType::float32, Dims{5, 2})}});
+  inference.run();
+  EXPECT_EQ(inference.type(value_named(model, "Y")).text(), "float32[5, 4]");
+}
+
+TEST(InferenceTest, FreshSymbolsTakeNoNameOfTheModel) {
+  EXPECT_EQ(inferred("g (float[2] unk__0, float[unk__1] unk__2) => (int64[] Y) { Y = NonZero(unk__0) }"),
+            "int64[1, unk__3]");
 }
 
 TEST(InferenceTest, FindingsAreIndependent) {

@@ -28,20 +28,21 @@ void Resolver::refresh() {
 
 // Those of the main graph, or of the function that the node stands in.
 const std::vector<ir::OpsetImport>& Resolver::imports_of(ir::NodeId node) const {
-  ir::GraphId root = model_[node].graph;
-  while (model_[root].parent.valid()) root = model_.enclosing(root);
-  const auto function = of_body_.find(root);
+  const auto function = of_body_.find(model_.root(model_[node].graph));
   return function == of_body_.end() ? model_.header().opset_imports : function->second->opset_imports;
 }
 
 void Resolver::resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports) {
+  std::map<std::tuple<ir::Symbol, ir::Symbol, ir::Symbol>, Callee> known;  // a model has few operators
   std::vector<ir::GraphId> pending{graph};
   while (!pending.empty()) {
     const ir::GraphId current = pending.back();
     pending.pop_back();
     for (const ir::NodeId id : ir::nodes(model_, current)) {
       const ir::Node& node = model_[id];
-      callees_[id.index] = resolve(node, imports);
+      const auto [callee, is_new] = known.try_emplace({node.domain, node.op, node.overload});
+      if (is_new) callee->second = resolve(node, imports);
+      callees_[id.index] = callee->second;
       const std::vector<ir::GraphId> bodies = model_.bodies(node);
       pending.insert(pending.end(), bodies.begin(), bodies.end());
     }

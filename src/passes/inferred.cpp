@@ -4,9 +4,7 @@ namespace assay::passes {
 
 bool Inferred::is_in_function(ir::ValueId value) const {
   const ir::Model& model = run_.model();
-  ir::GraphId root = model[value].graph;
-  while (model[root].parent.valid()) root = model.enclosing(root);
-  return root != model.main_graph();
+  return model.root(model[value].graph) != model.main_graph();
 }
 
 void Inferred::note_replacements() {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/edit.h"
-#include "ops/inference.h"
+#include "ops/write_types.h"
 
 namespace assay::surgery {
 namespace {
@@ -85,8 +85,8 @@ class Downstream {
   std::vector<ValueId> pending_;
 };
 
-bool is_complete(ir::Model& model, ValueId value) {
-  const ir::TypeId id = known_type(model, value);
+bool is_complete(const ir::Model& model, ValueId value) {
+  const ir::TypeId id = model[value].type;
   if (!id) return false;
   const ir::Type& type = model[id];
   return type.kind != ir::TypeKind::tensor || (type.ranked && type.dtype != tensor::DType::undefined);
@@ -132,7 +132,7 @@ void complete_outputs(ir::Model& model) {
     if (!model[use.value].type && model[use.value].constant) edit.set_type(use.value, known_type(model, use.value));
     if (is_complete(model, use.value)) continue;
     if (!inference) inference.emplace(model).run();
-    inference->write(edit, use.value);
+    ops::write_type(*inference, model, use.value);
   }
 }
 
@@ -148,7 +148,7 @@ std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<Va
   }
   ops::Inference inference(model);
   inference.run();
-  inference.write(edit);
+  ops::write_types(inference, model);
   for (const auto& [value, type] : said) edit.set_type(value, type);  // open dims stay unnamed
   return inference.findings();
 }

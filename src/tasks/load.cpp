@@ -9,10 +9,10 @@
 #include "base/paths.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
-#include "ir/edit.h"
 #include "ir/verify.h"
 #include "onnx/known_operators.h"
 #include "onnx/load.h"
+#include "ops/write_types.h"
 
 namespace assay::tasks {
 namespace fs = std::filesystem;
@@ -95,19 +95,18 @@ void tell_findings(const Diagnostics& findings, Observer& observer) {
   }
 }
 
-void note_contradictions(const ops::Inference& inference, LoadedModel& loaded) {
-  for (const ops::InferenceFinding& finding : inference.findings()) {
+std::unique_ptr<ops::Inference> infer_types(LoadedModel& loaded) {
+  auto inference = std::make_unique<ops::Inference>(loaded.model);
+  inference->run();
+  for (const ops::InferenceFinding& finding : inference->findings()) {
     const std::string node = ir::describe(loaded.model, finding.node);
     loaded.findings.warn("inference", node, fmt::format("{}: {}", node, finding.message));
   }
+  return inference;
 }
 
-void infer_shapes(LoadedModel& loaded) {
-  ops::Inference inference(loaded.model);
-  inference.run();
-  note_contradictions(inference, loaded);
-  ir::Edit edit(loaded.model);
-  inference.write(edit);
-}
+void write_types(const ops::Inference& inference, LoadedModel& loaded) { ops::write_types(inference, loaded.model); }
+
+void infer_shapes(LoadedModel& loaded) { write_types(*infer_types(loaded), loaded); }
 
 }  // namespace assay::tasks

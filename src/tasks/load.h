@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "base/diagnostics.h"
@@ -34,9 +35,10 @@ void require_runnable(const LoadedModel& loaded);
 // Tells the observer the findings, each message once.
 void tell_findings(const Diagnostics& findings, Observer& observer);
 
-// What contradicts the model becomes findings.
-void note_contradictions(const ops::Inference& inference, LoadedModel& loaded);
-// Infers the types of all values and writes them into the model.
+// Infers the types of all values, which must not outlive the model. What contradicts the model becomes findings.
+std::unique_ptr<ops::Inference> infer_types(LoadedModel& loaded);
+void write_types(const ops::Inference& inference, LoadedModel& loaded);
+// Both.
 void infer_shapes(LoadedModel& loaded);
 
 // Why models and options are refused that only the built-in engine or TensorFlow could run.

@@ -12,7 +12,7 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "onnx/text.h"
-#include "ops/inference.h"
+#include "ops/write_types.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/insert_qdq.h"
 #include "passes/quantize/shadow_layers.h"
@@ -53,8 +53,7 @@ ir::Model load(Bytes bytes, Diagnostics& findings) {
 void infer(ir::Model& model) {
   ops::Inference inference(model);
   inference.run();
-  ir::Edit edit(model);
-  inference.write(edit);
+  ops::write_types(inference, model);
 }
 
 void sort(ir::Model& model) {

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
-#include "ops/inference.h"
 #include "ops/interpreter.h"
+#include "ops/write_types.h"
 #include "support/parsed_model.h"
 #include "surgery/shard/tensor_parallel.h"
 #include "tensor/elements.h"
@@ -103,7 +103,7 @@ inline RankModel rank_model(const std::string& text, int64_t ranks, int64_t rank
   ir::Edit edit(made.model);
   ops::Inference inference(made.model);
   inference.run();
-  inference.write(edit);
+  ops::write_types(inference, made.model);
   made.sharding = surgery::shard_tensors(made.model, hints);
   surgery::set_rank(made.model, made.sharding, rank);
   ir::check_structure(made.model);

@@ -9,7 +9,7 @@ namespace assay::testing_support {
 
 // What verification finds, and where inference does not agree with the types that the model declares, line by line;
 // empty: nothing. The model's lists must be sound.
-inline std::string faults_of(ir::Model& model) {
+inline std::string faults_of(const ir::Model& model) {
   ir::check_structure(model);
   Diagnostics findings;
   ir::verify(model, findings);

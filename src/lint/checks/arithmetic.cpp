@@ -51,20 +51,25 @@ void apply(const Subject& subject, const Rule& rule, ir::NodeId id, Findings& fi
                   first, count, values.size()));
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  for (const ir::NodeId id : all_nodes(subject.model)) {
-    if (subject.model[id].domain != ir::kEmpty && subject.model.text(subject.model[id].domain) != "ai.onnx") continue;
-    for (const Rule& rule : kRules) {
-      if (rule.op == subject.model.text(subject.model[id].op)) apply(subject, rule, id, findings);
-    }
+void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+  if (subject.model[id].domain != ir::kEmpty && subject.model.text(subject.model[id].domain) != "ai.onnx") return;
+  for (const Rule& rule : kRules) {
+    if (rule.op == subject.model.text(subject.model[id].op)) apply(subject, rule, id, findings);
   }
+}
+
+std::vector<std::string_view> ops_of_rules() {
+  std::vector<std::string_view> ops;
+  for (const Rule& rule : kRules) ops.push_back(rule.op);
+  return ops;
 }
 
 }  // namespace
 
 Check check_arithmetic() {
   return {"division by a constant zero, logarithms and roots of constants that have none, scales that are not positive",
-          55, report_all};
+          55,
+          {{.at_node = report, .ops = ops_of_rules()}}};
 }
 
 }  // namespace assay::lint

@@ -42,17 +42,17 @@ void check_where(const Subject& subject, ir::NodeId id, Findings& findings) {
                            values.front() ? 2 : 1));
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  for (const ir::NodeId id : all_nodes(subject.model)) {
-    const std::string_view op = subject.model.text(subject.model[id].op);
-    if (op == "If") check_if(subject, id, findings);
-    if (op == "Loop") check_loop(subject, id, findings);
-    if (op == "Where") check_where(subject, id, findings);
-  }
+void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+  const std::string_view op = subject.model.text(subject.model[id].op);
+  if (op == "If") check_if(subject, id, findings);
+  if (op == "Loop") check_loop(subject, id, findings);
+  if (op == "Where") check_where(subject, id, findings);
 }
 
 }  // namespace
 
-Check check_dead_branches() { return {"branches and loop bodies that never run", 65, report_all}; }
+Check check_dead_branches() {
+  return {"branches and loop bodies that never run", 65, {{.at_node = report, .ops = {"If", "Loop", "Where"}}}};
+}
 
 }  // namespace assay::lint

@@ -12,13 +12,12 @@ bool stays(std::string_view op) {
 
 class ConstantNodes {
  public:
-  explicit ConstantNodes(const Subject& subject) : subject_(subject), model_(subject.model) {
-    for (const ir::NodeId id : ir::nodes(model_, model_.main_graph())) {
-      if (is_constant(id)) constant_.insert(id);
-    }
+  explicit ConstantNodes(const Subject& subject)
+      : subject_(subject), model_(subject.model), constant_(model_.node_slots()) {
+    for (const ir::NodeId id : ir::nodes(model_, model_.main_graph())) constant_[id.index] = is_constant(id);
   }
 
-  bool contains(ir::NodeId node) const { return constant_.contains(node); }
+  bool contains(ir::NodeId node) const { return constant_[node.index]; }
 
  private:
   // Deterministic, and all that it reads is constant.
@@ -30,14 +29,14 @@ class ConstantNodes {
       if (!use.value.valid()) continue;
       const ir::Value& value = model_[use.value];
       const bool is_initializer = value.kind == ir::ValueKind::initializer;
-      if (!is_initializer && !(value.producer.valid() && constant_.contains(value.producer))) return false;
+      if (!is_initializer && !(value.producer.valid() && contains(value.producer))) return false;
     }
     return true;
   }
 
   const Subject& subject_;
   const ir::Model& model_;
-  std::set<ir::NodeId> constant_;
+  std::vector<bool> constant_;  // by node
 };
 
 // A region of constant nodes is reported where it ends: at nodes whose results go to what is not constant.
@@ -63,6 +62,6 @@ void report_all(const Subject& subject, Findings& findings) {
 
 }  // namespace
 
-Check check_folding() { return {"constant subgraphs that are left unfolded", 60, report_all}; }
+Check check_folding() { return {"constant subgraphs that are left unfolded", 60, {{.at_model = report_all}}}; }
 
 }  // namespace assay::lint

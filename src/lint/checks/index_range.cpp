@@ -20,20 +20,18 @@ constexpr IndexOperand kIndexOperands[] = {
     {"Gather", 1}, {"GatherElements", 1}, {"GatherND", 1}, {"ScatterElements", 1}, {"ScatterND", 1}, {"Reshape", 1},
     {"Expand", 1}, {"Tile", 1},           {"Pad", 1},      {"ConstantOfShape", 0}};
 
-void report_sizes(const Subject& subject, Findings& findings) {
+void report_sizes(const Subject& subject, ir::NodeId id, Findings& findings) {
   const ir::Model& model = subject.model;
-  for (const ir::NodeId id : all_nodes(model)) {
-    for (const ir::ValueId result : model[id].results) {
-      if (!result.valid()) continue;
-      const ops::Type& type = subject.inference.type(result);
-      if (!type.is_tensor() || !type.dims) continue;
-      const std::optional<std::vector<int64_t>> shape = ops::numbers(*type.dims);
-      const std::optional<uint64_t> count = shape ? tensor::element_count(*shape) : std::nullopt;
-      if (!shape || (count && *count <= static_cast<uint64_t>(kGreatestInt32))) continue;
-      findings.add(LintLevel::warning, kAnalysis, "int32_size", id,
-                   fmt::format("`{}` has shape {}: more elements than 32-bit indices reach",
-                               printable(model.text(model[result].name)), ops::text(*type.dims)));
-    }
+  for (const ir::ValueId result : model[id].results) {
+    if (!result.valid()) continue;
+    const ops::Type& type = subject.inference.type(result);
+    if (!type.is_tensor() || !type.dims) continue;
+    const std::optional<std::vector<int64_t>> shape = ops::numbers(*type.dims);
+    const std::optional<uint64_t> count = shape ? tensor::element_count(*shape) : std::nullopt;
+    if (!shape || (count && *count <= static_cast<uint64_t>(kGreatestInt32))) continue;
+    findings.add(LintLevel::warning, kAnalysis, "int32_size", id,
+                 fmt::format("`{}` has shape {}: more elements than 32-bit indices reach",
+                             printable(model.text(model[result].name)), ops::text(*type.dims)));
   }
 }
 
@@ -48,17 +46,24 @@ void report_indices(const Subject& subject, ir::NodeId id, uint32_t operand, Fin
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  report_sizes(subject, findings);
-  for (const ir::NodeId id : all_nodes(subject.model)) {
-    for (const IndexOperand& index : kIndexOperands) {
-      if (index.op == subject.model.text(subject.model[id].op)) report_indices(subject, id, index.operand, findings);
-    }
+void report_indices(const Subject& subject, ir::NodeId id, Findings& findings) {
+  for (const IndexOperand& index : kIndexOperands) {
+    if (index.op == subject.model.text(subject.model[id].op)) report_indices(subject, id, index.operand, findings);
   }
+}
+
+std::vector<std::string_view> ops_with_indices() {
+  std::vector<std::string_view> ops;
+  for (const IndexOperand& index : kIndexOperands) ops.push_back(index.op);
+  return ops;
 }
 
 }  // namespace
 
-Check check_index_range() { return {"tensors and indices beyond 32 bits", 70, report_all}; }
+Check check_index_range() {
+  return {"tensors and indices beyond 32 bits",
+          70,
+          {{.at_node = report_sizes}, {.at_node = report_indices, .ops = ops_with_indices()}}};
+}
 
 }  // namespace assay::lint

@@ -40,6 +40,8 @@ void report_all(const Subject& subject, Findings& findings) {
 
 }  // namespace
 
-Check check_interface() { return {"inputs and outputs of the model without type or shape", 6, report_all}; }
+Check check_interface() {
+  return {"inputs and outputs of the model without type or shape", 6, {{.at_model = report_all}}};
+}
 
 }  // namespace assay::lint

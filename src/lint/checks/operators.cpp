@@ -58,22 +58,20 @@ void report_deprecated(const Subject& subject, ir::NodeId id, Findings& findings
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  for (const ir::NodeId id : all_nodes(subject.model)) {
-    const ops::Callee& callee = subject.callees[id];
-    if (callee.function || subject.model[id].op == ir::kEmpty) continue;
-    if (callee.schema) {
-      report_deprecated(subject, id, findings);
-    } else {
-      report_unknown(subject, id, findings);
-    }
+void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+  const ops::Callee& callee = subject.callees[id];
+  if (callee.function || subject.model[id].op == ir::kEmpty) return;
+  if (callee.schema) {
+    report_deprecated(subject, id, findings);
+  } else {
+    report_unknown(subject, id, findings);
   }
 }
 
 }  // namespace
 
 Check check_operators() {
-  return {"operators that the opset does not have or deprecates, custom operators", 10, report_all};
+  return {"operators that the opset does not have or deprecates, custom operators", 10, {{.at_node = report}}};
 }
 
 }  // namespace assay::lint

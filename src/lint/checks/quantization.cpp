@@ -63,17 +63,17 @@ void check_dequantize(const Subject& subject, ir::NodeId id, Findings& findings)
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  for (const ir::NodeId id : all_nodes(subject.model)) {
-    if (op_of(subject, id) == "QuantizeLinear") check_quantize(subject, id, findings);
-    if (op_of(subject, id) == "DequantizeLinear") check_dequantize(subject, id, findings);
-  }
+void report_node(const Subject& subject, ir::NodeId id, Findings& findings) {
+  if (op_of(subject, id) == "QuantizeLinear") check_quantize(subject, id, findings);
+  if (op_of(subject, id) == "DequantizeLinear") check_dequantize(subject, id, findings);
 }
 
 }  // namespace
 
 Check check_quantization() {
-  return {"QuantizeLinear and DequantizeLinear that cannot be fused with their neighbours", 80, report_all};
+  return {"QuantizeLinear and DequantizeLinear that cannot be fused with their neighbours",
+          80,
+          {{.at_node = report_node, .ops = {"QuantizeLinear", "DequantizeLinear"}}}};
 }
 
 }  // namespace assay::lint

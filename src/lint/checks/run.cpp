@@ -31,6 +31,8 @@ void report_all(const Subject& subject, Findings& findings) {
 
 }  // namespace
 
-Check check_run() { return {"failures that only data shows: the model is run on the reference", 30, report_all}; }
+Check check_run() {
+  return {"failures that only data shows: the model is run on the reference", 30, {{.at_model = report_all}}};
+}
 
 }  // namespace assay::lint

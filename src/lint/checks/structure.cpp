@@ -1,5 +1,5 @@
-#include <map>
-#include <set>
+#include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -20,45 +20,60 @@ void report_load_findings(const Subject& subject, Findings& findings) {
   }
 }
 
-void report_duplicate_names(const Subject& subject, Findings& findings) {
-  for (uint32_t g = 0; g < subject.model.graph_slots(); ++g) {
-    std::map<std::string_view, std::vector<size_t>> places;
-    std::map<std::string_view, ir::NodeId> first;
-    size_t place = 0;
-    for (const ir::NodeId id : ir::nodes(subject.model, ir::GraphId{g})) {
-      const std::string_view name = subject.model[id].name;
-      if (!name.empty()) {
-        places[name].push_back(place);
-        first.try_emplace(name, id);
-      }
-      ++place;
-    }
-    for (const auto& [name, list] : places) {
-      if (list.size() < 2) continue;
-      findings.add(LintLevel::exception, kGraph, "duplicate_node_name", first.at(name),
-                   fmt::format("Duplicate node name: '{}' for nodes with topological IDs: [{}] found.", printable(name),
-                               fmt::join(list, ", ")));
-    }
+// A node by its name.
+struct NamedNode {
+  std::string_view name;
+  size_t hash = 0;
+  size_t place = 0;  // among the nodes of the graph
+  ir::NodeId id;
+};
+
+// The nodes that share their name with another one, by name and place. Names are told apart by their hashes first.
+std::vector<NamedNode> namesakes(const ir::Model& model, ir::GraphId graph) {
+  std::vector<NamedNode> all;
+  size_t place = 0;
+  for (const ir::NodeId id : ir::nodes(model, graph)) {
+    const std::string_view name = model[id].name;
+    if (!name.empty()) all.push_back({name, std::hash<std::string_view>{}(name), place, id});
+    ++place;
+  }
+  std::ranges::sort(all, {}, &NamedNode::hash);
+  std::vector<NamedNode> found;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool is_like_last = i > 0 && all[i].hash == all[i - 1].hash;
+    const bool is_like_next = i + 1 < all.size() && all[i].hash == all[i + 1].hash;
+    if (is_like_last || is_like_next) found.push_back(all[i]);
+  }
+  std::ranges::sort(found, {}, [](const NamedNode& node) { return std::pair(node.name, node.place); });
+  return found;
+}
+
+void report_duplicate_names(const Subject& subject, ir::GraphId graph, Findings& findings) {
+  const std::vector<NamedNode> nodes = namesakes(subject.model, graph);
+  for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
+    std::vector<size_t> places;
+    for (; end < nodes.size() && nodes[end].name == nodes[begin].name; ++end) places.push_back(nodes[end].place);
+    if (places.size() < 2) continue;
+    findings.add(LintLevel::exception, kGraph, "duplicate_node_name", nodes[begin].id,
+                 fmt::format("Duplicate node name: '{}' for nodes with topological IDs: [{}] found.",
+                             printable(nodes[begin].name), fmt::join(places, ", ")));
   }
 }
 
-void report_empty_names(const Subject& subject, Findings& findings) {
+void report_names(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
+  for (uint32_t g = 0; g < model.graph_slots(); ++g) report_duplicate_names(subject, ir::GraphId{g}, findings);
   if (model[model.main_graph()].name == ir::kEmpty) {
     findings.add(LintLevel::exception, kChecker, "empty_graph_name",
                  "Field 'name' of 'graph' is required to be non-empty.");
   }
-  for (const ir::NodeId id : all_nodes(model)) {
-    if (model[id].op == ir::kEmpty) {
-      findings.add(LintLevel::exception, kChecker, "empty_op_type", id, "the node names no operator");
-    }
-  }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
-  report_load_findings(subject, findings);
-  report_duplicate_names(subject, findings);
-  report_empty_names(subject, findings);
+void report_empty_operator(const Subject&, ir::NodeId id, Findings& findings) {
+  findings.add(LintLevel::exception, kChecker, "empty_op_type", id, "the node names no operator");
+}
+
+void report_empty_model(const Subject& subject, Findings& findings) {
   if (subject.model[subject.model.main_graph()].node_count == 0) {
     findings.add(LintLevel::warning, kLoader, "no_nodes", "ONNX model has no nodes");
   }
@@ -67,7 +82,12 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_structure() {
-  return {"names defined twice or never, cycles, nodes out of order, duplicate or empty names", 0, report_all};
+  return {"names defined twice or never, cycles, nodes out of order, duplicate or empty names",
+          0,
+          {{.at_model = report_load_findings},
+           {.at_model = report_names},
+           {.at_node = report_empty_operator, .ops = {""}},
+           {.at_model = report_empty_model}}};
 }
 
 }  // namespace assay::lint

@@ -16,8 +16,9 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_types() {
-  return {"attributes, types and shapes that break the rules of an operator or contradict the declared ones", 20,
-          report_all};
+  return {"attributes, types and shapes that break the rules of an operator or contradict the declared ones",
+          20,
+          {{.at_model = report_all}}};
 }
 
 }  // namespace assay::lint

@@ -7,9 +7,9 @@ namespace assay::lint {
 namespace {
 
 // Nodes of the main graph that an output depends on; a node stands for its bodies.
-std::set<ir::NodeId> needed_nodes(const ir::Model& model) {
+std::vector<bool> needed_nodes(const ir::Model& model) {
   const ir::GraphId graph = model.main_graph();
-  std::set<ir::NodeId> needed;
+  std::vector<bool> needed(model.node_slots());
   std::vector<ir::ValueId> pending;
   for (const ir::Use& use : model.outputs(graph)) pending.push_back(use.value);
   const auto add_operands = [&](const ir::Node& node) {
@@ -20,7 +20,8 @@ std::set<ir::NodeId> needed_nodes(const ir::Model& model) {
     pending.pop_back();
     if (!value.valid() || !model[value].producer.valid()) continue;
     const ir::NodeId producer = model.ancestor_in(model[value].producer, graph);
-    if (!producer.valid() || !needed.insert(producer).second) continue;
+    if (!producer.valid() || needed[producer.index]) continue;
+    needed[producer.index] = true;
     add_operands(model[producer]);
     std::vector<ir::GraphId> bodies = model.bodies(model[producer]);
     while (!bodies.empty()) {
@@ -37,10 +38,11 @@ std::set<ir::NodeId> needed_nodes(const ir::Model& model) {
   return needed;
 }
 
-bool is_used(const ir::Model& model, ir::ValueId value, const std::set<ir::NodeId>& needed) {
+bool is_used(const ir::Model& model, ir::ValueId value, const std::vector<bool>& needed) {
   for (const ir::Use& use : ir::uses(model, value)) {
     if (model[use.user].is_outputs && model[use.user].graph == model.main_graph()) return true;
-    if (needed.contains(model.ancestor_in(use.user, model.main_graph()))) return true;
+    const ir::NodeId user = model.ancestor_in(use.user, model.main_graph());
+    if (user && needed[user.index]) return true;
   }
   return false;
 }
@@ -49,8 +51,7 @@ void report_all(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
   if (!subject.is_sound) return;
   const ir::GraphId graph = model.main_graph();
-  const std::set<ir::NodeId> needed = needed_nodes(model);
-  const std::set<ir::ValueId> inputs(model[graph].inputs.begin(), model[graph].inputs.end());
+  const std::vector<bool> needed = needed_nodes(model);
   for (const ir::ValueId input : model[graph].inputs) {
     if (is_used(model, input, needed)) continue;
     findings.add(
@@ -58,19 +59,21 @@ void report_all(const Subject& subject, Findings& findings) {
         fmt::format("Input: '{}' does not affect outputs, can be removed.", printable(model.text(model[input].name))));
   }
   for (const ir::ValueId value : model[graph].initializers) {
-    if (inputs.contains(value) || is_used(model, value, needed)) continue;
+    if (model[value].kind == ir::ValueKind::input || is_used(model, value, needed)) continue;
     findings.add(LintLevel::warning, kGraph, "unused_initializer",
                  fmt::format("Initializer: '{}' does not affect outputs, can be removed.",
                              printable(model.text(model[value].name))));
   }
   for (const ir::NodeId id : ir::nodes(model, graph)) {
-    if (needed.contains(id)) continue;
+    if (needed[id.index]) continue;
     findings.add(LintLevel::warning, kGraph, "unused_node", id, "Does not affect outputs, can be removed.");
   }
 }
 
 }  // namespace
 
-Check check_unused() { return {"inputs, initializers and nodes that no output depends on", 40, report_all}; }
+Check check_unused() {
+  return {"inputs, initializers and nodes that no output depends on", 40, {{.at_model = report_all}}};
+}
 
 }  // namespace assay::lint

@@ -1,3 +1,5 @@
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -65,6 +67,8 @@ void report_all(const Subject& subject, Findings& findings) {
 
 }  // namespace
 
-Check check_versions() { return {"IR versions and operator sets that do not go together", 5, report_all}; }
+Check check_versions() {
+  return {"IR versions and operator sets that do not go together", 5, {{.at_model = report_all}}};
+}
 
 }  // namespace assay::lint

@@ -77,43 +77,45 @@ Census take_census(const tensor::Tensor& tensor) {
                          count_piece, add);
 }
 
-void report(const std::string& name, const tensor::Tensor& tensor, Findings& findings) {
+void report(std::string_view name, const tensor::Tensor& tensor, Findings& findings) {
   if (!tensor::is_floating(tensor.dtype()) || tensor.count() == 0) return;
   const Census census = take_census(tensor);
   const auto warn = [&](std::string_view code, std::string message) {
-    findings.add(LintLevel::warning, kAnalysis, code, fmt::format("weight `{}`: {}", name, message));
+    findings.add(LintLevel::warning, kAnalysis, code, fmt::format("weight `{}`: {}", printable(name), message));
   };
-  const std::string of_all = fmt::format("of {} elements", tensor.count());
-  if (census.nans) warn("nan_weight", fmt::format("{} {} are NaN", census.nans, of_all));
-  if (census.infinities) warn("inf_weight", fmt::format("{} {} are infinite", census.infinities, of_all));
+  const auto count_of = [&](uint64_t count) { return fmt::format("{} of {} elements", count, tensor.count()); };
+  if (census.nans) warn("nan_weight", count_of(census.nans) + " are NaN");
+  if (census.infinities) warn("inf_weight", count_of(census.infinities) + " are infinite");
   if (census.denormals) {
-    warn("denormal_weight",
-         fmt::format("{} {} are denormal: slow, and zero on hardware that flushes them", census.denormals, of_all));
+    warn("denormal_weight", count_of(census.denormals) + " are denormal: slow, and zero on hardware that flushes them");
   }
   if (census.beyond_half && tensor.dtype() != DType::float16) {
-    warn("fp16_overflow", fmt::format("{} {} overflow in float16 (greatest magnitude {:.6g}, limit {})",
-                                      census.beyond_half, of_all, census.greatest, kGreatestHalf));
+    warn("fp16_overflow", fmt::format("{} overflow in float16 (greatest magnitude {:.6g}, limit {})",
+                                      count_of(census.beyond_half), census.greatest, kGreatestHalf));
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
+void report_value(const Subject& subject, ir::ValueId id, Findings& findings) {
   const ir::Model& model = subject.model;
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (!value.alive || !value.constant.valid()) continue;
-    const ir::TensorEntry& entry = model[value.constant];
-    report(printable(model.text(value.name)), entry.sparse ? entry.sparse->values : entry.tensor, findings);
-  }
-  for (const ir::NodeId id : all_nodes(model)) {
-    if (model.text(model[id].op) != "Constant" || model[id].results.empty() || !model[id].results[0]) continue;
-    const ir::Attribute* value = model.find_attribute(model[id], "value");
-    if (!value || value->type() != ir::AttributeType::tensor || value->tensors().empty()) continue;
-    report(printable(model.text(model[model[id].results[0]].name)), model[value->tensors()[0]].tensor, findings);
-  }
+  if (!model[id].constant.valid()) return;
+  const ir::TensorEntry& entry = model[model[id].constant];
+  report(model.text(model[id].name), entry.sparse ? entry.sparse->values : entry.tensor, findings);
+}
+
+void report_constant(const Subject& subject, ir::NodeId id, Findings& findings) {
+  const ir::Model& model = subject.model;
+  if (model[id].results.empty() || !model[id].results[0]) return;
+  const ir::Attribute* value = model.find_attribute(model[id], "value");
+  if (!value || value->type() != ir::AttributeType::tensor || value->tensors().empty()) return;
+  report(model.text(model[model[id].results[0]].name), model[value->tensors()[0]].tensor, findings);
 }
 
 }  // namespace
 
-Check check_weights() { return {"weights that are NaN, infinite, denormal, or too large for float16", 50, report_all}; }
+Check check_weights() {
+  return {"weights that are NaN, infinite, denormal, or too large for float16",
+          50,
+          {{.at_value = report_value}, {.at_node = report_constant, .ops = {"Constant"}}}};
+}
 
 }  // namespace assay::lint

@@ -5,6 +5,8 @@
 namespace assay::onnx {
 namespace {
 
+uint64_t varint_size(uint64_t value) { return (static_cast<uint64_t>(std::bit_width(value | 1)) + 6) / 7; }
+
 constexpr uint64_t kKernelCopyBytes = 1 << 20;  // shorter ranges are cheaper to write than to ask the kernel for
 
 // The literals are written through a buffer, so that a million short pieces are not a million calls.
@@ -70,6 +72,10 @@ void Rope::literal(std::string_view text) {
 }
 
 void Rope::append(Rope&& other) {
+  if (pieces_.empty()) {
+    *this = std::move(other);
+    return;
+  }
   for (Piece& piece : other.pieces_) {
     if (piece.is_literal) {
       literal(std::string_view(other.literals_).substr(piece.offset, piece.size));
@@ -104,6 +110,10 @@ void Rope::text_field(uint32_t field, std::string_view text) {
   tag(field, 2);
   varint(text.size());
   literal(text);
+}
+
+uint64_t Rope::text_field_size(uint32_t field, std::string_view text) {
+  return varint_size(uint64_t{field} << 3) + varint_size(text.size()) + text.size();
 }
 
 void Rope::message_field(uint32_t field, Rope&& content) {

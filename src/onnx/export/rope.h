@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/large_memory.h"
 #include "tensor/storage.h"
 
 namespace assay::onnx {
@@ -28,6 +29,8 @@ class Rope {
   void float_field(uint32_t field, float value);
   void text_field(uint32_t field, std::string_view text);
   void message_field(uint32_t field, Rope&& content);
+  // What a text field takes.
+  static uint64_t text_field_size(uint32_t field, std::string_view text);
 
   std::vector<std::byte> to_bytes() const;
   // Copies ranges of `source` inside the kernel where they are long.
@@ -45,7 +48,7 @@ class Rope {
   void stream(const Piece& piece, FunctionRef<void(Bytes)> sink) const;
 
   std::string literals_;
-  std::vector<Piece> pieces_;
+  LargeVector<Piece> pieces_;
   uint64_t size_ = 0;
 };
 

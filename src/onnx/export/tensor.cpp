@@ -204,11 +204,21 @@ Rope TensorExporter::type(ir::TypeId id) const {
   return rope;
 }
 
-Rope TensorExporter::value_info(std::string_view name, ir::TypeId id) const {
-  Rope rope;
+const std::string& TensorExporter::type_bytes(ir::TypeId id) {
+  const auto [entry, is_new] = type_bytes_.try_emplace(id);
+  if (!is_new) return entry->second;
+  const std::vector<std::byte> bytes = type(id).to_bytes();
+  return entry->second.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// A field that holds a ValueInfoProto.
+void TensorExporter::value_info(Rope& rope, uint32_t number, std::string_view name, ir::TypeId id) {
+  uint64_t size = Rope::text_field_size(field::value_info::name, name);
+  if (id) size += Rope::text_field_size(field::value_info::type, type_bytes(id));
+  rope.tag(number, 2);
+  rope.varint(size);
   rope.text_field(field::value_info::name, name);
-  if (id) rope.message_field(field::value_info::type, type(id));
-  return rope;
+  if (id) rope.text_field(field::value_info::type, type_bytes(id));
 }
 
 }  // namespace assay::onnx

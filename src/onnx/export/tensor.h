@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -41,7 +42,7 @@ class TensorExporter {
   Rope tensor(const ir::TensorEntry& entry, std::string_view name, bool is_initializer);
   Rope sparse_tensor(const ir::TensorEntry& entry, std::string_view name);
   Rope type(ir::TypeId id) const;
-  Rope value_info(std::string_view name, ir::TypeId type) const;
+  void value_info(Rope& rope, uint32_t number, std::string_view name, ir::TypeId type);
 
   std::vector<ExternalPiece> take_external() { return std::move(external_); }
 
@@ -56,12 +57,14 @@ class TensorExporter {
   Rope dense(const tensor::Tensor& tensor, std::string_view name) const;
   void header(Rope& rope, const tensor::Tensor& tensor, std::string_view name) const;
   Rope shape(const ir::Type& type) const;
+  const std::string& type_bytes(ir::TypeId id);
 
   const ir::Model& model_;
   Placement placement_;
   std::vector<ExternalPiece> external_;
   uint64_t external_end_ = 0;
   std::unordered_set<std::string> file_names_;
+  std::unordered_map<ir::TypeId, std::string> type_bytes_;
 };
 
 }  // namespace assay::onnx

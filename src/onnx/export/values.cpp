@@ -11,7 +11,7 @@ using ir::ValueId;
 // One ValueInfoProto: of what the source says, only a name or type that was edited is replaced.
 void GraphExporter::value_field(Rope& rope, uint32_t number, const Field* source, ValueId id) {
   const ir::TypeId type = id ? model_[id].type : ir::TypeId{};
-  if (!source) return rope.message_field(number, tensors_.value_info(name_of(id), type));
+  if (!source) return tensors_.value_info(rope, number, name_of(id), type);
   const bool is_new = id && model_[id].source_name == ir::kEmpty && type;
   const bool new_type = is_new || (id && model_[id].dirty);
   const Message message{source->payload, source->whole.data()};
@@ -76,7 +76,7 @@ void GraphExporter::write_value_infos(Rope& rope, const Body& body) {
   }
   for (const ValueId id : new_described_) {
     if (by_symbol_[source_name(id).index] != id) continue;
-    rope.message_field(number, tensors_.value_info(name_of(id), model_[id].type));
+    tensors_.value_info(rope, number, name_of(id), model_[id].type);
   }
   for (const Symbol name : described_) by_symbol_[name.index] = ValueId{};
   described_.clear();

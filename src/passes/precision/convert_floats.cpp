@@ -20,7 +20,7 @@ void require_cast(int64_t version, const HalfOptions& options) {
 }
 
 // Of what the rewriter has steps left for.
-HalfPlan plan_steps(ir::Model& model, uint64_t steps_left, HalfOptions options, Diagnostics& findings) {
+HalfPlan plan_steps(const ir::Model& model, uint64_t steps_left, HalfOptions options, Diagnostics& findings) {
   HalfPlan plan = plan_half(model, options, findings);
   Diagnostics repeated;
   while (keep_behind(steps_left, plan.layers, options.choice)) plan = plan_half(model, options, repeated);

@@ -66,7 +66,7 @@ std::vector<ir::NodeId> nodes_of_main(const ir::Model& model) {
 
 }  // namespace
 
-FloatModel::FloatModel(ir::Model& model, DType half) : callees(model), nodes(nodes_of_main(model)) {
+FloatModel::FloatModel(const ir::Model& model, DType half) : callees(model), nodes(nodes_of_main(model)) {
   ops::Inference inference(model);
   inference.run();
   for (uint32_t i = 0; i < model.value_slots(); ++i) {

@@ -21,8 +21,7 @@ enum class Holds : uint8_t {
 
 // What is known of the main graph and the bodies below it before they are converted; functions are left out.
 struct FloatModel {
-  // Infers types, for which the model's tables are used.
-  FloatModel(ir::Model& model, tensor::DType half);
+  FloatModel(const ir::Model& model, tensor::DType half);
 
   ops::Resolver callees;
   std::vector<Holds> holds;           // by value

@@ -27,7 +27,7 @@ struct Outcome {
 
 class HalfPlanner {
  public:
-  HalfPlanner(ir::Model& model, const HalfOptions& options, Diagnostics& findings)
+  HalfPlanner(const ir::Model& model, const HalfOptions& options, Diagnostics& findings)
       : model_(model),
         options_(options),
         half_(schema::set_of(options.half)),
@@ -265,7 +265,7 @@ class HalfPlanner {
     }
   }
 
-  ir::Model& model_;
+  const ir::Model& model_;
   const HalfOptions& options_;
   schema::DTypeSet half_;
   FloatModel floats_;
@@ -276,7 +276,7 @@ class HalfPlanner {
 
 }  // namespace
 
-HalfPlan plan_half(ir::Model& model, const HalfOptions& options, Diagnostics& findings) {
+HalfPlan plan_half(const ir::Model& model, const HalfOptions& options, Diagnostics& findings) {
   return HalfPlanner(model, options, findings).plan();
 }
 

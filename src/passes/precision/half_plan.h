@@ -41,6 +41,6 @@ struct HalfPlan {
 };
 
 // Error (usage) for a name in the options that no node has. What the plan leaves out on purpose goes into `findings`.
-HalfPlan plan_half(ir::Model& model, const HalfOptions& options, Diagnostics& findings);
+HalfPlan plan_half(const ir::Model& model, const HalfOptions& options, Diagnostics& findings);
 
 }  // namespace assay::passes

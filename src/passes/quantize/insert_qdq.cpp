@@ -28,7 +28,7 @@ std::string missing_range(const ir::Model& model, const QdqPlan& plan, const ir:
 
 }  // namespace
 
-QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges& ranges, Diagnostics& findings) {
+QdqPlan plan_with_ranges(const ir::Model& model, QdqOptions options, const ValueRanges& ranges, Diagnostics& findings) {
   // Each round leaves out one node more at least.
   while (true) {
     QdqPlan plan = plan_qdq(model, options, findings);
@@ -45,7 +45,7 @@ QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges
 }
 
 // Of what the rewriter has steps left for.
-static QdqPlan plan_steps(ir::Model& model, uint64_t steps_left, QdqOptions options, const ValueRanges& ranges,
+static QdqPlan plan_steps(const ir::Model& model, uint64_t steps_left, QdqOptions options, const ValueRanges& ranges,
                           Diagnostics& findings) {
   QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
   Diagnostics repeated;

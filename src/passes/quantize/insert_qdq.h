@@ -18,7 +18,7 @@ struct QdqReport {
 };
 
 // What insert_qdq would do: plan_qdq without the nodes that work on a value without a range.
-QdqPlan plan_with_ranges(ir::Model& model, QdqOptions options, const ValueRanges& ranges, Diagnostics& findings);
+QdqPlan plan_with_ranges(const ir::Model& model, QdqOptions options, const ValueRanges& ranges, Diagnostics& findings);
 
 // Puts QuantizeLinear and DequantizeLinear before nodes that can work on integers, where a runtime merges them with the
 // node: activations with one scale each, weights as int8 with a scale for each output channel. Biases become int32 in

@@ -25,7 +25,7 @@ void check_ops(const std::vector<std::string>& words) {
 
 class QdqPlanner {
  public:
-  QdqPlanner(ir::Model& model, const QdqOptions& options, Diagnostics& findings)
+  QdqPlanner(const ir::Model& model, const QdqOptions& options, Diagnostics& findings)
       : model_(model),
         floats_(model, tensor::DType::float16),
         filter_(model, floats_.nodes, options.choice, findings),
@@ -162,7 +162,7 @@ class QdqPlanner {
     plan_.layers.back().converted = plan_.roles[id.index] != QdqRole::none;
   }
 
-  ir::Model& model_;
+  const ir::Model& model_;
   FloatModel floats_;
   LayerFilter filter_;
   std::vector<ir::NodeId> nodes_;
@@ -197,7 +197,7 @@ std::vector<std::string> QdqPlan::ranges(const ir::Model& model) const {
   return {names.begin(), names.end()};
 }
 
-QdqPlan plan_qdq(ir::Model& model, const QdqOptions& options, Diagnostics& findings) {
+QdqPlan plan_qdq(const ir::Model& model, const QdqOptions& options, Diagnostics& findings) {
   check_ops(options.choice.only_ops);
   QdqPlan plan = QdqPlanner(model, options, findings).plan();
   const bool quantizes = std::ranges::any_of(plan.layers, &Layer::converted);

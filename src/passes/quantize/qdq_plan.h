@@ -21,6 +21,6 @@ struct QdqPlan {
 
 // Error (usage) for a name in the options that no node has, or an operator that has no integer form; (unsupported) for
 // an operator set without the QuantizeLinear that is needed.
-QdqPlan plan_qdq(ir::Model& model, const QdqOptions& options, Diagnostics& findings);
+QdqPlan plan_qdq(const ir::Model& model, const QdqOptions& options, Diagnostics& findings);
 
 }  // namespace assay::passes

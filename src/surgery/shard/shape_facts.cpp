@@ -13,7 +13,7 @@ namespace assay::surgery {
 using ir::NodeId;
 using ir::ValueId;
 
-ShapeFacts::ShapeFacts(ir::Model& model) : model_(model), inference_(model), callees_(model) { inference_.run(); }
+ShapeFacts::ShapeFacts(const ir::Model& model) : model_(model), inference_(model), callees_(model) { inference_.run(); }
 
 std::optional<int64_t> ShapeFacts::rank(ValueId value) const {
   if (!value) return std::nullopt;

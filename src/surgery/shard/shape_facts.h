@@ -11,7 +11,7 @@ namespace assay::surgery {
 // What is known of shapes before a model is split. Dims are counted from the end: 1 is the last one.
 class ShapeFacts {
  public:
-  explicit ShapeFacts(ir::Model& model);
+  explicit ShapeFacts(const ir::Model& model);
 
   const ir::Model& model() const { return model_; }
   std::optional<int64_t> rank(ir::ValueId value) const;

@@ -113,19 +113,18 @@ Measurement::Measurement(const ConversionJob& job, std::string backend)
       model_(inlined_copy(job)),
       findings_(job.loaded.findings),
       data_(make_inputs(model_, job.request.inputs, job.observer, findings_)),
-      taps_(plan_taps(job)) {}
+      taps_(plan_taps()) {}
 
-exec::TapPlan Measurement::plan_taps(const ConversionJob& job) {
+exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
   if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
-  ir::Model scratch = inlined_copy(job);
-  const std::map<std::string, uint64_t> sizes = inspect::value_sizes(scratch, *feeds);
-  const passes::FloatModel floats(scratch, tensor::DType::float16);
+  const std::map<std::string, uint64_t> sizes = inspect::value_sizes(model_, *feeds);
+  const passes::FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
-  for (const ir::NodeId node : ir::nodes(scratch, scratch.main_graph())) {
-    for (const ir::ValueId value : scratch[node].results) {
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
+    for (const ir::ValueId value : model_[node].results) {
       if (!value || floats.holds[value.index] != passes::Holds::float32) continue;
-      const std::string name(scratch.text(scratch[value].name));
+      const std::string name(model_.text(model_[value].name));
       const auto size = sizes.find(name);
       taps.push_back({name, size == sizes.end() ? kUnknownBytes : size->second});
     }

@@ -40,7 +40,7 @@ class Measurement {
   std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 
  private:
-  exec::TapPlan plan_taps(const ConversionJob& job);
+  exec::TapPlan plan_taps() const;
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);

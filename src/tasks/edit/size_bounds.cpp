@@ -12,7 +12,7 @@
 namespace assay::tasks {
 namespace {
 
-std::vector<ir::ValueId> open_sizes(ir::Model& model) {
+std::vector<ir::ValueId> open_sizes(const ir::Model& model) {
   ops::Inference inference(model);
   inference.run();
   return inspect::unbounded_sizes(model, inference);

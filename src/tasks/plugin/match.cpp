@@ -34,7 +34,7 @@ std::vector<std::string> list_plugins(const std::string& folder) {
     }
   }
   if (error) {
-    throw Error(ErrorCode::usage, fmt::format("`{}` cannot be listed: {}", printable(folder), error.message()))
+    throw Error(ErrorCode::io, fmt::format("`{}` cannot be listed: {}", printable(folder), error.message()))
         .about("plugin_dir");
   }
   std::ranges::sort(names);

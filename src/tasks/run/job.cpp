@@ -181,18 +181,12 @@ class Job {
     return is_other || request_.converts_to_float16 ? "" : model.path;
   }
 
-  // Inference on a copy, so that the backends may still read the file.
-  void look_for_contradictions() {
-    LoadedModel copy = second_copy();
-    infer_shapes(copy);
-    for (const Diagnostic& finding : copy.findings.all()) {
-      loaded_->findings.add(finding.severity, finding.code, finding.node, finding.message);
-    }
-  }
+  // The model stays as it is, so that the backends may still read the file.
+  void look_for_contradictions() { infer_types(*loaded_); }
 
   // The model with the chosen outputs, as a file; what is run is the model as it was loaded.
   void save_model() {
-    LoadedModel edited = second_copy();
+    LoadedModel edited{loaded_->model.copy(), Diagnostics(), 0};
     if (request_.infer_shapes) infer_shapes(edited);
     if (!request_.outputs.is_empty()) {
       Diagnostics repeated;
@@ -237,10 +231,7 @@ class Job {
   exec::TapPlan plan_taps() {
     const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
     std::map<std::string, uint64_t> sizes;
-    if (budget != 0) {
-      LoadedModel scratch = second_copy();
-      sizes = inspect::value_sizes(scratch.model, *inputs_.source->get(0));
-    }
+    if (budget != 0) sizes = inspect::value_sizes(loaded_->model, *inputs_.source->get(0));
     return taps_.plan(sizes, budget);
   }
 
@@ -248,16 +239,12 @@ class Job {
     if (!inputs_.source) {
       fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
     }
-    LoadedModel scratch = second_copy();
     request_.compare.computation =
-        [known = inspect::computations(scratch.model, *inputs_.source->get(0))](std::string_view name) {
+        [known = inspect::computations(loaded_->model, *inputs_.source->get(0))](std::string_view name) {
           const auto found = known.find(std::string(name));
           return found == known.end() ? compare::Computation() : found->second;
         };
   }
-
-  // For what would change the model.
-  LoadedModel second_copy() const { return {loaded_->model.copy(), Diagnostics(), 0}; }
 
   RunRequest request_;
   Observer& observer_;

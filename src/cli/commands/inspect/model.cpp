@@ -15,7 +15,6 @@
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
 #include "inspect/unbounded_sizes.h"
-#include "ir/edit.h"
 #include "ir/verify.h"
 #include "onnx/text.h"
 #include "report/json_model.h"
@@ -82,13 +81,8 @@ std::unique_ptr<ops::Inference> infer(const Arguments& arguments, tasks::LoadedM
                                       Environment& environment) {
   const bool writes_types = arguments.flag("--shape-inference");
   if (!writes_types && !arguments.flag("--list-unbounded-dds") && !shows(arguments, "cost")) return nullptr;
-  auto inference = std::make_unique<ops::Inference>(loaded.model);
-  inference->run();
-  tasks::note_contradictions(*inference, loaded);
-  if (writes_types) {
-    ir::Edit edit(loaded.model);
-    inference->write(edit);
-  }
+  std::unique_ptr<ops::Inference> inference = tasks::infer_types(loaded);
+  if (writes_types) tasks::write_types(*inference, loaded);
   if (arguments.flag("--list-unbounded-dds")) {
     environment.log.info(fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "ir/topological_sort.h"
 #include "ir/verify.h"
 #include "passes/pass.h"
 #include "passes/walk.h"
@@ -14,96 +14,36 @@
 namespace assay::passes {
 namespace {
 
-enum class State : uint8_t { unseen, open, done };
-
-// Depth first from each node in turn: what a node needs is placed before it, everything else as it comes.
-class Sorter {
- public:
-  explicit Sorter(const ir::Model& model) : model_(model), states_(model.node_slots(), State::unseen) {}
-
-  std::vector<ir::NodeId> order(ir::GraphId graph) {
-    for (const ir::NodeId node : ir::nodes(model_, graph)) {
-      if (states_[node.index] == State::unseen) place(node);
-    }
-    return std::move(order_);
+[[noreturn]] void refuse_cycle(const ir::Model& model, const std::vector<ir::NodeId>& cycle) {
+  constexpr size_t kNamed = 3;
+  std::string names;
+  for (size_t i = 0; i < std::min(cycle.size(), kNamed); ++i) {
+    names += (names.empty() ? "" : ", ") + ir::describe(model, cycle[i]);
   }
-
- private:
-  struct Open {
-    ir::NodeId node;
-    std::vector<ir::NodeId> needed;
-  };
-
-  void place(ir::NodeId first) {
-    open(first);
-    while (!stack_.empty()) {
-      if (stack_.back().needed.empty()) {
-        close();
-        continue;
-      }
-      const ir::NodeId next = stack_.back().needed.back();
-      stack_.back().needed.pop_back();
-      if (states_[next.index] == State::open) refuse_cycle(next);
-      if (states_[next.index] == State::unseen) open(next);
-    }
-  }
-
-  void open(ir::NodeId node) {
-    states_[node.index] = State::open;
-    stack_.push_back({node, {}});
-    const ir::GraphId graph = model_[node].graph;
-    for_each_operand(model_, node, [&](ir::ValueId value) {
-      const ir::NodeId producer = model_[value].producer;
-      const bool is_here = producer.valid() && model_[value].graph == graph;
-      if (is_here && states_[producer.index] != State::done) stack_.back().needed.push_back(producer);
-    });
-    std::ranges::reverse(stack_.back().needed);
-  }
-
-  void close() {
-    states_[stack_.back().node.index] = State::done;
-    order_.push_back(stack_.back().node);
-    stack_.pop_back();
-  }
-
-  [[noreturn]] void refuse_cycle(ir::NodeId node) const {
-    std::string names;
-    size_t count = 0;
-    for (size_t i = stack_.size(); i-- > 0;) {
-      if (count++ < 3) names += (names.empty() ? "" : ", ") + ir::describe(model_, stack_[i].node);
-      if (stack_[i].node == node) break;
-    }
-    fail(ErrorCode::parse, "the graph has a cycle of {} node(s): {}{}", count, names, count > 3 ? ", ..." : "");
-  }
-
-  const ir::Model& model_;
-  std::vector<State> states_;  // by node
-  std::vector<Open> stack_;
-  std::vector<ir::NodeId> order_;
-};
-
-// How many nodes stand where they should, from the first on.
-size_t sorted_count(const ir::Model& model, ir::GraphId graph, const std::vector<ir::NodeId>& order) {
-  size_t place = 0;
-  for (const ir::NodeId node : ir::nodes(model, graph)) {
-    if (order[place] != node) break;
-    ++place;
-  }
-  return place;
+  fail(ErrorCode::parse, "the graph has a cycle of {} node(s): {}{}", cycle.size(), names,
+       cycle.size() > kNamed ? ", ..." : "");
 }
 
-void sort_graph(PassRun& run, ir::GraphId graph) {
-  const ir::Model& model = run.model();
-  const std::vector<ir::NodeId> order = Sorter(model).order(graph);
-  const size_t first = sorted_count(model, graph, order);
-  if (first == order.size()) return;
-  if (!run.rewriter().record("put nodes behind what they need, this one first", order[first])) return;
-  // All that follow go to the end one after the other, which takes the same time for each.
-  for (size_t i = first; i < order.size(); ++i) run.edit().move_before(order[i], {});
+// The first node that stands elsewhere than it should; invalid: none does.
+ir::NodeId first_displaced(const ir::Model& model, const ir::GraphOrder& order) {
+  size_t place = 0;
+  for (const ir::NodeId node : ir::nodes(model, order.graph)) {
+    if (order.nodes[place] != node) return order.nodes[place];
+    ++place;
+  }
+  return {};
 }
 
 void sort(PassRun& run) {
-  for (const ir::GraphId graph : live_graphs(run.model())) sort_graph(run, graph);
+  const ir::Model& model = run.model();
+  ir::TopologicalSort sorter(model);
+  for (const ir::GraphId graph : live_graphs(model)) {
+    const std::optional<ir::GraphOrder> order = sorter.run(graph);
+    if (!order) refuse_cycle(model, sorter.cycle());
+    const ir::NodeId first = first_displaced(model, *order);
+    if (!first || !run.rewriter().record("put nodes behind what they need, this one first", first)) continue;
+    run.edit().order_nodes(*order);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/walk.h"
 #include "ops/interpreter.h"
 #include "passes/fold/foldable.h"
 #include "passes/walk.h"
@@ -101,7 +102,7 @@ void Folder::evaluate(ir::NodeId node) {
     uint64_t& uses = uses_left_[value];
     for ([[maybe_unused]] const ir::Use& use : ir::uses(model_, value)) ++uses;
   }
-  if (!stays(node)) for_each_operand(model_, node, [&](ir::ValueId value) { use_up(value); });
+  if (!stays(node)) ir::for_each_operand(model_, node, [&](ir::ValueId value) { use_up(value); });
 }
 
 bool Folder::is_too_large(ir::NodeId node, uint64_t bytes) {

@@ -1,0 +1,9 @@
+#pragma once
+
+// All of the library. See docs/cpp.md.
+#include "assay/edit.h"
+#include "assay/error.h"
+#include "assay/model.h"
+#include "assay/observer.h"
+#include "assay/run.h"
+#include "assay/tensor.h"

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "ops/inference.h"
+
+namespace assay::ops {
+
+// Writes what inference found into the model that it looked at, as types of its values. Those of the model's inputs
+// stay, and so do those of values in functions, which have another type in each call.
+void write_types(const Inference& inference, ir::Model& model);
+// The same of one value.
+void write_type(const Inference& inference, ir::Model& model, ir::ValueId value);
+
+}  // namespace assay::ops
