@@ -21,6 +21,10 @@ void describe(const tensor::Datum& value, std::string& dtype, std::vector<int64_
   if (value.is_tensor()) shape = value.tensor().shape();
 }
 
+bool wants_percentiles(std::string_view name, const CompareOptions& options) {
+  return options.wants_percentiles && options.wants_percentiles(name);
+}
+
 SimpleBounds bounds_of(std::string_view name, const CompareOptions& options) {
   return {.statistic = options.statistic.of(name),
           .atol = options.atol.of(name),
@@ -35,8 +39,8 @@ MeasureOptions measure_options(std::string_view name, const SimpleBounds& bounds
   result.rtol = bounds.rtol;
   result.infinities_equal = options.infinities_equal;
   result.divergence = options.divergence;
-  const bool is_wanted = options.wants_percentiles && options.wants_percentiles(name);
-  result.percentiles = is_wanted || (has(options, Function::simple) && bounds.statistic == ErrorStatistic::median);
+  result.percentiles = wants_percentiles(name, options) ||
+                       (has(options, Function::simple) && bounds.statistic == ErrorStatistic::median);
   if (has(options, Function::simple) && bounds.statistic == ErrorStatistic::quantile) result.quantile = bounds.quantile;
   return result;
 }
@@ -81,8 +85,7 @@ class OutputJudge {
     for (const Function function : options_.functions) output_.judgements.push_back(judge_by(function, a, b, bounds));
     output_.passed = std::ranges::all_of(output_.judgements, &results::Judgement::passed);
     if (is_string(a)) return;
-    const bool has_details = options_.wants_percentiles && options_.wants_percentiles(output_.name_a);
-    if (has_details && (options_.histograms_of_passed || !output_.passed))
+    if (wants_percentiles(output_.name_a, options_) && (options_.histograms_of_passed || !output_.passed))
       add_histograms(a, b, wanted, *output_.metrics);
     if (options_.on_measured) options_.on_measured(at_, a, b, output_);
     if (a.count() > kShownElements) return;

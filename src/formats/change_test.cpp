@@ -11,25 +11,18 @@ namespace {
 
 using namespace testing_support;
 
-tensor::NamedDatum array(const char* name, uint8_t value) {
-  return {name, tensor_of<uint8_t>(tensor::DType::uint8, {1}, {value})};
-}
-
-const SavedInputs kTwo = {{array("x", 1), array("y", 2)}, {array("x", 3), array("y", 4)}};
-const SavedRuns kRuns = {{"r", {{{array("z", 5)}, 1.0, "r"}, {{array("z", 6)}, 1.0, "r"}}}};
-
 SavedData changed(SavedData data, const DataChanges& changes) {
   std::vector<DataPart> parts = {{"file", std::move(data)}};
   change_data(parts, changes);
   return std::move(parts[0].data);
 }
-SavedInputs changed_inputs(const DataChanges& changes) { return std::get<SavedInputs>(changed(kTwo, changes)); }
+SavedInputs changed_inputs(const DataChanges& changes) { return std::get<SavedInputs>(changed(kTwoInputs, changes)); }
 
 TEST(ChangeData, ChoosesARunner) {
-  const SavedRuns two = {kRuns[0], {"s", {}}};
+  const SavedRuns two = {kTwoResults[0], {"s", {}}};
   EXPECT_EQ(std::get<SavedRuns>(changed(two, {.runner = "s*"})).size(), 1u);
   EXPECT_THROW(changed(two, {.runner = "t"}), Error);
-  EXPECT_THROW(changed(kTwo, {.runner = "r"}), Error);
+  EXPECT_THROW(changed(kTwoInputs, {.runner = "r"}), Error);
 }
 
 TEST(ChangeData, SelectsAndDropsByNameAndWildcard) {
@@ -47,7 +40,7 @@ TEST(ChangeData, Renames) {
   EXPECT_THROW(changed_inputs({.renamed = {{"z", "q"}}}), Error);
   EXPECT_THROW(changed_inputs({.renamed = {{"x", "y"}}}), Error);
   EXPECT_NO_THROW(changed_inputs({.renamed = {{"x", "x"}}}));
-  const SavedRuns runs = std::get<SavedRuns>(changed(kRuns, {.renamed = {{"z", "a"}}}));
+  const SavedRuns runs = std::get<SavedRuns>(changed(kTwoResults, {.renamed = {{"z", "a"}}}));
   EXPECT_EQ(runs[0].iterations[1].outputs[0].name, "a");
 }
 

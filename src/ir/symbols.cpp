@@ -13,7 +13,7 @@ uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
-SymbolTable::SymbolTable() : slots_(64) { insert("", false); }
+SymbolTable::SymbolTable() : slots_(64) { intern(""); }
 
 SymbolTable::SymbolTable(const SymbolTable& other)
     : texts_(other.texts_), slots_(other.slots_), shared_(other.shared_) {
@@ -31,12 +31,12 @@ size_t SymbolTable::slot_of(std::string_view text, uint32_t hash) const {
 
 Symbol SymbolTable::find(std::string_view text) const { return slots_[slot_of(text, hash_of(text))].symbol; }
 
-Symbol SymbolTable::insert(std::string_view text, bool copy) {
+Symbol SymbolTable::intern(std::string_view text) {
   const uint32_t hash = hash_of(text);
   const size_t at = slot_of(text, hash);
   if (slots_[at].symbol) return slots_[at].symbol;
   const Symbol symbol = texts_.add();
-  texts_[symbol] = copy ? std::string_view(owned_->emplace_back(text)) : text;
+  texts_[symbol] = owned_->emplace_back(text);
   slots_[at] = {hash, symbol};
   if (texts_.size() * 3 > slots_.size() * 2) grow();
   return symbol;

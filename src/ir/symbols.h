@@ -12,8 +12,7 @@
 
 namespace assay::ir {
 
-// Interned strings. Borrowed text must outlive the table (names in a mapped file that the model keeps alive). A copy
-// shares the text that there is.
+// Interned strings. A copy of the table shares the text that there is.
 class SymbolTable {
  public:
   SymbolTable();
@@ -22,8 +21,7 @@ class SymbolTable {
   SymbolTable(SymbolTable&&) = default;
   SymbolTable& operator=(SymbolTable&&) = default;
 
-  Symbol intern(std::string_view text) { return insert(text, true); }
-  Symbol intern_borrowed(std::string_view text) { return insert(text, false); }
+  Symbol intern(std::string_view text);
   Symbol find(std::string_view text) const;  // invalid if it was never interned
   std::string_view text(Symbol symbol) const { return texts_[symbol]; }
   uint32_t size() const { return texts_.size(); }
@@ -34,7 +32,6 @@ class SymbolTable {
     Symbol symbol;
   };
 
-  Symbol insert(std::string_view text, bool copy);
   size_t slot_of(std::string_view text, uint32_t hash) const;
   void grow();
 

@@ -73,11 +73,15 @@ double element_count(std::span<const Datum> inputs) {
   return count;
 }
 
-// Dims being numbers, the number of multiply-accumulates is unknown only where it overflows.
-double products(const Operator& op, const Infer& node) {
-  if (!op.macs) return 0;
-  const Dim macs = op.macs(node);
-  return macs.is_number() ? static_cast<double>(*macs.number()) : std::numeric_limits<double>::infinity();
+// Dims being numbers, a count is unknown only where it overflows.
+double steps(const Operator& op, const Infer& node) {
+  double total = 0;
+  for (const auto count : {op.macs, op.work}) {
+    if (count == nullptr) continue;
+    const Dim known = count(node);
+    total += known.is_number() ? static_cast<double>(*known.number()) : std::numeric_limits<double>::infinity();
+  }
+  return total;
 }
 
 uint64_t longest(const Datum& datum) {
@@ -146,7 +150,7 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   refuse_missing_dtypes(found);
   if (options.budget) {
     Cost cost = output_cost(node, found, inputs);
-    cost.work += element_count(inputs) + products(op, infer);
+    cost.work += element_count(inputs) + steps(op, infer);
     options.budget->admit(cost);
   }
 

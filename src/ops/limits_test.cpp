@@ -114,6 +114,49 @@ TEST(LimitsTest, WorkIsKnownBeforeItStarts) {
                        expected));
 }
 
+// Elements in and out, and what else there is to do, counted by hand.
+TEST(LimitsTest, WorkBeyondElementsIsCounted) {
+  struct Case {
+    std::string_view text;
+    uint64_t work;
+  };
+  const Case cases[] = {
+      {"(float[1,1,2] y) <float[1,1,4] x = {1,2,3,4}> { y = MaxPool<kernel_shape=[3]>(x) }", 4 + 2 + 2 * 3},
+      {"(float[1,1,2] y) <float[1,1,4] x = {1,2,3,4}> { y = AveragePool<kernel_shape=[3]>(x) }", 4 + 2 + 2 * 3},
+      {"(float[1,1,2] y) <float[1,1,4] x = {1,2,3,4}> { y = LpPool<kernel_shape=[3]>(x) }", 4 + 2 + 2 * 3},
+      {"(int8[1,2,1] y) <int8[1,4,1] x = {1,2,3,4}> { y = com.microsoft.NhwcMaxPool<kernel_shape=[3]>(x) }",
+       4 + 2 + 2 * 3},
+      {"(float[1,4,1] y) <float[1,4,1] x = {1,2,3,4}> { y = LRN<size=3>(x) }", 4 + 4 + 4 * 3},
+      {"(float[1,1,1,1] y) <float[1,1,2,2] x = {1,2,3,4}, float[1,5] r = {0,0,0,1,1}>"
+       " { y = MaxRoiPool<pooled_shape=[1,1]>(x, r) }",
+       4 + 5 + 1 + 4},
+      {"(float[1,1,2] y) <float[1,1,4] x = {1,2,3,4}, int64[3] s = {1,1,2}>"
+       " { y = Resize<mode=\"linear\", antialias=1>(x, \"\", \"\", s) }",
+       4 + 3 + 2 + 2 * 2 * 2},
+      {"(int64[n,3] y) <float[1,2,4] b = {0,0,1,1,5,5,6,6}, float[1,1,2] s = {1,2}, int64[1] m = {2}>"
+       " { y = NonMaxSuppression(b, s, m) }",
+       8 + 2 + 1 + 2 * 2},
+      {"(float[2,1] y) <float[2,1] x = {1,2}> { y = ai.onnx.ml.TreeEnsemble<nodes_modes=uint8[1] {0},"
+       " nodes_featureids=[0], nodes_splits=float[1] {1}, nodes_truenodeids=[0], nodes_falsenodeids=[1],"
+       " nodes_trueleafs=[1], nodes_falseleafs=[1], leaf_targetids=[0,0], leaf_weights=float[2] {1,2},"
+       " tree_roots=[0]>(x) }",
+       2 + 2 + 2 * (1 + 2)},
+      {"(float[2,1] y) <float[2,1] x = {1,2}> { y = ai.onnx.ml.SVMRegressor<coefficients=[1.0], n_supports=1,"
+       " support_vectors=[1.0], rho=[0.0]>(x) }",
+       2 + 2 + 2 * 2},
+      {"(float[2,2] y) <float[2,2] x = {1,0,0,1}> { y = com.microsoft.Inverse(x) }", 4 + 4 + 2 * 4 * 2},
+      {"(float[1,2] y) <float[1,3] a = {1,0,0}, float[2,3] b = {1,0,0,1,0,0}> { y = com.microsoft.CDist(a, b) }",
+       3 + 6 + 2 + 2 * 3},
+  };
+  for (const Case& wanted : cases) {
+    const ir::Model model = parsed(
+        fmt::format("<ir_version: 10, opset_import: [\"\" : 21, \"ai.onnx.ml\" : 5, \"com.microsoft\" : 1]> g () => {}",
+                    wanted.text));
+    EXPECT_EQ(failure(model, {.max_work = wanted.work}), "") << wanted.text;
+    EXPECT_TRUE(contains(failure(model, {.max_work = wanted.work - 1}), "steps of work")) << wanted.text;
+  }
+}
+
 TEST(LimitsTest, WorkIsCountedOverTheRun) {
   const ir::Model model = parsed(nested_loops(1, 1000));
   EXPECT_TRUE(contains(failure(model, {.max_work = 1000}), "steps of work"));

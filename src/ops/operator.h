@@ -19,6 +19,8 @@ struct Operator {
   void (*eval)(Eval& node) = nullptr;
   // Multiply-accumulates of one run, after inference; nullptr: none worth counting.
   Dim (*macs)(const Infer& node) = nullptr;
+  // Steps of one run beyond one for each element in and out, where `macs` does not count them.
+  Dim (*work)(const Infer& node) = nullptr;
   bool is_random = false;  // not to be evaluated ahead of a run
 };
 

@@ -31,7 +31,7 @@ void throw_failure(const ReceivedMessage& message, const std::function<void(std:
   const std::string text = reader.text();
   reader.finish();
   if (show && !text.empty()) show(text);
-  const bool is_code = code <= static_cast<uint64_t>(ErrorCode::limit);
+  const bool is_code = code <= static_cast<uint64_t>(ErrorCode::cancelled);
   throw Error(is_code ? static_cast<ErrorCode>(code) : ErrorCode::backend, line);
 }
 

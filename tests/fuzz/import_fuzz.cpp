@@ -17,16 +17,12 @@
 #include "ir/verify.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "support/fuzzing.h"
 
 namespace {
 
 using namespace assay;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::abort();
-}
+using namespace testing_support;
 
 std::string folder() { return fmt::format("/proc/{}/fd/", getpid()); }
 
@@ -189,12 +185,6 @@ void check_edits(ir::Model& model, const Diagnostics& original, uint32_t seed) {
   const bool same = seen == codes(before) || !has_clear_names(before) || !has_clear_names(original);
   if (!same) print(before), print(after);
   require(same, "the same findings");
-}
-
-uint32_t seed_of(Bytes bytes) {
-  uint32_t hash = 2166136261u;
-  for (const std::byte byte : bytes) hash = (hash ^ std::to_integer<uint32_t>(byte)) * 16777619u;
-  return hash;
 }
 
 std::optional<ir::Model> import_or_refuse(Bytes bytes, Diagnostics& findings) {

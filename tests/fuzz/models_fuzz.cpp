@@ -3,27 +3,18 @@
 #include "base/error.h"
 #include "exec/generated_inputs.h"
 #include "lint/lint.h"
-#include "onnx/import.h"
 #include "onnx/known_operators.h"
-#include "onnx/text.h"
 #include "ops/inference.h"
 #include "ops/interpreter.h"
+#include "support/fuzzing.h"
 
 namespace {
 
 using namespace assay;
+using namespace testing_support;
 
 constexpr ops::InterpreterOptions kLimits = {
     .max_memory_bytes = uint64_t{64} << 20, .max_steps = 1000, .max_work = 10'000'000};
-
-ir::Model load(Bytes bytes, Diagnostics& findings) {
-  if (!bytes.empty() && bytes[0] == std::byte{'<'}) {
-    return onnx::parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, findings);
-  }
-  onnx::ImportOptions options;
-  options.ignore_external_data = true;
-  return onnx::import_document(onnx::Document(MappedFile::from_bytes(bytes, "source")), options, findings);
-}
 
 std::vector<ops::InputDatum> make_inputs(const ir::Model& model) {
   Diagnostics notes;
@@ -55,7 +46,7 @@ void run(const ir::Model& model, std::span<const ops::InputDatum> inputs) {
 
 void treat(Bytes bytes) {
   Diagnostics findings;
-  ir::Model model = load(bytes, findings);
+  ir::Model model = model_of(bytes, findings);
   onnx::check_operators(model, findings);
   std::optional<std::vector<ops::InputDatum>> inputs;
   try_out([&] { inputs = make_inputs(model); });

@@ -12,16 +12,12 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "passes/pipelines.h"
+#include "support/fuzzing.h"
 
 namespace {
 
 using namespace assay;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::abort();
-}
+using namespace testing_support;
 
 ir::Model import_bytes(Bytes bytes, Diagnostics& findings) {
   onnx::ImportOptions options;

@@ -10,13 +10,13 @@
 #include "inspect/unbounded_sizes.h"
 #include "ir/verify.h"
 #include "onnx/export.h"
-#include "onnx/import.h"
-#include "onnx/text.h"
+#include "ops/inference.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/insert_qdq.h"
 #include "passes/quantize/shadow_layers.h"
 #include "passes/quantize/weight_only.h"
+#include "support/fuzzing.h"
 #include "surgery/bound_sizes.h"
 #include "surgery/extract.h"
 #include "surgery/insert.h"
@@ -33,22 +33,8 @@
 namespace {
 
 using namespace assay;
+using namespace testing_support;
 using tensor::DType;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::abort();
-}
-
-ir::Model load(Bytes bytes, Diagnostics& findings) {
-  if (!bytes.empty() && bytes[0] == std::byte{'<'}) {
-    return onnx::parse_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, findings);
-  }
-  onnx::ImportOptions options;
-  options.ignore_external_data = true;
-  return onnx::import_document(onnx::Document(MappedFile::from_bytes(bytes, "source")), options, findings);
-}
 
 void infer(ir::Model& model) {
   ops::Inference inference(model);
@@ -158,7 +144,7 @@ void reconstruct(Draw& draw, Diagnostics& findings) {
     surgery::reconstruct(draw.model, 7);
   } else {
     Diagnostics again;
-    surgery::reconstruct(draw.model, load(full.bytes, again));
+    surgery::reconstruct(draw.model, model_of(full.bytes, again));
   }
 }
 
@@ -324,13 +310,13 @@ void check(const ir::Model& model, bool was_sound) {
   ir::verify(model, found);
   if (was_sound) require(found.error_count() == 0, "what was sound is sound");
   const onnx::EncodedModel encoded = onnx::encode(model);
-  ir::check_structure(load(encoded.bytes, again));  // an Error is a failure
+  ir::check_structure(model_of(encoded.bytes, again));  // an Error is a failure
   if (was_sound) require(again.error_count() == 0, "a sound model is sound as a file");
 }
 
 void try_operation(const Entry& entry, Bytes bytes, uint32_t seed) {
   Diagnostics findings;
-  ir::Model model = load(bytes, findings);
+  ir::Model model = model_of(bytes, findings);
   const bool is_sound = findings.error_count() == 0;
   if (entry.needs_sound_model && !is_sound) return;
   Draw draw(model, seed);
@@ -348,19 +334,13 @@ void try_operation(const Entry& entry, Bytes bytes, uint32_t seed) {
   }
 }
 
-uint32_t seed_of(Bytes bytes) {
-  uint32_t hash = 2166136261u;
-  for (const std::byte byte : bytes) hash = (hash ^ std::to_integer<uint32_t>(byte)) * 16777619u;
-  return hash;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes bytes = std::as_bytes(std::span(data, size));
   try {
     Diagnostics findings;
-    load(bytes, findings);
+    model_of(bytes, findings);
   } catch (const Error&) {
     return 0;
   }

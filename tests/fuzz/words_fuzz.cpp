@@ -16,6 +16,7 @@
 #include "ir/verify.h"
 #include "onnx/export.h"
 #include "onnx/text.h"
+#include "support/fuzzing.h"
 #include "support/memory_file.h"
 #include "surgery/pattern/match.h"
 #include "surgery/pattern/pattern_file.h"
@@ -25,6 +26,7 @@
 namespace {
 
 using namespace assay;
+using namespace testing_support;
 
 constexpr std::string_view kOption = "--option";
 constexpr std::string_view kModel =
@@ -32,12 +34,6 @@ constexpr std::string_view kModel =
     "{\n"
     "  s = MatMul(q, k)\n  p = Softmax(s)\n  y = MatMul(p, k)\n"
     "  c = Mul(w, x)\n  r = Relu(c)\n  m = Max(r)\n  z = Add(m, c)\n}";
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "failed: %s\n", what);
-  std::abort();
-}
 
 ir::Model small_model() {
   Diagnostics findings;

@@ -47,7 +47,7 @@ def function(name, inputs, outputs, nodes):
 def model(nodes, inputs, outputs, weights=(), functions=(), opset=21):
     graph = helper.make_graph(nodes, "g", inputs, outputs, list(weights))
     imports = [helper.make_opsetid("", opset), helper.make_opsetid("d", 1), helper.make_opsetid("com.microsoft", 1),
-               helper.make_opsetid("ai.onnx.ml", 4)]
+               helper.make_opsetid("ai.onnx.ml", 5)]
     return helper.make_model(graph, opset_imports=imports, functions=list(functions), ir_version=10)
 
 
@@ -163,9 +163,37 @@ def growing():
                            [x, weight("r", np.array([[0, 0, 8, 8]], np.float32)), weight("b", [0])])
     yield "prime", model([op("ConstantOfShape", ["s"], ["z"]), op("DFT", ["z"], ["Y"], axis=1)], [], [floats("Y")],
                          [weight("s", [1, 10000019, 1])], opset=17)
+    yield from busy()
     letters = "abcdefghijklmnopqrstuvwxyz"
     yield "einsum", model([op("Einsum", ["x"] * 26, ["Y"], equation=",".join(letters) + "->")], [], [floats("Y")],
                           [weight("x", np.ones(4, np.float32))])
+
+
+def busy():
+    """Work that is far more than the elements that go in and come out."""
+    y = [floats("Y")]
+
+    def on_zeros(kind, *shapes, inputs=(), weights=(), **attributes):
+        sizes = [weight(f"s{i}", shape) for i, shape in enumerate(shapes)]
+        fills = [op("ConstantOfShape", [f"s{i}"], [f"x{i}"]) for i in range(len(shapes))]
+        names = [f"x{i}" for i in range(len(shapes))] + list(inputs)
+        return model(fills + [op(kind, names, ["Y"], **attributes)], [], y, sizes + list(weights))
+
+    for kind in ("MaxPool", "AveragePool", "LpPool"):
+        yield kind, on_zeros(kind, [1, 1, 20_000_000], kernel_shape=[10_000_000])
+    yield "LRN", on_zeros("LRN", [1, 4_000_000, 1], size=8_000_000)
+    yield "MaxRoiPool", on_zeros("MaxRoiPool", [1, 1, 4000, 4000], [1_000_000, 5], pooled_shape=[1, 1])
+    yield "NonMaxSuppression", on_zeros("NonMaxSuppression", [1, 4_000_000, 4], [1, 1, 4_000_000], inputs=["m"],
+                                        weights=[weight("m", 2**62)])
+    yield "Resize", on_zeros("Resize", [1, 1, 1000, 10_000], inputs=["", "", "z"], mode="linear", antialias=1,
+                             weights=[weight("z", [1, 1, 1_000_000, 1])])
+    count = 1500
+    yield "TreeEnsemble", on_zeros(
+        "TreeEnsemble", [10_000_000, 1], domain="ai.onnx.ml", nodes_modes=weight("", np.zeros(count, np.uint8)),
+        nodes_featureids=[0] * count, nodes_splits=weight("", np.ones(count, np.float32)),
+        nodes_truenodeids=[*range(1, count), 0], nodes_trueleafs=[0] * (count - 1) + [1],
+        nodes_falsenodeids=[0] * count, nodes_falseleafs=[1] * count, leaf_targetids=[0],
+        leaf_weights=weight("", np.ones(1, np.float32)), tree_roots=[0] * count)
 
 
 def limit():

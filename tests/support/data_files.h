@@ -87,4 +87,13 @@ inline bool is_same(const formats::SavedInputs& a, const formats::SavedInputs& b
   return std::ranges::equal(a, b, same);
 }
 
+// A tensor of one element.
+inline tensor::NamedDatum array(const char* name, uint8_t value) {
+  return {name, tensor_of<uint8_t>(tensor::DType::uint8, {1}, {value})};
+}
+
+// Two iterations of inputs, and one runner's results of two.
+inline const formats::SavedInputs kTwoInputs = {{array("x", 1), array("y", 2)}, {array("x", 3), array("y", 4)}};
+inline const formats::SavedRuns kTwoResults = {{"r", {{{array("z", 5)}, 1.0, "r"}, {{array("z", 6)}, 1.0, "r"}}}};
+
 }  // namespace assay::testing_support

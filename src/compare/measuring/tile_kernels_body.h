@@ -152,8 +152,8 @@ ASSAY_KERNEL inline void narrow_vector(const Vector& from, float* to) {
 // What is too small for float32 stays apart from 0.
 ASSAY_KERNEL inline void narrow_apart(Vector x, float* to) {
   constexpr double kLeast = std::numeric_limits<float>::denorm_min();
-  x = (x > 0) & (x < kLeast) ? Vector{} + kLeast : x;
-  x = (x < 0) & (x > -kLeast) ? Vector{} - kLeast : x;
+  x = ((x > 0) & (x < kLeast)) ? Vector{} + kLeast : x;
+  x = ((x < 0) & (x > -kLeast)) ? Vector{} - kLeast : x;
   narrow_vector(x, to);
 }
 

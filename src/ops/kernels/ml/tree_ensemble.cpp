@@ -134,6 +134,29 @@ void TreeEnsemble::check(int64_t width) const {
   }
 }
 
+uint64_t TreeEnsemble::longest_walk() const {
+  std::vector<uint64_t> walks(nodes.size());  // from each node; 0: not known yet
+  std::vector<uint32_t> stack(roots.begin(), roots.end());
+  while (!stack.empty()) {
+    const uint32_t place = stack.back();
+    const TreeNode& node = nodes[place];
+    const bool is_leaf = node.test == TreeTest::leaf;
+    const uint64_t below = is_leaf ? 0 : std::max(walks[node.when_true], walks[node.when_false]);
+    const bool is_known = is_leaf || (walks[node.when_true] != 0 && walks[node.when_false] != 0);
+    if (is_known) {
+      walks[place] = 1 + node.members.size() + node.weights.size() + below;
+      stack.pop_back();
+      continue;
+    }
+    for (const uint32_t child : {node.when_true, node.when_false}) {
+      if (walks[child] == 0) stack.push_back(child);
+    }
+  }
+  uint64_t total = 0;
+  for (const uint32_t root : roots) total += walks[root];
+  return total;
+}
+
 TreeEnsemble numbered_trees(const Node& node, std::string_view prefix, uint32_t targets) {
   const std::vector<std::string_view> modes = node.strings("nodes_modes");
   const size_t count = modes.size();

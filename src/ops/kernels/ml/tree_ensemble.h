@@ -29,6 +29,8 @@ struct TreeEnsemble {
 
   // Error where a tree leads to no leaf, or to a feature that a row of `width` does not have.
   void check(int64_t width) const;
+  // Comparisons that a row may take, when check() has found no fault.
+  uint64_t longest_walk() const;
 };
 
 // As TreeEnsembleClassifier and TreeEnsembleRegressor write it: nodes by tree and number, and weights behind, their

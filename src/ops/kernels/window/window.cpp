@@ -111,6 +111,21 @@ void infer_pool(Infer& node) {
   node.set_dims(0, std::move(out));
 }
 
+namespace {
+
+Dim work_of_windows(const Infer& node, size_t first_axis) {
+  if (!node.is_ranked(0) || !node.output(0).type.dims) return {};
+  const std::vector<int64_t> kernel = read_kernel(node, node.dims(0).size() - 2);
+  Dim window = 1;
+  for (size_t i = 0; i < kernel.size(); ++i) window = window * min(kernel[i], node.dims(0)[first_axis + i]);
+  return product(*node.output(0).type.dims) * window;
+}
+
+}  // namespace
+
+Dim pool_work(const Infer& node) { return work_of_windows(node, 2); }
+Dim pool_work_channels_last(const Infer& node) { return work_of_windows(node, 1); }
+
 void require_spatial(const Infer& node, uint32_t input) {
   if (!node.is_ranked(input) || node.rank(input) >= 3) return;
   fail(ErrorCode::shape, "input {} must have batch, channels and at least one more axis, its shape is {}", input,

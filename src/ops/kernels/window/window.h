@@ -47,6 +47,9 @@ Window make_window(const WindowRules& rules, std::span<const int64_t> in, std::s
 
 // Dims of outputs 0 and 1 of a pool with the attribute kernel_shape.
 void infer_pool(Infer& node);
+// What such a pool looks at: for each element of output 0 a window, as far as it can lie within the input.
+Dim pool_work(const Infer& node);
+Dim pool_work_channels_last(const Infer& node);
 
 // The dims of a shape behind those of batch and channel.
 template <typename T>

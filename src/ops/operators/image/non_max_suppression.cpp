@@ -106,11 +106,22 @@ void eval_suppression(Eval& node) {
   node.store(0, {rows, 3}, std::move(selected));
 }
 
+// Each box of a class may have to be held against all that are kept.
+Dim work_of_suppression(const Infer& node) {
+  if (!node.is_ranked(1)) return {};
+  const int64_t most = node.has(2) ? node.integer_of(2).value_or(0) : 0;
+  return product(node.dims(1)) * min(node.dims(1)[2], std::max<int64_t>(most, 0));
+}
+
 }  // namespace
 
 OperatorRows operator_image_non_max_suppression() {
   static constexpr Operator kRows[] = {
-      {.name = "NonMaxSuppression", .since = 10, .infer = infer_suppression, .eval = eval_suppression},
+      {.name = "NonMaxSuppression",
+       .since = 10,
+       .infer = infer_suppression,
+       .eval = eval_suppression,
+       .work = work_of_suppression},
   };
   return kRows;
 }

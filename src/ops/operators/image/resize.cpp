@@ -105,13 +105,23 @@ std::vector<double> resample_axis(const std::vector<double>& data, const AxisVie
   return result;
 }
 
+// The axes in the order that keeps what lies between them small: those that get shorter first.
+std::vector<size_t> resampling_order(std::span<const ResampledAxis> plan) {
+  std::vector<size_t> order;
+  for (const bool grows : {false, true}) {
+    for (size_t i = 0; i < plan.size(); ++i) {
+      if (!is_same(plan[i]) && (plan[i].out > plan[i].in) == grows) order.push_back(i);
+    }
+  }
+  return order;
+}
+
 void eval_filtered(Eval& node, const std::vector<ResampledAxis>& plan) {
   const Filter filter{resize_mode(node) == ResizeMode::cubic, node.floating("cubic_coeff_a", -0.75),
                       node.flag("antialias"), node.flag("exclude_outside")};
   std::vector<double> data = node.load<double>(0);
   Shape shape = node.shape(0);
-  for (size_t i = 0; i < plan.size(); ++i) {
-    if (is_same(plan[i])) continue;
+  for (const size_t i : resampling_order(plan)) {
     std::vector<Taps> taps;
     for (int64_t x = 0; x < plan[i].out; ++x) {
       taps.push_back(taps_at(filter, original_place(resize_coordinate_mode(node), plan[i], x), plan[i]));
@@ -134,12 +144,33 @@ void eval_resize(Eval& node) {
   eval_filtered(node, plan);
 }
 
+// Weighted sums along one axis after the other; where an axis gets shorter, antialias takes all of its elements.
+Dim work_of_resize(const Infer& node) {
+  const std::optional<Dims>& result = node.output(0).type.dims;
+  if (resize_mode(node) == ResizeMode::nearest || !node.is_ranked(0) || !result) return 0;
+  const std::optional<Shape> in = numbers(node.dims(0));
+  const std::optional<Shape> out = numbers(*result);
+  if (!in || !out) return {};
+  if (std::ranges::find(*out, 0) != out->end()) return 0;
+  std::vector<ResampledAxis> plan;
+  for (size_t i = 0; i < in->size(); ++i) plan.push_back({(*in)[i], (*out)[i]});
+  Shape shape = *in;
+  Dim total = 0;
+  for (const size_t i : resampling_order(plan)) {
+    shape[i] = plan[i].out;
+    const int64_t taps = resize_mode(node) == ResizeMode::cubic ? 4 : 2;
+    const Dim stretch = node.flag("antialias") ? ceil_div(Dim(plan[i].in), plan[i].out) : Dim(1);
+    total = total + product(dims_of(shape)) * Dim(taps) * stretch;
+  }
+  return total;
+}
+
 }  // namespace
 
 OperatorRows operator_image_resize() {
   static constexpr Operator kRows[] = {
-      {.name = "Resize", .since = 10, .infer = infer_resize, .eval = eval_resize},
-      {.name = "Upsample", .infer = infer_resize, .eval = eval_resize},
+      {.name = "Resize", .since = 10, .infer = infer_resize, .eval = eval_resize, .work = work_of_resize},
+      {.name = "Upsample", .infer = infer_resize, .eval = eval_resize, .work = work_of_resize},
   };
   return kRows;
 }

@@ -62,12 +62,24 @@ void eval_average(Eval& node) {
   eval_channels_last(node, kImage, average);
 }
 
+Dim work_of_average(const Infer& node) {
+  return node.flag("channels_last") ? pool_work_channels_last(node) : pool_work(node);
+}
+
 }  // namespace
 
 OperatorRows operator_microsoft_pool() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "NhwcMaxPool", .infer = infer_max, .eval = eval_max},
-      {.domain = kMicrosoft, .name = "QLinearAveragePool", .infer = infer_average, .eval = eval_average},
+      {.domain = kMicrosoft,
+       .name = "NhwcMaxPool",
+       .infer = infer_max,
+       .eval = eval_max,
+       .work = pool_work_channels_last},
+      {.domain = kMicrosoft,
+       .name = "QLinearAveragePool",
+       .infer = infer_average,
+       .eval = eval_average,
+       .work = work_of_average},
   };
   return kRows;
 }

@@ -59,6 +59,12 @@ void eval_inverse(Eval& node) {
   node.store(0, std::move(data));
 }
 
+// Every element of a matrix, and of the one beside it, is changed once for each row.
+Dim work_of_inverse(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  return product(node.dims(0)) * node.dims(0).back() * Dim(2);
+}
+
 void infer_expand_dims(Infer& node) {
   if (node.is_ranked(1) && !product(node.dims(1)).is(1) && product(node.dims(1)).is_number()) {
     fail(ErrorCode::shape, "the axis must be one number, its shape is {}", text(node.dims(1)));
@@ -168,11 +174,16 @@ void eval_cdist(Eval& node) {
   node.store(0, std::move(result));
 }
 
+Dim work_of_cdist(const Infer& node) {
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return {};
+  return product(node.dims(0)) * node.dims(1)[0];
+}
+
 }  // namespace
 
 OperatorRows operator_microsoft_small() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "Inverse", .infer = infer_inverse, .eval = eval_inverse},
+      {.domain = kMicrosoft, .name = "Inverse", .infer = infer_inverse, .eval = eval_inverse, .work = work_of_inverse},
       {.domain = kMicrosoft, .name = "ExpandDims", .infer = infer_expand_dims, .eval = eval_expand_dims},
       {.domain = kMicrosoft, .name = "Unique", .infer = infer_unique, .eval = eval_unique},
       {.domain = kMicrosoft,
@@ -183,7 +194,7 @@ OperatorRows operator_microsoft_small() {
        .name = "ComplexMulConj",
        .infer = infer_complex_mul,
        .eval = [](Eval& node) { multiply_complex(node, -1); }},
-      {.domain = kMicrosoft, .name = "CDist", .infer = infer_cdist, .eval = eval_cdist},
+      {.domain = kMicrosoft, .name = "CDist", .infer = infer_cdist, .eval = eval_cdist, .work = work_of_cdist},
   };
   return kRows;
 }

@@ -220,13 +220,19 @@ void eval_regressor(Eval& node) {
   node.store(0, std::move(result));
 }
 
+// Every row meets all numbers.
+Dim work_of_svm(const Infer& node) {
+  const size_t numbers = node.floats("support_vectors").size() + node.floats("coefficients").size();
+  return row_dims(node, 0).count * Dim(static_cast<int64_t>(numbers));
+}
+
 }  // namespace
 
 OperatorRows operator_ml_svm() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "SVMClassifier", .infer = infer_classifier, .eval = eval_classifier},
-      {.domain = kMl, .name = "SVMRegressor", .infer = infer_regressor, .eval = eval_regressor},
+      {.domain = kMl, .name = "SVMClassifier", .infer = infer_classifier, .eval = eval_classifier, .work = work_of_svm},
+      {.domain = kMl, .name = "SVMRegressor", .infer = infer_regressor, .eval = eval_regressor, .work = work_of_svm},
   };
   return kRows;
 }

@@ -182,14 +182,33 @@ void eval_ensemble(Eval& node) {
              }));
 }
 
+// Every row walks through all trees.
+template <TreeEnsemble (*kTrees)(const Node&)>
+Dim work_of_trees(const Infer& node) {
+  return row_dims(node, 0).count * Dim(static_cast<int64_t>(kTrees(node).longest_walk()));
+}
+
 }  // namespace
 
 OperatorRows operator_ml_trees() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "TreeEnsemble", .since = 5, .infer = infer_ensemble, .eval = eval_ensemble},
-      {.domain = kMl, .name = "TreeEnsembleClassifier", .infer = infer_classifier, .eval = eval_classifier},
-      {.domain = kMl, .name = "TreeEnsembleRegressor", .infer = infer_regressor, .eval = eval_regressor},
+      {.domain = kMl,
+       .name = "TreeEnsemble",
+       .since = 5,
+       .infer = infer_ensemble,
+       .eval = eval_ensemble,
+       .work = work_of_trees<placed_trees>},
+      {.domain = kMl,
+       .name = "TreeEnsembleClassifier",
+       .infer = infer_classifier,
+       .eval = eval_classifier,
+       .work = work_of_trees<classification_trees>},
+      {.domain = kMl,
+       .name = "TreeEnsembleRegressor",
+       .infer = infer_regressor,
+       .eval = eval_regressor,
+       .work = work_of_trees<regression_trees>},
   };
   return kRows;
 }

@@ -114,13 +114,18 @@ void eval_lrn(Eval& node) {
   node.store(0, std::move(out));
 }
 
+Dim work_of_lrn(const Infer& node) {
+  if (!node.is_ranked(0)) return {};
+  return product(node.dims(0)) * min(node.dims(0)[1], node.integer("size"));
+}
+
 }  // namespace
 
 OperatorRows operator_normalization_norms() {
   static constexpr Operator kRows[] = {
       {.name = "MeanVarianceNormalization", .since = 9, .infer = infer_mean_variance, .eval = eval_mean_variance},
       {.name = "LpNormalization", .infer = infer_lp, .eval = eval_lp},
-      {.name = "LRN", .infer = infer_lrn, .eval = eval_lrn},
+      {.name = "LRN", .infer = infer_lrn, .eval = eval_lrn, .work = work_of_lrn},
   };
   return kRows;
 }

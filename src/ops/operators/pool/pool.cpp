@@ -71,8 +71,8 @@ void eval_lp_pool(Eval& node) {
 
 OperatorRows operator_pool_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "AveragePool", .infer = infer_pool, .eval = eval_average_pool},
-      {.name = "LpPool", .infer = infer_lp_pool, .eval = eval_lp_pool},
+      {.name = "AveragePool", .infer = infer_pool, .eval = eval_average_pool, .work = pool_work},
+      {.name = "LpPool", .infer = infer_lp_pool, .eval = eval_lp_pool, .work = pool_work},
   };
   return kRows;
 }

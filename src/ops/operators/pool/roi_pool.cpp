@@ -90,11 +90,17 @@ void eval_roi_pool(Eval& node) {
   node.store(0, std::move(out));
 }
 
+// Regions may cover the whole image, and bins overlap by a border.
+Dim work_of_roi_pool(const Infer& node) {
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return {};
+  return node.dims(1)[0] * product(std::span(node.dims(0)).subspan(1));
+}
+
 }  // namespace
 
 OperatorRows operator_pool_roi_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "MaxRoiPool", .infer = infer_roi_pool, .eval = eval_roi_pool},
+      {.name = "MaxRoiPool", .infer = infer_roi_pool, .eval = eval_roi_pool, .work = work_of_roi_pool},
   };
   return kRows;
 }
