@@ -6,7 +6,8 @@
 The table is the lines `assay_module(name DEPS …)` of CMakeLists.txt. A file of module m may include m and m's DEPS,
 which must have no cycle. Tests (x_test.cpp) may include every module. Every include with quotes is written from src/
 (in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>. src/precompiled.h,
-which the build puts before every source, belongs to no module.
+which the build puts before every source, belongs to no module. include/ holds what the library shows: those headers
+include nothing but each other and the standard library, and only the module `library` uses them, but for the error.
 """
 
 import pathlib
@@ -20,6 +21,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SYSTEM_HEADER = re.compile(r"\w+|(sys|linux|gnu)/[\w-]+\.h|(dlfcn|fcntl|immintrin|poll|pthread|signal|unistd)\.h")
 
 PRECOMPILED = pathlib.Path("src/precompiled.h")
+PUBLIC = "include"
+PUBLIC_MODULE = "library"
+PUBLIC_FOR_ALL = "assay/error.h"
 
 Table = dict[str, set[str]]
 
@@ -49,7 +53,17 @@ def module_of(path: pathlib.PurePath, table: Table) -> str | None:
     return next((folder for folder in folders if folder in table), None)
 
 
+def public_finding(path: pathlib.Path, target: str, table: Table) -> str | None:
+    own = module_of(path.relative_to("src"), table) if path.parts[0] == "src" else None
+    is_open = target == PUBLIC_FOR_ALL or own == PUBLIC_MODULE or path.parts[0] == PUBLIC or source_tree.is_test(path)
+    return None if is_open else f'"{target}": only module {PUBLIC_MODULE} may include what the library shows'
+
+
 def quoted_finding(root: pathlib.Path, path: pathlib.Path, target: str, table: Table) -> str | None:
+    if (root / PUBLIC / target).is_file():
+        return public_finding(path, target, table)
+    if path.parts[0] == PUBLIC:
+        return f'"{target}" is not a file below {PUBLIC}/'
     in_source = (root / "src" / target).is_file()
     if source_tree.is_test(path) and (in_source or (root / "tests" / target).is_file()):
         return None
@@ -71,7 +85,7 @@ def include_finding(root: pathlib.Path, path: pathlib.Path, line: str, table: Ta
     quote, target = match.groups()
     if quote == '"':
         return quoted_finding(root, path, target, table)
-    if path.suffix == ".h" and target != "fmt/core.h" and not SYSTEM_HEADER.fullmatch(target):
+    if path.suffix == ".h" and (target != "fmt/core.h" or path.parts[0] == PUBLIC) and not SYSTEM_HEADER.fullmatch(target):
         return f"<{target}>: a header includes no third-party header but <fmt/core.h>"
     return None
 
@@ -86,7 +100,7 @@ def check(root: pathlib.Path) -> list[str]:
     table = read_table(root)
     findings = table_findings(table)
     for path in source_tree.files(root, ".h", ".cpp"):
-        if path.parts[0] in ("src", "tests") and path != PRECOMPILED:
+        if path.parts[0] in ("src", "tests", PUBLIC) and path != PRECOMPILED:
             findings += file_findings(root, path, table)
     return findings
 

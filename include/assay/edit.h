@@ -10,11 +10,11 @@
 namespace assay {
 
 struct SanitizeOptions {
-  bool clean = false;           // remove unused nodes and weights
-  bool sort = false;            // put nodes after those that they depend on
-  bool fold_constants = false;  // compute what is the same in every run
-  bool simplify = false;        // also remove what does nothing, and merge what is there twice
-  bool fuse = false;            // merge operators within their rounding
+  bool clean = false;                     // remove unused nodes and weights
+  bool sort = false;                      // put nodes after those that they depend on
+  bool fold_constants = false;            // compute what is the same in every run
+  bool simplify = false;                  // also remove what does nothing, and merge what is there twice
+  bool fuse = false;                      // merge operators within their rounding
   std::optional<int64_t> opset = {};      // write the model in this version of ai.onnx
   std::vector<std::string> passes = {};   // by name, run last
   std::vector<std::string> outputs = {};  // values in the place of the model's outputs

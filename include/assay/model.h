@@ -53,9 +53,9 @@ struct LintFinding {
 // What one backend says of a model.
 struct Compatibility {
   std::string backend;
-  bool usable = false;    // the backend, here
-  bool accepts = false;   // the whole model
-  std::string reason;     // why not, where no node is to blame
+  bool usable = false;                                       // the backend, here
+  bool accepts = false;                                      // the whole model
+  std::string reason;                                        // why not, where no node is to blame
   std::vector<std::pair<std::string, std::string>> refused;  // nodes, and why
 };
 
@@ -63,7 +63,8 @@ struct Compatibility {
 // threads at once. Calls throw assay::Error and print nothing.
 class Model {
  public:
-  // A file: protobuf, or ONNX's text syntax where it ends in .onnxtxt. Its weights stay in the file until they are read.
+  // A file: protobuf, or ONNX's text syntax where it ends in .onnxtxt. Its weights stay in the file until they are
+  // read.
   static Model load(const std::string& path, const LoadOptions& options = {}, Observer* observer = nullptr);
   static Model from_text(std::string_view text);
   static Model from_bytes(std::span<const std::byte> bytes);
@@ -81,7 +82,7 @@ class Model {
 
   // Everything that is wrong with it; `is_static`: without a run.
   std::vector<LintFinding> lint(bool is_static = false, Observer* observer = nullptr) const;
-  // No names: all backends. Their libraries run in processes of `program`; empty: `assay` on PATH.
+  // No names: all backends. Their libraries run in processes of their own.
   std::vector<Compatibility> check_compatibility(const std::vector<std::string>& backends = {},
                                                  Observer* observer = nullptr) const;
   RunReport run(const RunOptions& options = {}, Observer* observer = nullptr) const;

@@ -6,11 +6,10 @@
 
 namespace assay {
 
-enum class Severity { info, warning, error };
-
 // Something that the user should know about a model or its inputs. `code` is a stable word for scripts, `node` the name
 // of what it is about; empty: the model.
 struct Finding {
+  enum class Severity { info, warning, error };
   Severity severity = Severity::warning;
   std::string code;
   std::string node;

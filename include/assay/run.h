@@ -27,11 +27,10 @@ struct RunOptions {
   std::vector<std::string> outputs = {};  // names of values, or wildcards; none: the model's outputs
   bool all_values = false;                // every value of the main graph
   Tolerance tolerance = {};
-  bool isolate = false;         // each backend in a process of its own, which may crash
-  double timeout_seconds = 0;   // of an isolated run; 0: none
+  bool isolate = false;           // each backend in a process of its own, which may crash
+  double timeout_seconds = 0;     // of an isolated run; 0: none
   uint64_t max_memory_bytes = 0;  // 0: no limit
-  std::string python = {};      // whose packages backends are looked for in; empty: the first python3 on PATH
-  std::string program = {};     // `assay`, which isolated backends run in; empty: the first on PATH
+  std::string python = {};        // whose packages backends are looked for in; empty: the first python3 on PATH
 };
 
 // One backend's run.

@@ -13,17 +13,50 @@ namespace assay {
 // ONNX's element types that have a C++ type of their own are read with elements<T>(); of the others there are bytes.
 template <typename T>
 struct ElementName;  // `float32` for float, ...
-template <> struct ElementName<float> { static constexpr const char* value = "float32"; };
-template <> struct ElementName<double> { static constexpr const char* value = "float64"; };
-template <> struct ElementName<int8_t> { static constexpr const char* value = "int8"; };
-template <> struct ElementName<int16_t> { static constexpr const char* value = "int16"; };
-template <> struct ElementName<int32_t> { static constexpr const char* value = "int32"; };
-template <> struct ElementName<int64_t> { static constexpr const char* value = "int64"; };
-template <> struct ElementName<uint8_t> { static constexpr const char* value = "uint8"; };
-template <> struct ElementName<uint16_t> { static constexpr const char* value = "uint16"; };
-template <> struct ElementName<uint32_t> { static constexpr const char* value = "uint32"; };
-template <> struct ElementName<uint64_t> { static constexpr const char* value = "uint64"; };
-template <> struct ElementName<bool> { static constexpr const char* value = "bool"; };
+template <>
+struct ElementName<float> {
+  static constexpr const char* value = "float32";
+};
+template <>
+struct ElementName<double> {
+  static constexpr const char* value = "float64";
+};
+template <>
+struct ElementName<int8_t> {
+  static constexpr const char* value = "int8";
+};
+template <>
+struct ElementName<int16_t> {
+  static constexpr const char* value = "int16";
+};
+template <>
+struct ElementName<int32_t> {
+  static constexpr const char* value = "int32";
+};
+template <>
+struct ElementName<int64_t> {
+  static constexpr const char* value = "int64";
+};
+template <>
+struct ElementName<uint8_t> {
+  static constexpr const char* value = "uint8";
+};
+template <>
+struct ElementName<uint16_t> {
+  static constexpr const char* value = "uint16";
+};
+template <>
+struct ElementName<uint32_t> {
+  static constexpr const char* value = "uint32";
+};
+template <>
+struct ElementName<uint64_t> {
+  static constexpr const char* value = "uint64";
+};
+template <>
+struct ElementName<bool> {
+  static constexpr const char* value = "bool";
+};
 
 // A dense row-major array. Cheap to copy; its elements never change.
 class Tensor {

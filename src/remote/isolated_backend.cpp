@@ -2,8 +2,11 @@
 
 #include <limits>
 
+#include <dlfcn.h>
+
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/paths.h"
 #include "base/temporary_folder.h"
 #include "onnx/export.h"
 #include "remote/peer.h"
@@ -16,7 +19,7 @@ constexpr uint64_t kHeadroomBytes = uint64_t{1} << 30;
 
 std::unique_ptr<Peer> start_worker(const IsolationOptions& options, uint64_t max_memory_bytes) {
   const bool is_limited = max_memory_bytes > 0 && max_memory_bytes < std::numeric_limits<uint64_t>::max() / 2;
-  const Launch launch = {.program = options.program,
+  const Launch launch = {.program = options.program.empty() ? worker_program() : options.program,
                          .arguments = {"--worker", "3"},
                          .max_data_bytes = is_limited ? max_memory_bytes + kHeadroomBytes : 0};
   PeerOptions peer = {.label = "the process of " + options.backend, .timeout_seconds = options.timeout_seconds};
@@ -133,6 +136,20 @@ class IsolatedBackend final : public exec::Backend {
 
 exec::BackendPtr isolated_backend(IsolationOptions options) {
   return std::make_unique<IsolatedBackend>(std::move(options));
+}
+
+std::filesystem::path worker_program() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr) {
+    // Beside `lib`, or what it has below it: lib/x86_64-linux-gnu.
+    std::filesystem::path folder = absolute_path(info.dli_fname).lexically_normal().parent_path();
+    for (int level = 0; level < 2; ++level) {
+      folder = folder.parent_path();
+      const std::filesystem::path program = folder / "bin" / "assay";
+      if (is_file(program)) return program;
+    }
+  }
+  return "/proc/self/exe";
 }
 
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search) {

@@ -9,9 +9,12 @@ namespace assay::remote {
 
 struct IsolationOptions {
   std::string backend;
-  double timeout_seconds = 0;                        // for preparing, for each value and for the end of a run; 0: none
-  std::filesystem::path program = "/proc/self/exe";  // started as `PROGRAM --worker FD`
+  double timeout_seconds = 0;          // for preparing, for each value and for the end of a run; 0: none
+  std::filesystem::path program = {};  // started as `PROGRAM --worker FD`; empty: worker_program()
 };
+
+// The program `assay` that belongs to this library, which may be loaded by any other; else the one that runs.
+std::filesystem::path worker_program();
 
 // A backend by name, in a process of its own for each session. Its own errors stay what they are; its death is an Error
 // (backend), a hang an Error (limit). SessionOptions::max_memory_bytes also limits the data of the process, with 1 GiB

@@ -76,5 +76,7 @@ struct Calibrator {
 };
 // The first one stands for a choice among the others.
 std::span<const Calibrator> calibrators();
+// Ranges are found as one of calibrators() does it.
+void set_calibrator(const Calibrator& calibrator, Int8Request& request);
 
 }  // namespace assay::tasks

@@ -60,6 +60,8 @@ struct NamedPass {
   std::string summary;
 };
 std::vector<NamedPass> known_passes();
+// The model is written in this version of ai.onnx.
+void set_opset(int64_t version, PassRequest& request);
 // Error (usage) for a name that no pass has.
 void check_passes(const std::vector<std::string>& names);
 

@@ -75,7 +75,7 @@ class EndingsTest(unittest.TestCase):
         done = self.start("run", "m.onnx", "--ref", "--isolate", preexec_fn=limit)
         _, err = done.communicate(timeout=60)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("cannot start `/proc/self/exe`: too many open files", err)
+        self.assertRegex(err, "cannot start `.*/assay`: too many open files")
 
     def test_an_empty_tmpdir_counts_as_none(self):
         make_model(self.folder / "m.onnx", 4, 1)

@@ -41,6 +41,23 @@ class CheckLayers(TreeTest):
         self.write("src/base/a_test.cpp", '#include "ir/b.h"\n#include "support/s.h"\n')
         self.assertEqual(self.check(), (0, ""))
 
+    def test_public_headers_stand_alone(self):
+        self.write("include/assay/x.h", '#include <vector>\n#include "assay/y.h"\n')
+        self.write("include/assay/y.h", "")
+        self.assertEqual(self.check(), (0, ""))
+        self.write("include/assay/y.h", "#include <fmt/core.h>\n")
+        self.assert_finding("include/assay/y.h:1:", "no third-party header")
+        self.write("include/assay/y.h", '#include "base/a.h"\n')
+        self.assert_finding("include/assay/y.h:1:", '"base/a.h" is not a file below include/')
+
+    def test_only_the_library_uses_public_headers(self):
+        self.write("include/assay/error.h", "")
+        self.write("include/assay/x.h", "")
+        self.write("src/base/a.cpp", '#include "assay/error.h"\n')
+        self.assertEqual(self.check(), (0, ""))
+        self.write("src/base/a.cpp", '#include "assay/x.h"\n')
+        self.assert_finding("src/base/a.cpp:1:", "only module library may include")
+
     def test_missing_file(self):
         self.write("src/base/a_test.cpp", '#include "ir/none.h"\n')
         self.assert_finding("src/base/a_test.cpp:1:", "is not a file below src/")

@@ -56,14 +56,7 @@ OptionGroup calibration_group() {
 }
 
 void read_calibration(const Arguments& arguments, tasks::Int8Request& request) {
-  const tasks::Calibrator& asked = asked_calibrator(arguments);
-  request.calibration = asked.word;
-  request.cache_algorithm = asked.cache;
-  request.calibrations = {asked.calibration};
-  if (&asked == tasks::calibrators().data()) {
-    using quantize::Calibration;
-    request.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
-  }
+  tasks::set_calibrator(asked_calibrator(arguments), request);
   request.quantile = parse_number("--quantile", arguments.value("--quantile"));
   if (!(request.quantile > 0 && request.quantile <= 1)) {
     fail(ErrorCode::usage, "--quantile: expected a share in (0, 1], seen {}", arguments.value("--quantile"));

@@ -132,6 +132,14 @@ class RangeFinder {
 
 std::span<const Calibrator> calibrators() { return kCalibrators; }
 
+void set_calibrator(const Calibrator& calibrator, Int8Request& request) {
+  request.calibration = calibrator.word;
+  request.cache_algorithm = calibrator.cache;
+  request.calibrations = {calibrator.calibration};
+  if (&calibrator != kCalibrators.data()) return;
+  request.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
+}
+
 passes::ValueRanges find_ranges(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job,
                                 LayerErrors& measuring, const std::vector<std::string>& names) {
   return RangeFinder(request, options, job, measuring).find(names);

@@ -111,6 +111,11 @@ std::vector<NamedPass> known_passes() {
   return known;
 }
 
+void set_opset(int64_t version, PassRequest& request) {
+  request.options.opset = version;
+  request.passes.emplace_back(kChangeOpset);
+}
+
 void check_passes(const std::vector<std::string>& names) {
   for (const std::string& name : names) static_cast<void>(passes::find_pass(name));
 }

@@ -10,8 +10,6 @@
 namespace assay::cli {
 namespace {
 
-constexpr std::string_view kChangeOpset = "change-opset";
-
 const std::string& pass_list() {
   static const std::string list = [] {
     std::vector<std::string> passes;
@@ -65,8 +63,7 @@ tasks::PassRequest pass_request(const Arguments& arguments) {
   request.passes = arguments.values("--passes");
   tasks::check_passes(request.passes);
   if (arguments.has("--opset")) {
-    request.options.opset = static_cast<int64_t>(parse_count("--opset", arguments.value("--opset")));
-    request.passes.emplace_back(kChangeOpset);
+    tasks::set_opset(static_cast<int64_t>(parse_count("--opset", arguments.value("--opset"))), request);
   }
   request.options.unroll.most_iterations = parse_count("--unroll-limit", arguments.value("--unroll-limit"));
   request.options.outline.least_nodes = parse_count("--outline-size", arguments.value("--outline-size"), 1);

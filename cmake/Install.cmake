@@ -1,0 +1,30 @@
+# What `cmake --install` puts where: the program, the library, its headers, and what find_package and pkg-config read.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# The library that is installed is linked from the same objects as the one that tests use, but shows only what
+# include/assay declares.
+set(exports ${CMAKE_SOURCE_DIR}/cmake/exports.map)
+add_library(assay_library SHARED $<TARGET_OBJECTS:libassay>)
+add_library(assay::assay ALIAS assay_library)
+set_target_properties(assay_library PROPERTIES OUTPUT_NAME assay EXPORT_NAME assay VERSION ${PROJECT_VERSION} SOVERSION 0
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/installed LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
+target_link_libraries(assay_library PRIVATE fmt::fmt Threads::Threads ZLIB::ZLIB PNG::PNG yaml-cpp ${CMAKE_DL_LIBS})
+target_link_options(assay_library PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-needed -Wl,-z,defs
+  -Wl,--version-script=${exports})
+target_include_directories(assay_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(assay_library INTERFACE cxx_std_20)
+
+set_target_properties(assay PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS assay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS assay_library EXPORT assay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
+install(EXPORT assay NAMESPACE assay:: FILE assayConfig.cmake DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/assayConfigVersion.cmake VERSION ${PROJECT_VERSION}
+  COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/assay.pc.in ${CMAKE_BINARY_DIR}/assay.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

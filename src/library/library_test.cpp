@@ -1,0 +1,224 @@
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "assay/assay.h"
+#include "base/temporary_folder.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kNet = R"(
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 4] x) => (float[2, 3] y)
+<float[4, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[3] b = {0.5, -1.5, 100}>
+{
+  [layer] h = MatMul(x, w)
+  [sum] s = Add(h, b)
+  [same] i = Identity(s)
+  [activation] y = Relu(i)
+})";
+
+Values inputs() { return {{"x", Tensor({2, 4}, std::vector<float>{1, 0, 0, 0, 0, 0, 0, -1})}}; }
+
+// Rows of w, with b and Relu, by hand.
+const std::vector<float> kExpected = {1.5, 0.5, 103, 0, 0, 88};
+
+std::vector<float> elements(const Tensor& tensor) {
+  const std::span<const float> view = tensor.elements<float>();
+  return {view.begin(), view.end()};
+}
+
+ErrorCode code_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  ADD_FAILURE() << "no error";
+  return ErrorCode::usage;
+}
+
+std::vector<std::string> ops(const Model& model) {
+  std::vector<std::string> names;
+  for (const NodeInfo& node : model.nodes()) names.push_back(node.op);
+  return names;
+}
+
+size_t file_count(const fs::path& folder) {
+  size_t count = 0;
+  for ([[maybe_unused]] const fs::directory_entry& entry : fs::directory_iterator(folder)) ++count;
+  return count;
+}
+
+TEST(Library, TensorsHoldWhatTheyWereGiven) {
+  const Tensor tensor({2, 2}, std::vector<int64_t>{1, 2, 3, 4});
+  EXPECT_STREQ(tensor.type(), "int64");
+  EXPECT_EQ(tensor.count(), 4U);
+  EXPECT_EQ(tensor.elements<int64_t>()[3], 4);
+  EXPECT_EQ(code_of([&] { static_cast<void>(tensor.elements<float>()); }), ErrorCode::usage);
+  EXPECT_EQ(code_of([] { Tensor({3}, std::vector<float>{1, 2}); }), ErrorCode::shape);
+  EXPECT_EQ(code_of([] { Tensor("float31", {1}, {}); }), ErrorCode::usage);
+  const Tensor text = Tensor::of_strings({2}, {"a", "b"});
+  EXPECT_EQ(text.strings()[1], "b");
+}
+
+TEST(Library, ModelSaysWhatItIs) {
+  const Model model = Model::from_text(kNet);
+  EXPECT_TRUE(model.findings().empty());
+  ASSERT_EQ(model.inputs().size(), 1U);
+  EXPECT_EQ(model.inputs()[0].name, "x");
+  EXPECT_EQ(model.inputs()[0].type, "float32");
+  EXPECT_EQ(model.inputs()[0].shape, (std::vector<std::string>{"2", "4"}));
+  EXPECT_EQ(ops(model), (std::vector<std::string>{"MatMul", "Add", "Identity", "Relu"}));
+  EXPECT_EQ(model.nodes()[0].name, "layer");
+  EXPECT_EQ(model.nodes()[1].inputs, (std::vector<std::string>{"h", "b"}));
+}
+
+TEST(Library, FilesAndBytesGiveTheSameModel) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "net.onnx").string();
+  const Model model = Model::from_text(kNet);
+  model.save(path, {.external_file = "net.data", .external_threshold = 0});
+  EXPECT_TRUE(fs::exists(folder.path() / "net.data"));
+  const Model loaded = Model::load(path);
+  EXPECT_EQ(loaded.text(), model.text());
+  EXPECT_EQ(Model::from_bytes(model.bytes()).text(), model.text());
+  EXPECT_EQ(code_of([&] { Model::load((folder.path() / "none.onnx").string()); }), ErrorCode::io);
+  EXPECT_EQ(code_of([] { Model::from_text("this is no model"); }), ErrorCode::parse);
+}
+
+TEST(Library, RunsAndComparesAModelThatExistsInMemoryOnly) {
+  const Model model = Model::from_text(kNet);
+  const RunReport report = model.run({.backends = {"ref", "ref-fp64"}, .inputs = {inputs()}});
+  EXPECT_EQ(report.verdict, Verdict::equal);
+  ASSERT_EQ(report.runs.size(), 2U);
+  ASSERT_EQ(report.runs[0].outputs.size(), 1U);
+  EXPECT_EQ(report.runs[0].outputs[0][0].first, "y");
+  EXPECT_EQ(elements(report.runs[0].outputs[0][0].second), kExpected);
+  ASSERT_EQ(report.comparisons.size(), 1U);
+  EXPECT_TRUE(report.comparisons[0].iterations[0][0].passed);
+  EXPECT_EQ(report.comparisons[0].iterations[0][0].count, 6U);
+}
+
+TEST(Library, EveryValueCanBeAskedFor) {
+  const RunReport report = Model::from_text(kNet).run({.inputs = {inputs()}, .all_values = true});
+  std::vector<std::string> names;
+  for (const auto& [name, value] : report.runs[0].outputs[0]) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"h", "s", "i", "y"}));
+}
+
+TEST(Library, OutputsThatDifferAreMeasured) {
+  const Values a = {{"y", Tensor({2}, std::vector<float>{1, 2.5})}};
+  const Values b = {{"y", Tensor({2}, std::vector<float>{1, 2})}};
+  const Comparison found = compare_outputs(a, b);
+  EXPECT_EQ(found.verdict, Verdict::different);
+  EXPECT_DOUBLE_EQ(found.iterations[0][0].max_absolute, 0.5);
+  EXPECT_DOUBLE_EQ(found.iterations[0][0].max_relative, 0.25);
+  EXPECT_EQ(found.iterations[0][0].failed_count, 1U);
+  EXPECT_EQ(compare_outputs(a, b, {.absolute = 0.5}).verdict, Verdict::equal);
+}
+
+TEST(Library, LintFindsWhatIsWrong) {
+  const auto has_exception = [](const Model& model) {
+    for (const LintFinding& finding : model.lint()) {
+      if (finding.level == LintFinding::Level::exception) return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(has_exception(Model::from_text(kNet)));
+  EXPECT_TRUE(has_exception(Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 4] x) => (float[2, 3] y) <float[5, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}>
+{ y = MatMul(x, w) })")));
+}
+
+TEST(Library, EditsGiveOtherModels) {
+  const Model model = Model::from_text(kNet);
+  const Model simple = model.sanitize({.simplify = true});
+  EXPECT_EQ(ops(simple), (std::vector<std::string>{"MatMul", "Add", "Relu"}));
+  EXPECT_EQ(ops(model).size(), 4U);
+  const Model part = model.extract({.inputs = {"h"}, .outputs = {"s"}});
+  EXPECT_EQ(ops(part), (std::vector<std::string>{"Add"}));
+  EXPECT_EQ(part.inputs()[0].shape, (std::vector<std::string>{"2", "3"}));
+  const Model more = model.insert({.op = "Neg", .name = "negated", .inputs = {"s"}, .outputs = {"s"}});
+  EXPECT_EQ(ops(more).size(), 5U);
+  EXPECT_EQ(code_of([&] { static_cast<void>(model.sanitize({.passes = {"no-such-pass"}})); }), ErrorCode::usage);
+}
+
+TEST(Library, ConversionsKeepTheResult) {
+  const Model model = Model::from_text(kNet);
+  const Model half = model.to_half();
+  const RunReport report = half.run({.inputs = {inputs()}});
+  EXPECT_EQ(elements(report.runs[0].outputs[0][0].second), kExpected);  // numbers that float16 holds
+  const Model integer = model.quantize({.inputs = {inputs()}, .backend = "ref"});
+  EXPECT_NE(integer.text().find("QuantizeLinear"), std::string::npos);
+}
+
+class CancellingObserver final : public Observer {
+ public:
+  bool is_cancelled() override { return true; }
+};
+
+TEST(Library, ACancelledCallLeavesNothing) {
+  const TemporaryFolder folder;
+  const Model model = Model::from_text(kNet);
+  CancellingObserver observer;
+  EXPECT_EQ(code_of([&] { model.save((folder.path() / "net.onnx").string(), {}, &observer); }), ErrorCode::cancelled);
+  EXPECT_EQ(code_of([&] { static_cast<void>(model.run({.iterations = 3}, &observer)); }), ErrorCode::cancelled);
+  EXPECT_EQ(code_of([&] { static_cast<void>(model.sanitize({.fold_constants = true}, &observer)); }),
+            ErrorCode::cancelled);
+  EXPECT_EQ(file_count(folder.path()), 0U);
+}
+
+class CountingObserver final : public Observer {
+ public:
+  void on_finding(const Finding&) override { ++findings; }
+  void on_progress(const Progress&) override { ++steps; }
+  int findings = 0;
+  int steps = 0;
+};
+
+TEST(Library, ObserversSeeFindingsAndProgress) {
+  CountingObserver observer;
+  const Model open = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]> net (float[N] x) => (float[N] y) { y = Relu(x) })");
+  static_cast<void>(open.run({.iterations = 3}, &observer));
+  EXPECT_EQ(observer.steps, 3);
+  EXPECT_GE(observer.findings, 1);  // the shape of x was made up
+}
+
+TEST(Library, OneModelServesTwoThreads) {
+  const Model model = Model::from_text(kNet);
+  std::atomic<int> right = 0;
+  const auto work = [&] {
+    for (int i = 0; i < 20; ++i) {
+      const RunReport report = model.sanitize({.simplify = true}).run({.inputs = {inputs()}});
+      right += elements(report.runs[0].outputs[0][0].second) == kExpected ? 1 : 0;
+    }
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  EXPECT_EQ(right, 40);
+}
+
+TEST(Library, BackendsSayWhetherTheyCanBeUsed) {
+  bool has_reference = false;
+  for (const BackendInfo& backend : available_backends()) has_reference = has_reference || backend.name == "ref";
+  EXPECT_TRUE(has_reference);
+  const std::vector<Compatibility> found = Model::from_text(kNet).check_compatibility({"ref"});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].accepts);
+  EXPECT_EQ(code_of([] { static_cast<void>(Model::from_text(kNet).check_compatibility({"nobody"})); }),
+            ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace assay
