@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/paths.h"
@@ -29,7 +30,8 @@ std::vector<std::string> list_plugins(const std::string& folder) {
       names.push_back(path.filename().string());
     }
   }
-  if (error) fail(ErrorCode::io, "--plugin-dir: `{}` cannot be listed: {}", printable(folder), error.message());
+  if (error)
+    fail(ErrorCode::io, "--plugin-dir: `{}` cannot be listed: {}", printable(folder), errno_text(error.value()));
   std::ranges::sort(names);
   if (names.empty()) {
     fail(ErrorCode::usage, "--plugin-dir: no folder in `{}` holds {} or {}", printable(folder), kPatternName,
