@@ -29,7 +29,7 @@ constexpr Rule kRules[] = {
     {"Log", 0, is_not_positive, "log_of_non_positive", "the operand"},
     {"Sqrt", 0, is_negative, "sqrt_of_negative", "the operand"},
     {"QuantizeLinear", 1, is_not_positive, "bad_scale", "the scale"},
-    {"DequantizeLinear", 1, is_not_positive, "bad_scale", "the scale"},
+    {"DequantizeLinear", 1, is_zero, "bad_scale", "the scale"},
     {"QLinearConv", 1, is_not_positive, "bad_scale", "the scale"},
     {"QLinearMatMul", 1, is_not_positive, "bad_scale", "the scale"},
     {"BatchNormalization", 4, is_negative, "negative_variance", "the variance"},
@@ -63,8 +63,10 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_arithmetic() {
-  return {"division by a constant zero, logarithms and roots of constants that have none, scales that are not positive",
-          55, report_all};
+  return {
+      "division by a constant zero, logarithms and roots of constants that have none, scales that are 0 or, of what is "
+      "quantized, below",
+      55, report_all};
 }
 
 }  // namespace assay::lint
