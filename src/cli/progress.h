@@ -11,11 +11,12 @@ namespace assay::cli {
 class Progress {
  public:
   // `total` 0: not known.
-  Progress(Log& log, std::string what, uint64_t total) : log_(log), what_(std::move(what)), total_(total) {}
+  Progress(Log& log, std::string what, uint64_t total = 0) : log_(log), what_(std::move(what)), total_(total) {}
   ~Progress() { log_.status(""); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  void expect(uint64_t total) { total_ = total; }
   void advance();
 
  private:

@@ -21,8 +21,8 @@ double noise_of(const results::LayerError& error) {
 
 class RangeChooser {
  public:
-  RangeChooser(Measurement& measurement, const passes::QdqOptions& options, Log& log)
-      : measurement_(measurement), options_(options), log_(log) {}
+  RangeChooser(Measurement& measurement, const passes::QdqOptions& options, Log& log, size_t candidates)
+      : measurement_(measurement), options_(options), log_(log), tried_(log, "ranges tried", 2 * candidates + 1) {}
 
   RangeCandidate choose(std::vector<RangeCandidate> candidates) {
     candidates.insert(candidates.begin(), {"layer errors", mixture(candidates)});
@@ -85,6 +85,7 @@ class RangeChooser {
   template <typename Run>
   Errors measured(Run run) {
     std::variant<Errors, Error> result = attempt(run);
+    tried_.advance();
     if (Errors* errors = std::get_if<Errors>(&result)) return std::move(*errors);
     log_.write(is_told_ ? LogLevel::verbose : LogLevel::warning,
                "what quantization costs could not be measured: " + std::get<Error>(result).line());
@@ -95,6 +96,7 @@ class RangeChooser {
   Measurement& measurement_;
   const passes::QdqOptions& options_;
   Log& log_;
+  Progress tried_;
   bool is_told_ = false;
 };
 
@@ -103,7 +105,7 @@ class RangeChooser {
 RangeCandidate choose_ranges(Measurement& measurement, const passes::QdqOptions& options,
                              std::vector<RangeCandidate> candidates, Log& log) {
   if (candidates.size() == 1) return std::move(candidates.front());
-  return RangeChooser(measurement, options, log).choose(std::move(candidates));
+  return RangeChooser(measurement, options, log, candidates.size()).choose(std::move(candidates));
 }
 
 }  // namespace assay::cli

@@ -88,6 +88,7 @@ class Job {
     RunWatcher watcher(request_, runners_, findings(), log_, host_.get());
     watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
     watcher.print_findings();
+    watcher.expect_iterations(source.get());
     exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, source.get(), plan(source.get()), watcher, findings());
     RunOutcome outcome = finish(watcher);
     if (!outcome.save_failure) outcome.save_failure = pictures_->failure();

@@ -18,7 +18,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr uint64_t kMostCounted = uint64_t{1} << 32;  // a script's loader may go on for ever
+constexpr uint64_t kMostCounted = uint64_t{1} << 32;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
       runners_(runners),
       findings_(findings),
       log_(log),
-      progress_(log, "iterations", request.iterations <= kMostCounted ? request.iterations * runners.size() : 0),
+      progress_(log, "iterations"),
       comparer_(runners.size(), request.compare),
       host_(host),
       whole_(runners.size()),
@@ -43,10 +43,20 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
   }
 }
 
+void RunWatcher::expect_iterations(const exec::DataSource* source) {
+  uint64_t total = 0;
+  for (const exec::RunnerPtr& runner : runners_) {
+    const std::optional<uint64_t> count = runner->is_live() ? source->count() : runner->iterations();
+    if (!count || *count > kMostCounted) return;
+    total += *count;
+  }
+  progress_.expect(total);
+}
+
 void RunWatcher::on_opening(size_t runner) {
   loading_[runner] = Stopwatch();
   if (!runners_[runner]->is_live()) return;
-  log_.start(fmt::format("{:<35} | Activating and starting inference", runners_[runner]->name()));
+  log_.start(fmt::format("{:<35} | Activating and starting inference", printable(runners_[runner]->name())));
 }
 
 void RunWatcher::on_opened(size_t runner) {
@@ -71,7 +81,7 @@ void RunWatcher::on_feeds(size_t runner, uint64_t iteration, const tensor::Named
   if (iteration != 0) return;
   results::RunnerRun& run = report_.runs[runner];
   for (const exec::Feed& feed : feeds) run.inputs.push_back(describe(feed.name, feed.value));
-  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, values_text(run.inputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", printable(run.runner), values_text(run.inputs)));
 }
 
 void RunWatcher::on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) {
@@ -153,7 +163,8 @@ void RunWatcher::on_finished(size_t runner) {
   if (run.iterations == 0) return;
   const double total_ms = run.run_seconds * 1e3;
   log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
-                          run.runner, run.iterations, total_ms, total_ms / static_cast<double>(run.iterations)));
+                          printable(run.runner), run.iterations, total_ms,
+                          total_ms / static_cast<double>(run.iterations)));
 }
 
 std::string RunWatcher::values_text(const std::vector<results::RunValue>& values) const {
@@ -162,11 +173,11 @@ std::string RunWatcher::values_text(const std::vector<results::RunValue>& values
 }
 
 void RunWatcher::print_outputs(const results::RunnerRun& run) {
-  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, values_text(run.outputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", printable(run.runner), values_text(run.outputs)));
   for (const results::RunValue& output : run.outputs) {
     if (!output.stats) continue;
-    log_.info(
-        fmt::format("    {}: {} | Stats: {}", run.runner, printable(output.name), report::stats_text(*output.stats)));
+    log_.info(fmt::format("    {}: {} | Stats: {}", printable(run.runner), printable(output.name),
+                          report::stats_text(*output.stats)));
   }
 }
 

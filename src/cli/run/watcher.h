@@ -23,6 +23,9 @@ class RunWatcher final : public exec::DriveWatcher {
   RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings, Log& log,
              remote::PythonHost* host);
 
+  // So that progress can say how much is left. `source`: the inputs of those that are live.
+  void expect_iterations(const exec::DataSource* source);
+
   void on_opening(size_t runner) override;
   void on_opened(size_t runner) override;
   void on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) override;
