@@ -34,19 +34,26 @@ void print(const results::RunReport& report, const RunRequest& request, Log& log
 }
 
 // The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
-void print_first_failure(const results::PairComparison& pair, const std::vector<std::string>& order, Log& log) {
+const results::OutputComparison* find_first_failure(const results::PairComparison& pair,
+                                                    const std::vector<std::string>& order) {
   for (const std::string& name : order) {
     for (const results::IterationComparison& iteration : pair.iterations) {
       const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
-      if (output == iteration.outputs.end() || output->passed || !output->metrics) continue;
-      return log.verdict(
-          false,
-          fmt::format("{} vs. {} | First beyond tolerance in the order of the graph: `{}` (max abs {:.4g}, max rel "
-                      "{:.4g})",
-                      pair.runner_a, pair.runner_b, printable(name), output->metrics->absolute.greatest,
-                      output->metrics->relative.greatest));
+      if (output != iteration.outputs.end() && !output->passed && output->metrics) return &*output;
     }
   }
+  return nullptr;
+}
+
+void name_first_failure(results::PairComparison& pair, const std::vector<std::string>& order, Log& log) {
+  const results::OutputComparison* const output = find_first_failure(pair, order);
+  if (output == nullptr) return;
+  pair.first_failed = output->name_a;
+  log.verdict(false,
+              fmt::format("{} vs. {} | First beyond tolerance in the order of the graph: `{}` (max abs {:.4g}, max rel "
+                          "{:.4g})",
+                          printable(pair.runner_a), printable(pair.runner_b), printable(output->name_a),
+                          output->metrics->absolute.greatest, output->metrics->relative.greatest));
 }
 
 // A fixed tolerance says little about a model that nobody has chosen it for.
@@ -75,8 +82,8 @@ int run(const Arguments& arguments, Environment& environment) {
   results::RunReport& report = outcome.report;
   print(report, request, environment.log);
   if (outcome.graph_order.size() > 1) {
-    for (const results::PairComparison& pair : report.pairs) {
-      print_first_failure(pair, outcome.graph_order, environment.log);
+    for (results::PairComparison& pair : report.pairs) {
+      name_first_failure(pair, outcome.graph_order, environment.log);
     }
   }
   print_hint(report, arguments, environment.log);
