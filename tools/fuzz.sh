@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [SECONDS]: runs the unit tests under the sanitizers, then each fuzz target for its share of SECONDS (60),
-# at least 20 each. Corpora are in tests/fuzz/corpus; new inputs stay in build/fuzz/corpus, findings in build/fuzz/findings.
+# at least 20 each, and interrupts commands at random moments. Corpora are in tests/fuzz/corpus; new inputs stay in
+# build/fuzz/corpus, findings in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -42,4 +43,5 @@ run_target() {
 for target in "${targets[@]}"; do
   run_target "$target" || status=1
 done
+ASSAY=build/fuzz/bin/assay .venv/bin/python tests/interop/signals_test.py 50 || status=1
 exit $status

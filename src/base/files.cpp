@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kFirstBytes = 64 << 10;
 constexpr size_t kMostStreamBytes = size_t{4} << 30;  // a stream is held in memory
+constexpr size_t kMostDeviceBytes = size_t{1} << 20;  // terminals and /dev/null have little, /dev/zero has no end
 
 // A file descriptor that is closed at the end of its scope unless released.
 class Descriptor {
@@ -85,6 +86,23 @@ size_t read_some(int fd, std::span<std::byte> into, const std::string& label) {
   }
 }
 
+// What comes until the end of the stream, its size with it.
+std::pair<const std::byte*, size_t> read_all(int fd, const std::string& label, size_t most) {
+  GrowingPages pages(label);
+  pages.resize(kFirstBytes);
+  size_t size = 0;
+  for (;;) {
+    if (size == pages.capacity()) {
+      if (size >= most) fail(ErrorCode::limit, "`{}` does not end within {} bytes, expected a file", label, size);
+      pages.resize(2 * size);
+    }
+    const size_t count = read_some(fd, {pages.data() + size, pages.capacity() - size}, label);
+    if (count == 0) break;
+    size += count;
+  }
+  return {pages.release(size), size};
+}
+
 }  // namespace
 
 MappedFile::MappedFile(fs::path path, int fd, const std::byte* data, uint64_t size)
@@ -106,6 +124,10 @@ std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) fail(ErrorCode::io, "cannot open `{}`: {}", path.native(), errno_text(errno));
   if (S_ISDIR(status.st_mode)) fail(ErrorCode::io, "`{}` is a folder, expected a file", path.native());
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+    const auto [data, size] = read_all(file.get(), path.native(), kMostDeviceBytes);
+    return std::shared_ptr<const MappedFile>(new MappedFile(path, -1, data, size));
+  }
   // Files of /proc say that they are empty and are not.
   if (!S_ISREG(status.st_mode) || status.st_size == 0) return read_stream(file.get(), path.native());
   const auto size = static_cast<size_t>(status.st_size);
@@ -117,22 +139,8 @@ std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
 }
 
 std::shared_ptr<const MappedFile> MappedFile::read_stream(int fd, std::string label) {
-  GrowingPages pages(label);
-  pages.resize(kFirstBytes);
-  size_t size = 0;
-  for (;;) {
-    if (size == pages.capacity()) {
-      if (size >= kMostStreamBytes) {
-        fail(ErrorCode::limit, "`{}` does not end within {} bytes; larger models must be files", label, size);
-      }
-      pages.resize(2 * size);
-    }
-    const size_t count = read_some(fd, {pages.data() + size, pages.capacity() - size}, label);
-    if (count == 0) break;
-    size += count;
-  }
-  const std::byte* data = pages.release(size);
-  return std::shared_ptr<const MappedFile>(new MappedFile(label, -1, data, size));
+  const auto [data, size] = read_all(fd, label, kMostStreamBytes);
+  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(label), -1, data, size));
 }
 
 std::shared_ptr<const MappedFile> MappedFile::from_bytes(Bytes bytes, std::string label) {

@@ -99,6 +99,7 @@ TEST_F(Files, refuses_what_cannot_be_read) {
 
 TEST_F(Files, reads_devices_and_process_files) {
   EXPECT_EQ(MappedFile::open("/dev/null")->size(), 0U);
+  EXPECT_THROW(MappedFile::open("/dev/zero"), Error);
   EXPECT_NE(text_of(*MappedFile::open("/proc/self/status")).find("Pid:"), std::string::npos);
 }
 

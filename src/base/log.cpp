@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -91,7 +90,7 @@ std::FILE* open_log_file(const std::string& path) {
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   std::FILE* file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) fail(ErrorCode::io, "opening log file `{}`: {}", path, std::strerror(errno));
+  if (file == nullptr) fail(ErrorCode::io, "opening log file `{}`: {}", path, errno_text(errno));
   return file;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -189,6 +190,15 @@ int remember_temporary(const char* path) {
 
 void forget_temporary(int slot) {
   if (slot >= 0) temporaries[slot].state.store(kFree);
+}
+
+std::optional<int> make_remembered_folder(const char* path, mode_t mode) {
+  const int slot = remember_temporary(path);
+  if (mkdir(path, mode) == 0) return slot;
+  const int error = errno;
+  forget_temporary(slot);
+  errno = error;
+  return std::nullopt;
 }
 
 void remember_mapping(const void* begin, size_t size, const char* path) {

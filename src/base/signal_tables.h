@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+
+#include <sys/types.h>
 
 namespace assay {
 
@@ -11,6 +14,9 @@ namespace assay {
 // forget_temporary(slot). -1 where the table is full.
 int remember_temporary(const char* path);
 void forget_temporary(int slot);
+// Makes a folder that is remembered from the start, when there is nothing at its place: its slot. Nothing, with errno
+// set, if it cannot be made.
+std::optional<int> make_remembered_folder(const char* path, mode_t mode);
 
 // A fault in [begin, begin + size) is reported as a fault of the file `path`.
 void remember_mapping(const void* begin, size_t size, const char* path);

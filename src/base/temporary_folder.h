@@ -20,7 +20,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
-  int slot_;  // among what a signal removes
+  int slot_ = -1;  // among what a signal removes
 };
 
 }  // namespace assay

@@ -57,7 +57,7 @@ void LogObserver::on_conversion(const results::ConversionReport& report) {
 }
 
 void LogObserver::on_runner_opening(const results::RunnerRun& run) {
-  if (run.is_live) log_.start(fmt::format("{:<35} | Activating and starting inference", run.runner));
+  if (run.is_live) log_.start(fmt::format("{:<35} | Activating and starting inference", printable(run.runner)));
 }
 
 void LogObserver::on_runner_opened(const results::RunnerRun&, std::string_view description) {
@@ -66,21 +66,22 @@ void LogObserver::on_runner_opened(const results::RunnerRun&, std::string_view d
 
 void LogObserver::on_inputs(const results::RunnerRun& run, uint64_t iteration, const tensor::NamedData&) {
   if (iteration != 0) return;
-  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", run.runner, values_text(run.inputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Input(s) ----\n{}", printable(run.runner), values_text(run.inputs)));
 }
 
 void LogObserver::on_runner_finished(const results::RunnerRun& run) {
   if (!run.is_live) return;
-  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", run.runner, values_text(run.outputs)));
+  log_.info(fmt::format("{:<35}\n---- Inference Output(s) ----\n{}", printable(run.runner), values_text(run.outputs)));
   for (const results::RunValue& output : run.outputs) {
     if (!output.stats) continue;
-    log_.info(
-        fmt::format("    {}: {} | Stats: {}", run.runner, printable(output.name), report::stats_text(*output.stats)));
+    log_.info(fmt::format("    {}: {} | Stats: {}", printable(run.runner), printable(output.name),
+                          report::stats_text(*output.stats)));
   }
   if (run.iterations == 0) return;
   const double total_ms = run.run_seconds * 1e3;
   log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
-                          run.runner, run.iterations, total_ms, total_ms / static_cast<double>(run.iterations)));
+                          printable(run.runner), run.iterations, total_ms,
+                          total_ms / static_cast<double>(run.iterations)));
 }
 
 void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error) {

@@ -1,12 +1,12 @@
 #include "cli/streams.h"
 
 #include <cerrno>
-#include <cstring>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 
 namespace assay::cli {
@@ -44,8 +44,8 @@ int finish_stream(std::FILE* stream, int status, Log& log) {
   const bool failed_now = std::fflush(stream) != 0;
   if (!failed_before && !failed_now) return status;
   if (errno == EPIPE || has_no_reader(stream)) return status;
-  log.critical(fmt::format("error: writing standard output: {}",
-                           errno != 0 ? std::strerror(errno) : "not everything was written"));
+  log.critical(
+      fmt::format("error: writing standard output: {}", errno != 0 ? errno_text(errno) : "not everything was written"));
   return exit_status(ErrorCode::io);
 }
 

@@ -25,6 +25,7 @@ class GeneratedSource final : public DataSource {
     said_ = true;
     return last_;
   }
+  std::optional<uint64_t> count() const override { return iterations_; }
 
  private:
   const ir::Model& model_;
@@ -44,6 +45,7 @@ class SavedSource final : public DataSource {
     if (iteration >= iterations_.size()) return std::nullopt;
     return iterations_[iteration];
   }
+  std::optional<uint64_t> count() const override { return iterations_.size(); }
 
  private:
   std::vector<tensor::NamedData> iterations_;
@@ -68,6 +70,7 @@ class CastSource final : public DataSource {
     }
     return data;
   }
+  std::optional<uint64_t> count() const override { return source_->count(); }
 
  private:
   static tensor::Datum cast(const tensor::NamedDatum& input, tensor::DType dtype) {

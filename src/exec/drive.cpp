@@ -48,6 +48,11 @@ class NullSink final : public TensorSink {
   void accept(std::string_view, const tensor::Datum&) override {}
 };
 
+// Whether an error is the fault of a backend, and not of the inputs or of who watches.
+bool ends_runner(ErrorCode code) {
+  return code == ErrorCode::unsupported || code == ErrorCode::backend || code == ErrorCode::limit;
+}
+
 class Driver {
  public:
   Driver(std::span<const RunnerPtr> runners, const DrivePlan& plan, DriveWatcher& watcher, Diagnostics& findings)
@@ -142,7 +147,7 @@ class Driver {
     try {
       fn();
     } catch (const Error& error) {
-      if (exit_status(error.code()) != kExitUndecided) throw;
+      if (!ends_runner(error.code())) throw;
       states_[r].failed = true;
       runners_[r]->close();
       watcher_.on_failure(r, error);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/numpy/npy.h"
@@ -60,7 +61,7 @@ SavedData read_folder(const fs::path& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() == ".json") files.push_back(at->path());
   }
-  if (error) fail(ErrorCode::io, "cannot read the folder: {}", error.message());
+  if (error) fail(ErrorCode::io, "cannot read the folder: {}", errno_text(error.value()));
   if (files.empty()) fail(ErrorCode::io, "a folder without *.json and without manifest.json");
   std::ranges::sort(files);
   SavedData all;

@@ -93,6 +93,9 @@ class ScriptSource final : public exec::DataSource {
     if (iteration >= seen_.size()) return std::nullopt;
     return seen_[iteration];
   }
+  std::optional<uint64_t> count() const override {
+    return is_at_end_ ? std::optional<uint64_t>(seen_.size()) : std::nullopt;
+  }
 
  private:
   void fetch() {

@@ -6,9 +6,10 @@
 namespace assay::report {
 namespace {
 
-void write_optional(JsonWriter& json, std::string_view key, const std::optional<double>& number) {
+template <typename T>
+void write_optional(JsonWriter& json, std::string_view key, const std::optional<T>& content) {
   json.key(key);
-  number ? json.value(*number) : json.null();
+  content ? json.value(*content) : json.null();
 }
 
 std::optional<double> median(const results::TensorStats& stats) {
@@ -138,6 +139,7 @@ void write_pair(JsonWriter& json, const results::PairComparison& pair) {
   json.field("iterations_a", pair.iterations_a);
   json.field("iterations_b", pair.iterations_b);
   json.field("stopped_early", pair.stopped);
+  write_optional(json, "first_failed", pair.first_failed);
   write_list(json, "iterations", pair.iterations, write_iteration);
   json.end_object();
 }

@@ -58,16 +58,16 @@ void print_iteration(const results::IterationComparison& iteration, const Runner
     log.verdict(false, "SKIPPED | No output could be compared");
 }
 
-void print_summary(const results::PairComparison& pair, Log& log) {
+void print_summary(const results::PairComparison& pair, const RunnerNames& runners, Log& log) {
   const uint64_t total = std::max(pair.iterations_a, pair.iterations_b);
   if (pair.iterations_a != pair.iterations_b) {
-    log.verdict(false, fmt::format("FAILED | {} has {} iteration(s), {} has {}", pair.runner_a, pair.iterations_a,
-                                   pair.runner_b, pair.iterations_b));
+    log.verdict(false, fmt::format("FAILED | {} has {} iteration(s), {} has {}", runners.a, pair.iterations_a,
+                                   runners.b, pair.iterations_b));
   }
   if (total == 0) return log.verdict(false, "SKIPPED | There are no iterations to compare");
   log.verdict(pair.verdict == results::Verdict::equal,
-              fmt::format("Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%", pair.runner_a,
-                          pair.runner_b, pair.passed_count, total, percentage(pair.passed_count, total)));
+              fmt::format("Accuracy Summary | {} vs. {} | Passed: {}/{} iterations | Pass Rate: {}%", runners.a,
+                          runners.b, pair.passed_count, total, percentage(pair.passed_count, total)));
 }
 
 struct Row {
@@ -111,8 +111,8 @@ std::string name_list(const std::vector<std::string>& names) {
 }
 
 void print_comparison(const results::PairComparison& pair, Log& log) {
-  const RunnerNames runners{pair.runner_a, pair.runner_b};
-  log.info(fmt::format("Accuracy Comparison | {} vs. {}", pair.runner_a, pair.runner_b));
+  const RunnerNames runners{printable(pair.runner_a), printable(pair.runner_b)};
+  log.info(fmt::format("Accuracy Comparison | {} vs. {}", runners.a, runners.b));
   {
     const Log::Indent indent(log);
     const bool is_numbered = pair.iterations.size() > 1;
@@ -127,7 +127,7 @@ void print_comparison(const results::PairComparison& pair, Log& log) {
     }
     print_error_table(pair, log);
   }
-  print_summary(pair, log);
+  print_summary(pair, runners, log);
 }
 
 void print_error_table(const results::PairComparison& pair, Log& log) {
@@ -157,8 +157,8 @@ void print_averages(const results::PairAverages& averages, Log& log) {
   size_t passed = 0;
   for (const results::AveragedOutput& output : averages.outputs) passed += output.passed ? 1 : 0;
   log.verdict(passed == averages.outputs.size(),
-              fmt::format("Average Over Iterations | {} vs. {} | Passed: {}/{} outputs", averages.runner_a,
-                          averages.runner_b, passed, averages.outputs.size()));
+              fmt::format("Average Over Iterations | {} vs. {} | Passed: {}/{} outputs", printable(averages.runner_a),
+                          printable(averages.runner_b), passed, averages.outputs.size()));
   const Log::Indent indent(log);
   for (const results::AveragedOutput& output : averages.outputs) {
     log.verdict(output.passed, fmt::format("{} | {}:", printable(output.name), output.passed ? "PASSED" : "FAILED"));
@@ -176,7 +176,7 @@ void print_validation(const results::RunReport& report, Log& log) {
   for (const results::ValidatedOutput& output : report.validated) {
     const std::string name = printable(output.name);
     log.info(fmt::format("{:<35} | Iteration {} | Validating output: {} (check_inf=True, check_nan=True)",
-                         output.runner, output.iteration, name));
+                         printable(output.runner), output.iteration, name));
     const Log::Indent deeper(log);
     if (output.stats) log.info(stats_text(*output.stats));
     if (output.nan_count > 0) {

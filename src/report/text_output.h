@@ -5,9 +5,10 @@
 
 namespace assay::report {
 
+// As they are printed.
 struct RunnerNames {
-  std::string_view a;
-  std::string_view b;
+  std::string a;
+  std::string b;
 };
 
 // The block about one output of two runs, from `Comparing Output` to its verdict.

@@ -95,6 +95,8 @@ struct PairComparison {
   uint64_t passed_count = 0;
   bool stopped = false;  // --fail-fast ended it
   Verdict verdict = Verdict::undecided;
+  // The first value in the order of the graph that is beyond its tolerance; nothing where the order is not known.
+  std::optional<std::string> first_failed;
 };
 
 }  // namespace assay::results

@@ -22,19 +22,18 @@ std::vector<tensor::NamedData> load_files(const std::vector<std::string>& paths,
 }
 
 InputData saved_inputs(std::vector<tensor::NamedData> iterations) {
-  const uint64_t count = iterations.size();
-  return {nullptr, exec::saved_source(std::move(iterations)), count};
+  return {nullptr, exec::saved_source(std::move(iterations))};
 }
 
 InputData generated_inputs(const ir::Model& model, const InputRequest& request, Diagnostics& findings) {
   exec::GenerateOptions options = request.generated;
   options.roles = inspect::input_roles(model);
-  return {nullptr, exec::generated_source(model, options, request.iterations, findings), request.iterations};
+  return {nullptr, exec::generated_source(model, options, request.iterations, findings)};
 }
 
 InputData scripted_inputs(const remote::ScriptFunction& script, std::shared_ptr<remote::PythonHost> host) {
   exec::DataSourcePtr source = host->data_loader(script);
-  return {std::move(host), std::move(source), std::nullopt};
+  return {std::move(host), std::move(source)};
 }
 
 }  // namespace

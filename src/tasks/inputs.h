@@ -29,7 +29,6 @@ struct InputRequest {
 struct InputData {
   std::shared_ptr<remote::PythonHost> host;
   exec::DataSourcePtr source;
-  std::optional<uint64_t> iterations;  // where they are known
 };
 
 // `host`: one that other scripts run in too; without it the inputs' script gets its own.

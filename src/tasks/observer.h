@@ -81,11 +81,13 @@ void check_cancelled(Observer& observer);
 // Counts work of one kind for an observer.
 class Counter {
  public:
-  Counter(Observer& observer, std::string what, uint64_t total);
+  // `total` 0: not known.
+  Counter(Observer& observer, std::string what, uint64_t total = 0);
   ~Counter();
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
 
+  void expect(uint64_t total) { total_ = total; }
   // Error (cancelled) if the observer says so.
   void advance();
 

@@ -65,7 +65,6 @@ struct RunRequest {
 struct RunOutcome {
   results::RunReport report;
   std::optional<Error> save_failure;               // of inputs, outputs or pictures: no fault of what was compared
-  std::vector<std::string> graph_order;            // names of the values that were asked for
   std::vector<compare::NamedOutput> unused_names;  // of thresholds for outputs that nobody has
   formats::SavedRuns outputs;                      // of the runs, where they are kept
   std::shared_ptr<const void> sessions;            // what is open; need not be closed before the process ends

@@ -31,20 +31,22 @@ void print(const results::RunReport& report, const tasks::RunRequest& request, L
   if (request.validate) report::print_validation(report, log);
 }
 
-// The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
-void print_first_failure(const results::PairComparison& pair, const std::vector<std::string>& order, Log& log) {
-  for (const std::string& name : order) {
-    for (const results::IterationComparison& iteration : pair.iterations) {
-      const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
-      if (output == iteration.outputs.end() || output->passed || !output->metrics) continue;
-      return log.verdict(
-          false,
-          fmt::format("{} vs. {} | First beyond tolerance in the order of the graph: `{}` (max abs {:.4g}, max rel "
-                      "{:.4g})",
-                      pair.runner_a, pair.runner_b, printable(name), output->metrics->absolute.greatest,
-                      output->metrics->relative.greatest));
-    }
+const results::PairMetrics* metrics_of(const results::PairComparison& pair, const std::string& name) {
+  for (const results::IterationComparison& iteration : pair.iterations) {
+    const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
+    if (output != iteration.outputs.end() && !output->passed && output->metrics) return &*output->metrics;
   }
+  return nullptr;
+}
+
+void print_first_failure(const results::PairComparison& pair, Log& log) {
+  const results::PairMetrics* metrics = pair.first_failed ? metrics_of(pair, *pair.first_failed) : nullptr;
+  if (metrics == nullptr) return;
+  log.verdict(false,
+              fmt::format("{} vs. {} | First beyond tolerance in the order of the graph: `{}` (max abs {:.4g}, max rel "
+                          "{:.4g})",
+                          printable(pair.runner_a), printable(pair.runner_b), printable(*pair.first_failed),
+                          metrics->absolute.greatest, metrics->relative.greatest));
 }
 
 // A fixed tolerance says little about a model that nobody has chosen it for.
@@ -95,11 +97,7 @@ int run(const Arguments& arguments, Environment& environment) {
   print_unused(outcome.unused_names, environment.log);
   results::RunReport& report = outcome.report;
   print(report, words.request, environment.log);
-  if (outcome.graph_order.size() > 1) {
-    for (const results::PairComparison& pair : report.pairs) {
-      print_first_failure(pair, outcome.graph_order, environment.log);
-    }
-  }
+  for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_hint(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   const int status = finish(outcome, words, arguments, environment);

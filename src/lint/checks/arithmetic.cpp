@@ -29,7 +29,7 @@ constexpr Rule kRules[] = {
     {"Log", 0, is_not_positive, "log_of_non_positive", "the operand"},
     {"Sqrt", 0, is_negative, "sqrt_of_negative", "the operand"},
     {"QuantizeLinear", 1, is_not_positive, "bad_scale", "the scale"},
-    {"DequantizeLinear", 1, is_not_positive, "bad_scale", "the scale"},
+    {"DequantizeLinear", 1, is_zero, "bad_scale", "the scale"},
     {"QLinearConv", 1, is_not_positive, "bad_scale", "the scale"},
     {"QLinearMatMul", 1, is_not_positive, "bad_scale", "the scale"},
     {"BatchNormalization", 4, is_negative, "negative_variance", "the variance"},
@@ -67,9 +67,11 @@ std::vector<std::string_view> ops_of_rules() {
 }  // namespace
 
 Check check_arithmetic() {
-  return {"division by a constant zero, logarithms and roots of constants that have none, scales that are not positive",
-          55,
-          {{.at_node = report, .ops = ops_of_rules()}}};
+  return {
+      "division by a constant zero, logarithms and roots of constants that have none, scales that are 0 or, of what is "
+      "quantized, below",
+      55,
+      {{.at_node = report, .ops = ops_of_rules()}}};
 }
 
 }  // namespace assay::lint

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -42,7 +43,7 @@ std::shared_ptr<const MappedFile> ExternalFiles::map(const std::string& location
   const fs::path path = fs::canonical(folder / location, error);
   if (error) {
     fail(ErrorCode::io, "external data file `{}` cannot be opened: {} (--ignore-external-data goes on without weights)",
-         printable((folder_ / location).string()), error.message());
+         printable((folder_ / location).string()), errno_text(error.value()));
   }
   if (!is_inside(path, folder)) {
     fail(ErrorCode::parse, "external data location `{}` is a link that leaves the model's folder", printable(location));

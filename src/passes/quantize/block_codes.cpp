@@ -82,7 +82,7 @@ Coding refitted(const std::vector<float>& numbers, Coding coding) {
     products += code * number;
     squares += code * code;
   }
-  if (squares > 0) coding.scale = usable_scale(products / squares);
+  if (squares > 0) coding.scale = std::copysign(usable_scale(std::fabs(products / squares)), coding.scale);
   return coding;
 }
 
@@ -101,6 +101,7 @@ Coding best_of(const std::vector<float>& numbers, std::span<const Coding> coding
   return best;
 }
 
+// Of the codes one more is below 0 than above: a scale below 0 gives it to the numbers above.
 Coding symmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
   const int highest = (1 << (bits - 1)) - 1;
   double largest = 0;
@@ -109,8 +110,10 @@ Coding symmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
   if (bits != 4) return best;
   std::vector<Coding> codings{best};
   for (const double levels : {7.5, 8.0, 8.5, 9.0}) {
+    best.scale = usable_scale(largest / levels);
     codings.push_back(best);
-    codings.back().scale = usable_scale(largest / levels);
+    best.scale = -best.scale;
+    codings.push_back(best);
   }
   return best_of(numbers, codings);
 }

@@ -26,7 +26,7 @@ struct WeightError {
 // A float32 tensor as small integers; a number is (code - zero_point) * scale.
 struct BlockCodes {
   std::vector<int16_t> codes;        // one for each number, in its order
-  std::vector<float> scales;         // in the order of `shape`
+  std::vector<float> scales;         // in the order of `shape`; symmetric ones of 4 bits may be below 0
   std::vector<int16_t> zero_points;  // the same; 0 throughout if it is symmetric
   tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
   WeightError error;

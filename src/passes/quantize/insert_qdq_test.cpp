@@ -172,6 +172,20 @@ TEST(InsertQdq, NothingToConvertLeavesEveryByte) {
   EXPECT_EQ(saved(result.model), saved(parsed(text)));
 }
 
+TEST(InsertQdq, BiasesOfStackedProductsGetTheirDims) {
+  const auto shape_of_bias = [](int version, std::string_view name, const QdqOptions& options) {
+    const Quantized result = quantize(
+        fmt::format("<ir_version: 10, opset_import: [\"\" : {}]> net (float[2,3,2] x) => (float[2,3,2] y)"
+                    " <float[2,2] w = {{1, 1, 1, 1}}, float[2] v = {{1, 2}}> {{ a = MatMul(x, w)  y = Add(a, v) }}",
+                    version),
+        options);
+    return result.model[result.model[value_named(result.model, name)].constant].tensor.shape();
+  };
+  EXPECT_EQ(shape_of_bias(21, "v_stacked", {}), (tensor::Shape{1, 1, 2}));
+  EXPECT_EQ(shape_of_bias(20, "v", {}), tensor::Shape{2});
+  EXPECT_EQ(shape_of_bias(21, "v_quantized", {.asymmetric = true}), tensor::Shape{2});
+}
+
 TEST(InsertQdq, BodiesStayFloat) {
   const Quantized result = quantize(R"(net (bool c, float[2,2] x) => (float[2,2] y) <float[2,2] w = {1, 1, 1, 1}> {
     y = If(c) <then_branch = t () => (float[2,2] p) { [inner] p = MatMul(x, w) }, else_branch = e () => (float[2,2] q)

@@ -1,9 +1,12 @@
 #include "passes/quantize/qdq_edit.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "ops/inference.h"
 #include "passes/precision/float_values.h"
 #include "passes/quantize/linear_nodes.h"
+#include "schema/imports.h"
 
 namespace assay::passes {
 namespace {
@@ -16,6 +19,9 @@ Tensor zeros(DType dtype, const tensor::Shape& shape) {
   return Tensor(dtype, shape, tensor::make_owned(std::vector<std::byte>(count * tensor::bit_width(dtype) / 8)));
 }
 
+constexpr int64_t kContradicts = 21;
+constexpr size_t kStacked = 3;  // dims of a product of stacked matrices, at least
+
 class QdqEditor {
  public:
   QdqEditor(ir::Model& model, ir::Edit& edit, const QdqOptions& options, const QdqPlan& plan, const ValueRanges& ranges)
@@ -27,6 +33,7 @@ class QdqEditor {
   }
 
   QdqEdits apply() {
+    if (!options_.asymmetric && schema::imported_version(model_) >= kContradicts) widen_biases();
     for (uint32_t i = 0; i < plan_.is_quantized.size(); ++i) {
       if (plan_.is_quantized[i]) round_activation(ir::ValueId{i});
     }
@@ -114,7 +121,7 @@ class QdqEditor {
       scales = weight.scales;
       for (float& scale : scales) scale *= common;
     }
-    quantize_bias_of(node, scales);
+    if (options_.asymmetric) quantize_bias_of(node, scales);
   }
 
   ir::ValueId add_dequantized(std::string_view base, QuantizedWeight weight, int64_t axis, ir::NodeId before) {
@@ -146,7 +153,7 @@ class QdqEditor {
 
   // Stays float where int32 would lose more than float32 does, or cannot hold it.
   void quantize_bias_of(ir::NodeId node, const std::vector<float>& scales) {
-    const std::optional<Place> place = options_.asymmetric ? bias_place(model_, node) : std::nullopt;
+    const std::optional<Place> place = bias_place(model_, node);
     if (!place) return;
     const ir::ValueId value = model_[place->user].operands[place->index].value;
     if (!value) return;
@@ -166,6 +173,31 @@ class QdqEditor {
     const int64_t axis = static_cast<int64_t>(floats->shape().size()) - 1;
     edit_.set_operand(place->user, place->index,
                       add_dequantized(model_.text(model_[value].name), std::move(bias), axis, node));
+    biases_.push_back(value);
+  }
+
+  // ONNX Runtime makes a Gemm between Reshapes of a product of stacked matrices and a bias with fewer dims than it;
+  // from operator set 21 on, what it writes for their int8 operands contradicts itself, and the model does not load.
+  void widen_biases() {
+    ops::Inference inference(model_);
+    inference.run();
+    for (const ir::NodeId node : compute_) {
+      const std::optional<ops::Dims>& dims = inference.type(model_[node].results[0]).dims;
+      if (dims && dims->size() >= kStacked) widen_bias_of(node);
+    }
+  }
+
+  void widen_bias_of(ir::NodeId node) {
+    const std::optional<Place> place = bias_place(model_, node);
+    if (!place || place->user == node) return;
+    const ir::ValueId value = model_[place->user].operands[place->index].value;
+    const std::optional<Tensor> floats = float_constant(model_, value);
+    if (!floats || floats->shape().empty() || floats->shape().size() >= kStacked) return;
+    tensor::Shape shape(kStacked, 1);
+    std::ranges::copy_backward(floats->shape(), shape.end());
+    const Tensor wide(floats->dtype(), std::move(shape), floats->storage());
+    edit_.set_operand(place->user, place->index,
+                      nodes_.add_constant(model_.text(model_[value].name), "_stacked", wide));
     biases_.push_back(value);
   }
 

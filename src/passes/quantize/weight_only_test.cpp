@@ -7,6 +7,7 @@
 #include "support/model_checks.h"
 #include "support/parsed_model.h"
 #include "support/sound_model.h"
+#include "tensor/elements.h"
 
 namespace assay::passes {
 namespace {
@@ -65,6 +66,14 @@ TEST(WeightOnly, BlocksOfInt4) {
   EXPECT_EQ(result.constant("w_scale").shape(), (tensor::Shape{1, 2}));
   ASSERT_TRUE(result.report.layers[0].error);
   EXPECT_GT(result.report.layers[0].error->snr_db, 40);
+}
+
+TEST(WeightOnly, AScaleBelowZeroGivesTheLowestCodeToTheLargestNumber) {
+  const Compressed result =
+      compress("net (float[1,2] x) => (float[1,1] y) <float[2,1] w = {8, -7}> { [layer] y = MatMul(x, w) }",
+               {.bits = 4, .block_size = 16});
+  EXPECT_EQ(tensor::load_elements<double>(result.constant("w_scale")), std::vector<double>{-1});
+  EXPECT_EQ(tensor::load_elements<int64_t>(result.constant("w_quantized")), (std::vector<int64_t>{-8, 7}));
 }
 
 TEST(WeightOnly, LayoutOfMatMulNBits) {

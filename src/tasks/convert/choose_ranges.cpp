@@ -21,8 +21,11 @@ double noise_of(const results::LayerError& error) {
 
 class RangeChooser {
  public:
-  RangeChooser(Measurement& measurement, const passes::QdqOptions& options, Observer& observer)
-      : measurement_(measurement), options_(options), observer_(observer) {}
+  RangeChooser(Measurement& measurement, const passes::QdqOptions& options, Observer& observer, size_t candidates)
+      : measurement_(measurement),
+        options_(options),
+        observer_(observer),
+        tried_(observer, "ranges tried", 2 * candidates + 1) {}
 
   RangeCandidate choose(std::vector<RangeCandidate> candidates) {
     candidates.insert(candidates.begin(), {"layer errors", mixture(candidates)});
@@ -86,6 +89,7 @@ class RangeChooser {
   template <typename Run>
   Errors measured(Run run) {
     std::variant<Errors, Error> result = attempt(run);
+    tried_.advance();
     if (Errors* errors = std::get_if<Errors>(&result)) return std::move(*errors);
     const Error& error = std::get<Error>(result);
     if (error.code() == ErrorCode::cancelled) throw error;
@@ -98,6 +102,7 @@ class RangeChooser {
   Measurement& measurement_;
   const passes::QdqOptions& options_;
   Observer& observer_;
+  Counter tried_;
   bool is_told_ = false;
 };
 
@@ -106,7 +111,7 @@ class RangeChooser {
 RangeCandidate choose_ranges(Measurement& measurement, const passes::QdqOptions& options,
                              std::vector<RangeCandidate> candidates, Observer& observer) {
   if (candidates.size() == 1) return std::move(candidates.front());
-  return RangeChooser(measurement, options, observer).choose(std::move(candidates));
+  return RangeChooser(measurement, options, observer, candidates.size()).choose(std::move(candidates));
 }
 
 }  // namespace assay::tasks

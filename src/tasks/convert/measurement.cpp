@@ -10,6 +10,7 @@
 #include "passes/pipelines.h"
 #include "passes/precision/float_values.h"
 #include "remote/isolated_backend.h"
+#include "tasks/convert/counted_runner.h"
 
 namespace assay::tasks {
 namespace {
@@ -27,7 +28,6 @@ ir::Model inlined_copy(const ConversionJob& job) {
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {
  public:
-  explicit PairWatcher(Counter& progress) : progress_(progress) {}
   void on_opening(size_t) override {}
   void on_opened(size_t) override {}
   void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
@@ -44,7 +44,6 @@ class PairWatcher : public exec::DriveWatcher {
  protected:
   // The second of the two that comes is compared.
   void take(const std::string& key, bool is_reference, const tensor::Datum& value) {
-    progress_.advance();
     if (!value.is_tensor()) return;
     const auto held = held_.find(key);
     if (held == held_.end()) {
@@ -65,7 +64,6 @@ class PairWatcher : public exec::DriveWatcher {
     if (!is_new) known->second = worse(known->second, seen);
   }
 
-  Counter& progress_;
   std::map<std::string, tensor::Tensor> held_;
   std::map<std::string, results::LayerError> errors_;
   std::optional<Error> failure_;
@@ -74,7 +72,6 @@ class PairWatcher : public exec::DriveWatcher {
 // Pairs of one name, of two runners; the first one is the reference.
 class ErrorWatcher final : public PairWatcher {
  public:
-  using PairWatcher::PairWatcher;
   void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
     take(std::string(name), runner == 0, value);
   }
@@ -83,7 +80,7 @@ class ErrorWatcher final : public PairWatcher {
 // Pairs of two names, of one runner; the first name is that of the reference.
 class ShadowWatcher final : public PairWatcher {
  public:
-  ShadowWatcher(const Measurement::NamePairs& pairs, Counter& progress) : PairWatcher(progress) {
+  explicit ShadowWatcher(const Measurement::NamePairs& pairs) {
     for (const auto& [reference, shadow] : pairs) {
       keys_[reference].push_back({reference, true});
       keys_[shadow].push_back({reference, false});
@@ -132,15 +129,26 @@ exec::TapPlan Measurement::plan_taps() const {
   return exec::plan_taps(taps, kBudgetBytes);
 }
 
-exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const {
+exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name,
+                                    Counter& progress) const {
   exec::SessionOptions options = session_;
   for (const std::vector<std::string>& group : taps)
     options.values.insert(options.values.end(), group.begin(), group.end());
-  return exec::backend_runner(name, remote::safe_backend(backend_, session_.search), model, std::move(options));
+  exec::BackendPtr backend = remote::safe_backend(backend_, session_.search);
+  return counted_runner(exec::backend_runner(name, std::move(backend), model, std::move(options)), progress);
+}
+
+uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) const {
+  constexpr uint64_t kMostCounted = uint64_t{1} << 32;
+  const uint64_t iterations = data_.source->count().value_or(0);
+  uint64_t values = 0;
+  for (const std::vector<std::string>& group : taps) values += group.size();
+  return iterations <= kMostCounted ? iterations * values * runners : 0;
 }
 
 quantize::Ranges Measurement::ranges() {
-  return quantize::measure_ranges(runner(model_, taps_, backend_), model_, *data_.source, taps_, findings_);
+  Counter progress(observer_, "ranges measured", value_count(taps_, 1));
+  return quantize::measure_ranges(runner(model_, taps_, backend_, progress), model_, *data_.source, taps_, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::differences(const ir::Model& shadowed, const NamePairs& pairs) {
@@ -155,11 +163,11 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
     }
     if (!wanted.empty()) taps.push_back(std::move(wanted));
   }
-  Counter progress(observer_, "values measured", 0);
-  ShadowWatcher watcher(pairs, progress);
+  Counter progress(observer_, "values measured", value_count(taps, 1));
+  ShadowWatcher watcher(pairs);
   exec::DrivePlan plan;
   plan.taps = taps;
-  const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed");
+  const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed", progress);
   exec::drive({&shadow, 1}, &model_, data_.source.get(), plan, watcher, findings_);
   return watcher.errors();
 }
@@ -172,7 +180,9 @@ std::vector<passes::ValueRanges> Measurement::calibrate(const std::vector<std::s
     if (!group.empty()) options.taps.push_back(std::move(group));
   }
   if (options.taps.empty()) options.taps.emplace_back();  // inputs alone are seen without one
-  return quantize::calibrate(runner(model_, options.taps, backend_), model_, *data_.source, options, findings_);
+  Counter progress(observer_, "values calibrated", value_count(options.taps, 1));
+  const exec::RunnerPtr running = runner(model_, options.taps, backend_, progress);
+  return quantize::calibrate(running, model_, *data_.source, options, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
@@ -198,11 +208,12 @@ std::map<std::string, results::LayerError> Measurement::errors_of(const ir::Mode
     std::erase_if(group, [&](const std::string& name) { return !names.contains(name); });
   }
   std::erase_if(taps, [](const std::vector<std::string>& group) { return group.empty(); });
-  Counter progress(observer_, "values measured", 0);
-  ErrorWatcher watcher(progress);
+  Counter progress(observer_, "values measured", value_count(taps, 2));
+  ErrorWatcher watcher;
   exec::DrivePlan plan;
   plan.taps = taps;
-  const std::array runners = {runner(model_, taps, "float32"), runner(converted, taps, "converted")};
+  const std::array runners = {runner(model_, taps, "float32", progress),
+                              runner(converted, taps, "converted", progress)};
   exec::drive(runners, &model_, data_.source.get(), plan, watcher, findings_);
   return watcher.errors();
 }

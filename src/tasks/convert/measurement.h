@@ -44,7 +44,11 @@ class Measurement {
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);
-  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) const;
+  // Its values count as steps of `progress`.
+  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name,
+                         Counter& progress) const;
+  // Of so many runners; 0 where it is not known.
+  uint64_t value_count(const exec::TapPlan& taps, uint64_t runners) const;
 
   Observer& observer_;
   std::string backend_;

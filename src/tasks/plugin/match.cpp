@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/paths.h"
@@ -34,7 +35,7 @@ std::vector<std::string> list_plugins(const std::string& folder) {
     }
   }
   if (error) {
-    throw Error(ErrorCode::io, fmt::format("`{}` cannot be listed: {}", printable(folder), error.message()))
+    throw Error(ErrorCode::io, fmt::format("`{}` cannot be listed: {}", printable(folder), errno_text(error.value())))
         .about("plugin_dir");
   }
   std::ranges::sort(names);

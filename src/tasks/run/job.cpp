@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
@@ -56,6 +57,17 @@ std::string distinct_name(std::string name, const std::set<std::string, std::les
   return name;
 }
 
+// The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
+std::optional<std::string> first_failed(const results::PairComparison& pair, const std::vector<std::string>& order) {
+  for (const std::string& name : order) {
+    for (const results::IterationComparison& iteration : pair.iterations) {
+      const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
+      if (output != iteration.outputs.end() && !output->passed && output->metrics) return name;
+    }
+  }
+  return std::nullopt;
+}
+
 // One run, from the checked request to the report.
 class Job {
  public:
@@ -75,9 +87,10 @@ class Job {
       fail(ErrorCode::unsupported, "the data loader gave not one set of inputs: nothing is run");
     }
     if (request_.computes_tolerance) compute_tolerances();
-    RunWatcher watcher(request_, runners_, findings(), inputs_.iterations, observer_, host_.get());
+    RunWatcher watcher(request_, runners_, findings(), observer_, host_.get());
     watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
     watcher.tell_findings();
+    watcher.expect_iterations(inputs_.source.get());
     exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, inputs_.source.get(), plan(), watcher, findings());
     return finish(watcher);
   }
@@ -102,7 +115,9 @@ class Job {
     host_.reset();
     watcher.tell_findings();
     outcome.unused_names = compare::unused_settings(report, request_.compare);
-    outcome.graph_order = taps_.names;
+    if (taps_.names.size() > 1) {
+      for (results::PairComparison& pair : report.pairs) pair.first_failed = first_failed(pair, taps_.names);
+    }
     return outcome;
   }
 
@@ -223,9 +238,11 @@ class Job {
     plan.warm_up = request_.warm_up;
     plan.jobs = request_.jobs;
     plan.taps = loaded_ ? plan_taps() : exec::TapPlan(1);
-    plan.is_sequential = request_.is_sequential || (inputs_.iterations == 1 && plan.taps.size() == 1 && plan.jobs == 1);
+    plan.is_sequential = request_.is_sequential || (has_one_iteration() && plan.taps.size() == 1 && plan.jobs == 1);
     return plan;
   }
+
+  bool has_one_iteration() const { return inputs_.source && inputs_.source->count() == std::optional<uint64_t>(1); }
 
   // Under a memory limit, values are computed in groups: both sides of a group are held at a time.
   exec::TapPlan plan_taps() {

@@ -12,14 +12,19 @@
 #include "tasks/run/describe.h"
 
 namespace assay::tasks {
+namespace {
+
+constexpr uint64_t kMostCounted = uint64_t{1} << 32;
+
+}  // namespace
 
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
-                       std::optional<uint64_t> iterations, Observer& observer, remote::PythonHost* host)
+                       Observer& observer, remote::PythonHost* host)
     : request_(request),
       runners_(runners),
       findings_(findings),
       observer_(observer),
-      counter_(observer, "iterations", iterations.value_or(0) * runners.size()),
+      counter_(observer, "iterations"),
       comparer_(runners.size(), request.compare),
       host_(host),
       whole_(runners.size()),
@@ -33,6 +38,16 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
     const bool is_kept = request.keeps_outputs || !request.save_outputs.empty();
     if (is_kept && runner->is_live()) outputs_.push_back({runner->name(), {}});
   }
+}
+
+void RunWatcher::expect_iterations(const exec::DataSource* source) {
+  uint64_t total = 0;
+  for (const exec::RunnerPtr& runner : runners_) {
+    const std::optional<uint64_t> count = runner->is_live() ? source->count() : runner->iterations();
+    if (!count || *count > kMostCounted) return;
+    total += *count;
+  }
+  counter_.expect(total);
 }
 
 void RunWatcher::on_opening(size_t runner) {

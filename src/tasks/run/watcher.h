@@ -18,9 +18,12 @@ namespace assay::tasks {
 // What happens around the runs: records for the report, data to save, the comparison, and what the observer sees.
 class RunWatcher final : public exec::DriveWatcher {
  public:
-  // `findings` gets more while runs go on; the observer is told each once. `iterations`: where they are known.
+  // `findings` gets more while runs go on; the observer is told each once.
   RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
-             std::optional<uint64_t> iterations, Observer& observer, remote::PythonHost* host);
+             Observer& observer, remote::PythonHost* host);
+
+  // So that progress can say how much is left. `source`: the inputs of those that are live.
+  void expect_iterations(const exec::DataSource* source);
 
   void on_opening(size_t runner) override;
   void on_opened(size_t runner) override;
