@@ -24,6 +24,7 @@ def lint_ms(model: str, runs: int) -> float:
 
 def copy_ms(model: str, runs: int) -> float:
     done = subprocess.run([COPY_BENCH, str(model_path(model)), str(runs)], capture_output=True, text=True, check=True)
+    print(f"copy_bench {model}: {done.stdout.strip()}")
     return float(done.stdout.split()[0]) * 1000
 
 
