@@ -14,18 +14,19 @@ struct DrivePlan {
   uint64_t jobs = 1;           // live runners, each in a process of its own, that run at a time
 };
 
-// Sees everything that drive() does, in order. Runners are counted as they were given.
+// Sees everything that drive() does, in order; what is not overridden is not looked at. Runners are counted as they
+// were given.
 class DriveWatcher {
  public:
   virtual ~DriveWatcher() = default;
-  virtual void on_opening(size_t runner) = 0;
-  virtual void on_opened(size_t runner) = 0;
-  virtual void on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) = 0;
+  virtual void on_opening(size_t /*runner*/) {}
+  virtual void on_opened(size_t /*runner*/) {}
+  virtual void on_feeds(size_t /*runner*/, uint64_t /*iteration*/, const tensor::NamedData&) {}
   virtual void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) = 0;
   // All values of the iteration have been seen.
-  virtual void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) = 0;
+  virtual void on_iteration(size_t /*runner*/, uint64_t /*iteration*/, std::optional<double> /*seconds*/) {}
   // The runner has no more iterations.
-  virtual void on_finished(size_t runner) = 0;
+  virtual void on_finished(size_t /*runner*/) {}
   // A backend refused, failed or met a limit; nothing more comes from it.
   virtual void on_failure(size_t runner, const Error& error) = 0;
   virtual bool wants_stop() const = 0;

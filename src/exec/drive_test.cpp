@@ -43,9 +43,6 @@ class EchoRunner final : public Runner {
 class Recorder final : public DriveWatcher {
  public:
   explicit Recorder(std::vector<std::string>& log) : log_(log) {}
-  void on_opening(size_t) override {}
-  void on_opened(size_t) override {}
-  void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
   void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum&) override {
     log_.push_back(fmt::format("{}.{} {}", runner, iteration, name));
   }

@@ -31,11 +31,7 @@ std::string name_of(const ir::Model& model, ir::ValueId value) {
 }
 
 NodeInfo node_info(const ir::Model& model, const ir::Node& node) {
-  NodeInfo info{std::string(model.text(node.name)),
-                std::string(model.text(node.op)),
-                std::string(model.text(node.domain)),
-                {},
-                {}};
+  NodeInfo info{std::string(node.name), std::string(model.text(node.op)), std::string(model.text(node.domain)), {}, {}};
   for (const ir::Use& use : node.operands) info.inputs.push_back(name_of(model, use.value));
   for (const ir::ValueId value : node.results) info.outputs.push_back(name_of(model, value));
   return info;

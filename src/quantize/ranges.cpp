@@ -10,14 +10,10 @@ namespace {
 
 class RangeWatcher final : public exec::DriveWatcher {
  public:
-  void on_opening(size_t) override {}
-  void on_opened(size_t) override {}
   void on_feeds(size_t, uint64_t, const tensor::NamedData& feeds) override {
     for (const tensor::NamedDatum& feed : feeds) look(feed.name, feed.value);
   }
   void on_value(size_t, uint64_t, std::string_view name, const tensor::Datum& value) override { look(name, value); }
-  void on_iteration(size_t, uint64_t, std::optional<double>) override {}
-  void on_finished(size_t) override {}
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return false; }
 

@@ -86,7 +86,7 @@ void pattern(std::string_view text) {
 
 void size_bounds(std::string_view text) {
   const std::string words[] = {std::string(text)};
-  for (const cli::SizeBoundWord& word : cli::parse_size_bounds(words)) require(word.bound >= 0, "a bound");
+  for (const tasks::NamedSizeBound& word : cli::parse_size_bounds(words)) require(word.bound >= 0, "a bound");
 }
 
 void yaml(std::string_view text) {

@@ -28,11 +28,6 @@ ir::Model inlined_copy(const ConversionJob& job) {
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {
  public:
-  void on_opening(size_t) override {}
-  void on_opened(size_t) override {}
-  void on_feeds(size_t, uint64_t, const tensor::NamedData&) override {}
-  void on_iteration(size_t, uint64_t, std::optional<double>) override {}
-  void on_finished(size_t) override {}
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
