@@ -5,7 +5,7 @@
 
 namespace assay::inspect {
 
-// Declares the model's inputs with the types and shapes of the data that is given by their names.
+// Declares the model's inputs with the types and shapes of the given data, by name.
 void fix_inputs(ir::Model& model, const tensor::NamedData& feeds);
 
 }  // namespace assay::inspect

@@ -9,7 +9,7 @@
 
 namespace assay::inspect {
 
-// Bytes that the values of the main graph take when these inputs are given, by name, where inference can tell. The
+// The bytes that the values of the main graph take for these inputs, by name, as far as inference can tell. The
 // declared types of the model's inputs are replaced by those of the data.
 std::map<std::string, uint64_t> value_sizes(ir::Model& model, const tensor::NamedData& feeds);
 

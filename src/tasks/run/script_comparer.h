@@ -23,8 +23,7 @@ class ScriptComparer {
   bool fail_fast_;
   bool wants_stop_ = false;
   std::vector<results::PairComparison> pairs_;
-  std::map<std::pair<size_t, uint64_t>, remote::IterationResult>
-      held_;  // of runs that the next run has not reached yet
+  std::map<std::pair<size_t, uint64_t>, remote::IterationResult> held_;  // of runs not compared with the next one yet
 };
 
 }  // namespace assay::tasks
