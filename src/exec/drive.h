@@ -9,12 +9,12 @@ namespace assay::exec {
 
 struct DrivePlan {
   uint64_t warm_up = 0;        // untimed runs of each live runner before its first iteration
-  TapPlan taps;                // what live runners are asked for
+  TapPlan taps;                // the values requested from live runners
   bool is_sequential = false;  // each runner does all its iterations, and is closed, before the next one is opened
   uint64_t jobs = 1;           // live runners, each in a process of its own, that run at a time
 };
 
-// Sees everything that drive() does, in order. Runners are counted as they were given.
+// Sees everything that drive() does, in order. Runners are numbered in the given order.
 class DriveWatcher {
  public:
   virtual ~DriveWatcher() = default;
@@ -26,12 +26,12 @@ class DriveWatcher {
   virtual void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) = 0;
   // The runner has no more iterations.
   virtual void on_finished(size_t runner) = 0;
-  // A backend refused, failed or met a limit; nothing more comes from it.
+  // A backend refused, failed or met a limit; it gives no more values.
   virtual void on_failure(size_t runner, const Error& error) = 0;
   virtual bool wants_stop() const = 0;
 };
 
-// Runs every runner over all iterations; runners that were open last stay so. `source` and `model` may be null where no
+// Runs every runner over all iterations; the last open runners stay open. `source` and `model` may be null if no
 // runner is live.
 void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
            DriveWatcher& watcher, Diagnostics& findings);
