@@ -17,18 +17,18 @@ namespace assay::lint {
 
 using results::LintLevel;
 
-// What checks look at.
+// The input of all checks.
 struct Subject {
   const ir::Model& model;
   const Diagnostics& load_findings;
   const ops::Inference& inference;  // has run
   const ops::Resolver& callees;
-  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it nothing is run
+  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it the model is not run
   ops::InterpreterOptions limits;
-  bool is_sound = true;  // as a graph: whatever else is wrong, it can be walked and run
+  bool is_sound = true;  // as a graph: it can be walked and run, whatever else is wrong
 };
 
-// Takes findings. Knows the names of nodes, also of those without one.
+// Collects findings. Has a name for every node, including unnamed ones.
 class Findings {
  public:
   Findings(const ir::Model& model, results::LintReport& report);
@@ -39,13 +39,13 @@ class Findings {
   // The node ran.
   void pass(ir::NodeId node) { passing_.insert(node); }
   std::string name_of(ir::NodeId node) const;
-  // Sorts what passed and failed into the report.
+  // Sorts passing and failing nodes into the report.
   void finish();
 
  private:
   const ir::Model& model_;
   results::LintReport& report_;
-  std::vector<std::string> names_;  // by node; made up where the model gives none
+  std::vector<std::string> names_;  // by node; generated if the model has none
   std::set<ir::NodeId> failing_;
   std::set<ir::NodeId> passing_;
 };
@@ -68,7 +68,7 @@ inline constexpr std::string_view kAnalysis = "analysis";
 
 // Every live node of the model, bodies and functions included, in order of ids.
 std::vector<ir::NodeId> all_nodes(const ir::Model& model);
-// The constant that a node's operand always has; nullptr if there is none, or it is left out.
+// The constant that a node's operand always has; nullptr if there is none or the operand is omitted.
 const tensor::Tensor* constant_operand(const Subject& subject, const ir::Node& node, uint32_t operand);
 
 }  // namespace assay::lint

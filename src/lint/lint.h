@@ -11,8 +11,8 @@
 
 namespace assay::lint {
 
-// Runs all checks over a model. `inputs`: data for its inputs; without them nothing is run. The model's tables of dims
-// and types grow; it is not edited otherwise.
+// Runs all checks over a model. `inputs`: data for its inputs; without them the model is not run. The model's tables
+// of dims and types grow; it is not edited otherwise.
 results::LintReport lint_model(ir::Model& model, const Diagnostics& load_findings,
                                const std::optional<std::vector<ops::InputDatum>>& inputs,
                                const ops::InterpreterOptions& limits);
