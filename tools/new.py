@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the skeleton of something new where it belongs; nothing else needs an edit.
+"""Writes the skeleton of something new where it belongs. The build finds the new files by listing folders.
 
     new.py op GROUP/NAME OPERATOR [--domain DOMAIN]    an operator of the reference and its case file
+    new.py pass FAMILY/NAME                            a pass and its test
     new.py check NAME                                  a check of `check lint`
-    new.py command VERB/NAME                           a command
+    new.py command VERB/NAME                           a command and the task behind it
+    new.py backend NAME                                a backend; also adds its module to CMakeLists.txt
 
-Existing files are refused. The skeletons compile; what is to be filled in is marked, and check_text refuses the marks.
+Only `backend` edits an existing file: it adds the line `assay_module(backends/NAME DEPS ...)` to CMakeLists.txt.
+Files that already exist are never overwritten. Each gap is marked, and check_text fails until all marks are gone.
+A pass that belongs to a named sequence (`--simplify`, `--fuse`) also needs a line in src/passes/pipelines.cpp, a new
+verb a line in src/cli/command_list.cpp, and a new backend a flag in src/cli/options/groups/backends.cpp.
 """
 
 import argparse
@@ -13,90 +18,11 @@ import pathlib
 import re
 import sys
 
+import skeletons
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MARK = "TO" + "DO"
-
-OPERATOR = """#include "ops/operator.h"
-
-namespace assay::ops {{
-namespace {{
-
-// {signature}
-void infer_{stem}(Infer& node) {{
-  // {mark}: refuse what breaks a rule, with what was seen; say what is known of the outputs.
-  infer_same_as_first(node);
-}}
-
-void eval_{stem}(Eval& node) {{
-  // {mark}: load in a carrier, compute, store.
-  std::vector<double> elements = node.load<double>(0);
-  node.store(0, std::move(elements));
-}}
-
-}}  // namespace
-
-OperatorRows operator_{group}_{stem}() {{
-  static constexpr Operator kRows[] = {{
-      {{{domain}.name = "{name}", .since = {since}, .infer = infer_{stem}, .eval = eval_{stem}}},
-  }};
-  return kRows;
-}}
-
-}}  // namespace assay::ops
-"""
-
-CASE = """op {spelled} @{since}..
-# {mark}: inputs, attributes and `== ?` for outputs; tools/fill_cases.py writes the expected values.
-"""
-
-CHECK = """#include "lint/check.h"
-
-namespace assay::lint {{
-namespace {{
-
-void report(const Subject& subject, ir::NodeId id, Findings& findings) {{
-  // {mark}: findings.add(LintLevel::warning, kAnalysis, "{stem}", id, "what was seen");
-  (void)subject;
-  (void)id;
-  (void)findings;
-}}
-
-}}  // namespace
-
-Check check_{stem}() {{ return {{"{mark}: what it finds", 90, {{{{.at_node = report}}}}}}; }}
-
-}}  // namespace assay::lint
-"""
-
-COMMAND = """#include "base/error.h"
-#include "cli/environment.h"
-#include "cli/options/arguments.h"
-#include "cli/options/groups/logging.h"
-#include "cli/options/groups/model.h"
-
-namespace assay::cli {{
-namespace {{
-
-int run(const Arguments& arguments, Environment& environment) {{
-  const LoadedModel loaded = load_model(arguments.value("model_file"), arguments, environment);
-  print_findings(loaded.findings, environment);
-  return kExitEqual;
-}}
-
-}}  // namespace
-
-Command command_{symbol}() {{
-  return {{.path = "{path}",
-          .summary = "{mark}",
-          .description = "{mark}",
-          .positionals = {{model_positional()}},
-          .groups = {{logging_group(), model_group(), onnx_load_group()}},
-          .run = run}};
-}}
-
-}}  // namespace assay::cli
-"""
-
+EDITED = {"CMakeLists.txt"}
 
 class Failure(Exception):
     pass
@@ -125,19 +51,56 @@ def operator_files(path: str, name: str, domain: str) -> dict[str, str]:
                       "src/schema/schemas_microsoft.txt")
     facts = {"group": group, "stem": stem, "name": name, "since": min(versions), "signature": versions[max(versions)],
              "domain": f'.domain = "{domain}", ' if domain else "", "spelled": spelled, "mark": MARK}
-    return {f"src/ops/operators/{group}/{stem}.cpp": OPERATOR.format(**facts),
-            f"tests/cases/{group}/{stem}.case": CASE.format(**facts)}
+    return {f"src/ops/operators/{group}/{stem}.cpp": skeletons.OPERATOR.format(**facts),
+            f"tests/cases/{group}/{stem}.case": skeletons.CASE.format(**facts)}
+
+
+def names_of(symbol: str) -> dict[str, str]:
+    """One name as C++ and users write it: `my_view` -> MyView, my-view."""
+    return {"type": symbol.title().replace("_", ""), "words": symbol.replace("_", "-"), "mark": MARK}
+
+
+def check_files(path: str) -> dict[str, str]:
+    (stem,) = checked(path, "NAME", 1)
+    return {f"src/lint/checks/{stem}.cpp": skeletons.CHECK.format(stem=stem, mark=MARK)}
+
+
+def pass_files(path: str) -> dict[str, str]:
+    family, stem = checked(path, "FAMILY/NAME", 2)
+    facts = names_of(stem) | {"family": family, "stem": stem}
+    base = f"src/passes/rewrites/{family}/{stem}"
+    return {f"{base}.cpp": skeletons.PASS.format(**facts), f"{base}_test.cpp": skeletons.PASS_TEST.format(**facts)}
+
+
+def command_files(path: str) -> dict[str, str]:
+    verb, name = checked(path, "VERB/NAME", 2)
+    facts = names_of(f"{verb}_{name}") | {"symbol": f"{verb}_{name}", "task": f"tasks/{verb}/{name}",
+                                          "words": f"{verb} {name}".replace("_", "-")}
+    return {f"src/cli/commands/{verb}/{name}.cpp": skeletons.COMMAND.format(**facts),
+            f"src/tasks/{verb}/{name}.h": skeletons.TASK_HEADER.format(**facts),
+            f"src/tasks/{verb}/{name}.cpp": skeletons.TASK.format(**facts)}
+
+
+def backend_files(root: pathlib.Path, path: str) -> dict[str, str]:
+    """The backend, and the CMakeLists.txt of the root with its module after the other backends."""
+    (stem,) = checked(path, "NAME", 1)
+    before, found, after = (root / "CMakeLists.txt").read_text().rpartition("assay_module(backends/")
+    if not found:
+        raise Failure("CMakeLists.txt has no line `assay_module(backends/...)` to add the new one after")
+    if f"assay_module(backends/{stem} " in before + found + after:
+        raise Failure(f"CMakeLists.txt has a module backends/{stem} already")
+    last, rest = after.split("\n", 1)
+    line = f"assay_module(backends/{stem} DEPS base tensor ir exec)\n"
+    return {f"src/backends/{stem}/backend.cpp": skeletons.BACKEND.format(stem=stem, **names_of(stem)),
+            "CMakeLists.txt": f"{before}{found}{last}\n{line}{rest}"}
 
 
 def files(options: argparse.Namespace) -> dict[str, str]:
     if options.kind == "op":
         return operator_files(options.path, options.operator, options.domain)
-    if options.kind == "check":
-        (stem,) = checked(options.path, "NAME", 1)
-        return {f"src/lint/checks/{stem}.cpp": CHECK.format(stem=stem, mark=MARK)}
-    verb, name = checked(options.path, "VERB/NAME", 2)
-    words = f"{verb} {name}".replace("_", "-")
-    return {f"src/cli/commands/{verb}/{name}.cpp": COMMAND.format(symbol=f"{verb}_{name}", path=words, mark=MARK)}
+    if options.kind == "backend":
+        return backend_files(options.root, options.path)
+    return {"pass": pass_files, "check": check_files, "command": command_files}[options.kind](options.path)
 
 
 def main() -> int:
@@ -148,14 +111,14 @@ def main() -> int:
     operator.add_argument("path", metavar="GROUP/NAME")
     operator.add_argument("operator", metavar="OPERATOR")
     operator.add_argument("--domain", default="")
-    kinds.add_parser("check").add_argument("path", metavar="NAME")
-    kinds.add_parser("command").add_argument("path", metavar="VERB/NAME")
+    for kind, metavar in (("pass", "FAMILY/NAME"), ("check", "NAME"), ("command", "VERB/NAME"), ("backend", "NAME")):
+        kinds.add_parser(kind).add_argument("path", metavar=metavar)
     options = parser.parse_args()
     try:
         new = files(options)
         for path in new:
-            if (options.root / path).exists():
-                raise Failure(f"{path} is there already")
+            if path not in EDITED and (options.root / path).exists():
+                raise Failure(f"{path} exists already")
     except Failure as failure:
         print(f"new.py: {failure}", file=sys.stderr)
         return 2

@@ -15,19 +15,19 @@ namespace assay::cli {
 // `inspect diff-tactics`.
 std::span<const Registered<Command>> registered_commands();
 
-// The commands themselves, without hidden ones unless asked for.
+// The commands; hidden ones only on request.
 std::vector<Command> all_commands(bool with_hidden = false);
-// A command, and how many words its name takes.
+// A command and the number of words in its name.
 struct FoundCommand {
   Command command;
   size_t name_words;
 };
-// Finds the command that the words call. A missing, unknown or incomplete name is an Error (usage).
+// Finds the command that the words name. A missing, unknown or incomplete name is an Error (usage).
 FoundCommand find_command(std::span<const std::string> words);
-// Whether the word is a verb with sub-commands, as `inspect`.
+// Whether the word is a verb with sub-commands, such as `inspect`.
 bool has_subcommands(std::string_view verb);
 bool has_subcommand(std::string_view verb, std::string_view word);
-// What such a verb is for, in one line.
+// The summary of such a verb, in one line.
 std::string_view verb_summary(std::string_view verb);
 
 }  // namespace assay::cli

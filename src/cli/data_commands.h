@@ -21,12 +21,12 @@ OptionGroup data_change_group();
 
 // `--max-memory`
 OptionGroup data_limits_group();
-// What data_limits_group() says, for the whole process.
+// Applies data_limits_group() to the whole process.
 void limit_data_memory(const Arguments& arguments);
 
-// Loads all files named, and changes what they hold as data_change_group() says.
+// Loads all named files and applies the changes of data_change_group().
 std::vector<formats::DataPart> load_parts(const Arguments& arguments);
-// Saves to where `-o` says, in the form that its name says, and says so.
+// Saves to the file of `-o`, in the form that its name implies, and logs it.
 void save_data(const formats::SavedData& data, const Arguments& arguments, Environment& environment);
 // Runs `data merge` and `data to-input`.
 int run_data_merge(const Arguments& arguments, Environment& environment);

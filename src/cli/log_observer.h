@@ -37,7 +37,7 @@ class LogObserver final : public tasks::Observer {
 
   const Arguments& arguments_;
   Log& log_;
-  double shown_seconds_ = 0;  // when a status was printed, in the time of its work
+  double shown_seconds_ = 0;  // when a status was last printed, on the clock of its work
 };
 
 }  // namespace assay::cli

@@ -8,14 +8,14 @@
 
 namespace assay::cli {
 
-// Error (usage) if a file that is to be written is one that the command reads or writes under another option, by
-// whatever name. Only an option with `replaces_model` may name the model itself.
+// Error (usage) if an output file is also read, or written by another option, even under another name. Only an option
+// with `replaces_model` may name the model itself.
 void check_output_files(const Arguments& arguments);
 
-// The same for the files beside the model that hold its external data, which are known once it is loaded.
+// The same for the files with the model's external data, which are known once it is loaded.
 void check_external_files(const Arguments& arguments, const ir::Model& model, const std::filesystem::path& folder);
 
-// The same for a file whose name the command chose itself: `what` is what it is.
+// The same for a file whose name the command chose itself; `what` describes it.
 void check_chosen_file(const Arguments& arguments, const std::filesystem::path& path, std::string_view what);
 
 }  // namespace assay::cli

@@ -9,11 +9,11 @@
 
 namespace assay::cli {
 
-// The program: finds the command that the words call, checks all words, runs it. Errors become one line on standard
+// The program: finds the command that the words name, checks all words, runs it. Errors become one line on standard
 // error. Returns the exit status.
 int run_words(std::span<const std::string> words, Environment& environment);
 
-// Its parts: runs one command with the words behind its name; turns what is thrown into a line and an exit status.
+// Its parts: runs one command with the words after its name; turns an exception into a line and an exit status.
 int run_command(const Command& command, std::span<const std::string> words, Environment& environment);
 int run_guarded(const std::function<int()>& work, Log& log);
 

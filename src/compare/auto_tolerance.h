@@ -7,15 +7,15 @@
 
 namespace assay::compare {
 
-// What is known of how an output was computed.
+// How an output was computed, as far as known.
 struct Computation {
   tensor::DType output = tensor::DType::float32;
   tensor::DType coarsest = tensor::DType::float32;  // of the types computed in on the way
   uint64_t accumulation_length = 0;                 // products summed into one element, over the longest path
   uint64_t depth = 1;                               // other roundings on that path: one for each node
-  bool transcendental = false;                      // an exp, tanh, … lies on it
+  bool transcendental = false;                      // it contains an exp, tanh, …
   double magnitude = 1;                             // of the output, or of the operands where they cancel: mean of |x|
-  uint32_t quantized_bits = 0;  // of the narrowest integers that floats become on the way; 0: none do
+  uint32_t quantized_bits = 0;                      // of the narrowest integers that floats become on the way; 0: none
 };
 
 struct Tolerance {
@@ -24,7 +24,7 @@ struct Tolerance {
   std::string reason;  // one sentence
 };
 
-// How far two correct computations may be apart; docs/numerics.md derives it.
+// The greatest difference between two correct computations; derived in docs/numerics.md.
 Tolerance computed_tolerance(const Computation& computation);
 
 }  // namespace assay::compare

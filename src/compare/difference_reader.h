@@ -43,7 +43,7 @@ class DifferenceReader {
   uint64_t count_;
   Side a_;
   Side b_;
-  double zero_reference_;  // what relative differences are taken of where the reference is 0
+  double zero_reference_;  // divisor of relative differences where the reference is 0
 };
 
 }  // namespace assay::compare

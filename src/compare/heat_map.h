@@ -11,11 +11,11 @@ struct PictureLimit {
 };
 
 // The differences of two tensors of one shape, streamed into a picture within the limit. Equal infinities differ by 0
-// or by NaN. Error (unsupported) for strings. No bit depends on the number of threads.
+// or by NaN. Error (unsupported) for strings. The result does not depend on the number of threads.
 results::DifferenceMaps difference_maps(const tensor::Tensor& a, const tensor::Tensor& b, PictureLimit limit,
                                         bool infinities_equal = false);
 
-// The same picture with fewer cells, each the greatest of those it stands for.
+// The same picture with fewer cells, each the greatest of those it replaces.
 results::HeatMap reduced(const results::HeatMap& map, PictureLimit limit);
 
 }  // namespace assay::compare

@@ -11,13 +11,13 @@
 
 namespace assay::compare {
 
-// A setting that outputs may have each on their own: by name, by wildcard, or else the default.
+// A setting that may differ by output: by name, by wildcard, or otherwise the default.
 template <typename T>
 class PerOutput {
  public:
   explicit PerOutput(T fallback) : fallback_(std::move(fallback)) {}
 
-  // An empty name sets the default; of two settings of one name the later one counts.
+  // An empty name sets the default; of two settings for the same name the later one counts.
   void set(std::string name, T value) {
     if (name.empty())
       fallback_ = std::move(value);
@@ -68,22 +68,22 @@ struct CompareOptions {
   bool infinities_equal = false;
   bool check_shapes = true;
   bool fail_fast = false;
-  bool strict_outputs = false;  // values that only `mark all` exposes must be paired too
+  bool strict_outputs = false;  // values that only `mark all` exposes must also be paired
   bool divergence = false;
   std::vector<std::pair<std::string, std::string>> matches;  // name in the first run, name in the second
   MatchBy match_by = MatchBy::name;
   // Whether a value is an output that must have a partner; null: all are.
   std::function<bool(std::string_view)> is_essential;
-  // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: of none.
+  // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: for none.
   std::function<bool(std::string_view)> wants_percentiles;
-  bool histograms_of_passed = false;  // where percentiles are wanted
-  // `--tolerance auto`: how a value is computed; null: not asked for. The magnitude is filled in from the reference.
+  bool histograms_of_passed = false;  // if percentiles are wanted
+  // `--tolerance auto`: how a value is computed; null: not requested. The magnitude is filled in from the reference.
   std::function<Computation(std::string_view)> computation;
-  // Sees each pair of arrays of numbers, of one shape, once they were measured; may draw them. Null: nobody does.
+  // Sees each pair of arrays of numbers, of one shape, once measured, for example to draw them; may be null.
   std::function<void(const ComparedAt&, const tensor::Tensor& a, const tensor::Tensor& b, results::OutputComparison&)>
       on_measured;
 };
 
-std::string_view word(Function function);  // as the option has it
+std::string_view word(Function function);  // as in the option
 
 }  // namespace assay::compare

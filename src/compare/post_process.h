@@ -17,7 +17,7 @@ struct TopK {
 
 using PostProcessing = PerOutput<std::optional<TopK>>;
 
-// The value as the settings of its name want it; sequences and maps stay as they are.
+// The value after the settings of its name; sequences and maps are unchanged.
 tensor::Datum post_process(std::string_view name, const tensor::Datum& value, const PostProcessing& settings);
 
 }  // namespace assay::compare

@@ -10,7 +10,7 @@ struct ScatterSize {
   uint32_t rows = 240;
 };
 
-// Counts where the differences of two tensors of one shape lie, in two passes over them. What is infinite or NaN is
+// Counts where the differences of two tensors of one shape lie, in two passes. Infinite and NaN elements are
 // left out. Error (unsupported) for strings.
 results::Scatter scatter(const tensor::Tensor& a, const tensor::Tensor& b, ScatterSize size);
 

@@ -17,8 +17,8 @@ struct Validity {
   bool is_valid() const { return nan_count + inf_count == 0; }
 };
 
-// Counts what is not finite; a complex number is NaN if a part is, else infinite if a part is. Strings and integers are
-// always valid.
+// Counts elements that are not finite; a complex number is NaN if a part is, otherwise infinite if a part is. Strings
+// and integers are always valid.
 Validity validate(const tensor::Tensor& tensor);
 
 }  // namespace assay::compare

@@ -18,7 +18,7 @@ namespace assay::exec {
 
 using Feed = tensor::NamedDatum;
 
-// Takes the values that a run was asked for; `value` is borrowed for the call.
+// Receives the requested values of a run; `value` is borrowed for the call.
 class TensorSink {
  public:
   virtual ~TensorSink() = default;
@@ -37,8 +37,8 @@ struct SessionOptions {
   std::vector<std::string> values;  // of the main graph, that runs may ask for besides its outputs
   std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
   LibrarySearch search;
-  std::vector<std::string> providers;  // of the backend, first wish first; empty: its own choice
-  std::string optimization_level;      // in the backend's own words; empty: its own choice
+  std::vector<std::string> providers;  // of the backend, in order of preference; empty: its own choice
+  std::string optimization_level;      // as the backend names it; empty: its own choice
 };
 
 // A model made ready to run. Model and session may be used from one thread at a time.
@@ -48,11 +48,11 @@ class Session {
   // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values; each is
   // given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
-  // A line for users about how it was made; empty: nothing worth saying.
+  // A line for users about how it was made; may be empty.
   virtual std::string description() const { return {}; }
 };
 
-// Where a library lies, as files say; it was not opened.
+// A library found by its files; it was not opened.
 struct FoundLibrary {
   std::filesystem::path path;      // empty: not found
   std::string version;             // by the metadata of its Python package; empty: not known
@@ -73,28 +73,28 @@ struct Refusal {
   std::string reason;
 };
 
-// A way to run models. What a backend cannot do it says with Error: unsupported, limit or backend.
+// A way to run models. A backend reports what it cannot do by Error: unsupported, limit or backend.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Opens the library behind it, if there is one.
+  // Opens its library, if it has one.
   virtual Probe probe(const LibrarySearch& search) const = 0;
-  // The library behind it, found without opening it; empty for what is built in.
+  // Its library, found without opening it; empty if built in.
   virtual FoundLibrary library(const LibrarySearch&) const { return {}; }
-  // Nodes that it cannot run, those of bodies and functions included; a library that stops at the first fault gives
-  // what that one is about.
+  // Nodes that it cannot run, including those of bodies and functions; a library that stops at the first fault returns
+  // only the nodes of that fault.
   virtual std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const = 0;
-  // The nodes that an error of prepare() names; empty where it names none.
+  // The nodes that an error of prepare() names; empty if none.
   virtual std::vector<ir::NodeId> blamed(const ir::Model&, const Error&) const { return {}; }
-  // The model must outlive the session and not be edited meanwhile. What the user should know goes into `findings`.
+  // The model must outlive the session and not be edited meanwhile. Messages for the user go into `findings`.
   virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
                                            Diagnostics& findings) const = 0;
 };
 
 using BackendPtr = std::unique_ptr<Backend>;
 
-// What preparing the model with one backend refuses, in the words of another that knows its messages.
+// The nodes refused when one backend prepares the model; `interpreter` understands its error messages.
 std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend& interpreter, const ir::Model& model,
                                            const LibrarySearch& search);
 using Backends = std::vector<BackendPtr>;

@@ -7,7 +7,7 @@
 
 namespace assay::exec {
 
-// Where the inputs of the iterations come from. An iteration may be asked for again.
+// The source of inputs for the iterations. An iteration may be requested again.
 class DataSource {
  public:
   virtual ~DataSource() = default;
@@ -19,14 +19,13 @@ class DataSource {
 
 using DataSourcePtr = std::unique_ptr<DataSource>;
 
-// Made-up inputs: iteration i is drawn with the seed plus i.
+// Generated inputs: iteration i is drawn with the seed plus i.
 DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& options, uint64_t iterations,
                                Diagnostics& findings);
-// Inputs that are there already.
+// Inputs that already exist.
 DataSourcePtr saved_source(std::vector<tensor::NamedData> iterations);
 
-// What another source gives, converted to the types that the model's inputs declare. Error (usage) where values would
-// be lost.
+// The inputs of another source, converted to the types that the model declares. Error (usage) if values would be lost.
 DataSourcePtr cast_source(DataSourcePtr source, const ir::Model& model);
 
 }  // namespace assay::exec

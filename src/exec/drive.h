@@ -9,7 +9,7 @@ namespace assay::exec {
 
 struct DrivePlan {
   uint64_t warm_up = 0;        // untimed runs of each live runner before its first iteration
-  TapPlan taps;                // what live runners are asked for
+  TapPlan taps;                // the values requested from live runners
   bool is_sequential = false;  // each runner does all its iterations, and is closed, before the next one is opened
   uint64_t jobs = 1;           // live runners, each in a process of its own, that run at a time
 };
@@ -32,7 +32,7 @@ class DriveWatcher {
   virtual bool wants_stop() const = 0;
 };
 
-// Runs every runner over all iterations; runners that were open last stay so. `source` and `model` may be null where no
+// Runs every runner over all iterations; the last open runners stay open. `source` and `model` may be null if no
 // runner is live.
 void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
            DriveWatcher& watcher, Diagnostics& findings);

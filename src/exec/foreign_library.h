@@ -10,7 +10,7 @@
 
 namespace assay::exec {
 
-// Opens what was found, or what the system's loader knows by itself. Error (backend) with how to get the library.
+// Opens the found library, or one that the system's loader finds. Error (backend) that says how to get the library.
 SharedLibrary open_library(const LibraryKind& kind, const FoundLibrary& found);
 
 // Libraries that were opened, one for each file, for as long as the process lives. `Library` is made of the opened file

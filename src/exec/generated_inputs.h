@@ -9,13 +9,13 @@
 
 namespace assay::exec {
 
-// A shape for inputs whose name matches a wildcard; -1: as the model says.
+// A shape for inputs whose name matches a wildcard; -1: from the model.
 struct InputShape {
   std::string pattern;
   tensor::Shape dims;
 };
 
-// What an input is for, as the model's nodes use it.
+// The role of an input, derived from the nodes that use it.
 struct InputRole {
   enum class Kind : uint8_t { index, mask };
   std::string name;
@@ -37,8 +37,8 @@ struct GenerateOptions {
   std::optional<ValueRange> integer_range;  // of integers that `ranges` does not name
   std::optional<ValueRange> float_range;
   std::vector<InputRole> roles;
-  bool is_sensible = false;  // draw as the roles say: indices from the whole table, masks of ones
-  uint64_t max_bytes = 0;    // of all inputs together; 0: what the machine has
+  bool is_sensible = false;  // draw according to roles: indices from the whole table, masks of ones
+  uint64_t max_bytes = 0;    // of all inputs together; 0: the machine's memory
 };
 
 // One set of inputs, drawn in the order of the model's inputs from one stream of NumPy, as the peer's. Indices beyond

@@ -11,11 +11,11 @@ namespace assay::exec {
 
 // A library that is opened at run time, and where it may be.
 struct LibraryKind {
-  std::string_view variable;                   // of the environment: a file, or a folder with the library in it
+  std::string_view variable;                   // of the environment: a file, or a folder that contains the library
   std::vector<std::string_view> wheel_files;   // below site-packages; the last part may be a wildcard
   std::string_view distribution;               // name of the wheel as its metadata writes it, or a wildcard
   std::vector<std::string_view> system_names;  // file names in the system's folders, wildcards too
-  std::string_view loader_name;                // that the system's loader may know where the search does not
+  std::string_view loader_name;                // for the system's loader, if the search finds nothing
   std::string_view title;                      // `ONNX Runtime`
   std::string_view hint;                       // how to get it
 };

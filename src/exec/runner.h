@@ -12,14 +12,14 @@ class Runner {
  public:
   virtual ~Runner() = default;
   virtual const std::string& name() const = 0;  // `onnxrt-runner-N0-11/21/26-07:40:57`
-  // Saved results run nothing: they have no inputs, and iterations of their own.
+  // Saved results run nothing: they have no inputs and their own iterations.
   virtual bool is_live() const = 0;
   virtual void open(Diagnostics& findings) = 0;
   virtual void close() = 0;
   // A line about the session that was opened; may be empty.
   virtual std::string description() const { return {}; }
-  // Gives values of one iteration to the sink: live runners those that are named, saved results all that they have.
-  // Seconds of the run, without what the sink took, where they are known.
+  // Gives values of one iteration to the sink: live runners the named ones, saved results all.
+  // Returns the seconds of the run without the time spent in the sink, if known.
   virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,
                                     std::span<const std::string> values, TensorSink& sink) = 0;
   // How many iterations it has; live ones: as many as there are inputs.

@@ -6,13 +6,13 @@
 
 namespace assay::exec {
 
-// A value that a run is asked for, and the bytes that it is expected to take.
+// A value requested from a run, and its expected size in bytes.
 struct Tap {
   std::string name;
   uint64_t bytes = 0;
 };
 
-// Which values are asked for together; every group is a run of its own.
+// The values requested together; every group is a separate run.
 using TapPlan = std::vector<std::vector<std::string>>;
 
 // Groups in the order of `taps`, each within the budget as far as a single value allows it; 0: one group of all.

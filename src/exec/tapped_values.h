@@ -11,14 +11,14 @@
 
 namespace assay::exec {
 
-// The values that runs of a session may ask for, for backends that compute all outputs of a model at once: what must
-// become an output of it, and what needs no computing because it is fed or constant.
+// The values that may be requested from a session, for backends that compute all outputs of a model at once: those that
+// must become outputs, and those that need no computing because they are fed or constant.
 class TappedValues {
  public:
   // Error (usage) if the main graph has no value of one of the names.
   TappedValues(const ir::Model& model, std::span<const std::string> names);
 
-  // Results of nodes that were named and are no outputs.
+  // Named results of nodes that are not outputs.
   const std::vector<ir::ValueId>& extra_outputs() const { return extra_outputs_; }
   // The value, if no node computes it.
   std::optional<tensor::Datum> given(std::string_view name, std::span<const Feed> feeds) const;

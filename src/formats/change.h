@@ -15,7 +15,7 @@ struct ArrayCast {
   tensor::DType dtype = tensor::DType::undefined;
 };
 
-// What becomes of the arrays of files; in this order.
+// Changes to the arrays of files, in this order.
 struct DataChanges {
   std::string runner;                 // keep the outputs of the runners that this wildcard matches; empty: of all
   std::vector<std::string> selected;  // keep the arrays that one of these wildcards matches; none: all
@@ -24,8 +24,8 @@ struct DataChanges {
   std::vector<ArrayCast> casts;
 };
 
-// In all iterations of all parts. Error (usage) where a name or wildcard matches nothing, where a new name is taken, or
-// where nothing is left.
+// In all iterations of all parts. Error (usage) if a name or wildcard matches nothing, if a new name is taken, or if
+// nothing is left.
 void change_data(std::span<DataPart> parts, const DataChanges& changes);
 
 }  // namespace assay::formats

@@ -13,7 +13,7 @@ struct DataPart {
   SavedData data;
 };
 
-// What became of them, and what the user should know about it.
+// The result, and findings about it.
 struct MergedData {
   SavedInputs inputs;
   std::vector<std::string> warnings;
@@ -23,8 +23,8 @@ struct JoinedData {
   std::vector<std::string> warnings;
 };
 
-// Puts the arrays of all parts together, iteration by iteration; of results, those of every runner. A later array takes
-// the place of an earlier one of the same name.
+// Puts the arrays of all parts together, iteration by iteration; of results, those of every runner. A later array
+// replaces an earlier one of the same name.
 MergedData merge_data(const std::vector<DataPart>& parts);
 // Puts the iterations of all parts in a row; those of results runner by runner. Error (usage) for inputs and outputs
 // together.

@@ -13,7 +13,7 @@ namespace assay::formats {
 
 // Bytes of our own that are not zeroed before they are written.
 struct Buffer {
-  explicit Buffer(uint64_t count);  // Error (limit) where there is no memory
+  explicit Buffer(uint64_t count);  // Error (limit) without memory
   std::span<std::byte> bytes() const { return {data.get(), size}; }
   std::unique_ptr<std::byte[]> data;
   uint64_t size;
@@ -23,7 +23,7 @@ struct Buffer {
 tensor::StoragePtr make_lazy(uint64_t size, std::function<void(std::span<std::byte>)> make);
 // The same for `count` strings.
 tensor::StoragePtr make_lazy_strings(uint64_t count, std::function<std::vector<std::string>()> make);
-// The bytes of `whole` from `offset` on; `whole` is not touched before they are used.
+// The bytes of `whole` from `offset` on; `whole` is not accessed before they are used.
 tensor::StoragePtr make_part(tensor::StoragePtr whole, uint64_t offset, uint64_t size);
 
 }  // namespace assay::formats

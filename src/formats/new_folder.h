@@ -4,9 +4,8 @@
 
 namespace assay::formats {
 
-// A folder that is about to be filled: made, or there and empty; Error (io, usage) otherwise. Without commit() what was
-// put into it goes again, and the folder too if it was made here, so that a second attempt finds what the first one
-// did.
+// A folder to fill: newly created, or existing and empty; Error (io, usage) otherwise. Without commit() its content is
+// removed, and the folder too if it was created here, so that a second attempt starts like the first.
 class NewFolder {
  public:
   explicit NewFolder(const std::filesystem::path& path);
@@ -20,7 +19,7 @@ class NewFolder {
   std::filesystem::path path_;
   bool is_made_;
   bool is_complete_ = false;
-  int slot_ = -1;  // among what a signal removes
+  int slot_ = -1;  // among the paths that a signal removes
 };
 
 }  // namespace assay::formats

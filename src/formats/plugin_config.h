@@ -10,7 +10,7 @@
 namespace assay::formats {
 
 // The file that `plugin match` writes and `plugin replace` reads: YAML, one document for each plugin. Error (parse)
-// for what is no such file.
+// for any other file.
 std::vector<results::PluginMatches> parse_plugin_config(std::string_view text);
 std::string plugin_config_text(const std::vector<results::PluginMatches>& plugins);
 

@@ -11,7 +11,7 @@ namespace assay::formats {
 // A file that is one of many: small ones are copied into memory, so that few stay open.
 std::shared_ptr<const MappedFile> open_one_of_many(const std::filesystem::path& path);
 
-// What one file holds, by its content. Error (parse).
+// The content of one file. Error (parse).
 SavedData read_file(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace assay::formats

@@ -10,7 +10,7 @@
 
 namespace assay::formats {
 
-// One node in the place of an attention layer. A shuffle is the order of dims in which an operand is read.
+// One node that replaces an attention layer. A shuffle is the order of dims in which an operand is read.
 struct FusedAttention {
   bool is_causal = false;
   std::optional<std::vector<int64_t>> q_shuffle;
@@ -48,7 +48,7 @@ struct ShardHints {
   std::optional<int64_t> kv_rank;
 };
 
-// The peer's file, in its form of 0.49 or of 0.53. Error (parse) for what is no such file.
+// The peer's file, in its form of 0.49 or of 0.53. Error (parse) for any other file.
 ShardHints parse_shard_hints(std::string_view text);
 // In the form of 0.53.
 void write_shard_hints(const ShardHints& hints, OutputFile& file);

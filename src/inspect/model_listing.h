@@ -9,7 +9,7 @@
 
 namespace assay::inspect {
 
-// What of a model is listed.
+// The parts of a model to list.
 struct ListingOptions {
   bool layers = false;
   bool attributes = false;

@@ -19,9 +19,9 @@ struct Subject {
   const Diagnostics& load_findings;
   const ops::Inference& inference;  // has run
   const ops::Resolver& callees;
-  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it nothing is run
+  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it the model is not run
   ops::InterpreterOptions limits;
-  bool is_sound = true;  // as a graph: whatever else is wrong, it can be walked and run
+  bool is_sound = true;  // as a graph: it can be walked and run, whatever else is wrong
 };
 
 // What a check looks at, and what it does with it. One walk over the model serves the looks of all checks.

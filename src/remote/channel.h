@@ -30,9 +30,9 @@ class Channel {
   // Both ends of a new connection.
   static std::pair<Descriptor, Descriptor> make_sockets();
 
-  // `closed`: there is no other side any more. After anything but `complete` the channel is of no use.
+  // `closed`: the other side is gone. After anything but `complete` the channel must not be used.
   Transfer send(const Message& message, const Deadline& deadline);
-  // Error (backend) if the other side sends something that is no message.
+  // Error (backend) if the other side sends an invalid message.
   Transfer receive(ReceivedMessage& message, const Deadline& deadline);
   void close() { socket_.reset(); }
   // A pidfd: the end of that process is the end of the connection, whoever else has inherited the other side.

@@ -18,10 +18,10 @@ std::filesystem::path worker_program();
 
 // A backend by name, in a process of its own for each session. Its own errors stay what they are; its death is an Error
 // (backend), a hang an Error (limit). SessionOptions::max_memory_bytes also limits the data of the process, with 1 GiB
-// more for what libraries need themselves. The model goes there as its path, or else as bytes.
+// more for what libraries need themselves. The model is sent as its path, otherwise as bytes.
 exec::BackendPtr isolated_backend(IsolationOptions options);
 
-// The backend of that name, usable here or not: isolated if there is a library behind it, which may crash.
+// The backend of that name, usable here or not: isolated if it uses a library, which may crash.
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search);
 
 }  // namespace assay::remote

@@ -11,7 +11,7 @@
 
 namespace assay::remote {
 
-// What is asked and answered. python/assay/host.py has the same numbers.
+// Requests and answers. python/assay/host.py has the same numbers.
 enum class MessageKind : uint16_t {
   failed,  // code, line, text to show before it
   done,
@@ -44,7 +44,7 @@ struct Message {
   uint64_t memory_bytes = 0;
 };
 
-// A message that came. What is read from it keeps the memory.
+// A received message. Values read from it keep its memory alive.
 struct ReceivedMessage {
   MessageKind kind = MessageKind::failed;
   std::vector<std::byte> body;
@@ -68,7 +68,7 @@ class MessageWriter {
   Message message_;
 };
 
-// Reads the parts of a message in the order in which they were written. Error (backend) where it is damaged.
+// Reads the parts of a message in the order in which they were written. Error (backend) if it is damaged.
 class MessageReader {
  public:
   explicit MessageReader(const ReceivedMessage& message) : rest_(message.body), memory_(message.memory) {}

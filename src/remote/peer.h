@@ -14,11 +14,11 @@ struct PeerOptions {
   std::string label;                                // `the process of onnxrt`
   double timeout_seconds = 0;                       // for each answer; 0: none
   double grace_seconds = 0;                         // for its end, when it is no longer needed
-  std::function<void(std::string_view text)> show;  // gets what a failure has to say besides its line
+  std::function<void(std::string_view text)> show;  // gets the details of a failure besides its line
 };
 
-// A process that answers messages. The socket is its descriptor 3. After an Error that did not come from it as an
-// answer it is ended, and every further call fails in the same way.
+// A process that answers messages. The socket is its descriptor 3. After an Error other than its own answer `failed`,
+// it is ended, and every further call fails in the same way.
 class Peer {
  public:
   // `descriptors` are given to it besides the socket.
@@ -27,7 +27,8 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // Error (backend): it died. Error (limit): it gave no answer in time. An answer `failed` is thrown as what it says.
+  // Error (backend): it died. Error (limit): it gave no answer in time. An answer `failed` is thrown as the error it
+  // contains.
   void send(const Message& message);
   ReceivedMessage receive();
   ReceivedMessage ask(const Message& message);

@@ -15,7 +15,7 @@ namespace assay::remote {
 // A program to start.
 struct Launch {
   std::filesystem::path program;
-  std::vector<std::string> arguments;  // behind its name
+  std::vector<std::string> arguments;  // after its name
   // Limit of its writable private memory (RLIMIT_DATA, which leaves out address space that libraries only reserve);
   // 0: none.
   uint64_t max_data_bytes = 0;
@@ -30,7 +30,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // A pidfd; closed where the system has none.
+  // A pidfd; closed if the system has none.
   Descriptor descriptor() const;
   // Waits for its end, and kills it after that time. How it ended: `was killed by signal 6 (aborted)`.
   const std::string& end(double grace_seconds);

@@ -27,10 +27,10 @@ struct PythonOptions {
   std::function<void(std::string_view traceback)> show;
 };
 
-// What a script has made of the subgraphs that it was to replace.
+// The outcome of a script that replaces subgraphs.
 struct ScriptReplacements {
-  bool has_function = false;         // otherwise it has done nothing
-  std::vector<std::string> reasons;  // for each subgraph why it is left as it is; empty: it was replaced
+  bool has_function = false;         // false: the script did nothing
+  std::vector<std::string> reasons;  // for each subgraph why it was not replaced; empty: it was
 };
 
 // Runs functions of the user's scripts in one Python process, which is started on first use. What scripts print goes to

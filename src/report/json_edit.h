@@ -6,7 +6,7 @@
 
 namespace assay::report {
 
-// One JSON object of the schema assay/<command>/1, blanks in the command's name as hyphens.
+// One JSON object of the schema assay/<command>/1, with hyphens for spaces in the command's name.
 std::string edit_json(const results::EditReport& report);
 
 }  // namespace assay::report

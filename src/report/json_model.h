@@ -8,8 +8,8 @@
 
 namespace assay::report {
 
-// A model listing as one JSON object of the schema assay/inspect-model/1. Values of weights are written only when asked
-// for.
+// A model listing as one JSON object of the schema assay/inspect-model/1. Values of weights are written only on
+// request.
 class JsonModelListing : public results::ModelListingSink {
  public:
   JsonModelListing(bool with_layers, bool with_weights) : with_layers_(with_layers), with_weights_(with_weights) {}

@@ -13,7 +13,7 @@ namespace assay::report {
 
 using Timings = std::vector<std::pair<std::string, double>>;
 
-// The frame that all reports have: an object with `schema` first and `timings` last.
+// The frame of all reports: an object with `schema` first and `timings` last.
 class JsonReport {
  public:
   // The command as users write it: `check lint`.
@@ -43,7 +43,7 @@ void write_list(JsonWriter& json, std::string_view key, const std::vector<T>& it
   for (const T& item : items) write(json, item);
   json.end_array();
 }
-// The elements of a tensor as a flat array; a text that says why where they cannot be read.
+// The elements of a tensor as a flat array; if they cannot be read, a text with the reason.
 void write_elements(JsonWriter& json, const tensor::Tensor& tensor);
 
 }  // namespace assay::report

@@ -6,7 +6,7 @@
 
 namespace assay::report {
 
-// Saved comparison results with the verdicts that they were given; of each pair the first iteration, or all.
+// Saved comparison results with their verdicts; the first iteration of each pair, or all.
 std::string accuracy_text(const results::AccuracyResults& comparisons, bool all_iterations);
 
 }  // namespace assay::report

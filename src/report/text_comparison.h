@@ -5,9 +5,9 @@
 
 namespace assay::report {
 
-// Prints the comparison of two runs as the peer's users know it: a block for each output, then the verdicts.
+// Prints the comparison of two runs in the peer's layout: a block for each output, then the verdicts.
 void print_comparison(const results::PairComparison& pair, Log& log);
-// The outputs of all iterations in one table, the greatest error first; nothing where there is only one row.
+// The outputs of all iterations in one table, the greatest error first; nothing if there is only one row.
 void print_error_table(const results::PairComparison& pair, Log& log);
 void print_averages(const results::PairAverages& averages, Log& log);
 void print_validation(const results::RunReport& report, Log& log);

@@ -13,8 +13,8 @@ std::string integer_summary(const results::ConversionReport& report);
 // ``node `n` (Softmax) stays float32: excluded by name``
 std::string kept_line(const results::ConvertedLayer& layer);
 std::string weight_line(const results::WeightLoss& weight, const results::ConversionReport& report);
-// What the conversion cost, a line a layer under a head, at most so many: those that lost most. Empty where that was
-// not measured.
+// The loss of the conversion, one line per layer under a head, limited to the layers with the greatest loss. Empty if
+// it was not measured.
 std::string error_table(const results::ConversionReport& report, size_t most);
 
 }  // namespace assay::report

@@ -6,7 +6,7 @@
 
 namespace assay::report {
 
-// What differs, block by block; empty where there is nothing to say. Long blocks are cut.
+// The differences, block by block; empty if there are none. Long blocks are cut.
 std::string diff_text(const results::ModelDiff& diff);
 // The last line: `Models are equal`, or how many differences there are of each kind.
 std::string diff_verdict(const results::ModelDiff& diff);

@@ -46,7 +46,7 @@ class TextModelListing : public results::ModelListingSink {
   TextListingOptions options_;
   std::string text_;
   std::string summary_;
-  // One entry a node around the current place.
+  // One entry per enclosing node.
   struct NodeContext {
     std::string prefix;
     bool has_attributes = false;
@@ -58,7 +58,7 @@ class TextModelListing : public results::ModelListingSink {
 
 // `{x [dtype=float32, shape=('N', 3)],\n y}`.
 std::string tensors_text(const std::vector<results::ValueInfo>& infos, bool mark_initializers);
-// Parameters, operators, functions, quantisation: what the listing ends with.
+// Parameters, operators, functions, quantisation: the end of the listing.
 std::string summary_text(const results::ModelOverview& overview);
 
 }  // namespace assay::report

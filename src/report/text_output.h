@@ -13,7 +13,7 @@ struct RunnerNames {
 
 // The block about one output of two runs, from `Comparing Output` to its verdict.
 void print_output(const results::OutputComparison& output, const RunnerNames& runners, Log& log);
-// What one function found, as one line or, of `simple`, its last one.
+// The result of one function on one line; for `simple`, its last line.
 void print_judgement(const results::Judgement& judgement, const std::string& name, Log& log);
 
 }  // namespace assay::report

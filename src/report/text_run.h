@@ -7,6 +7,6 @@
 
 namespace assay::report {
 
-// `{x [dtype=float32, shape=(1, 3)],` and so on, one value a line; the first `most`.
+// `{x [dtype=float32, shape=(1, 3)],` and so on, one value per line; the first `most`.
 std::string values_text(const std::vector<results::RunValue>& values, size_t most);
 }  // namespace assay::report

@@ -12,9 +12,9 @@ struct SizeBound {
   int64_t bound = 0;
 };
 
-// Puts a Min behind the node that computes each value, so that whoever builds the model for fixed memory knows how
-// large it becomes: `t` is now Min(`t_copy`, `t_upper_bound`), in the value's own type. Error (usage) for values that
-// are no integer or floating tensors or are not computed, (unsupported) below opset 12, whose Min has no integers.
+// Inserts a Min after the node that computes each value, so that compilers for fixed memory know its greatest
+// size: `t` is now Min(`t_copy`, `t_upper_bound`), in the value's own type. Error (usage) for values that
+// are not integer or floating tensors or are not computed, (unsupported) below opset 12, whose Min has no integers.
 void bound_sizes(ir::Model& model, std::span<const SizeBound> bounds);
 
 }  // namespace assay::surgery

@@ -5,19 +5,19 @@
 
 namespace assay::surgery {
 
-// What the model says of a value; invalid if it says nothing.
+// The type that the model declares for a value; invalid if none.
 ir::TypeId known_type(ir::Model& model, ir::ValueId value);
 
-// The type that a boundary says, completed by the known one. Error (usage) if both name different element types; shapes
-// that differ are a finding, and the boundary's holds.
+// The type that a boundary gives, completed by the known one. Error (usage) if the element types differ; different
+// shapes are a finding, and the boundary's shape is used.
 ir::TypeId boundary_type(ir::Model& model, const Boundary& boundary, ir::TypeId known, Diagnostics& findings);
 
-// Gives the outputs of the main graph, where they were edited, the types and shapes that inference finds and the model
-// does not say: readers of ONNX refuse outputs without them.
+// Sets the missing types and shapes of edited outputs of the main graph from inference: readers of ONNX refuse outputs
+// without them.
 void complete_outputs(ir::Model& model);
 
-// Forgets the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
-// anew. Gives what contradicts itself then.
+// Drops the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
+// again. Returns the contradictions found.
 std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
 
 }  // namespace assay::surgery

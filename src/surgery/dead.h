@@ -4,8 +4,8 @@
 
 namespace assay::surgery {
 
-// Removes what no output of the main graph needs: nodes, those in bodies too, and initializers. Inputs and functions
-// stay.
+// Removes nodes (also in bodies) and initializers that no output of the main graph needs. Inputs and functions are
+// kept.
 void remove_dead(ir::Model& model);
 
 }  // namespace assay::surgery

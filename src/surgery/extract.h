@@ -10,10 +10,10 @@
 
 namespace assay::surgery {
 
-// A dim as a user says it: a number, a symbol, or nothing, for a dim that is open.
+// A dim as given by a user: a number, a symbol, or nothing for an open dim.
 using BoundaryDim = std::variant<std::monostate, int64_t, std::string>;
 
-// A value that becomes an input or an output. What is not said is as the model has it.
+// A value that becomes an input or an output. Unset parts are taken from the model.
 struct Boundary {
   std::string name;
   std::optional<tensor::DType> dtype;
@@ -25,15 +25,15 @@ struct Extraction {
   std::vector<Boundary> outputs;  // likewise
 };
 
-// The inputs and then the outputs that the model will have. Error (usage) for names that it does not know.
+// The inputs and then the outputs that the model will have. Error (usage) for unknown names.
 std::vector<ir::ValueId> boundary_values(const ir::Model& model, const Extraction& extraction);
-// Whether the words and the model together leave the type or shape of a named input, or the type of a named output,
-// open.
+// Whether the type or shape of a named input, or the type of a named output, is still unknown from the boundaries and
+// the model together.
 bool is_open(const ir::Model& model, const Extraction& extraction);
 
-// Cuts the model down to what lies between the inputs and the outputs. Error (usage) and a model that is of no further
-// use where outputs need more than the given inputs, where an input cuts nothing, where types contradict; (parse) where
-// what is left is no valid graph.
+// Reduces the model to the part between the inputs and the outputs. Error (usage) if outputs need more than the given
+// inputs, an input cuts nothing, or types contradict; (parse) if the rest is not a valid graph. After an Error the
+// model must not be used.
 void extract(ir::Model& model, const Extraction& extraction, Diagnostics& findings);
 
 }  // namespace assay::surgery

@@ -6,9 +6,9 @@
 
 namespace assay::surgery {
 
-// What inputs leave open in the main graph, of which nothing is left but what outputs need.
+// The part of the main graph that the inputs do not cut off, restricted to what outputs need.
 struct Frontier {
-  std::vector<ir::ValueId> values;   // given too, they complete the cut: none can be left out
+  std::vector<ir::ValueId> values;   // added to the inputs, they complete the cut; all are needed
   std::vector<ir::ValueId> outputs;  // that depend on none of the given inputs, but on missing ones
 };
 

@@ -13,9 +13,9 @@ namespace assay::surgery {
 using results::AttributeValue;
 using results::NamedAttribute;
 
-// The attribute as a part of this model.
+// The attribute as part of this model.
 ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute);
-// What an attribute holds; nothing for tensors, graphs, types and references.
+// The value of an attribute; nothing for tensors, graphs, types and references.
 std::optional<AttributeValue> attribute_value(const ir::Model& model, const ir::Attribute& attribute);
 
 // A tensor that becomes an initializer.
@@ -28,7 +28,7 @@ struct Insertion {
   std::string op;
   std::string domain;
   std::string name;
-  std::vector<std::string> inputs;   // an empty one is an optional input that is left out
+  std::vector<std::string> inputs;   // an empty one is an omitted optional input
   std::vector<std::string> outputs;  // of the model
   std::vector<NamedAttribute> attributes;
   std::vector<NamedConstant> constants;  // new ones, which the node reads
@@ -37,10 +37,10 @@ struct Insertion {
 // What stands for the other of a value that is both an input and an output of the new node.
 inline constexpr std::string_view kInsertedSuffix = "_polygraphy_surgeon_insert_output";
 
-// Puts a node between values of the main graph: what used an output uses the node's from now on, and what only computed
-// the old one goes. Of an output that is an input too, a graph output keeps its name and the old value gets the suffix;
-// elsewhere the new value gets it. Error (usage) for unknown names, for constants that are
-// there already or that the node does not read, and where the node would stand on a cycle.
+// Inserts a node between values of the main graph: users of an output then use the node's result, and nodes that only
+// computed the old value are removed. If an output is also an input, a graph output keeps its name and the old value
+// gets the suffix; otherwise the new value gets it. Error (usage) for unknown names, for constants that already exist
+// or that the node does not read, and if the node would be on a cycle.
 ir::NodeId insert(ir::Model& model, const Insertion& insertion, Diagnostics& findings);
 
 }  // namespace assay::surgery

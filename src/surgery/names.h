@@ -12,7 +12,7 @@ class NamedValues {
  public:
   explicit NamedValues(const ir::Model& model);
 
-  // Error (usage) for a name that no value has (with the nearest one), that stands in a body, or that two values have.
+  // Error (usage) for an unknown name (with the nearest one), a name inside a body, or a name of two values.
   ir::ValueId operator[](std::string_view name) const;
 
  private:
@@ -23,7 +23,7 @@ class NamedValues {
   std::vector<bool> is_defined_twice_;  // by symbol
 };
 
-// `base`, or `base_1`, `base_2`, … where the model has that name already.
+// `base`, or `base_1`, `base_2`, … if the model already has that name.
 ir::Symbol fresh_name(const ir::Model& model, ir::Edit& edit, std::string_view base);
 
 }  // namespace assay::surgery

@@ -7,9 +7,8 @@
 
 namespace assay::surgery {
 
-// Gives inputs the shapes that are said, and infers the shapes of all that depends on them anew; what is not named
-// keeps its shape. A value that is computed becomes an input, which is a finding. Error (usage) for names that the
-// model does not know and for values that are no tensors.
+// Sets the shapes of inputs and infers the shapes of all dependent values again; other values keep their shapes. A
+// computed value becomes an input, with a finding. Error (usage) for unknown names and for values that are not tensors.
 void override_shapes(ir::Model& model, std::span<const Boundary> shapes, Diagnostics& findings);
 
 }  // namespace assay::surgery

@@ -18,7 +18,7 @@ struct PrunedWeight {
 };
 
 // Makes all eligible float weights 2:4 sparse along the axes that are summed over: of 4 consecutive elements the two
-// smallest in magnitude become zero. Nothing else of the model changes.
+// smallest in magnitude become zero. The rest of the model is unchanged.
 std::vector<PrunedWeight> prune(ir::Model& model, std::vector<results::SkippedWeight>& skipped);
 
 // The elements of a dense float tensor (float32, float16, bfloat16) made 2:4 sparse along one axis, a multiple of 4
@@ -31,9 +31,9 @@ struct NodeChoice {
   std::vector<std::string> names;
 };
 
-// Takes out nodes, in bodies and functions too: what read a node's result reads its first input. Returns how many.
-// Error (usage) where there is none of an operator or name, where a further result of a node is used, or where the
-// types of first input and result differ; a wildcard that fits nothing is a finding.
+// Removes nodes, also in bodies and functions; users of a node's result read its first input instead. Returns the
+// number of nodes. Error (usage) if an operator or name matches none, if another result of a node is used, or if the
+// types of first input and result differ; a wildcard that matches nothing is a finding.
 size_t remove_nodes(ir::Model& model, const NodeChoice& choice, Diagnostics& findings);
 
 }  // namespace assay::surgery

@@ -24,14 +24,14 @@ results::SparsityReport inspect_sparsity(const ModelSource& model, Observer& obs
 struct LintRequest {
   ModelSource model;
   bool is_static = false;  // the model is not run
-  InputRequest inputs;     // of the run; where they cannot be made up, the model is not run, which is a warning
+  InputRequest inputs;     // of the run; if none can be generated, the model is not run, with a warning
   uint64_t max_memory_bytes = 0;
-  uint64_t max_steps = 0;  // 0: some minutes at most
+  uint64_t max_steps = 0;  // 0: a default that ends after some minutes
   uint64_t max_work = 0;
 };
 results::LintReport lint(const LintRequest& request, Observer& observer);
 
-// Which backends can run a model, and which nodes they cannot. Libraries are asked in processes of their own.
+// Which backends can run a model, and which nodes they cannot. Libraries run in separate processes.
 struct CompatibilityRequest {
   ModelSource model;
   std::vector<std::string> backends;  // none: all
@@ -43,24 +43,24 @@ results::CompatibilityReport check_compatibility(
 
 // The backends of this build.
 std::vector<std::string> backend_names();
-// The libraries that backends would open, by the names of files; nothing is opened.
+// The libraries that backends would open, found by file name; nothing is opened.
 struct BackendLibrary {
   std::string backend;
   std::string version;  // empty: not known
   std::string path;
 };
 std::vector<BackendLibrary> backend_libraries();
-// The Python of this name or path; empty: there is none.
+// The path of this Python; empty: not found.
 std::string find_python(const std::string& name);
-// Which of them can be used, or why not; none named: all.
+// Whether these backends can be used, or why not; none named: all.
 results::DoctorReport doctor(const std::vector<std::string>& backends, const exec::LibrarySearch& search,
                              const std::function<void(const results::BackendHealth&)>& on_backend = {});
 // The Python whose packages are searched; empty: none.
 std::string python_in_use(const exec::LibrarySearch& search);
 
-// What a run saved with save_accuracy_results, with the verdicts that the stored thresholds give.
+// Results written by save_accuracy_results, with the verdicts under the stored thresholds.
 results::AccuracyResults load_accuracy(const std::string& path);
-// Judges metrics that a run saved again, under other thresholds.
+// Judges saved metrics again, under other thresholds.
 results::Rejudgement rejudge_accuracy(const std::string& path, const compare::NewThresholds& thresholds,
                                       Observer& observer);
 
@@ -68,7 +68,7 @@ results::Rejudgement rejudge_accuracy(const std::string& path, const compare::Ne
 struct DataComparison {
   results::RunReport report;
   size_t runs_a = 0;
-  size_t runs_b = 0;  // another number: the files differ, whatever the pairs say
+  size_t runs_b = 0;  // not runs_a: the files differ, whatever the pairs say
 };
 DataComparison compare_data(const std::string& path_a, const std::string& path_b,
                             const compare::CompareOptions& options);

@@ -18,32 +18,32 @@ namespace assay::tasks {
 // Float32 values and weights become 16 bits wide.
 struct HalfRequest {
   passes::HalfOptions options;
-  bool measures_ranges = false;  // by a run; what does not fit stays float32
-  double margin = 0.5;           // the share of the largest number that values may reach
-  bool reports_errors = false;   // of each layer; what is converted stays the same
+  bool measures_ranges = false;  // in a run; values that do not fit stay float32
+  double margin = 0.5;           // the share of the type's largest number that values may reach
+  bool reports_errors = false;   // of each layer; does not change what is converted
   std::string backend = "ref";   // that measures
 };
 
-// What a layer may cost at most, by itself.
+// The greatest loss that a single layer may have.
 struct ErrorBound {
   bool is_snr = true;
   double least = 0;  // in dB, or as a cosine
 };
 
-// Layers work on integers.
+// Layers compute on integers.
 struct Int8Request {
   passes::QdqOptions options;
   std::optional<ErrorBound> bound;
-  std::vector<quantize::Calibration> calibrations;  // several: what costs the layers and the outputs least
+  std::vector<quantize::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
   double quantile = 0.9999;
   std::string calibration;      // what messages call it
   std::string cache_algorithm;  // what a cache that is written calls it
-  std::string cache;            // a file of scales: read if it is there, else written; empty: none
+  std::string cache;            // a file of scales: read if it exists, otherwise written; empty: none
   bool reports_errors = false;
-  std::string backend;  // that measures; empty: ONNX Runtime where it is there, else the reference
+  std::string backend;  // that measures; empty: ONNX Runtime if available, otherwise the reference
 };
 
-// Weights alone become small integers.
+// Only weights become small integers.
 struct WeightsRequest {
   passes::WeightOptions options;
   bool reports_errors = false;
@@ -55,7 +55,7 @@ struct ConvertRequest {
   exec::SessionOptions session;  // of runs that measure
   InputRequest inputs;           // of them
   bool infers = false;
-  ir::OutputSelection outputs;  // in the place of the model's
+  ir::OutputSelection outputs;  // instead of the model's
   std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
   bool explains = false;
@@ -67,14 +67,14 @@ struct ConvertOutcome {
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
 
-// A calibration by the words that users have for it.
+// A calibration under the names that users know.
 struct Calibrator {
   std::string_view word;
   std::string_view peer;   // class of TensorRT
   std::string_view cache;  // as caches call it that it reads
   quantize::Calibration calibration;
 };
-// The first one stands for a choice among the others.
+// The first one means a choice among the others.
 std::span<const Calibrator> calibrators();
 // Ranges are found as one of calibrators() does it.
 void set_calibrator(const Calibrator& calibrator, Int8Request& request);

@@ -24,7 +24,7 @@ namespace assay::tasks {
 // What all changes of models have in common.
 struct EditRequest {
   ModelSource model;
-  std::string output;  // the file; empty: the model is only given back
+  std::string output;  // the file; empty: the model is only returned
   onnx::SaveOptions save;
 };
 
@@ -47,7 +47,7 @@ struct PassRequest {
   bool explains = false;  // each step is a message
 };
 
-// The most that a value may be which decides how large a result becomes.
+// The greatest value of a tensor that decides the size of a result.
 struct NamedSizeBound {
   std::string name;  // empty: of all such values that are not named
   int64_t bound = 0;
@@ -80,7 +80,7 @@ EditOutcome sanitize(const SanitizeRequest& request, Observer& observer);
 struct ExtractRequest {
   EditRequest edit;
   surgery::Extraction extraction;
-  TypeSource types = TypeSource::declared;  // where these leave something open, the others are tried
+  TypeSource types = TypeSource::declared;  // if these leave something unknown, the others are tried
   InputRequest inputs;
 };
 EditOutcome extract(const ExtractRequest& request, Observer& observer);
@@ -94,11 +94,11 @@ EditOutcome insert(const InsertRequest& request, Observer& observer);
 
 // Makes weights 2:4 sparse.
 EditOutcome prune_weights(const EditRequest& request, Observer& observer);
-// Takes nodes out; what read their results reads their first inputs.
+// Removes nodes; users of their results read their first inputs instead.
 EditOutcome remove_nodes(const EditRequest& request, const surgery::NodeChoice& choice, Observer& observer);
-// Empties weights, but for the excluded ones.
+// Empties all weights except the excluded ones.
 EditOutcome strip_weights(const EditRequest& request, const std::vector<std::string>& excluded, Observer& observer);
-// Fills stripped weights: from another model, or with made-up elements.
+// Fills stripped weights: from another model, or with random elements.
 EditOutcome reconstruct_weights(const EditRequest& request, const ModelSource& weights, uint64_t seed,
                                 Observer& observer);
 
@@ -108,7 +108,7 @@ struct ShardRequest {
   std::optional<formats::ShardHints> hints;
   surgery::HintOptions options;
   bool infers = false;
-  bool replaces_files = true;  // that have the names of ranks' models
+  bool replaces_files = true;  // existing ones with the names of ranks' models
 };
 EditOutcome shard(const ShardRequest& request, Observer& observer);
 // A line for each layer and each input and output of the hints.

@@ -13,11 +13,11 @@ namespace assay::tasks {
 
 // The model that a task is about: a file, or one in memory, which no task changes.
 struct ModelSource {
-  std::string path;                       // `-`: standard input; of a model in memory: what messages call it
+  std::string path;                       // `-`: standard input; for a model in memory: its name in messages
   const ir::Model* model = nullptr;       // in memory: nothing is read
-  std::string type;                       // `onnx`, `engine`, ...: whatever the path says; empty: as the path says
+  std::string type;                       // `onnx`, `engine`, ..., overriding the path; empty: decided by the path
   std::filesystem::path external_folder;  // of weights in files; empty: the model's own folder
-  bool ignore_external_data = false;      // weights in other files stay unread
+  bool ignore_external_data = false;      // weights in other files are not read
   bool is_given() const { return model != nullptr || !path.empty(); }
 };
 
@@ -27,10 +27,10 @@ struct LoadedModel {
   double load_seconds = 0;
 };
 
-// Loads the model, or copies the one in memory. Kinds of models that need a backend which is not there are an Error
-// (unsupported).
+// Loads the model, or copies the one in memory. Error (unsupported) for kinds of models that need a backend missing
+// from this build.
 LoadedModel load_model(const ModelSource& source, Observer& observer);
-// Error (parse) if the model is wrong as a graph: it can be looked at, but not run.
+// Error (parse) if the graph is invalid: it can be listed, but not run.
 void require_runnable(const LoadedModel& loaded);
 // Tells the observer the findings, each message once.
 void tell_findings(const Diagnostics& findings, Observer& observer);
@@ -41,7 +41,7 @@ void write_types(const ops::Inference& inference, LoadedModel& loaded);
 // Both.
 void infer_shapes(LoadedModel& loaded);
 
-// Why models and options are refused that only the built-in engine or TensorFlow could run.
+// The reason for refusing models and options that need the built-in engine or TensorFlow.
 inline constexpr std::string_view kNoEngine = "the built-in engine is not part of this build";
 inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
 

@@ -17,49 +17,49 @@
 
 namespace assay::tasks {
 
-// How far a task has come with work of one kind.
+// The progress of one kind of work in a task.
 struct Progress {
-  std::string_view what;  // `iterations`, in the words of a status line
+  std::string_view what;  // `iterations`, as status lines call it
   uint64_t done = 0;
-  uint64_t total = 0;  // 0: not known
+  uint64_t total = 0;  // 0: unknown
   double seconds = 0;  // since this work began
   bool is_over = false;
 };
 
-// When a task that changes a model shows it.
+// The point at which a task that changes a model shows it.
 enum class ModelStage : uint8_t { original, changed, one_of_several };
 
-// Sees what a task does while it works. Whoever overrides nothing sees nothing. Calls come from the thread that runs
-// the task; what a member throws ends the task as any other error does.
+// Sees a task at work. By default every member does nothing. Calls come from the thread that runs the task; an
+// exception from a member ends the task like any other error.
 class Observer {
  public:
   using Where = std::source_location;
   virtual ~Observer() = default;
 
-  // A line for people about what is being done; the task's results do not depend on it.
+  // A line for users about the current work; the task's results do not depend on it.
   virtual void on_message(LogLevel, std::string_view /*text*/, Where) {}
-  // Whether lines of this level are of use; asked before costly text is made.
+  // Whether lines of this level are used; asked before costly text is built.
   virtual bool wants(LogLevel, Where = Where::current()) const { return false; }
-  // What the user should know about the model or the inputs: once for each finding, when it is made.
+  // A finding about the model or the inputs: called once for each, as soon as it is known.
   virtual void on_finding(const Diagnostic&) {}
-  // The last one of a kind of work is over; it does not throw.
+  // The last call for a kind of work has is_over set, and must not throw.
   virtual void on_progress(const Progress&) {}
-  // Of a user's script that failed; an Error follows.
+  // The traceback of a user's script that failed; an Error follows.
   virtual void on_traceback(std::string_view /*lines*/) {}
-  // A model was loaded, and nothing has been done with it.
+  // A model was loaded and is still unchanged.
   virtual void on_loaded(const ir::Model&, const std::string& /*path*/) {}
   virtual void on_model(ModelStage, const ir::Model&) {}
-  // A weight that is left as it is.
+  // A weight that is left unchanged.
   virtual void on_skipped_weight(const results::SkippedWeight&) {}
 
-  // What a conversion did, and what that costs, before it is saved.
+  // The result of a conversion and its loss, before the model is saved.
   virtual void on_conversion(const results::ConversionReport&) {}
 
-  // Of runs: one call for each runner and event. A run that is reported so far is not complete.
+  // Of runs: one call for each runner and event. The RunnerRun is incomplete until on_runner_finished.
   virtual void on_runner_opening(const results::RunnerRun&) {}
   virtual void on_runner_opened(const results::RunnerRun&, std::string_view /*description*/) {}
   virtual void on_inputs(const results::RunnerRun&, uint64_t /*iteration*/, const tensor::NamedData&) {}
-  // A value that a runner gave; it is borrowed for the call.
+  // A value from a runner, borrowed for the call.
   virtual void on_value(const results::RunnerRun&, uint64_t /*iteration*/, std::string_view /*name*/,
                         const tensor::Datum&) {}
   virtual void on_runner_finished(const results::RunnerRun&) {}

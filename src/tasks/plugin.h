@@ -9,11 +9,11 @@
 
 namespace assay::tasks {
 
-// What describes a plugin in its folder: one of these.
+// The file that describes a plugin in its folder.
 inline constexpr std::string_view kPatternName = "pattern.yaml";
 inline constexpr std::string_view kScriptName = "pattern.py";
 
-// Which subgraphs are looked for: the plugins of a folder, which has a folder for each.
+// The subgraphs to match: those of the plugins in a folder, which has a folder for each plugin.
 struct PluginSearch {
   std::string folder;
   std::vector<std::string> included;  // none: all
@@ -21,11 +21,11 @@ struct PluginSearch {
   exec::LibrarySearch search;  // for the Python that runs scripts
 };
 
-// The names of the plugins that are looked for, in order. Error (usage) for names that are not there.
+// The names of the plugins to match, in order. Error (usage) for unknown names.
 std::vector<std::string> plugin_names(const PluginSearch& search);
 
-// Where plugins can stand in a model; those that match nowhere are listed too. `config`: the file for replace_plugins,
-// empty: none.
+// The places that plugins match in a model; plugins without a match are listed too. `config`: the file for
+// replace_plugins, empty: none.
 struct MatchPluginsRequest {
   ModelSource model;
   PluginSearch plugins;
@@ -34,11 +34,11 @@ struct MatchPluginsRequest {
 };
 results::PluginReport match_plugins(const MatchPluginsRequest& request, Observer& observer);
 
-// Puts plugins in the place of subgraphs.
+// Replaces subgraphs by plugins.
 struct ReplacePluginsRequest {
   EditRequest edit;
   std::string config;  // the file that match_plugins wrote
-  std::string folder;  // of scripts that replace in their own way; empty: none do
+  std::string folder;  // of scripts that do the replacement themselves; empty: none
   exec::LibrarySearch search;
   bool infers = false;
 };

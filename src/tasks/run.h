@@ -37,7 +37,7 @@ struct RunRequest {
   InputRequest inputs;
   uint64_t warm_up = 0;
   bool is_sequential = false;
-  ir::OutputSelection outputs;  // what is asked for in the place of the model's outputs
+  ir::OutputSelection outputs;  // requested instead of the model's outputs
   bool infer_shapes = false;    // contradictions become findings, and a model that is saved has the types
   bool converts_to_float16 = false;
 
@@ -52,7 +52,7 @@ struct RunRequest {
   formats::SavedRuns given_outputs;        // in memory; compared last
 
   bool keeps_outputs = false;  // in the outcome
-  bool keeps_maps = false;     // pictures of differences in the report, as far as a page shows them
+  bool keeps_maps = false;     // heat maps in the report, as many as a page shows
   std::string save_inputs;
   std::string save_outputs;
   std::optional<std::string> save_blobs;  // a folder
@@ -70,10 +70,10 @@ struct RunOutcome {
   std::shared_ptr<const void> sessions;            // what is open; need not be closed before the process ends
 };
 
-// Error (usage) for what makes no sense together, before anything is read; run() does this first.
+// Error (usage) for contradictory settings, before anything is read; run() calls this first.
 void check_run(const RunRequest& request);
 
-// Error for what cannot be started: no model, no inputs, nothing to compare. A backend's own failure is in the report.
+// Error if nothing can be started: no model, no inputs, nothing to compare. The failure of a backend is in the report.
 RunOutcome run(RunRequest request, Observer& observer);
 
 // Writes the metrics of a report, one comparison for each function.

@@ -8,7 +8,7 @@
 
 namespace assay::tasks {
 
-// Writes the model, says where it is, and gives its outputs types where the edits left them without.
+// Writes the model, logs its path, and sets the types of outputs that edits left without one.
 void save_model(ir::Model& model, const std::string& path, const onnx::SaveOptions& options, Observer& observer);
 
 }  // namespace assay::tasks

@@ -2,8 +2,8 @@
 
 namespace assay::tasks {
 
-// The process that runs one side of an isolated run: answers what comes over the socket until its other side is closed.
-// Gives the exit status.
+// Runs one side of an isolated run in this process: answers messages from the socket until the other end is closed.
+// Returns the exit status.
 int serve_worker(int socket);
 
 }  // namespace assay::tasks

@@ -1,10 +1,12 @@
-"""tools/new.py writes skeletons that are found, compile and are refused by check_text until they are filled in."""
+"""tools/new.py writes skeletons where the build finds them, which check_text refuses until they are filled in."""
 
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -21,6 +23,10 @@ def flags_of(source: str) -> list[str]:
     raise AssertionError(f"{source} is not compiled")
 
 
+sys.path.insert(0, str(ROOT / "tools"))
+import check_layers  # noqa: E402
+
+
 class NewTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -33,9 +39,30 @@ class NewTest(unittest.TestCase):
 
     def compile(self, path: str, like: str):
         flags = flags_of(like)
-        command = ["g++", *flags, "-fsyntax-only", str(self.root / path)]
+        command = ["g++", f"-I{self.root}/src", *flags, "-fsyntax-only", str(self.root / path)]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def written(self, *words: str) -> dict[str, str]:
+        """The files that a call has named, with their text."""
+        done = self.new(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {path: (self.root / path).read_text() for path in done.stdout.split()}
+
+    def check_includes(self, files: dict[str, str], modules: set[str]):
+        """Every include exists, here or among the new files, and belongs to one of the modules."""
+        table = check_layers.read_table(ROOT)
+        for path, text in files.items():
+            for included in re.findall(r'#include "(.*)"', text):
+                known = f"src/{included}" in files or (ROOT / "src" / included).is_file()
+                known = known or (path.endswith("_test.cpp") and (ROOT / "tests" / included).is_file())
+                self.assertTrue(known, f"{path} includes {included}")
+                if not path.endswith("_test.cpp"):
+                    self.assertIn(check_layers.module_of(pathlib.PurePath(included), table), modules, path)
+
+    def check_text(self) -> str:
+        command = ["python3", str(ROOT / "tools" / "check_text.py"), str(self.root)]
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
 
     def test_an_operator_is_one_source_and_one_case_file(self):
         done = self.new("op", "math/gelu_again", "Gelu")
@@ -46,9 +73,7 @@ class NewTest(unittest.TestCase):
         self.assertIn("OperatorRows operator_math_gelu_again()", source)
         self.assertIn('.name = "Gelu", .since = 20', source)
         self.compile("src/ops/operators/math/gelu_again.cpp", "src/ops/operators/math/arithmetic.cpp")
-        check = subprocess.run(["python3", str(ROOT / "tools" / "check_text.py"), str(self.root)], capture_output=True,
-                               text=True)
-        self.assertEqual(check.returncode, 1, check.stdout)
+        self.assertIn("gelu_again.cpp", self.check_text())
 
     def test_domains(self):
         self.assertEqual(self.new("op", "ml/scaler", "Scaler", "--domain", "ai.onnx.ml").returncode, 0)
@@ -61,13 +86,59 @@ class NewTest(unittest.TestCase):
         self.assertEqual(self.new("command", "inspect/my_view").returncode, 0)
         self.compile("src/cli/commands/inspect/my_view.cpp", "src/cli/commands/inspect/sparsity.cpp")
 
+    def test_a_pass_opens_with_its_contract_and_has_a_test(self):
+        files = self.written("pass", "fuse/my_pass")
+        source, test = "src/passes/rewrites/fuse/my_pass.cpp", "src/passes/rewrites/fuse/my_pass_test.cpp"
+        self.assertEqual(list(files), [source, test])
+        heads = [line.split(":")[0] for line in files[source].splitlines()[:3]]
+        self.assertEqual(heads, ["// Before", "// After", "// Only if"])
+        self.assertIn("Pass pass_fuse_my_pass() {", files[source])
+        self.assertIn('.name = "my-pass"', files[source])
+        self.assertIn("TEST(MyPass, ", files[test])
+        self.assertIn('nodes_after("my-pass"', files[test])
+        self.check_includes(files, {"passes"})
+        for path in files:
+            self.assertIn(path, self.check_text())
+
+    def test_a_command_calls_a_task(self):
+        files = self.written("command", "inspect/my_view")
+        command, header, task = ("src/cli/commands/inspect/my_view.cpp", "src/tasks/inspect/my_view.h",
+                                 "src/tasks/inspect/my_view.cpp")
+        self.assertEqual(list(files), [command, header, task])
+        self.assertIn("Command command_inspect_my_view() {", files[command])
+        self.assertIn('.path = "inspect my-view"', files[command])
+        self.assertIn("LogObserver observer(arguments, environment);", files[command])
+        self.assertIn("tasks::inspect_my_view(request, observer);", files[command])
+        declared = "InspectMyViewResult inspect_my_view(const InspectMyViewRequest& request, Observer& observer)"
+        self.assertIn(declared + ";", files[header])
+        self.assertIn(declared + " {", files[task])
+        self.check_includes(files, {"base", "cli", "tasks"})
+
+    def test_a_backend_is_a_module(self):
+        lists = self.root / "CMakeLists.txt"
+        lists.write_text((ROOT / "CMakeLists.txt").read_text())
+        before = check_layers.read_table(self.root)
+        files = self.written("backend", "my_device")
+        self.assertEqual(list(files), ["src/backends/my_device/backend.cpp", "CMakeLists.txt"])
+        source = files["src/backends/my_device/backend.cpp"]
+        self.assertIn("Backends backends_my_device_backend() {", source)
+        self.assertIn('return "my-device";', source)
+        after = check_layers.read_table(self.root)
+        added = after.pop("backends/my_device")
+        self.assertEqual(after, before)
+        self.check_includes({"src/backends/my_device/backend.cpp": source}, added)
+        self.assertEqual(self.new("backend", "my_device").returncode, 2)
+        self.assertEqual(lists.read_text().count("backends/my_device "), 1)
+
     def test_refusals(self):
         for words in (["op", "math/x", "NoSuchOperator"], ["op", "Math/x", "Relu"], ["op", "relu", "Relu"],
-                      ["check", "a/b"], ["command", "inspect"]):
+                      ["check", "a/b"], ["command", "inspect"], ["pass", "fuse"], ["backend", "a/b"]):
             done = self.new(*words)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), words)
         self.new("check", "twice")
         self.assertEqual(self.new("check", "twice").returncode, 2)
+        (self.root / "CMakeLists.txt").write_text("assay_module(base)\n")
+        self.assertEqual(self.new("backend", "first").returncode, 2)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ namespace assay::cli {
 
 // How the ranges of activations are found: `--calibration`, `--calibration-cache`, `--calibrate-with`, ...
 OptionGroup calibration_group();
-// Enters what they say. Error (usage) for words that say nothing, or contradict each other.
+// Adds these options to the request. Error (usage) for invalid or contradictory values.
 void read_calibration(const Arguments& arguments, tasks::Int8Request& request);
 
 }  // namespace assay::cli

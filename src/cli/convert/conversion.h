@@ -12,15 +12,15 @@ namespace assay::cli {
 
 // One kind of change from an ONNX model to another; each has a file of its own in this folder.
 struct Conversion {
-  // What the default output is called, `<model>.<suffix>.onnx`; empty: it is not asked for. `is_onnx`: an ONNX model is
-  // to be written in any case, so that words which else permit something to an engine ask for it. Checks every word.
+  // The suffix of the default output, `<model>.<suffix>.onnx`; empty: this conversion was not requested. `is_onnx`: an
+  // ONNX model is written in any case, so options that only permit an engine something request it. Checks every value.
   std::string_view (*suffix)(const Arguments& arguments, bool is_onnx);
   std::vector<OptionGroup> (*groups)();
-  // Enters what it asks for.
+  // Adds its options to the request.
   void (*request)(const Arguments& arguments, tasks::ConvertRequest& request);
 };
 
-// All of them.
+// All conversions.
 std::span<const Conversion> conversions();
 
 }  // namespace assay::cli

@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-// Which nodes a conversion is about: `--exclude`, `--op-types`, `--layer-precisions`, ...
+// The nodes that a conversion covers: `--exclude`, `--op-types`, `--layer-precisions`, ...
 OptionGroup layer_group();
 
 // `LAYER:TYPE`
@@ -20,7 +20,7 @@ struct LayerPrecision {
 };
 // Of `--exclude`, `--op-types` and `--exclude-op-types`.
 passes::LayerChoice layer_choice(const Arguments& arguments);
-// Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other words.
+// Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other values.
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
 
 }  // namespace assay::cli

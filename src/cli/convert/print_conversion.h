@@ -5,8 +5,8 @@
 
 namespace assay::cli {
 
-// What a conversion did, what stayed and why, and what that costs; without -v only the first lines and the worst rows.
-// Errors that nobody asked for are of verbose level.
+// Prints what was converted, what was not and why, and the loss; without -v only the first lines and the worst rows.
+// Losses that were not requested are printed at verbose level.
 void print_conversion(const results::ConversionReport& report, bool wants_errors, Log& log);
 
 }  // namespace assay::cli

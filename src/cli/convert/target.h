@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-// Where the converted ONNX model goes. Error (unsupported) where an engine is asked for, by word, by the name of the
-// output or by saying nothing else; (usage) for other kinds of files, and without `-o` where nothing is to be changed.
+// Where the converted ONNX model goes. Error (unsupported) if an engine is requested, by an option, by the name of
+// the output or by default; (usage) for other kinds of files, and without `-o` if nothing would change.
 std::string conversion_output(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -4,7 +4,7 @@
 
 namespace assay::cli {
 
-// Weights alone as small integers: the members of their Conversion.
+// Only the weights as small integers: the members of their Conversion.
 std::string_view weights_suffix(const Arguments& arguments, bool is_onnx);
 std::vector<OptionGroup> weights_groups();
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request);

@@ -7,7 +7,7 @@
 namespace assay::cli {
 
 // `name=value`, split at the last `=`. A value is an integer, a float, or text, quoted or not; in brackets a list of
-// them, of one type. Error (usage) where it is nothing of these.
+// them, of one type. Error (usage) for anything else.
 surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word);
 
 }  // namespace assay::cli

@@ -7,7 +7,7 @@
 namespace assay::cli {
 
 // `name=value`: a number or a list of numbers as parse_attribute reads them, or a file of one tensor, as in
-// `scale=scale.npy`. Error (usage) where it is nothing of these; (io, parse) for the file.
+// `scale=scale.npy`. Error (usage) for anything else; (io, parse) for the file.
 surgery::NamedConstant parse_constant(std::string_view option, std::string_view word);
 
 }  // namespace assay::cli

@@ -8,7 +8,7 @@
 
 namespace assay::cli {
 
-// `[NAME:]N` each. Error (usage) for bounds below 0 and words that are no numbers.
+// `[NAME:]N` each. Error (usage) for bounds below 0 and values that are not numbers.
 std::vector<tasks::NamedSizeBound> parse_size_bounds(std::span<const std::string> words);
 
 }  // namespace assay::cli

@@ -20,7 +20,7 @@ std::string help_page(const Command& command, size_t width);
 // The commands of a verb, or of the whole program if it is empty.
 std::string help_list(std::string_view verb, size_t width);
 
-// Columns of the terminal behind the stream; 100 if there is none.
+// The width of the stream's terminal in columns; 100 if it has none.
 size_t terminal_width(std::FILE* stream);
 
 }  // namespace assay::cli

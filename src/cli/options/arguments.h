@@ -9,7 +9,7 @@
 namespace assay::cli {
 
 // What was typed, by the canonical names of the command's rows (`--show`, `model_file`). Asking for a name that the
-// command does not have is a bug of ours. Refers to the Command, which must outlive it.
+// command does not have is our bug. Refers to the Command, which must outlive it.
 class Arguments {
  public:
   // One use of an option, or one positional.
@@ -27,18 +27,18 @@ class Arguments {
   size_t count(std::string_view name) const;
   // The single value; the row's default if there is none.
   std::string value(std::string_view name) const;
-  // All values: of the last use, or of all uses where the row says `append`; the row's default if there are none.
+  // All values: of the last use, or of all uses if the row is `append`; the row's default if there are none.
   std::vector<std::string> values(std::string_view name) const;
   // The values of each use on its own.
   std::vector<std::vector<std::string>> occurrences(std::string_view name) const;
-  // Everything in the order typed, for options whose order among each other matters.
+  // Everything in the order typed, for options whose relative order matters.
   const std::vector<Occurrence>& in_order() const { return occurrences_; }
   // Whether the command has an option or positional of this name.
   bool knows(std::string_view name) const { return find_row(name) != nullptr; }
   // All options and positionals of the command.
   const std::vector<const OptionRow*>& rows() const { return rows_; }
 
-  // The message with options called by the names that the user typed, where it calls them by their canonical ones.
+  // The message with canonical option names replaced by the names that the user typed.
   std::string as_typed(std::string message) const;
 
   // Lines for standard error: abbreviations and older spellings that were accepted.

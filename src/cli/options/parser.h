@@ -7,9 +7,9 @@
 
 namespace assay::cli {
 
-// Reads the words behind the command's name by the rules of Python's argparse, which users' scripts rely on: lists take
+// Parses the words after the command's name by the rules of Python's argparse, which users' scripts rely on: lists take
 // all words up to the next option, positionals are filled around options, names may be abbreviated while unique, `--`
-// ends options. Every word is checked; no side effects. A wrong word is an Error (usage); what is missing is one only
+// ends options. Every word is checked; no side effects. A wrong word is an Error (usage); a missing word is one only
 // without `--help`.
 Arguments parse_options(const Command& command, std::span<const std::string> words);
 

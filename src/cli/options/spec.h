@@ -26,18 +26,18 @@ struct OptionRow {
   std::string_view help;                  // one sentence: lower case, no full stop
   std::string_view details;               // further sentences for the manual
   bool is_file = false;                   // completions offer files
-  bool is_output = false;                 // the file is written; it may be none that the command reads
-  bool replaces_model = false;            // but for the model itself
+  bool is_output = false;                 // the file is written; it must not be one that the command reads
+  bool replaces_model = false;            // it may be the model itself
   bool required = false;
   bool hidden = false;  // accepted, but not shown
 };
 
-// An older or misspelt form that is accepted with one line that names the modern one.
+// An older or misspelt form, accepted with a line that names the modern one.
 struct Spelling {
   std::string_view option;              // `--mode`
   std::string_view value;               // glob that its value must match; empty: the form has no value of its own
-  std::vector<std::string_view> words;  // `--show layers attrs`; `{}` stands for the value; none: no effect
-  std::string_view reason;              // said instead of the modern form where there is none
+  std::vector<std::string_view> words;  // `--show layers attrs`; `{}` is replaced by the value; none: no effect
+  std::string_view reason;              // printed if there is no modern form
 };
 
 // Options that belong together. Groups that several commands share are made by functions in options/groups/.
@@ -48,7 +48,7 @@ struct OptionGroup {
   std::vector<Spelling> spellings;
 };
 
-// A command: how it is called, and what runs it.
+// A command: its name, its options and the function that runs it.
 struct Command {
   std::string_view path;         // `inspect model`
   std::string_view summary;      // one line in lists

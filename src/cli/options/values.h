@@ -11,7 +11,7 @@
 
 namespace assay::cli {
 
-// The grammars of option values. `option` is the name for messages; what is wrong is an Error (usage).
+// The grammars of option values. `option` is the name in messages. Error (usage) for an invalid value.
 
 // `[key:]value`, split at the last colon; the key is empty if there is none.
 struct KeyValue {
@@ -27,7 +27,7 @@ uint64_t parse_count(std::string_view option, std::string_view text, int64_t lea
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);
 
-// `name:[1,3,-1]`; a dim that is -1 or a word stays as the model says.
+// `name:[1,3,-1]`; a dim that is -1 or a word is taken from the model.
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
 // Bytes: `1000`, `512K`, `1.5G` (binary units).
 uint64_t parse_size(std::string_view option, std::string_view text, uint64_t least = 1);

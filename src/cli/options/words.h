@@ -10,7 +10,7 @@
 
 namespace assay::cli {
 
-// One typed word: a value, an option (row or spelling) with what is attached to it, or the `--` that ends options.
+// One typed word: a value, an option (row or spelling) with its attached value, or the `--` that ends options.
 struct Word {
   enum class Kind { value, option, end_of_options };
   Kind kind = Kind::value;

@@ -8,8 +8,7 @@
 
 namespace assay::cli {
 
-// The course of `plugin list` and `plugin match`: `config` is the file that is written, empty for none. Gives the exit
-// status.
+// Runs `plugin list` and `plugin match`. `config` is the file to write; empty: none. Returns the exit status.
 int run_match(std::string_view command, const std::string& config, const Arguments& arguments,
               Environment& environment);
 

@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-// The report in the forms that --report and --junit ask for.
+// Writes the report for --report and --junit.
 void write_reports(const results::RunReport& report, const RunWords& words, Environment& environment);
 
 }  // namespace assay::cli

@@ -8,7 +8,7 @@
 
 namespace assay::cli {
 
-// What the options of `run` ask for, every word checked before any work starts.
+// The request made by the options of `run`; every value is checked before any work starts.
 struct RunWords {
   tasks::RunRequest request;
   std::string page;  // of HTML

@@ -15,18 +15,18 @@ class CodeGroup {
   CodeGroup(float code, uint64_t below) : code_(code), below_(below) {}
 
   float code() const { return code_; }
-  // Elements that are the code itself.
+  // Elements equal to the code.
   void add_equal(uint64_t count) { equal_ += count; }
-  // A tile that is to be loaded; in ascending order.
+  // A tile to load; in ascending order.
   void add_tile(uint64_t number) { tiles_.push_back(number); }
   const std::vector<uint64_t>& tiles() const { return tiles_; }
 
-  // What a tile that is to be loaded has of the group.
+  // The group's elements in a loaded tile.
   void load(const Tile& tile, size_t series);
-  // What another group of the same code has loaded.
+  // The elements loaded by another group of the same code.
   void append(const CodeGroup& loaded);
-  // The element at a place of the series' sorted order, which is in this group, when all is loaded. Nothing if too many
-  // elements, a few million, are not the code itself.
+  // The element at a place of the series' sorted order, which is in this group, once all is loaded. Nothing if too many
+  // elements (a few million) differ from the code.
   std::optional<double> at(uint64_t place) const;
 
  private:

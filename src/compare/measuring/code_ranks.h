@@ -18,21 +18,21 @@ inline float code_of(double x) {
   return code == 0 && x != 0 ? std::copysign(std::numeric_limits<float>::denorm_min(), static_cast<float>(x)) : code;
 }
 
-// The next code that is less; NaN, which nothing is above or not above, for the least.
+// The next code that is less; for the least code NaN, which compares false with everything.
 inline float code_before(float code) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   return code == -kInfinity ? std::numeric_limits<float>::quiet_NaN() : std::nextafter(code, -kInfinity);
 }
 
-// Where a place of the sorted order is found.
+// The location of a place in the sorted order.
 struct CodePlace {
   bool is_kept = false;
   float code = 0;      // if it was not kept
   uint64_t index = 0;  // of the kept codes in order, or of the elements of that code
 };
 
-// Ranges in which certain places of the sorted order are thought to be. What lies inside is kept, but of a range of a
-// single code only counted.
+// Ranges expected to contain certain places of the sorted order. Codes inside are kept; in a range of a single code
+// they are only counted.
 class CodeSieve {
  public:
   CodeSieve() = default;
@@ -40,7 +40,7 @@ class CodeSieve {
   CodeSieve(const std::vector<float>& sample, uint64_t count, std::span<const uint64_t> places);
 
   const CodeRanges& ranges() const { return ranges_; }
-  // What was counted for the ranges tells where a place is, unless it is in none.
+  // Locates a place from the counts of the ranges, unless it is in none.
   std::optional<CodePlace> find(uint64_t place, std::span<const CodeCount> counts) const;
 
  private:
@@ -55,7 +55,7 @@ using CodeLists = std::vector<std::span<const float>>;
 // The codes at ascending places of the sorted order of all lists; no NaN among them.
 std::vector<float> codes_at(const CodeLists& lists, std::span<const uint64_t> places);
 
-// Adds to the counts of any number of codes, and to what is kept.
+// Adds any number of codes to the counts and the kept codes.
 void sift(std::span<const float> codes, const CodeRanges& ranges, std::span<CodeCount> counts,
           std::vector<float>& kept);
 

@@ -8,7 +8,7 @@
 
 namespace assay::compare {
 
-// Codes of a tile with the room for those of differences.
+// Codes of a tile, with room for those of the differences.
 struct PairCodes {
   TileCodes tile;
   alignas(64) float differences[2][kTile];
@@ -24,11 +24,11 @@ class PairReader {
   // All four series.
   TileRelation load(uint64_t number, Tile& tile) const;
   // The sums of a tile without loading it, and its max_ulp(): for full tiles of numbers that are finite, as are their
-  // sums; false where the tile must be loaded.
+  // sums; false if the tile must be loaded.
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const {
     return survey(number, sums, max_ulp, nullptr);
   }
-  // The same, and the tile's codes if the tensors are of float32; else `codes` stays without a series.
+  // The same, and the tile's codes if the tensors are of float32; otherwise `codes` has no series.
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const;
   // Whether the elements of a series are float32, or narrower, by nature.
   std::array<bool, kMostSeries> exact_codes() const;

@@ -6,7 +6,7 @@
 
 namespace assay::compare {
 
-// A sum of squares: `mantissa` times 2 to the power of 2 * `exponent`, so that it neither overflows nor vanishes.
+// A sum of squares: `mantissa` times 2 to the power of 2 * `exponent`, so that it neither overflows nor underflows.
 struct SquareSum {
   double mantissa = 0;
   int exponent = 0;
@@ -24,7 +24,7 @@ struct ScaledSums {
 // The products of a tile's elements of the sides, each scaled first.
 using ScaledDot = FunctionRef<double(uint64_t tile, const Tile& loaded, std::array<double, 2> scales)>;
 
-// In a pass of its own. `greatest`: the greatest magnitudes of the three series, all finite.
+// Takes a separate pass. `greatest`: the greatest magnitudes of the three series, all finite.
 ScaledSums scaled_sums(const TileSource& source, const std::array<double, 3>& greatest, ScaledDot dot);
 
 }  // namespace assay::compare

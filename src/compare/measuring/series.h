@@ -11,7 +11,7 @@ namespace assay::compare {
 
 inline constexpr uint64_t kNoTile = std::numeric_limits<uint64_t>::max();
 
-// What is known of a series of numbers that comes tile by tile. Sums are of the finite ones; deviations are from the
+// Statistics of a series of numbers that arrives tile by tile. Sums are of the finite ones; deviations are from the
 // mean and are combined as Chan, Golub and LeVeque do it, so that no large squares cancel.
 class Series {
  public:
@@ -32,7 +32,7 @@ class Series {
   uint64_t greatest_tile() const { return nans_ != 0 ? nan_tile_ : greatest_tile_; }
   double least() const;
   double greatest() const;
-  // All but places and what needs sorting.
+  // All statistics except indices and those that need sorting.
   results::TensorStats stats() const;
 
  private:

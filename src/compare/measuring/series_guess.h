@@ -12,7 +12,7 @@ namespace assay::compare {
 // A growing row of codes.
 class CodeList {
  public:
-  // Behind the last code, where kPackedRoom is.
+  // After the last code, where kPackedRoom is available.
   float* end();
   void add(uint64_t count) { size_ += count; }
   std::span<const float> codes() const { return {codes_.get(), size_}; }
@@ -23,22 +23,22 @@ class CodeList {
   size_t room_ = 0;
 };
 
-// How tiles are numbered: in pieces, each of which one thread goes through in order.
+// The numbering of tiles: in pieces, each processed by one thread in order.
 struct Pieces {
   uint64_t tiles = 0;  // of each but the last
   uint64_t count = 0;
 };
 
-// Looks for some places of the sorted order of one series in the pass that sums up.
+// Finds some places of the sorted order of one series in the pass that sums up.
 class SeriesGuess {
  public:
   SeriesGuess() = default;
   // `places`, of a series of `count`, are ascending; `sample` is of its codes, without NaN and not empty.
   SeriesGuess(const std::vector<float>& sample, uint64_t count, std::vector<uint64_t> places, const Pieces& pieces);
 
-  // The codes of the next full tile of a piece. NaN is passed over. `is_exact`: the elements are their codes.
+  // The codes of the next full tile of a piece. NaN is skipped. `is_exact`: the elements are their codes.
   void add(const float* codes, bool is_exact, uint64_t piece);
-  // What was found, by place.
+  // The results, by place.
   std::map<uint64_t, float> codes() const;
   // The elements at these places, where they may differ from their codes, as groups that are not loaded yet.
   std::vector<CodeGroup> groups(const std::map<uint64_t, float>& codes) const;

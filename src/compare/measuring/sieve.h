@@ -6,7 +6,7 @@
 
 namespace assay::compare {
 
-// What one pass over a series found.
+// The result of one pass over a series.
 struct Sifted {
   std::vector<BracketCount> counts;  // for each bracket
   std::vector<double> kept;  // elements in any bracket of more than one number, of every `stride`th tile; in no order

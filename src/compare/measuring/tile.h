@@ -17,7 +17,7 @@ inline constexpr size_t kMostSeries = 4;
 // The series of two tensors side by side.
 enum PairSeries : size_t { kSideA, kSideB, kAbsolute, kRelative };
 
-// kTile elements of some series side by side; of the last tile only `size` count, what follows them is 0.
+// kTile elements of some series side by side; in the last tile only `size` count, and the rest are 0.
 struct Tile {
   alignas(64) double series[kMostSeries][kTile];
   uint64_t size = 0;
@@ -25,7 +25,7 @@ struct Tile {
   std::span<const double> elements(size_t which) const { return {series[which], size}; }
 };
 
-// Series that are computed tile by tile, as often as they are needed. `load` may be called from several threads.
+// Series that are computed tile by tile, whenever they are needed. `load` may be called from several threads.
 struct TileSource {
   uint64_t count = 0;
   size_t series_count = 1;
@@ -41,10 +41,10 @@ inline uint64_t tiles_a_piece(uint64_t tiles) { return std::max<uint64_t>(128, t
 // The elements of a tile as doubles, then zeros; of complex numbers the magnitudes.
 void load_tile(const tensor::Tensor& tensor, const TileKernels& kernels, uint64_t tile, double* out);
 
-// Whether all of the tile's elements are finite is returned; false may be said of a tile of finite ones too.
+// Returns whether all of the tile's elements are finite; may also return false for a tile of finite elements.
 bool add_tile(const Tile& tile, size_t which, uint64_t number, const TileKernels& kernels, Series& series);
 
-// Indices of the first least and greatest elements, where there are any.
+// Indices of the first least and greatest elements, if any.
 void locate_extremes(const TileSource& source, size_t which, const Series& series, const tensor::Shape& shape,
                      results::TensorStats& stats);
 

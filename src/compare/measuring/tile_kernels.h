@@ -53,7 +53,7 @@ struct CodeRange {
   float end = 0;
 };
 
-// Ranges that are apart, in any order; what lies in the first `kept` of them is kept, in the others it is counted.
+// Disjoint ranges, in any order; elements in the first `kept` of them are kept, those in the others are counted.
 struct CodeRanges {
   std::vector<CodeRange> all;
   size_t kept = 0;
@@ -79,8 +79,8 @@ inline constexpr uint64_t kInnerEdges = 9;
 using InnerEdges = double[kInnerEdges];
 using EdgeCounts = uint64_t[kInnerEdges];
 
-// The loops over one full tile, for one instruction set; arrays of doubles are aligned to 64 bytes but where it is
-// said that they need not be, others need not be either.
+// The loops over one full tile, for one instruction set; arrays of doubles are aligned to 64 bytes unless stated
+// otherwise; other arrays need no alignment.
 struct TileKernels {
   const char* name;
   void (*widen)(const float* from, double* to);
@@ -88,7 +88,7 @@ struct TileKernels {
   void (*subtract)(const double* a, const double* b, double* difference);  // |a - b|
   // relative = |difference / b|, 0 where the difference is 0
   TileRelation (*relate)(const double* const (&abd)[3], const Bounds& bounds, double* relative);
-  // All of the above at once, nothing stored: what they give where every sum is finite. `a`, `b` need no alignment.
+  // All of the above at once, nothing stored: the same results if every sum is finite. `a`, `b` need no alignment.
   void (*survey32)(const float* a, const float* b, const Bounds& bounds, PairSums& sums);
   // And the differences as float32; one that is not 0 does not become 0.
   void (*survey_codes)(const float* a, const float* b, const Bounds& bounds, PairSums& sums, float* const (&codes)[2]);
@@ -96,7 +96,7 @@ struct TileKernels {
   // Counts, and tells which elements are in the bracket.
   BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
   void (*narrow)(const double* from, float* to);  // rounded; only 0 becomes 0
-  // Adds to `counts`, and puts what is kept in a row, where there is kPackedRoom; returns how much was kept.
+  // Adds to `counts`, and stores kept elements in a row, where kPackedRoom is available; returns their number.
   uint64_t (*sift)(const float* x, const CodeRanges& ranges, CodeCount* counts, float* kept);
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
@@ -106,7 +106,7 @@ struct TileKernels {
   uint64_t (*ulp16)(const uint16_t* a, const uint16_t* b);
 };
 
-// What this processor can run, the fastest first; the last runs everywhere. All give the same bits.
+// The kernels that this processor can run, fastest first; the last runs everywhere. All give the same bits.
 std::span<const TileKernels> tile_kernels();
 
 }  // namespace assay::compare

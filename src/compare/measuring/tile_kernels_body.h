@@ -149,7 +149,7 @@ ASSAY_KERNEL inline void narrow_vector(const Vector& from, float* to) {
   *reinterpret_cast<Floats*>(to) = __builtin_convertvector(from, Floats);
 }
 
-// What is too small for float32 stays apart from 0.
+// Numbers too small for float32 stay distinct from 0.
 ASSAY_KERNEL inline void narrow_apart(Vector x, float* to) {
   constexpr double kLeast = std::numeric_limits<float>::denorm_min();
   x = ((x > 0) & (x < kLeast)) ? Vector{} + kLeast : x;

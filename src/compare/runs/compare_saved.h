@@ -11,7 +11,7 @@ namespace assay::compare {
 // The iterations of one saved run, as views.
 using SavedIterations = std::span<const tensor::NamedData* const>;
 
-// Two runs that are there already; the second one is the reference.
+// Compares two existing runs; the second one is the reference.
 results::PairComparison compare_saved(SavedIterations a, SavedIterations b, const CompareOptions& options);
 
 }  // namespace assay::compare

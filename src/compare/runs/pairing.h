@@ -13,7 +13,7 @@ namespace assay::compare {
 void flatten(std::string_view name, const tensor::Datum& value, tensor::NamedData& parts);
 
 // Which value of the first run belongs to a value of the second one by name. Names that `--match` pairs are paired with
-// nothing else; what is said of `y` holds for the parts of `y`.
+// nothing else; a match of `y` also applies to the parts of `y`.
 class NameMatcher {
  public:
   explicit NameMatcher(const std::vector<std::pair<std::string, std::string>>& matches);

@@ -5,7 +5,7 @@
 
 namespace assay::compare {
 
-// Which thresholds the user gave anew; the others stay as they are stored.
+// The new thresholds from the user; for the others, the stored ones apply.
 struct NewThresholds {
   const CompareOptions& options;
   bool has_functions = false;  // only those of the options are judged
@@ -18,8 +18,9 @@ struct NewThresholds {
 // Fills in the verdicts that the stored thresholds give.
 void settle(results::AccuracyResults& saved);
 
-// Judges saved metrics again. By-element verdicts can be rebuilt only where the greatest differences decide, or where
-// the stored verdict holds all the more; else the output is undecided. Error (usage) for a function that is not stored.
+// Judges saved metrics again. Elementwise verdicts can be rebuilt only if the greatest differences decide, or if the
+// stored verdict implies the new one; otherwise the output is undecided. Error (usage) for a function that is not
+// stored.
 results::Rejudgement rejudge(const results::AccuracyResults& saved, const NewThresholds& thresholds);
 
 }  // namespace assay::compare

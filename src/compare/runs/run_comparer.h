@@ -12,16 +12,16 @@
 
 namespace assay::compare {
 
-// Compares neighbouring runs while they happen: of each run only what its successor still has to be compared with is
-// kept, and a value is let go as soon as it has been compared.
+// Compares neighbouring runs while they run: keeps only values that still have to be compared with the next run, and
+// releases each as soon as it has been compared.
 class RunComparer {
  public:
   RunComparer(size_t runners, const CompareOptions& options);
 
   void accept(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
-  // All values of the iteration have been seen: what found no partner is settled now.
+  // All values of the iteration have been seen: values without a partner are settled now.
   void finish_iteration(size_t runner, uint64_t iteration);
-  // The runner failed: it is compared with nothing.
+  // The runner failed: it is not compared.
   void drop(size_t runner);
 
   // A failed output, where the options say that the first one ends everything.
@@ -48,8 +48,8 @@ class RunComparer {
 
   const CompareOptions& options_;
   NameMatcher matcher_;
-  std::map<Key, Held> held_;                              // values of a run that its successor has not met yet
-  std::map<Key, std::vector<tensor::NamedDatum>> rests_;  // values of a run that its predecessor does not have
+  std::map<Key, Held> held_;                              // values of a run not compared with the next one yet
+  std::map<Key, std::vector<tensor::NamedDatum>> rests_;  // values of a run that the previous one lacks
   std::map<Key, results::IterationComparison> open_;      // by the first runner of the pair
   std::vector<results::PairComparison> pairs_;
   bool wants_stop_ = false;

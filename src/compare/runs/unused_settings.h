@@ -11,12 +11,12 @@ namespace assay::compare {
 
 // A name in per-output thresholds and matches; it may be a wildcard.
 struct NamedOutput {
-  std::string_view setting;  // `atol`, by the name that requests have for it
+  std::string_view setting;  // `atol`, as named in requests
   std::string name;
 };
 std::vector<NamedOutput> named_outputs(const CompareOptions& options);
 
-// Those that no compared, missing or extra output has.
+// Names that match no compared, missing or extra output.
 std::vector<NamedOutput> unused_settings(const results::RunReport& report, const CompareOptions& options);
 
 }  // namespace assay::compare

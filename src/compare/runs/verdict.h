@@ -4,7 +4,7 @@
 
 namespace assay::compare {
 
-// Equal: all iterations of the pair agree, and there are as many on either side. Undecided: nothing was compared.
+// Equal: all iterations of the pair agree, and both sides have the same number. Undecided: nothing was compared.
 results::Verdict verdict(const results::PairComparison& pair);
 // Of all pairs, which are those of runners that did not fail, and validated outputs: one that differs decides, then one
 // that is undecided, also by a runner's failure.

@@ -9,7 +9,7 @@
 
 namespace assay::formats {
 
-// A string as it stands in JSON, between its quotes.
+// A string as written in JSON, between its quotes.
 struct JsonString {
   std::string_view raw;
   // Without escapes, as UTF-8. Error (parse) for what JSON does not allow.
@@ -17,8 +17,8 @@ struct JsonString {
 };
 
 // Reads JSON piece by piece from text that stays where it is; nothing is copied, so that long strings cost only the
-// search for their end. NaN, Infinity and -Infinity are numbers, as Python writes them. What is wrong is an Error
-// (parse) that says where.
+// search for their end. NaN, Infinity and -Infinity are numbers, as Python writes them. Error (parse) with
+// the place of a fault.
 //
 //   reader.begin_object();
 //   for (std::string key; reader.next_key(key);) reader.skip();
@@ -31,7 +31,7 @@ class JsonReader {
   // What comes next.
   Kind peek();
   void begin_object();
-  // The next key, or false behind the last one, when the object is left. Each key must be followed by its value.
+  // The next key, or false after the last one, when the object ends. Each key must be followed by its value.
   bool next_key(std::string& key);
   void begin_array();
   bool next_item();
@@ -44,9 +44,9 @@ class JsonReader {
   void null();
   // Any value.
   void skip();
-  // Only blanks may follow.
+  // Only whitespace may follow.
   void finish();
-  // Error (parse) about what is at this place.
+  // Error (parse) about this place.
   [[noreturn]] void fail_here(std::string_view what) const;
 
  private:

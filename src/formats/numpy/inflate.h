@@ -7,7 +7,7 @@
 
 namespace assay::formats {
 
-// Inflates raw deflate data that gives exactly out.size() bytes of this CRC-32. Error (parse) where it does not.
+// Inflates raw deflate data that gives exactly out.size() bytes of this CRC-32. Error (parse) if it does not.
 void inflate_all(Bytes packed, uint32_t crc, std::span<std::byte> out);
 // The first out.size() bytes, unchecked.
 void inflate_start(Bytes packed, std::span<std::byte> out);

@@ -24,22 +24,22 @@ struct NpyHeader {
   bool fortran_order = false;
   tensor::Shape shape;
   uint64_t data_offset = 0;  // where the elements start
-  uint64_t data_bytes = 0;   // what they need
+  uint64_t data_bytes = 0;   // their size
 };
 
 bool starts_as_npy(std::string_view start);
 // The first bytes of an .npy, and from them where its elements start.
 inline constexpr uint64_t kNpyFixedBytes = 12;
 uint64_t npy_data_offset(std::string_view start);
-// `start`: the first bytes of the array's file, at least its header. Error (parse) for what is damaged or holds
+// `start`: the first bytes of the array's file, at least its header. Error (parse) if it is damaged or holds
 // objects.
 NpyHeader parse_npy_header(std::string_view start);
-// The array of a whole .npy whose first bytes are `start`. What is not little-endian and row-major is put in order when
-// the elements are asked for.
+// The array of a whole .npy whose first bytes are `start`. Elements that are not little-endian and row-major are
+// converted when they are accessed.
 tensor::Tensor npy_tensor(std::string_view start, tensor::StoragePtr whole);
 tensor::Tensor npy_tensor(const std::shared_ptr<const MappedFile>& file, uint64_t offset, uint64_t size);
 
-// A tensor as an .npy: what stands before the elements, as NumPy writes it, and the elements. Refers to the tensor.
+// A tensor as an .npy: the bytes before the elements, as NumPy writes them, and the elements. Refers to the tensor.
 // Error (usage) for a type that NumPy does not have.
 class NpyImage {
  public:

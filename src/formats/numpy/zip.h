@@ -23,10 +23,10 @@ struct ZipMember {
 };
 
 bool starts_as_zip(std::string_view start);
-// The members in the order of the archive's directory. Error (parse) for damage, (unsupported) for encryption and for
-// other ways of compression.
+// The members in the order of the archive's directory. Error (parse) for damage, (unsupported) for encryption and
+// other compression methods.
 std::vector<ZipMember> read_zip_directory(const MappedFile& file);
-// The content: mapped where it is stored, else inflated and checked at its first use.
+// The content: mapped if stored, otherwise inflated and checked on first use.
 tensor::StoragePtr zip_storage(const std::shared_ptr<const MappedFile>& file, const ZipMember& member);
 // Its first `count` bytes, or all.
 std::string zip_start(const MappedFile& file, const ZipMember& member, uint64_t count);

@@ -18,17 +18,17 @@ struct TensorSlice {
 };
 
 struct DataOptions {
-  bool all_iterations = false;  // else the first of each run
+  bool all_iterations = false;  // otherwise the first of each run
   bool values = false;
   bool histogram = false;
   tensor::ArrayTextOptions text;
   std::vector<std::string> tensors;  // wildcards; none: all
   std::vector<std::string> runners;  // wildcards; none: all
-  std::vector<TensorSlice> slices;   // the last that fits is taken
+  std::vector<TensorSlice> slices;   // the last match wins
   std::vector<double> percentiles;   // 0 to 100
 };
 
-// Describes saved data. Error (usage) where a wildcard fits nothing.
+// Describes saved data. Error (usage) if a wildcard matches nothing.
 results::DataListing list_data(const formats::SavedData& data, const DataOptions& options);
 
 }  // namespace assay::inspect

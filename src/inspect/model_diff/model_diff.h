@@ -11,7 +11,7 @@ struct DiffOptions {
   bool ignore_names = false;  // of graphs, nodes, tensors and symbolic dims
 };
 
-// Compares structure and weights. Names that differ make a difference unless they are ignored. These make none: another
+// Compares structure and weights. Different names are differences unless they are ignored. These are not: another
 // order of nodes, types of results that only one side states, weights that cannot be read on request.
 results::ModelDiff diff_models(const ir::Model& a, const ir::Model& b, const DiffOptions& options);
 

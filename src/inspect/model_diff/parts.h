@@ -23,7 +23,7 @@ void diff_nodes(const DiffContext& context, results::ModelDiff& diff);
 void diff_value_infos(const DiffContext& context, results::ModelDiff& diff);
 void diff_weights(const DiffContext& context, results::ModelDiff& diff);
 
-// Attributes by name; bodies count as equal here where both sides have as many.
+// Attributes by name; bodies count as equal here if both sides have the same number.
 void diff_attributes(const DiffContext& context, std::span<const ir::Attribute> a, std::span<const ir::Attribute> b,
                      std::vector<results::FactChange>& changes);
 struct OperandPair {
@@ -31,17 +31,17 @@ struct OperandPair {
   std::span<const ir::Use> b;
 };
 
-// Where the operands, or the outputs of graphs, are not the same values; `word` is `input` or `output`.
+// The operands, or the outputs of graphs, that are not the same values; `word` is `input` or `output`.
 void diff_wiring(const DiffContext& context, std::string_view word, const OperandPair& operands,
                  std::vector<results::FactChange>& changes);
-// Whether the two operands, either of which may be left out, are the same value.
+// Whether the two operands, either of which may be omitted, are the same value.
 bool correspond(const DiffContext& context, ir::ValueId a, ir::ValueId b);
-// What a value is called; where it comes from, too, if `with_origin`.
+// The name of a value; with its producer if `with_origin`.
 std::string operand_text(const ir::Model& model, ir::ValueId value, bool with_origin);
 // Adds the change unless both sides are the same.
 void add_change(std::string what, std::string before, std::string after, std::vector<results::FactChange>& changes);
 
-// Whether types say the same; remembers pairs it has seen.
+// Whether types are the same; caches pairs.
 class TypeComparison {
  public:
   explicit TypeComparison(const DiffContext& context) : context_(context) {}

@@ -4,7 +4,7 @@
 
 namespace assay::inspect {
 
-// Two graphs whose inputs, and whose surroundings if they are bodies, are matched already.
+// Two graphs whose inputs, and whose surroundings if they are bodies, have already been matched.
 struct GraphTask {
   ir::GraphId a;
   ir::GraphId b;

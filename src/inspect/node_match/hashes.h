@@ -15,7 +15,7 @@ struct InterfaceSeeds {
   std::vector<uint64_t> outputs;
 };
 
-// Each node by itself and by its surroundings, by node id; names and the order of nodes do not count.
+// Each node by itself and by its surroundings, by node id; names and the order of nodes are ignored.
 struct NodeHashes {
   std::vector<uint64_t> local;     // operator, attributes, bodies, types of weights
   std::vector<uint64_t> content;   // local, and what its weights hold

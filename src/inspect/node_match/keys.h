@@ -24,7 +24,7 @@ inline constexpr Parts kContent = 8;
 inline constexpr Parts kLocal = 16;
 inline constexpr Parts kOperator = 32;
 
-// Equal for nodes that have the parts in common. 0: a name is asked for and the node has none.
+// Equal for nodes that have the parts in common. 0: a name is required and the node has none.
 uint64_t key_of(const MatchSide& side, ir::NodeId node, Parts parts);
 
 struct Keyed {

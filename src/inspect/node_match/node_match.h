@@ -24,8 +24,8 @@ struct Matching {
   }
 };
 
-// Finds what corresponds, whatever it is called and in which order it stands: by what nodes compute and what is
-// computed from them, then by names, then by the place between nodes that correspond. Near linear in the models' sizes.
+// Finds corresponding parts, whatever their names and order: by what nodes compute and what is computed from them, then
+// by names, then by position between matched nodes. Nearly linear in the models' sizes.
 Matching match_models(const ir::Model& a, const ir::Model& b);
 
 }  // namespace assay::inspect

@@ -17,7 +17,7 @@ class GraphPairs {
   GraphPairs(const MatchSide& a, const MatchSide& b, std::pair<ir::GraphId, ir::GraphId> graphs, Matching& matching)
       : a_(a), b_(b), graph_a_(graphs.first), graph_b_(graphs.second), matching_(matching) {}
 
-  // Whether the node is one of the graph's and still without counterpart.
+  // Whether the node belongs to the graph and has no counterpart yet.
   bool is_open_a(ir::NodeId node) const;
   bool is_open_b(ir::NodeId node) const;
   ir::NodeId counterpart(ir::NodeId a) const { return matching_.nodes_in_b[a.index]; }
@@ -55,7 +55,7 @@ class GraphPairs {
   ir::GraphId graph_b_;
   Matching& matching_;
   std::vector<Link> links_;
-  size_t spread_ = 0;  // links that were followed
+  size_t spread_ = 0;  // links followed
   size_t count_ = 0;
   size_t same_name_count_ = 0;
   std::vector<Keyed> users_a_;

@@ -7,8 +7,8 @@
 
 namespace assay::inspect {
 
-// Positions of a longest common subsequence; empty where the sequences differ in so many places that finding it would
-// take long.
+// Positions of a longest common subsequence; empty if the sequences differ in so many places that finding it would
+// take too long.
 std::vector<std::pair<size_t, size_t>> common_subsequence(std::span<const uint64_t> a, std::span<const uint64_t> b);
 
 // Positions of a longest strictly increasing subsequence.

@@ -12,7 +12,7 @@ inline constexpr uint64_t kHashOfUnknown = 0xc3a5c85c97cb3127ULL;
 
 uint64_t mix(uint64_t hash, uint64_t word);
 uint64_t hash_text(std::string_view text);
-// Element type, shape and some of the elements; the elements do not count where they cannot be read.
+// Element type, shape and some of the elements; elements that cannot be read are ignored.
 uint64_t hash_tensor(const ir::TensorEntry& entry);
 // Without the elements.
 uint64_t hash_tensor_type(const ir::TensorEntry& entry);

@@ -8,7 +8,7 @@
 
 namespace assay::report {
 
-// Both sides over each other, on a common axis; empty where neither has a histogram.
+// Both sides overlaid on a common axis; empty if neither has a histogram.
 std::string histogram_figure(const results::TensorStats& a, const results::TensorStats& b);
 std::string histogram_figure(const results::TensorStats& differences, std::string_view caption);
 

@@ -5,7 +5,7 @@
 
 namespace assay::report {
 
-// A text on one line, harmless between tags and in quoted attributes of HTML and XML.
+// A text on one line, safe between tags and in quoted attributes of HTML and XML.
 std::string escaped(std::string_view text);
 // The same, cut to about `most` bytes of the text.
 std::string escaped_start(std::string_view text, size_t most);

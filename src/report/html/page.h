@@ -11,8 +11,8 @@ struct PageFacts {
   std::string command;
 };
 
-// The whole report as one self-contained page of less than 5 MB: of many outputs, only the failed and the worst ones
-// are there with all details, and the page says so.
+// The whole report as one self-contained page of less than 5 MB: with many outputs, only the failed and the worst
+// ones have all details, and the page says so.
 std::string html_page(const results::RunReport& report, const PageFacts& facts);
 
 }  // namespace assay::report

@@ -12,9 +12,9 @@ namespace assay::report {
 // below `sections` are linked to their sections.
 std::string output_table(const std::vector<PageOutput>& outputs, size_t sections, size_t most_bytes);
 
-// What came from the runs: time and iterations of each.
+// The time and iterations of each run.
 std::string runner_table(const results::RunReport& report);
-// NaN and infinity that were looked for, failures first.
+// The results of validation (NaN and infinity), failures first.
 std::string validation_table(const std::vector<results::ValidatedOutput>& validated);
 std::string averages_table(const results::PairAverages& averages);
 

@@ -7,7 +7,7 @@
 
 namespace assay::surgery {
 
-// A plugin: the node that it is in a model, and the subgraphs that it stands for.
+// A plugin: its node in a model, and the subgraphs that the node replaces.
 struct PluginPattern {
   std::string name;
   std::string op;
@@ -15,7 +15,7 @@ struct PluginPattern {
   Pattern pattern;
 };
 
-// The text of a file `pattern.yaml`; `name` is the plugin's where the text has none. Error (parse) for what is no such
+// The text of a file `pattern.yaml`; `name` is the default name of the plugin. Error (parse) for any other
 // text.
 PluginPattern parse_pattern_file(std::string_view text, std::string_view name);
 

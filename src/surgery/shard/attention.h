@@ -13,10 +13,10 @@ struct AttentionLayer {
   ir::ValueId q;
   ir::ValueId k;
   ir::ValueId v;
-  ir::NodeId last;                 // whose result the layer gives
+  ir::NodeId last;                 // its result is the layer's result
   std::vector<ir::NodeId> before;  // nodes between MatMul and Softmax, from Softmax back
-  ir::NodeId behind;               // a node behind Softmax; invalid: there is none
-  // Where Q and K are both products: what is multiplied, and by what.
+  ir::NodeId behind;               // a node after Softmax; invalid: none
+  // If Q and K are both products: their factors.
   struct Scaled {
     ir::ValueId q;
     ir::ValueId k;

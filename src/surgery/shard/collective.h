@@ -8,12 +8,12 @@
 
 namespace assay::surgery {
 
-// Makes the nodes that sharding puts into a model, named `shard_<n>` as their results are.
+// Makes the nodes that sharding inserts into a model; they and their results are named `shard_<n>`.
 class ShardNodes {
  public:
   ShardNodes(ir::Model& model, const formats::ShardHints& hints) : model_(model), edit_(model), hints_(hints) {}
 
-  // Where the next nodes stand; invalid: at the end.
+  // The next nodes are inserted here; invalid: at the end.
   void stand_before(ir::NodeId node) { before_ = node; }
   // `operation` as the collective has it: `reduce_scatter`, `all_gather`, `all_reduce`.
   ir::ValueId add_collective(ir::ValueId value, std::string_view operation);
@@ -34,7 +34,7 @@ class ShardNodes {
   uint64_t next_name_ = 0;
 };
 
-// The nodes that use a value, those of bodies and outputs too.
+// The nodes that use a value, including those of bodies and outputs.
 std::vector<ir::NodeId> readers_of(const ir::Model& model, ir::ValueId value);
 
 }  // namespace assay::surgery

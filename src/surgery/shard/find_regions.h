@@ -5,7 +5,7 @@
 
 namespace assay::surgery {
 
-// What can be split over so many ranks, in the order of the graph; no node is in two regions.
+// The regions that can be split over so many ranks, in the order of the graph; no node is in two regions.
 std::vector<Region> find_regions(const ShapeFacts& facts, int64_t ranks, std::vector<LeftWhole>& left);
 
 }  // namespace assay::surgery

@@ -14,8 +14,8 @@ namespace assay::surgery {
 struct Split {
   int64_t dim = 1;        // from the end
   int64_t extent = 0;     // of that dim, in the whole
-  int64_t groups = 1;     // that stand behind each other in the dim, each of which is split
-  bool is_cache = false;  // of attention: each rank is given, and gives, its own part
+  int64_t groups = 1;     // one after the other in the dim, each of which is split
+  bool is_cache = false;  // of attention: each rank reads and writes its own part
 
   bool is_same(const Split& other) const {
     return dim == other.dim && extent == other.extent && groups == other.groups;
@@ -30,14 +30,14 @@ struct SlicedOperand {
   Split split;
 };
 
-// Part of a graph that each rank computes for its share: from products whose weights are split by columns up to one
-// whose weights are split by rows, the root. The results of the root add up over ranks to what it gave before.
+// The part of a graph that each rank computes for its share: from products whose weights are split by columns up to one
+// whose weights are split by rows, the root. The sum of the root's results over all ranks is its original result.
 class Region {
  public:
   Region(const ShapeFacts& facts, int64_t ranks, ir::NodeId root) : facts_(facts), ranks_(ranks), root_(root) {}
 
   // Walks back from the root. Roots of other regions give whole values. Error (usage) for heads that cannot be shared;
-  // any other Error says why the root is no end of a region.
+  // any other Error says why the root does not end a region.
   void find(const std::set<ir::NodeId>& other_roots);
 
   ir::NodeId root() const { return root_; }
@@ -57,11 +57,11 @@ class Region {
   void need(ir::NodeId user, uint32_t index, const Split& split);
   // The same, unless the operand is broadcast along that dim: then it stays whole.
   void need_broadcast(ir::NodeId user, uint32_t index, const Split& split);
-  // An operand whose producer joins parts of what is split already.
+  // An operand whose producer joins parts that are already split.
   void need_joined(ir::NodeId user, uint32_t index, const Split& split);
-  // Another result of the node that is split with the one that is asked for.
+  // Another result of the node, split together with the requested one.
   void also_split(ir::ValueId value, const Split& split) { splits_.try_emplace(value, split); }
-  // A split value that the graph may give, too.
+  // A split value that may also be an output of the graph.
   void note_cache(ir::ValueId value) { splits_.at(value).is_cache = true; }
   void divide(ir::NodeId node, std::string_view attribute);
   // The element of a Reshape's target that is divided.

@@ -7,12 +7,12 @@
 
 namespace assay::surgery {
 
-// What an operator needs, so that one of its results is split. Error (unsupported) where it cannot be.
+// What an operator needs so that one of its results can be split. Error (unsupported) if it cannot.
 struct SplitRule {
   std::string_view op;
   std::string_view domain;  // `*`: any
   void (*follow)(Region& region, ir::NodeId node, uint32_t result, const Split& split);
-  bool keeps_groups = false;  // a split of groups is handed on as it is
+  bool keeps_groups = false;  // a split of groups is passed on unchanged
 };
 
 std::span<const SplitRule> element_rules();    // element by element, and along one dim

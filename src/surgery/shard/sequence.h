@@ -11,7 +11,7 @@
 
 namespace assay::surgery {
 
-// Which dim of a value is that of the sequence; values without one are left out.
+// The sequence dim of each value; values without one are omitted.
 using SequenceDims = std::map<ir::ValueId, int64_t>;
 
 // Follows the sequence, along which attention layers work, through the nodes of the main graph.
@@ -22,12 +22,12 @@ class SequenceFlow {
   std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
   // Of Q, K and V as the products of the layer read them; of values whose rank is known.
   SequenceDims of_layer(const AttentionLayer& layer) const;
-  // Before Q, K and V of all layers. Where one value is met along two dims, that of Q counts.
+  // Before Q, K and V of all layers. If a value is reached along two dims, that of Q counts.
   SequenceDims before_layers() const;
-  // Behind these values; what is gathered for a layer, its K and V, ends there.
+  // After these values; stops at values gathered for a layer (its K and V).
   SequenceDims behind(const SequenceDims& values) const;
   SequenceDims behind_layers() const;
-  // The first node that counts places by the shape of a value that is split, as Range, Trilu, or Slice of a constant.
+  // The first node that counts positions by the shape of a split value, such as Range, Trilu, or Slice of a constant.
   ir::NodeId find_counter(const SequenceDims& split) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace assay::surgery {
 
-// What hints are made from, besides the model.
+// The settings from which hints are made, besides the model.
 struct HintOptions {
   formats::ShardHints base;  // all but layers, inputs and outputs, which are found
   formats::AttentionLayerHint layer;
@@ -18,12 +18,12 @@ struct HintOptions {
   bool follows_inputs = false, follows_outputs = false, follows_k = false, follows_v = false;
   int64_t input_index = 0;  // of the sequence dim, where no dim is named `sequence_length` or `seq_len`
   int64_t output_index = 0;
-  std::optional<int64_t> input_rank;  // where the model does not know it
+  std::optional<int64_t> input_rank;  // if the model does not have it
   std::optional<int64_t> output_rank;
 };
 
-// Hints for all attention layers, and for the inputs and outputs of the graph that hang together with them.
-// Error (usage) where the sequence dim of inputs or outputs should be followed and cannot.
+// Hints for all attention layers, and for the inputs and outputs of the graph connected to them.
+// Error (usage) if the sequence dim of inputs or outputs cannot be traced as requested.
 formats::ShardHints make_shard_hints(ir::Model& model, const HintOptions& options);
 
 // One thing that was done to the model: `reduce_scatter`, `all_gather`, `fuse`, …, and the value that it is for.
@@ -35,16 +35,16 @@ struct ShardStep {
 
 struct Sharding {
   std::vector<ShardStep> steps;
-  std::vector<std::string> unmatched;  // layers of the hints that the model does not have, by their Q
-  std::string misfit;                  // the first node whose operands do not fit each other then; empty: there is none
+  std::vector<std::string> unmatched;  // layers of the hints that are not in the model, by their Q
+  std::string misfit;                  // the first node whose operands no longer fit each other; empty: none
 };
 
-// Error (usage) for groups, ranks and operators that contradict themselves.
+// Error (usage) for contradictory groups, ranks and operators.
 void check_shard_hints(const formats::ShardHints& hints);
 
 // Splits the sequence over devices (context parallelism): each named input is scattered, K and V of the layers are
-// gathered, and each named output is gathered, unless Q was. Outputs keep their names and types. The graph must be in
-// order and stays so. Error (usage) for unknown names; (shape) for dims that do not exist or cannot be split.
+// gathered, and each named output is gathered, unless Q was. Outputs keep their names and types. The graph must be
+// sorted and stays so. Error (usage) for unknown names; (shape) for dims that do not exist or cannot be split.
 Sharding shard(ir::Model& model, const formats::ShardHints& hints);
 
 }  // namespace assay::surgery

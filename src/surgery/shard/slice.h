@@ -11,10 +11,10 @@ struct Part {
   size_t axis = 0;
   int64_t index = 0;
   int64_t count = 1;
-  int64_t groups = 1;  // the axis holds so many things behind each other, each of which is split
+  int64_t groups = 1;  // the axis holds so many parts one after the other, each of which is split
 };
 
-// The part as a tensor of its own. Its elements are copied when they are asked for, and streamed without a copy of the
+// The part as a tensor of its own. Its elements are copied when they are accessed, and streamed without copying the
 // whole; the axis must divide evenly.
 tensor::Tensor slice_of(const tensor::Tensor& tensor, const Part& part);
 

@@ -31,11 +31,11 @@ struct TensorSharding {
 };
 
 // Splits weights over the ranks of the hints (tensor parallelism): attention by heads, and products with linear and
-// other operators between them. The model becomes that of rank 0. What cannot be followed stays whole. The graph must
-// be in order and stays so. Error (usage) for heads that ranks cannot share, and where there is nothing to be split.
+// other operators between them. The model becomes that of rank 0. Parts that cannot be traced stay whole. The graph
+// must be sorted and stays so. Error (usage) for heads that ranks cannot share, and if nothing can be split.
 TensorSharding shard_tensors(ir::Model& model, const formats::ShardHints& hints);
 
-// Makes the model that of another rank.
+// Changes the model to that of another rank.
 void set_rank(ir::Model& model, const TensorSharding& sharding, int64_t rank);
 
 }  // namespace assay::surgery

@@ -10,7 +10,7 @@ namespace assay::surgery {
 
 using ops::AxisView;
 
-// How an element that counts as zero looks: (bits & mask) == zero. `width` is its size in bytes.
+// The pattern of elements that count as zero: (bits & mask) == zero. `width` is its size in bytes.
 struct ZeroPattern {
   uint32_t width = 0;
   uint64_t mask = 0;

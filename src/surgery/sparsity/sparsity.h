@@ -6,9 +6,9 @@
 
 namespace assay::surgery {
 
-// The weights of Conv, ConvTranspose, MatMul and Gemm with the axis that is summed over, where that is a multiple of 4
-// long. Weights are followed backwards through QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose. Eligible
-// are float32, float16, bfloat16 and what DequantizeLinear reads; why others are not goes into `skipped`.
+// The weights of Conv, ConvTranspose, MatMul and Gemm with the axis that is summed over, if its length is a multiple
+// of 4. Weights are followed backwards through QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose. Eligible
+// are float32, float16, bfloat16 and operands of DequantizeLinear; `skipped` gets the reasons for the others.
 std::vector<SparsityCandidate> eligible_weights(const ir::Model& model, std::vector<results::SkippedWeight>& skipped);
 
 // Whether one of them is 2:4 sparse. Error if it cannot be read.

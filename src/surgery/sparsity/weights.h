@@ -16,8 +16,8 @@ struct SparsityCandidate {
   friend auto operator<=>(const SparsityCandidate&, const SparsityCandidate&) = default;
 };
 
-// The weights of Conv, ConvTranspose, MatMul and Gemm in the order of their first use, each axis of a weight once. What
-// stands between and cannot be followed goes into `skipped`.
+// The weights of Conv, ConvTranspose, MatMul and Gemm in the order of their first use, each axis of a weight once.
+// Weights that cannot be traced go into `skipped`.
 std::vector<SparsityCandidate> find_sparsity_candidates(const ir::Model& model,
                                                         std::vector<results::SkippedWeight>& skipped);
 

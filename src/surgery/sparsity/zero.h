@@ -7,15 +7,15 @@
 
 namespace assay::surgery {
 
-// Whether weights of this type are looked at: floats as they are; integers, 8-bit and narrower floats where
+// Whether weights of this type are checked: floats as they are; integers, 8-bit and narrower floats where
 // DequantizeLinear reads them.
 bool has_zero(tensor::DType dtype, bool is_dequantized);
 
-// The elements of a weight with the pattern of those that stand for zero.
+// The elements of a weight with the pattern of those that count as zero.
 struct ZeroView {
   ZeroPattern pattern;
   tensor::Bytes stored;
-  std::vector<std::byte> flags;  // one byte an element where the stored bits alone do not tell
+  std::vector<std::byte> flags;  // one byte per element if the stored bits alone do not decide
 
   tensor::Bytes bytes() const { return flags.empty() ? stored : tensor::Bytes(flags); }
 };

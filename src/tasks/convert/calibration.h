@@ -4,8 +4,8 @@
 
 namespace assay::tasks {
 
-// The ranges of the values of these names: out of the cache, if there is one; the others by running the model, and the
-// cache is written then. With a cache and no data of the user's, what the cache lacks is left out, and said.
+// The ranges of the named values: from the cache if it exists; the rest by running the model, after which the cache is
+// written. With a cache and no user data, values missing from the cache are left out with a message.
 passes::ValueRanges find_ranges(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job,
                                 LayerErrors& measuring, const std::vector<std::string>& names);
 

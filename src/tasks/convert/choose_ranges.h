@@ -14,9 +14,8 @@ struct RangeCandidate {
   passes::ValueRanges ranges;
 };
 
-// Of several candidates, which know the same values: each value takes the range that costs the layers that work on it
-// least; of this mixture and the candidates the one is chosen with which the model's outputs lose least. Errors of the
-// backend.
+// All candidates have the same values. Each value gets the range with the least loss in the layers that use it; of this
+// mixture and the candidates, the one with the least loss in the model's outputs is returned. Errors of the backend.
 RangeCandidate choose_ranges(Measurement& measurement, const passes::QdqOptions& options,
                              std::vector<RangeCandidate> candidates, Observer& observer);
 

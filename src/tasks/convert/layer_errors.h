@@ -8,16 +8,16 @@
 
 namespace assay::tasks {
 
-// What a conversion to integers costs each layer. Nodes and their results keep their names in such a conversion.
+// The loss of each layer in a conversion to integers. Nodes and their results keep their names in it.
 class LayerErrors {
  public:
-  // `backend`: what measures; empty: ONNX Runtime where it is there, else the reference.
+  // `backend` measures; empty: ONNX Runtime if available, otherwise the reference.
   LayerErrors(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {}
 
-  // Runs the model before and after, and enters the errors into the report, whose layers are these nodes. What cannot
-  // be measured becomes a finding.
+  // Runs the model before and after and adds the errors to the report, whose layers are these nodes. Values that cannot
+  // be measured become findings.
   void measure(const std::vector<ir::NodeId>& nodes);
-  // The model with inputs and a backend, for those who need them before. Errors of Measurement.
+  // The model with inputs and a backend, for callers that need them earlier. Errors of Measurement.
   Measurement& measurement();
 
  private:
@@ -26,7 +26,7 @@ class LayerErrors {
   std::optional<Measurement> measurement_;
 };
 
-// The errors that a measurement gives; nothing, and a finding, where the backend fails.
+// The errors from a measurement; if the backend fails, nothing and a finding.
 std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
                                                           Diagnostics& findings);
 

@@ -22,7 +22,7 @@ class Measurement {
   // Errors of the inputs.
   Measurement(const ConversionJob& job, std::string backend);
 
-  // The model again, to be edited.
+  // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
   // Of the inputs and all float32 values of the main graph.
   quantize::Ranges ranges();
@@ -33,10 +33,9 @@ class Measurement {
   // the two names.
   using NamePairs = std::map<std::string, std::string, std::less<>>;
   std::map<std::string, results::LayerError> differences(const ir::Model& shadowed, const NamePairs& pairs);
-  // What it costs to compute the main graph's values as `converted` does, by name. Values that it does not have are
-  // left out.
+  // The errors of the main graph's values as computed by `converted`, by name. Values that it lacks are left out.
   std::map<std::string, results::LayerError> errors(const ir::Model& converted);
-  // The same of the model's outputs alone.
+  // The same for only the model's outputs.
   std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 
  private:

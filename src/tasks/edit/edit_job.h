@@ -11,11 +11,11 @@
 
 namespace assay::tasks {
 
-// The course of every task that changes a model: loads it and shows it, and, when it was changed, saves it and shows
-// what it is now.
+// Runs every task that changes a model: loads it and shows it to the observer; after the change, saves it and shows it
+// again.
 class EditJob {
  public:
-  // `name` as reports have it: `surgeon extract`.
+  // `name` as in reports: `surgeon extract`.
   EditJob(std::string_view name, const EditRequest& request, Observer& observer);
 
   // A model that is wrong as a graph has findings.
@@ -32,8 +32,8 @@ class EditJob {
 
   // Saves the model where the request says so, and ends the job.
   EditOutcome save();
-  // The same for several models, which `make` makes of the model one after the other: all files or none, each with its
-  // weights beside it.
+  // The same for several models, which `make` derives from the model one by one: all files or none, each with its
+  // weights next to it.
   EditOutcome save_each(std::span<const std::string> paths, FunctionRef<void(size_t index)> make);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace assay::tasks {
 
-// Runs the model once on these inputs and gives the values the types that they have there, with concrete shapes. What
-// cannot be computed keeps its type, with a finding that says why.
+// Runs the model once on these inputs and sets the types of values to those seen, with concrete shapes. Values that
+// cannot be computed keep their types, with a finding that says why.
 void observe_types(LoadedModel& loaded, std::span<const ir::ValueId> values, const InputData& data);
 
 }  // namespace assay::tasks

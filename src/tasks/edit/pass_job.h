@@ -4,8 +4,8 @@
 
 namespace assay::tasks {
 
-// Runs the passes on the job's model and says what was done: in the report, and with a message for each round of
-// folding and, if it is wanted, each step.
+// Runs the passes on the job's model and records what was done in the report, with a message for each round of folding
+// and, if requested, each step.
 void run_passes(const PassRequest& request, EditJob& job);
 
 }  // namespace assay::tasks

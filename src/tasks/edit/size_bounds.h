@@ -6,8 +6,8 @@
 
 namespace assay::tasks {
 
-// Finds the values and bounds them. A named value that needs no bound gets one, with a warning; sizes that are open and
-// have no bound are listed as skipped.
+// Finds the values and bounds them. A named value that needs no bound gets one, with a warning; unknown sizes without a
+// bound are listed as skipped.
 void bound_sizes(std::span<const NamedSizeBound> asked, EditJob& job);
 
 }  // namespace assay::tasks

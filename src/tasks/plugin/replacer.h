@@ -11,8 +11,8 @@
 
 namespace assay::tasks {
 
-// Puts plugins in the place of subgraphs: as the plugin's script does it, where that has a function for it, or one node
-// for each subgraph.
+// Replaces subgraphs by plugins: with the plugin's script if it has a function for this, otherwise by one node for each
+// subgraph.
 class PluginReplacer {
  public:
   PluginReplacer(const ReplacePluginsRequest& request, EditJob& job);
@@ -20,9 +20,9 @@ class PluginReplacer {
   surgery::Replacement replace(const results::PluginMatches& plugin);
 
  private:
-  // The script that may have the function; empty: none has.
+  // The script that may have the function; empty: none.
   std::string script_of(const results::PluginMatches& plugin) const;
-  // Nothing: the script has no such function.
+  // nullopt: the script has no such function.
   std::optional<surgery::Replacement> replace_by(const std::string& script, const results::PluginMatches& plugin);
   void take_over(const std::string& script, const std::filesystem::path& path);
 

@@ -14,21 +14,21 @@
 
 namespace assay::tasks {
 
-// Draws pairs of outputs while they are compared: as files, and for the page. All pictures that are kept for the page
-// hold a bounded number of cells together, whatever the number of outputs.
+// Draws pairs of outputs while they are compared, to files and for the page. The total number of cells kept for the
+// page is bounded, whatever the number of outputs.
 class Pictures {
  public:
-  // Makes the folders that pictures go to: Error (io) where that fails.
+  // Creates the folders for pictures. Error (io) if that fails.
   Pictures(const RunRequest& request, std::span<const exec::RunnerPtr> runners, Observer& observer);
 
-  // A runner that is compared with nobody.
+  // A runner that is not compared.
   void leave_out(const std::string& runner) { std::erase(runners_, runner); }
 
   bool is_wanted() const { return wants_page_ || heat_maps_ || error_plots_; }
   void draw(const compare::ComparedAt& at, const tensor::Tensor& a, const tensor::Tensor& b,
             results::OutputComparison& output);
 
-  // What went wrong; nothing is drawn after it. It is no fault of the run that is compared.
+  // The failure after which nothing more is drawn. The comparison itself is still valid.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:

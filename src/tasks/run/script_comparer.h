@@ -8,7 +8,7 @@
 
 namespace assay::tasks {
 
-// The user's comparison function in the place of ours: sees whole iterations of neighbouring runs.
+// Compares with the user's function instead of ours: it sees whole iterations of neighbouring runs.
 class ScriptComparer {
  public:
   ScriptComparer(remote::PythonHost& host, remote::ScriptFunction function, size_t runners, bool fail_fast);
@@ -23,7 +23,7 @@ class ScriptComparer {
   bool fail_fast_;
   bool wants_stop_ = false;
   std::vector<results::PairComparison> pairs_;
-  std::map<std::pair<size_t, uint64_t>, remote::IterationResult> held_;  // of runs that their successor has not met yet
+  std::map<std::pair<size_t, uint64_t>, remote::IterationResult> held_;  // of runs not compared with the next one yet
 };
 
 }  // namespace assay::tasks

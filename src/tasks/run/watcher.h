@@ -15,7 +15,7 @@
 
 namespace assay::tasks {
 
-// What happens around the runs: records for the report, data to save, the comparison, and what the observer sees.
+// The work around the runs: fills the report, saves data, compares, and informs the observer.
 class RunWatcher final : public exec::DriveWatcher {
  public:
   // `findings` gets more while runs go on; the observer is told each once.
@@ -36,21 +36,21 @@ class RunWatcher final : public exec::DriveWatcher {
     return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop());
   }
 
-  // A runner that failed before it or a later one gave anything is left out: its neighbours are compared with each
+  // A runner that failed before it or a later one gave a value is left out, and its neighbours are compared with each
   // other. Called with its name.
   void set_on_left_out(std::function<void(const std::string& runner)> fn) { on_left_out_ = std::move(fn); }
   void tell_findings();
-  // Writes what is to be saved, and moves everything into the report.
+  // Writes the data to save, and moves everything into the report.
   void save();
   results::RunReport take(formats::SavedRuns& outputs);
 
  private:
   void record(size_t runner, std::string_view name, const tensor::Datum& value);
   void validate(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
-  // Validates and compares a value that is ready for that.
+  // Validates and compares a value that is ready.
   void judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
   void judge_whole(size_t runner, uint64_t iteration, double seconds);
-  // Its place among those that are compared.
+  // Its index among the compared runners.
   size_t place_of(size_t runner) const;
 
   const RunRequest& request_;
@@ -61,7 +61,7 @@ class RunWatcher final : public exec::DriveWatcher {
   Observer& observer_;
   Counter counter_;
   compare::RunComparer comparer_;
-  remote::PythonHost* host_;  // where the user has scripts
+  remote::PythonHost* host_;  // null: the user has no scripts
   std::optional<ScriptComparer> script_comparer_;
   std::vector<tensor::NamedData> whole_;  // outputs of the current iteration, for scripts
   results::RunReport report_;

@@ -20,7 +20,8 @@ OptionGroup onnxrt_group();
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();
-// Sets the number of threads and gives the rest, with what the groups above say where the command has them.
+// Sets the number of threads and returns the other options, including those of the groups above if the command has
+// them.
 exec::SessionOptions session_options(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -9,10 +9,10 @@ namespace assay::cli {
 // How two runs are compared; the functions and their thresholds.
 OptionGroup comparator_group();
 OptionGroup functions_group();
-// Every word is checked here. What depends on the model (is_essential, wants_percentiles, computed_tolerance) is left
-// empty. `notes` gets a line for each option of a function that is not selected.
+// Every value is checked here. Fields that depend on the model (is_essential, wants_percentiles, computed_tolerance)
+// stay empty. `notes` gets a line for each option of a function that is not selected.
 compare::CompareOptions compare_options(const Arguments& arguments, std::vector<std::string>& notes);
-// Whether the tolerances are to be computed (`--tolerance auto`).
+// Whether tolerances are computed (`--tolerance auto`).
 bool wants_computed_tolerance(const Arguments& arguments);
 
 }  // namespace assay::cli

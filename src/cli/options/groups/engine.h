@@ -6,12 +6,12 @@
 
 namespace assay::cli {
 
-// Options that show a model as the built-in engine, or TensorFlow, sees it. This build has neither: they are recognised
-// so that they can be refused with a reason.
+// Options for the built-in engine's, or TensorFlow's, view of a model. This build has neither: the options are
+// recognised so that they can be refused with a reason.
 OptionGroup engine_view_group();
 // The same for options that build or run an engine.
 OptionGroup engine_run_group();
-// The same, without those that a conversion to ONNX has a meaning for.
+// The same, without options that also apply to a conversion to ONNX.
 OptionGroup engine_convert_group();
 
 // Error (unsupported) if an option of the group was given.

@@ -8,18 +8,18 @@
 
 namespace assay::cli {
 
-// Where the inputs come from that a command runs a model with: files, a script, or made up.
+// The source of a model's inputs: files, a script, or generated.
 
 // The rows of data_group and saved_input_rows, and `--iterations` and `--python`, for commands that do not have these
-// from elsewhere. `runs_once`: the command looks at one iteration only.
+// from other groups. `runs_once`: the command uses one iteration only.
 OptionGroup input_data_group(std::vector<std::string_view> shape_options = {"--input-shapes", "--inputs"},
                              bool runs_once = false);
 
 // Whether the user gives inputs.
 bool has_input_data(const Arguments& arguments);
-// Error (usage, unsupported) for words that contradict themselves or cannot be obeyed; before the model is read.
+// Error (usage, unsupported) for contradictory or unsupported options, before the model is read.
 void check_input_data(const Arguments& arguments, std::string_view shape_option = "--input-shapes");
-// What the options ask for.
+// The request that the options make.
 tasks::InputRequest input_request(const Arguments& arguments, std::string_view shape_option = "--input-shapes");
 
 }  // namespace assay::cli

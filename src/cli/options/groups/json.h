@@ -11,11 +11,11 @@ namespace assay::cli {
 // `--json FILE|-`, for every command that reports.
 OptionGroup json_group();
 
-// Whether a JSON report is asked for.
+// Whether a JSON report is requested.
 bool wants_json(const Arguments& arguments);
-// Whether it goes to standard output, so that all text must not.
+// Whether it is written to standard output, which then must not contain other text.
 bool json_on_stdout(const Arguments& arguments);
-// Writes the report to where `--json` says: standard output, or a file that appears when it is complete.
+// Writes the report to the target of `--json`: standard output, or a file that appears when it is complete.
 void write_json(const Arguments& arguments, Environment& environment, std::string_view report);
 
 }  // namespace assay::cli

@@ -6,13 +6,13 @@
 
 namespace assay::cli {
 
-// Options about what is printed for people and how; every command that works on files has them first.
+// Options for messages; the first group of every command that works on files.
 OptionGroup logging_group();
 
 // Whether the environment allows colours: NO_COLOR is unset or empty.
 bool colors_allowed();
 
-// What the options of logging_group() say; the log uses colours on terminals only. An unknown level is an Error
+// Applies the options of logging_group(); the log uses colours on terminals only. An unknown level is an Error
 // (usage).
 LogOptions log_options(const Arguments& arguments);
 

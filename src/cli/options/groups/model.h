@@ -18,7 +18,7 @@ OptionGroup model_group();
 // How ONNX files are loaded: external data.
 OptionGroup onnx_load_group();
 
-// The model of that path as model_group() and onnx_load_group() say.
+// The model at this path, with the options of model_group() and onnx_load_group().
 tasks::ModelSource model_source(const std::string& path, const Arguments& arguments);
 // Loads it, with the line `Loading model: …`.
 tasks::LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment);

@@ -8,11 +8,11 @@
 
 namespace assay::cli {
 
-// `-o`, `--force`: where a changed model goes; or, if it is no model, what is found out about one.
+// `-o`, `--force`: the file for a changed model, or for a result other than a model.
 OptionGroup model_output_group(bool is_model = true);
-// What `-o` says; without it `<model>.<suffix>.onnx` beside the model, or the file `suffix` there if that has a dot. It
-// is an Error (usage) if this one exists, unless `--force` is given, and if the model has no place (`-`). The model's
-// own file is allowed.
+// The file of `-o`; by default `<model>.<suffix>.onnx` next to the model, or the file `suffix` there if that has a dot.
+// Error (usage) if the default exists and `--force` is not given, or if the model has no folder (`-`). The model's own
+// file is allowed.
 std::string model_output_path(const Arguments& arguments, const std::string& model, std::string_view suffix);
 
 }  // namespace assay::cli

@@ -8,7 +8,7 @@ namespace assay::cli {
 
 // How ONNX models are written: external data.
 OptionGroup onnx_save_group();
-// `path` is where the model goes: without a name of its own, external data lies beside it as `<model>.data`.
+// `path` is the file of the model; by default, external data is written next to it as `<model>.data`.
 onnx::SaveOptions save_options(const Arguments& arguments, const std::string& path);
 
 }  // namespace assay::cli

@@ -9,14 +9,14 @@
 
 namespace assay::cli {
 
-// Which passes run, and how far: options that all commands share which rewrite models.
+// Which passes run, and how far: shared by all commands that rewrite models.
 OptionGroup pass_group();
-// What they ask for. Error (usage) for unknown passes.
+// The request that they make. Error (usage) for unknown passes.
 tasks::PassRequest pass_request(const Arguments& arguments);
 
 // `--explain`, `--stop-after-step`: of all commands that rewrite a model in numbered steps.
 std::vector<OptionRow> step_rows();
-// Of `--stop-after-step`; the greatest number without it. Error (usage) for other words.
+// The value of `--stop-after-step`; without it, the greatest number. Error (usage) for other values.
 uint64_t last_step(const Arguments& arguments);
 
 }  // namespace assay::cli

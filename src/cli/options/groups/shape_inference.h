@@ -4,7 +4,7 @@
 
 namespace assay::cli {
 
-// `--shape-inference` and what older command lines say about it.
+// `--shape-inference` and its older spellings.
 OptionGroup shape_inference_group();
 // `--force-fallback-shape-inference`, for commands that can also take types from a run.
 OptionRow fallback_inference_row();

@@ -8,7 +8,7 @@ namespace assay::cli {
 
 // How hints for sharding are made.
 OptionGroup shard_group();
-// Error (usage) for words that contradict themselves.
+// Error (usage) for contradictory options.
 surgery::HintOptions hint_options(const Arguments& arguments);
 
 }  // namespace assay::cli
