@@ -62,7 +62,7 @@ struct FoundLibrary {
 struct Probe {
   bool usable = false;
   std::string version;             // or, if it is not usable, why
-  std::string path;                // of the library behind it; empty: built in, or not found
+  std::string path;                // of its library; empty: built in, or not found
   std::vector<std::string> tried;  // places that were looked at, with what was there
   std::vector<std::string> providers;
 };

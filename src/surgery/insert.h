@@ -34,7 +34,7 @@ struct Insertion {
   std::vector<NamedConstant> constants;  // new ones, which the node reads
 };
 
-// What stands for the other of a value that is both an input and an output of the new node.
+// Suffix of the second name of a value that is both an input and an output of the new node.
 inline constexpr std::string_view kInsertedSuffix = "_polygraphy_surgeon_insert_output";
 
 // Inserts a node between values of the main graph: users of an output then use the node's result, and nodes that only

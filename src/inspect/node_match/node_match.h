@@ -13,7 +13,7 @@ struct Matching {
   std::vector<ir::NodeId> nodes_in_a;    // by node of B
   std::vector<ir::ValueId> values_in_b;  // by value of A: inputs, results, weights
   std::vector<ir::ValueId> values_in_a;
-  std::vector<std::pair<ir::GraphId, ir::GraphId>> graphs;  // main graphs first, a body after the graph it stands in
+  std::vector<std::pair<ir::GraphId, ir::GraphId>> graphs;  // main graphs first, a body after its graph
   // Inputs and outputs of the main graphs by position; inputs with a default are weights and not among them.
   std::vector<std::pair<size_t, size_t>> inputs;
   std::vector<std::pair<size_t, size_t>> outputs;
