@@ -14,7 +14,7 @@ TEST(Streams, a_full_disk_is_an_error) {
   std::FILE* full = std::fopen("/dev/full", "w");
   std::fputs("text", full);
   EXPECT_EQ(finish_stream(full, 0, captured.log), 2);
-  EXPECT_EQ(captured.err(), "[!] error: writing standard output: No space left on device\n");
+  EXPECT_EQ(captured.err(), "[!] error: writing standard output: no space left on device\n");
   std::fclose(full);
 }
 

@@ -1,7 +1,7 @@
 #include <atomic>
-#include <cmath>
 #include <filesystem>
-#include <fstream>
+#include <functional>
+#include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -180,9 +180,13 @@ TEST(Library, ACancelledCallLeavesNothing) {
 class CountingObserver final : public Observer {
  public:
   void on_finding(const Finding&) override { ++findings; }
-  void on_progress(const Progress&) override { ++steps; }
+  void on_progress(const Progress& progress) override {
+    ++steps;
+    last[std::string(progress.what)] = {progress.done, progress.total};
+  }
   int findings = 0;
   int steps = 0;
+  std::map<std::string, std::pair<uint64_t, uint64_t>> last;  // done and total of each kind of work
 };
 
 TEST(Library, ObserversSeeFindingsAndProgress) {
@@ -192,6 +196,22 @@ TEST(Library, ObserversSeeFindingsAndProgress) {
   static_cast<void>(open.run({.iterations = 3}, &observer));
   EXPECT_EQ(observer.steps, 3);
   EXPECT_GE(observer.findings, 1);  // the shape of x was made up
+}
+
+TEST(Library, CalibrationAndMeasurementSayHowMuchIsLeft) {
+  CountingObserver observer;
+  const Model two_layers = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 4] x) => (float[2, 2] y)
+<float[4, 2] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[2, 2] b = {1, 2, 3, 4}>
+{ h = MatMul(x, a) r = Relu(h) y = MatMul(r, b) })");
+  static_cast<void>(
+      two_layers.quantize({.inputs = {inputs(), inputs()}, .least_snr_db = 1, .backend = "ref"}, &observer));
+  for (const char* work : {"values calibrated", "values measured", "ranges tried"}) {
+    ASSERT_TRUE(observer.last.contains(work)) << work;
+    EXPECT_GT(observer.last[work].second, 0U) << work;
+    EXPECT_EQ(observer.last[work].first, observer.last[work].second) << work;
+  }
 }
 
 TEST(Library, OneModelServesTwoThreads) {
