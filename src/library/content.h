@@ -32,7 +32,7 @@ Values to_public(const tensor::NamedData& data);
 tensor::NamedData to_internal(const Values& values);
 std::vector<tensor::NamedData> to_internal(const std::vector<Values>& sets);
 
-Model make_model(ir::Model model, std::string path, const Diagnostics& findings);
+Model make_model(ir::Model model, std::string path, const std::vector<Diagnostic>& findings);
 // The model as what a task is about.
 tasks::ModelSource source_of(const Model& model);
 

@@ -10,11 +10,7 @@ namespace {
 // What came out of a task, as a model of the caller's.
 template <typename Outcome>
 Model to_model(Outcome outcome, const Model& source) {
-  Diagnostics findings;
-  for (const Diagnostic& finding : outcome.report.findings) {
-    findings.add(finding.severity, finding.code, finding.node, finding.message);
-  }
-  return library::make_model(std::move(outcome.model), source.content().path, findings);
+  return library::make_model(std::move(outcome.model), source.content().path, outcome.report.findings);
 }
 
 template <typename Conversion>
@@ -39,7 +35,7 @@ Model Model::infer_shapes() const {
   tasks::Observer silent;
   tasks::LoadedModel loaded = tasks::load_model(library::source_of(*this), silent);
   tasks::infer_shapes(loaded);
-  return library::make_model(std::move(loaded.model), content_->path, loaded.findings);
+  return library::make_model(std::move(loaded.model), content_->path, loaded.findings.all());
 }
 
 Model Model::sanitize(const SanitizeOptions& options, Observer* observer) const {

@@ -56,21 +56,21 @@ Model Model::load(const std::string& path, const LoadOptions& options, Observer*
                                                  .ignore_external_data = options.ignore_external_data},
                                                 watching);
   tasks::tell_findings(loaded.findings, watching);
-  return library::make_model(std::move(loaded.model), path, loaded.findings);
+  return library::make_model(std::move(loaded.model), path, loaded.findings.all());
 }
 
 Model Model::from_text(std::string_view text) {
   Diagnostics findings;
   ir::Model model = onnx::parse_text(text, findings);
   onnx::check_operators(model, findings);
-  return library::make_model(std::move(model), kInMemory, findings);
+  return library::make_model(std::move(model), kInMemory, findings.all());
 }
 
 Model Model::from_bytes(std::span<const std::byte> bytes) {
   Diagnostics findings;
   ir::Model model = onnx::import_document(onnx::Document(MappedFile::from_bytes(bytes, kInMemory)), {}, findings);
   onnx::check_operators(model, findings);
-  return library::make_model(std::move(model), kInMemory, findings);
+  return library::make_model(std::move(model), kInMemory, findings.all());
 }
 
 void Model::save(const std::string& path, const SaveOptions& options, Observer* observer) const {
@@ -113,9 +113,9 @@ Finding to_finding(const Diagnostic& diagnostic) {
           diagnostic.message};
 }
 
-Model make_model(ir::Model model, std::string path, const Diagnostics& findings) {
+Model make_model(ir::Model model, std::string path, const std::vector<Diagnostic>& findings) {
   std::vector<Finding> all;
-  for (const Diagnostic& finding : findings.all()) all.push_back(to_finding(finding));
+  for (const Diagnostic& finding : findings) all.push_back(to_finding(finding));
   return Model(
       std::make_shared<const Model::Content>(Model::Content{std::move(model), std::move(path), std::move(all)}));
 }

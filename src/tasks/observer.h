@@ -38,8 +38,6 @@ class Observer {
 
   // A line for users about the current work; the task's results do not depend on it.
   virtual void on_message(LogLevel, std::string_view /*text*/, Where) {}
-  // Whether lines of this level are used; asked before costly text is built.
-  virtual bool wants(LogLevel, Where = Where::current()) const { return false; }
   // A finding about the model or the inputs: called once for each, as soon as it is known.
   virtual void on_finding(const Diagnostic&) {}
   // The last call for a kind of work has is_over set, and must not throw.
@@ -70,8 +68,6 @@ class Observer {
 
   void verbose(std::string_view text, Where where = Where::current()) { on_message(LogLevel::verbose, text, where); }
   void info(std::string_view text, Where where = Where::current()) { on_message(LogLevel::info, text, where); }
-  void start(std::string_view text, Where where = Where::current()) { on_message(LogLevel::start, text, where); }
-  void finish(std::string_view text, Where where = Where::current()) { on_message(LogLevel::finish, text, where); }
   void warning(std::string_view text, Where where = Where::current()) { on_message(LogLevel::warning, text, where); }
 };
 

@@ -93,11 +93,11 @@ class PluginMatcher {
   // The file that scripts read: a copy where the model is none.
   std::string model_file() {
     if (request_.model.model == nullptr && request_.model.path != "-") return request_.model.path;
-    const fs::path path = copy_ ? copy_->path() / "model.onnx" : fs::path();
-    if (copy_) return path.string();
-    copy_.emplace();
-    onnx::save(loaded_.model, copy_->path() / "model.onnx", {.external_name = "model.data"});
-    return (copy_->path() / "model.onnx").string();
+    const bool is_new = !copy_;
+    if (is_new) copy_.emplace();
+    const fs::path path = copy_->path() / "model.onnx";
+    if (is_new) onnx::save(loaded_.model, path, {.external_name = "model.data"});
+    return path.string();
   }
 
   const MatchPluginsRequest& request_;
