@@ -253,7 +253,7 @@ class BackendsTest(unittest.TestCase):
             [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y],
             [numpy_helper.from_array(weights, "w")]), ir_version=10,
             opset_imports=[helper.make_opsetid("", 17)]), path)
-        words = [ASSAY, "run", str(path), "--openvino", "--ref", "--json", "-", "-qqqq"]
+        words = [ASSAY, "run", str(path), "--openvino", "--ref", "--tolerance", "auto", "--json", "-", "-qqqq"]
         plain = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
         self.assertEqual(plain["verdict"], "equal", plain)
         accurate = subprocess.run(words + ["--openvino-mode", "ACCURACY", "--openvino-device", "cpu"])
