@@ -1,24 +1,13 @@
 #include "cli/data_commands.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/log_observer.h"
 #include "cli/options/values.h"
-#include "formats/change.h"
 
 namespace assay::cli {
 namespace {
-
-using formats::SavedInputs;
-using formats::SavedRuns;
-
-size_t iteration_count(const SavedRuns& runs) {
-  size_t count = 0;
-  for (const formats::SavedRun& run : runs) count = std::max(count, run.iterations.size());
-  return count;
-}
 
 std::pair<std::string, std::string> parse_rename(const std::string& text) {
   const size_t at = text.find('=');
@@ -112,33 +101,15 @@ OptionGroup data_output_group() {
                     .required = true}}};
 }
 
-std::vector<formats::DataPart> load_parts(const Arguments& arguments) {
+tasks::DataRequest data_request(const Arguments& arguments) {
   limit_data_memory(arguments);
-  const formats::DataChanges changes = data_changes(arguments);
-  std::vector<formats::DataPart> parts;
-  for (const std::string& path : arguments.values("paths")) parts.push_back({path, formats::load_data(path)});
-  formats::change_data(parts, changes);
-  return parts;
-}
-
-void save_data(const formats::SavedData& data, const Arguments& arguments, Environment& environment) {
-  const std::string path = arguments.value("--output");
-  if (const SavedInputs* const inputs = std::get_if<SavedInputs>(&data)) {
-    environment.log.info(
-        fmt::format("Saving input file containing {} iteration(s) to {}", inputs->size(), printable(path)));
-    formats::save_inputs(path, *inputs);
-    return;
-  }
-  const SavedRuns& runs = std::get<SavedRuns>(data);
-  environment.log.info(fmt::format("Saving output file containing {} runner(s) and {} iteration(s) to {}", runs.size(),
-                                   iteration_count(runs), printable(path)));
-  formats::save_results(path, runs);
+  return {
+      .paths = arguments.values("paths"), .changes = data_changes(arguments), .output = arguments.value("--output")};
 }
 
 int run_data_merge(const Arguments& arguments, Environment& environment) {
-  formats::MergedData merged = formats::merge_data(load_parts(arguments));
-  for (const std::string& warning : merged.warnings) environment.log.warning(warning);
-  save_data(std::move(merged.inputs), arguments, environment);
+  LogObserver observer(arguments, environment);
+  tasks::merge_data(data_request(arguments), observer);
   return kExitEqual;
 }
 

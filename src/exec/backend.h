@@ -27,7 +27,7 @@ class TensorSink {
 
 // Where to look for libraries that are opened at run time, besides the environment's variables and the system.
 struct LibrarySearch {
-  std::string python;  // the user's interpreter (`--python`); empty: the first python3 on PATH
+  std::string python;  // the user's interpreter that is wished; empty: the first python3 on PATH
 };
 
 struct SessionOptions {

@@ -55,10 +55,10 @@ tensor::Shape shape_of(const ir::Model& model, ir::ValueId input, const Generate
     if (shape.back() < 0) fail(ErrorCode::usage, "dim {} of input `{}` is negative: {}", i, name, shape.back());
   }
   if (is_open) {
-    findings.warn("input_shape", name,
-                  fmt::format("input `{}`: its shape is not fixed; data of shape {} is made (--input-shapes "
-                              "sets another)",
-                              name, shape_text(shape)));
+    findings.warn(
+        "input_shape", name,
+        fmt::format("input `{}`: its shape is not fixed; generating data of shape {}", name, shape_text(shape)),
+        "input_shapes");
   }
   return shape;
 }
@@ -165,19 +165,21 @@ const ir::Type& drawn_type(const ir::Model& model, ir::ValueId input) {
 }
 
 // Error (usage) for a pattern that fits no input.
-void check_pattern(std::string_view option, const std::string& pattern, const std::vector<std::string>& inputs) {
+void check_pattern(std::string_view setting, const std::string& pattern, const std::vector<std::string>& inputs) {
   const auto fits = [&](const std::string& name) { return name == pattern || matches_glob(pattern, name); };
   if (pattern.empty() || std::ranges::any_of(inputs, fits)) return;
   const std::optional<std::string> near = did_you_mean(pattern, inputs);
-  fail(ErrorCode::usage, "{}: the model has no input `{}`{}", option, printable(pattern),
-       near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", "));
+  const std::string help =
+      near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", ");
+  throw Error(ErrorCode::usage, fmt::format("the model has no input `{}`{}", printable(pattern), help))
+      .about(std::string(setting));
 }
 
 void check_patterns(const ir::Model& model, const GenerateOptions& options) {
   std::vector<std::string> inputs;
   for (const ir::ValueId input : required_inputs(model)) inputs.emplace_back(model.text(model[input].name));
-  for (const InputShape& shape : options.shapes) check_pattern("--input-shapes", shape.pattern, inputs);
-  for (const ValueRange& range : options.ranges) check_pattern("--val-range", range.pattern, inputs);
+  for (const InputShape& shape : options.shapes) check_pattern("input_shapes", shape.pattern, inputs);
+  for (const ValueRange& range : options.ranges) check_pattern("val_range", range.pattern, inputs);
 }
 
 Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& options, Diagnostics& findings) {

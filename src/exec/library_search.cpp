@@ -80,7 +80,7 @@ class Search {
       look_at_wish(wish);
       return std::move(found_);
     }
-    if (!search.python.empty()) look_in_python("--python", search.python);
+    if (!search.python.empty()) look_in_python("the given Python", search.python);
     if (const std::string folder = variable("VIRTUAL_ENV"); !folder.empty()) look_in_python("VIRTUAL_ENV", folder);
     look_in_python("PATH", "python3");
     for (const fs::path& python : matching(fs::path(variable("HOME")) / ".local/lib", "python3*")) {

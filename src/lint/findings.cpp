@@ -41,15 +41,16 @@ std::unordered_map<ir::NodeId, std::string> make_names(const ir::Model& model) {
 Findings::Findings(const ir::Model& model)
     : model_(model), failing_(model.node_slots()), passing_(model.node_slots()) {}
 
-void Findings::add(LintLevel level, std::string_view source, std::string_view code, std::string message) {
-  entries_->push_back({level, std::string(source), std::string(code), std::move(message), {}, {}});
+void Findings::add(LintLevel level, std::string_view source, std::string_view code, std::string message,
+                   std::string remedy) {
+  entries_->push_back({level, std::string(source), std::string(code), std::move(message), {}, {}, std::move(remedy)});
 }
 
 void Findings::add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
-                   std::string message) {
+                   std::string message, std::string remedy) {
   if (level == LintLevel::exception) failing_[node.index] = true;
   entries_->push_back({level, std::string(source), std::string(code), std::move(message), name_of(node),
-                       std::string(model_.text(model_[node].op))});
+                       std::string(model_.text(model_[node].op)), std::move(remedy)});
 }
 
 std::string Findings::name_of(ir::NodeId node) {

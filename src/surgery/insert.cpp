@@ -63,8 +63,10 @@ class Inserter {
       const std::string text = printable(name);
       if (std::ranges::find(outputs_, value) != outputs_.end()) fail(ErrorCode::usage, "`{}` is named twice", text);
       if (model_[value].kind == ir::ValueKind::input && !is_input(value)) {
-        fail(ErrorCode::usage, "`{}` is an input of the graph, so no node can define it; name it in --inputs too",
-             text);
+        throw Error(
+            ErrorCode::usage,
+            fmt::format("`{}` is an input of the graph, so no node can define it; add it to the inputs too", text))
+            .remedied_by("inputs");
       }
       outputs_.push_back(value);
     }

@@ -77,7 +77,7 @@ TEST(Insert, refuses_cycles_and_unknown_names) {
             "the node would stand on a cycle: its input `y` depends on its output");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"aa"})), "the model has no value `aa`; did you mean `a`?");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"x"})),
-            "`x` is an input of the graph, so no node can define it; name it in --inputs too");
+            "`x` is an input of the graph, so no node can define it; add it to the inputs too");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"y", "y"})), "`y` is named twice");
 }
 

@@ -1,7 +1,11 @@
 #include "tasks/inputs.h"
 
+#include <cerrno>
 #include <map>
 
+#include <unistd.h>
+
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
@@ -53,6 +57,18 @@ InputData make_inputs(const ir::Model& model, const InputRequest& request, Obser
   }
   if (request.casts) data.source = exec::cast_source(std::move(data.source), model);
   return data;
+}
+
+void tell_unused_inputs(const InputRequest& request, Observer& observer) {
+  const auto tell = [&](const std::string& path, const std::string& setting) {
+    if (access(path.c_str(), R_OK) != 0) {
+      throw Error(ErrorCode::io, fmt::format("`{}` cannot be opened: {}", printable(path), errno_text(errno)))
+          .about(setting);
+    }
+    observer.warning(fmt::format("`{}` is not used: the model is not run", printable(path)));
+  };
+  for (const std::string& path : request.files) tell(path, "load_inputs");
+  if (request.script) tell(request.script->path, "data_loader_script");
 }
 
 std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& search, double timeout_seconds,

@@ -6,6 +6,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
@@ -28,6 +29,8 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   request.edit.save = save_options(arguments, request.edit.output);
   request.infers = arguments.flag("--shape-inference");
   request.outputs = parse_outputs(arguments);
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
   for (const Conversion& conversion : conversions()) {
     if (!conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
   }

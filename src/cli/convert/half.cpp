@@ -108,7 +108,6 @@ std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
 std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), input_data_group()}; }
 
 void request_half(const Arguments& arguments, tasks::ConvertRequest& request) {
-  request.inputs = input_request(arguments);
   request.conversion = tasks::HalfRequest{.options = parse_options(arguments, asked_half(arguments, true)),
                                           .measures_ranges = measures_ranges(arguments),
                                           .margin = margin(arguments),

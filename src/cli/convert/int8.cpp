@@ -69,6 +69,9 @@ OptionGroup int8_group() {
 }  // namespace
 
 std::string_view int8_suffix(const Arguments& arguments, bool is_onnx) {
+  if (is_onnx && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
+    fail(ErrorCode::usage, "--calibration-cache needs --int8");
+  }
   if (!is_onnx || !arguments.flag("--int8")) return {};
   check_words(arguments);
   return "int8";
@@ -82,7 +85,6 @@ void request_int8(const Arguments& arguments, tasks::ConvertRequest& request) {
   int8.bound = error_bound(arguments);
   int8.reports_errors = arguments.flag("--report-error");
   read_calibration(arguments, int8);
-  request.inputs = input_request(arguments);
   request.conversion = std::move(int8);
 }
 

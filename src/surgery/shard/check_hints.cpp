@@ -34,9 +34,9 @@ void check_shard_hints(const formats::ShardHints& hints) {
   }
   constexpr int64_t kMostRanks = 256;
   if (hints.parallelism == "TP" && (hints.nb_rank < 2 || hints.nb_rank > kMostRanks)) {
-    fail(ErrorCode::usage,
-         "TP splits weights over ranks: expected 2 to {} of them (--nb-rank, nb_rank of hints), found {}", kMostRanks,
-         hints.nb_rank);
+    throw Error(ErrorCode::usage, fmt::format("TP splits weights over ranks: expected nb_rank from 2 to {}, found {}",
+                                              kMostRanks, hints.nb_rank))
+        .remedied_by("nb_rank");
   }
   if (std::ranges::find(kOps, hints.reduce_op) == kOps.end()) {
     fail(ErrorCode::usage, "the operator `{}` cannot reduce; expected sum, prod, min, max or avg",

@@ -29,7 +29,8 @@ void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, Edi
 
 EditOutcome replace_plugins(const ReplacePluginsRequest& request, Observer& observer) {
   EditJob job("plugin replace", request.edit, observer);
-  const std::vector<results::PluginMatches> plugins = read_config(request.config);
+  const std::vector<results::PluginMatches> plugins =
+      request.config.empty() ? request.plugins : read_config(request.config);
   job.load();
   PluginReplacer replacer(request, job);
   for (const results::PluginMatches& plugin : plugins) replace(plugin, replacer, job);

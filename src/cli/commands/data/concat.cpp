@@ -1,13 +1,13 @@
 #include "base/error.h"
 #include "cli/data_commands.h"
+#include "cli/log_observer.h"
 
 namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
-  const formats::JoinedData joined = formats::concat_data(load_parts(arguments));
-  for (const std::string& warning : joined.warnings) environment.log.warning(warning);
-  save_data(joined.data, arguments, environment);
+  LogObserver observer(arguments, environment);
+  tasks::concat_data(data_request(arguments), observer);
   return kExitEqual;
 }
 

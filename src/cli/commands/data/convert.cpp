@@ -1,11 +1,13 @@
 #include "base/error.h"
 #include "cli/data_commands.h"
+#include "cli/log_observer.h"
 
 namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
-  save_data(load_parts(arguments)[0].data, arguments, environment);
+  LogObserver observer(arguments, environment);
+  tasks::convert_data(data_request(arguments), observer);
   return kExitEqual;
 }
 

@@ -44,7 +44,8 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
                               : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))
                          .string();
   if (!arguments.flag("--force") && is_there(path)) {
-    fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
+    fail(ErrorCode::usage, "`{}` already exists: name another file with --output, or use --force to overwrite it",
+         printable(path));
   }
   check_chosen_file(arguments, path, "which the command writes");
   return path;
