@@ -47,7 +47,7 @@ formats::DataChanges data_changes(const Arguments& arguments) {
 OptionGroup data_change_group() {
   return {
       .title = "Content",
-      .description = "What is kept, under which names and in which types; in this order",
+      .description = "Which arrays are kept, and how they are renamed and converted; applied in this order",
       .rows = {
           {.names = {"--runner"}, .metavar = "NAME", .help = "keep the outputs of this runner; wildcards are allowed"},
           {.names = {"--select"},
@@ -57,7 +57,7 @@ OptionGroup data_change_group() {
           {.names = {"--drop"},
            .arity = Arity::one_or_more,
            .metavar = "NAME",
-           .help = "leave these arrays out; wildcards are allowed"},
+           .help = "remove these arrays; wildcards are allowed"},
           {.names = {"--rename"},
            .repeat = Repeat::append,
            .metavar = "OLD=NEW",
@@ -93,9 +93,9 @@ OptionGroup data_output_group() {
           .description = "Where to",
           .rows = {{.names = {"-o", "--output"},
                     .metavar = "FILE",
-                    .help = "the file to write; its extension says the form",
+                    .help = "the file to write; its extension decides the format",
                     .details = ".npz, .npy, .safetensors; .raw: a folder of raw arrays; a name that ends in `/`, or a "
-                               "folder: one JSON file an iteration; anything else: JSON.",
+                               "folder: one JSON file per iteration; anything else: JSON.",
                     .is_file = true,
                     .is_output = true,
                     .required = true}}};

@@ -64,7 +64,7 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
     return run_command(find_command(version).command, words.subspan(1), environment);
   }
   if (first.starts_with('-')) {
-    fail(ErrorCode::usage, "option `{}` stands before the command; write it behind (see `assay --help`)", first);
+    fail(ErrorCode::usage, "option `{}` comes before the command; put it after (see `assay --help`)", first);
   }
   const bool is_verb = has_subcommands(first);
   if (is_verb && words.size() > 1 && asks_for_help(words[1])) return print_list(first, environment);

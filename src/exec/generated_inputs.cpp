@@ -124,10 +124,9 @@ tensor::Tensor random_integers(const Draw& draw, bool is_sensible, NumpyRandom& 
   random.integers(range.low, range.high, bits, values);
   if (is_index && (range.high >= draw.role->rows || range.low < -draw.role->rows)) {
     for (int64_t& value : values) value %= draw.role->rows;
-    findings.warn(
-        "input_values", draw.name,
-        fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they look into",
-                    printable(draw.name), range.low, range.high, draw.role->rows));
+    findings.warn("input_values", draw.name,
+                  fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they index",
+                              printable(draw.name), range.low, range.high, draw.role->rows));
   }
   std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
   tensor::store(draw.dtype, std::span<const int64_t>(values), 0, bytes);
@@ -158,7 +157,7 @@ const ir::Type& drawn_type(const ir::Model& model, ir::ValueId input) {
   ir::TypeId type = model[input].type;
   if (type.valid() && model[type].kind == ir::TypeKind::optional) type = model[type].element;
   if (!type.valid() || model[type].kind != ir::TypeKind::tensor || !tensor::is_known(model[type].dtype)) {
-    fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be made for it",
+    fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be generated for it",
          printable(model.text(model[input].name)));
   }
   return model[type];
@@ -204,8 +203,8 @@ std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions&
     const Draw draw = draw_of(model, input, options, findings);
     const uint64_t needed = bytes_needed(draw.dtype, draw.shape);
     if (needed > left) {
-      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(draw.name),
-           shape_text(draw.shape), human_bytes(needed), human_bytes(left));
+      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than is available: {} of {}",
+           printable(draw.name), shape_text(draw.shape), human_bytes(needed), human_bytes(left));
     }
     left -= needed;
     const bool is_integer = tensor::is_integer(draw.dtype) || draw.dtype == DType::boolean;

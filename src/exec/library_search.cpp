@@ -117,7 +117,7 @@ class Search {
   void look_in_python(std::string_view where, const std::string& python) {
     if (is_done()) return;
     const std::vector<fs::path> folders = package_folders(python);
-    if (folders.empty()) note(where, python, "no Python is there");
+    if (folders.empty()) note(where, python, "there is no Python");
     for (const fs::path& folder : folders) look_in_packages(where, folder);
   }
 

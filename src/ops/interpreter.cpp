@@ -231,7 +231,7 @@ Datum Interpreter::value_of(ir::ValueId value) {
   if (is_set_[value.index]) return values_[value.index];
   const ir::Value& facts = model_[value];
   if (!facts.constant.valid()) {
-    fail(ErrorCode::usage, "value `{}` is not there: it has no data", printable(model_.text(facts.name)));
+    fail(ErrorCode::usage, "value `{}` has no data", printable(model_.text(facts.name)));
   }
   const Datum constant = constant_of(model_, facts.constant);
   if (!options_.is_wide) return constant;

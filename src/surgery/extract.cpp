@@ -185,7 +185,7 @@ class Extractor {
     ir::verify(model_, faults);
     for (const Diagnostic& fault : faults.all()) {
       if (fault.severity == Severity::error)
-        fail(ErrorCode::parse, "what is extracted is no valid graph: {}", fault.message);
+        fail(ErrorCode::parse, "the extracted graph is not valid: {}", fault.message);
     }
   }
 

@@ -21,7 +21,7 @@ std::vector<tensor::NamedData> load_files(const std::vector<std::string>& paths,
     observer.info("Loading input data from " + printable(path));
     for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
   }
-  if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
+  if (inputs.empty()) fail(ErrorCode::usage, "the loaded files hold no inputs");
   return inputs;
 }
 
@@ -81,7 +81,7 @@ std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& 
 
 std::vector<ops::InputDatum> first_inputs(const ir::Model& model, const InputData& data, Diagnostics& findings) {
   const std::optional<tensor::NamedData> first = data.source->get(0);
-  if (!first) fail(ErrorCode::usage, "there is not one set of inputs");
+  if (!first) fail(ErrorCode::usage, "there are no inputs");
   std::map<std::string_view, ir::ValueId> by_name;
   for (const ir::ValueId input : model[model.main_graph()].inputs)
     by_name.emplace(model.text(model[input].name), input);

@@ -39,7 +39,7 @@ void check_words(const Arguments& arguments) {
   check_input_data(arguments);
   static_cast<void>(layer_precisions(arguments));
   if (arguments.flag("--per-tensor") && arguments.flag("--per-channel")) {
-    fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: give one of them");
+    fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: use one of them");
   }
   if (arguments.flag("--asymmetric") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--asymmetric needs both ends of each range, of which a calibration cache has none");
@@ -55,7 +55,7 @@ OptionGroup int8_group() {
       .title = "Int8",
       .description = "Layers that compute with integers, between QuantizeLinear and DequantizeLinear",
       .rows = {
-          flag("--int8", "with an ONNX output: convert convolutions, matrix products, and what stands between"),
+          flag("--int8", "with an ONNX output: convert convolutions, matrix products, and the nodes between them"),
           {.names = {"--max-error"},
            .metavar = "snr:DB|cosine:C",
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},

@@ -51,7 +51,7 @@ void report_all(const Subject& subject, Findings& findings) {
     }
     if (import.version < 1) {
       findings.add(LintLevel::exception, kChecker, "opset_version",
-                   fmt::format("version {} of domain `{}` cannot be", import.version,
+                   fmt::format("version {} of domain `{}` does not exist", import.version,
                                domain.empty() ? "ai.onnx" : printable(domain)));
     }
     const int64_t least = least_ir_version(domain, import.version);

@@ -130,7 +130,7 @@ class Replacer {
     while (!pending.empty()) {
       const NodeId node = pending.back();
       pending.pop_back();
-      if (producers.contains(node)) return "an input depends on an output: the node would stand on a cycle";
+      if (producers.contains(node)) return "an input depends on an output: the node would be part of a cycle";
       for (const ValueId result : model_[node].results) {
         if (result) push_users(result);
       }

@@ -43,7 +43,7 @@ void check_shard_hints(const formats::ShardHints& hints) {
          printable(hints.reduce_op));
   }
   if (hints.group_size < 0 || hints.nb_rank < 1 || hints.root < -1) {
-    fail(ErrorCode::usage, "group size {}, number of ranks {} and root {} cannot be; expected at least 0, 1 and -1",
+    fail(ErrorCode::usage, "group size {}, number of ranks {} and root {} are not valid; expected at least 0, 1 and -1",
          hints.group_size, hints.nb_rank, hints.root);
   }
   std::set<int64_t> devices;

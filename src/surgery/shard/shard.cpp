@@ -277,7 +277,7 @@ class Sharder {
   void fuse(const FoundLayer& found, const formats::FusedAttention& how) {
     const AttentionLayer& layer = layers_[found.layer];
     if (layer.is_attention_op) refuse_to_fuse(found, "it is one node already");
-    if (layer.behind) refuse_to_fuse(found, ir::describe(model_, layer.behind) + " stands in it");
+    if (layer.behind) refuse_to_fuse(found, ir::describe(model_, layer.behind) + " is part of it");
     const double scale = scale_of(found);
     const ValueId old = model_[layer.last].results[0];
     if (fused_.contains(old)) return;
@@ -309,7 +309,7 @@ class Sharder {
     }
     for (const NodeId node : layer.before) {
       const std::optional<double> factor = factor_of(node);
-      if (!factor) refuse_to_fuse(found, ir::describe(model_, node) + " stands in it");
+      if (!factor) refuse_to_fuse(found, ir::describe(model_, node) + " is part of it");
       scale *= *factor;
     }
     return scale;

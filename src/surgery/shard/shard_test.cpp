@@ -92,7 +92,7 @@ TEST(Shard, fuses_a_bare_layer_only) {
       refusal(std::string(kHead) + "{\n  s = MatMul(q, k)\n  [a] t = Abs(s)\n  [m] u = Add(s, t)\n  p = Softmax(u)\n"
                                    "  o = MatMul(p, v)\n}",
               options),
-      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) stands in it");
+      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) is part of it");
 }
 
 // The scale of the fused node.

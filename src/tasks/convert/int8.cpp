@@ -86,7 +86,7 @@ class Int8Job {
     for (const passes::ShadowLayer& layer : passes::add_shadow_layers(shadowed, options_, ranges, repeated)) {
       pairs[layer.result] = layer.shadow;
     }
-    job_.observer.info(fmt::format("Measuring what rounding costs each of {} layer(s)", pairs.size()));
+    job_.observer.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
     costs_ = measurement.differences(shadowed, pairs);
     for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) {
       if (const results::LayerError* cost = cost_of(node)) {

@@ -111,7 +111,7 @@ Measurement::Measurement(ConversionJob& job, std::string backend)
 
 exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
-  if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
+  if (!feeds) fail(ErrorCode::usage, "there are no inputs to measure with");
   const std::map<std::string, uint64_t> sizes = inspect::value_sizes(model_, *feeds);
   const passes::FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;

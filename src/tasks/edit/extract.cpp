@@ -31,7 +31,7 @@ bool complete_types(EditJob& job, const ExtractRequest& request) {
   const auto is_open = [&] { return surgery::is_open(job.model(), request.extraction); };
   if (request.types == TypeSource::inferred || is_open()) {
     if (request.types != TypeSource::inferred) {
-      job.observer().info("The model does not say all types and shapes that are asked for; inferring them");
+      job.observer().info("The model lacks some of the requested types and shapes; inferring them");
     }
     infer_shapes(job.loaded());
     job.observer().verbose("Shape inference completed successfully");

@@ -49,7 +49,7 @@ void report(const surgery::TensorSharding& done, EditJob& job) {
     if (step.action == "all_reduce") ++sums;
   }
   for (const surgery::LeftWhole& left : done.left) {
-    const std::string line = fmt::format("{} stays whole: {}", left.node, left.reason);
+    const std::string line = fmt::format("{} is not split: {}", left.node, left.reason);
     left.is_attention ? job.observer().warning(line) : job.observer().info(line);
     job.skipped("split", left.node, left.reason);
   }
@@ -74,7 +74,7 @@ void report(const surgery::Sharding& done, EditJob& job) {
   }
   if (!done.misfit.empty()) {
     job.observer().warning(
-        fmt::format("the model cannot run like that, is the sequence in another dim? {}", done.misfit));
+        fmt::format("the sharded model cannot run; is the sequence in another dim? {}", done.misfit));
   }
   job.observer().info(fmt::format("Inserted {} collectives and fused nodes", done.steps.size()));
 }

@@ -18,7 +18,7 @@ std::vector<results::PluginMatches> read_config(const std::string& path) {
 void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, EditJob& job) {
   const surgery::Replacement done = replacer.replace(plugin);
   for (const std::string& line : done.skipped) {
-    job.observer().warning("left as it is: " + line);
+    job.observer().warning("left unchanged: " + line);
     job.skipped("replace", plugin.name, line);
   }
   job.observer().info(fmt::format("replaced {} instances of {} plugin", done.replaced, printable(plugin.name)));

@@ -110,9 +110,9 @@ Command command_check_lint() {
           .summary = "find everything that is wrong with a model, in one go",
           .description =
               "Checks structure, operators, attributes, types and shapes, looks at weights and constants, and runs the "
-              "model on the reference interpreter. Findings are independent of each other: behind a node that fails, "
-              "what can be checked is checked. Exit status: 0 clean or warnings only, 1 findings of level exception, 2 "
-              "the file cannot be read.",
+              "model on the reference interpreter. Findings are independent of each other: after a node that fails, "
+              "checking goes on where possible. Exit status: 0 clean or warnings only, 1 findings of level exception, "
+              "2 the file cannot be read.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},

@@ -132,8 +132,8 @@ Command command_inspect_data() {
       .path = "inspect data",
       .summary = "show what is in a file of inputs or outputs",
       .description =
-          "Reads inputs or outputs as `run` saves them, and other files of tensors: JSON, .npz, .npy, .safetensors, "
-          "a folder of one JSON file an iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
+          "Reads inputs or outputs as `run` saves them, and other files of tensors: JSON, .npz, .npy, .safetensors, a "
+          "folder with one JSON file per iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
           "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
       .groups = {logging_group(), show_group(), json_group(), data_limits_group()},

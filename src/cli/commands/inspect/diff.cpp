@@ -74,20 +74,20 @@ OptionGroup comparison_group() {
 }  // namespace
 
 Command command_inspect_diff() {
-  return {.path = "inspect diff",
-          .summary = "show in what two models, or two files of tensors, differ",
-          .description =
-              "Two files of saved inputs or outputs are compared run by run, iteration by iteration. Of models, it "
-              "compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
-              "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
-              "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
-              "ignored. No difference are: another order of nodes, types of intermediate tensors that "
-              "only one model states, and weights left unread by --ignore-external-data.",
-          .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
-                          model_row("model_b", "the second model, to which relative differences refer")},
-          .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
-          .run = run,
-          .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
+  return {
+      .path = "inspect diff",
+      .summary = "show in what two models, or two files of tensors, differ",
+      .description =
+          "Two files of saved inputs or outputs are compared run by run, iteration by iteration. Of models, it "
+          "compares header, inputs, outputs, nodes, attributes and weights. Nodes are matched by what they compute, so "
+          "that renamed and reordered nodes are recognised.\n\nExit status: 0 equal, 1 different, 2 unreadable. Names "
+          "make a difference unless they are ignored. Not counted as differences: another order of nodes, types of "
+          "intermediate tensors that only one model states, and weights left unread by --ignore-external-data.",
+      .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
+                      model_row("model_b", "the second model, to which relative differences refer")},
+      .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
+      .run = run,
+      .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
 }
 
 }  // namespace assay::cli

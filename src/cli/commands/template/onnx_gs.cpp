@@ -117,16 +117,16 @@ OptionGroup script_group() {
 }  // namespace
 
 Command command_template_onnx_gs() {
-  return {.path = "template onnx-gs",
-          .summary = "write a Python script that loads a model for editing with ONNX GraphSurgeon",
-          .description =
-              "The script loads the model, applies the outputs that are chosen here, has a place for edits, and "
-              "saves the result beside the model as NAME_updated.onnx. It needs the Python packages onnx and "
-              "onnx_graphsurgeon.",
-          .positionals = {model_positional()},
-          .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
-          .run = run,
-          .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
+  return {
+      .path = "template onnx-gs",
+      .summary = "write a Python script that loads a model for editing with ONNX GraphSurgeon",
+      .description =
+          "The script loads the model, applies the outputs that are chosen here, has a place for edits, and saves the "
+          "result next to the model as NAME_updated.onnx. It needs the Python packages onnx and onnx_graphsurgeon.",
+      .positionals = {model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
+      .run = run,
+      .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
 }
 
 }  // namespace assay::cli

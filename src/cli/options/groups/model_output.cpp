@@ -16,7 +16,7 @@ OptionGroup model_output_group(bool is_model) {
       .description = "Where the changed model goes",
       .rows = {{.names = {"-o", "--output"},
                 .metavar = "FILE",
-                .help = "the file to write; by default one beside the model, whose name is printed",
+                .help = "the file to write; by default a file next to the model, whose name is printed",
                 .details = is_model
                                ? "It may be the model itself: the old file is replaced when the new one is complete."
                                : std::string_view(),
@@ -38,7 +38,8 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
     }
     return path;
   }
-  if (model == "-") fail(ErrorCode::usage, "a model from standard input has no place: say --output FILE");
+  if (model == "-")
+    fail(ErrorCode::usage, "a model from standard input has no folder: name the output with --output FILE");
   const bool is_name = suffix.find('.') != std::string_view::npos;
   std::string path = (is_name ? fs::path(model).replace_filename(suffix)
                               : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))

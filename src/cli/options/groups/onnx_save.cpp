@@ -14,7 +14,7 @@ OptionGroup onnx_save_group() {
       .rows = {{.names = {"--save-external-data", "--external-data-path"},
                 .arity = Arity::optional,
                 .metavar = "NAME",
-                .help = "write weights into a file of this name beside the model; default: MODEL.data"},
+                .help = "write weights into a file of this name next to the model; default: MODEL.data"},
                {.names = {"--external-data-size-threshold"},
                 .metavar = "SIZE",
                 .default_value = "1024",
