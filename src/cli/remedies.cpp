@@ -28,8 +28,7 @@ constexpr std::array kRemedies = {
     Remedy{"accuracy_results", "", "`run --save-accuracy-results` writes them"},
     Remedy{"opset", "", "`surgeon sanitize --opset` writes an older one"},
     Remedy{"inline_functions", "",
-           "`assay surgeon sanitize MODEL --passes inline-functions -o FILE` puts their nodes in the place of the "
-           "calls"},
+           "`assay surgeon sanitize MODEL --passes inline-functions -o FILE` replaces the calls by their nodes"},
 };
 
 std::string option_name(std::string_view setting) {

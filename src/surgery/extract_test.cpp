@@ -114,7 +114,7 @@ TEST(Extract, bodies_keep_what_they_capture) {
   EXPECT_NE(text.find("(bool c, float[2] a)"), std::string::npos) << text;
   EXPECT_EQ(text.find("Relu"), std::string::npos) << text;
   EXPECT_EQ(refusal(graph, {named({"p"}), {}}),
-            "`p` stands in a body of the If node of `y`; expected a value of the main graph");
+            "`p` is in a body of the If node of `y`; expected a value of the main graph");
 }
 
 TEST(Extract, refuses_what_cannot_be) {
@@ -123,7 +123,7 @@ TEST(Extract, refuses_what_cannot_be) {
   EXPECT_EQ(refusal(kChain, {{}, named({"y", "y"})}), "`y` is named twice");
   EXPECT_EQ(refusal(kChain, {named({"a", "b", "z"}), {}}), "no output depends on `a`: this extraction cuts no path");
   EXPECT_EQ(refusal(kChain, {{{"a", tensor::DType::int64, {}}, {"z", {}, {}}}, {}}),
-            "`a` is float32 in the model, int64 was asked for; expected the same type or `auto`");
+            "`a` is float32 in the model, int64 was requested; expected the same type or `auto`");
 }
 
 TEST(Extract, given_shapes_win_and_what_follows_is_inferred_anew) {

@@ -55,7 +55,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_doctor() {
   return {.path = "doctor",
-          .summary = "tell which backends can be used, or why not",
+          .summary = "report which backends can be used, or why not",
           .description =
               "Opens the library of each backend, all of this build unless some are named, and reports its version and "
               "path, or why it cannot be used; -v lists every place that was searched. Libraries are searched for in "

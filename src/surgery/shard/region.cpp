@@ -86,7 +86,7 @@ void Region::follow(ValueId value, const Split& split, const std::set<NodeId>& o
          is_given ? "is an input of the graph" : "has no elements that can be split");
   }
   if (other_roots.contains(producer)) {
-    fail(ErrorCode::unsupported, "{} gives a sum over ranks already", ir::describe(model, producer));
+    fail(ErrorCode::unsupported, "{} already computes a sum over ranks", ir::describe(model, producer));
   }
   const SplitRule* const rule = find_rule(facts_, producer);
   if (!rule) fail(ErrorCode::unsupported, "{} needs all of its operands", ir::describe(model, producer));

@@ -44,7 +44,7 @@ int64_t period_of(const Region& region, NodeId node, const std::vector<std::opti
     const std::optional<int64_t> said = target[target.size() - static_cast<size_t>(dim)];
     if (!size && said && *said > 0) size = said;
     if (!size || *size <= 0 || __builtin_mul_overflow(period, *size, &period)) {
-      refuse(region, node, "gives unknown dims after the split one");
+      refuse(region, node, "has unknown dims after the split one");
     }
   }
   return period;
@@ -171,7 +171,7 @@ void follow_split_of_groups(Region& region, NodeId node, const Split& split) {
   const ShapeFacts& facts = region.facts();
   int64_t count = 0;
   for (const ValueId result : facts.model()[node].results) {
-    if (!result || facts.dim(result, split.dim) != split.extent) refuse(region, node, "gives parts of several sizes");
+    if (!result || facts.dim(result, split.dim) != split.extent) refuse(region, node, "returns parts of several sizes");
     region.also_split(result, split);
     ++count;
   }

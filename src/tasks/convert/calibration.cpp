@@ -136,7 +136,7 @@ class RangeFinder {
       candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
     }
     RangeCandidate chosen = choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.observer);
-    if (found.size() > 1) job_.observer.info("Ranges are taken by " + chosen.name);
+    if (found.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
     return chosen;
   }
 

@@ -44,7 +44,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_inspect_sparsity() {
   return {.path = "inspect sparsity",
-          .summary = "tell which weights are 2:4 structured sparse",
+          .summary = "report which weights are 2:4 structured sparse",
           .description =
               "Looks at the weights of Conv, ConvTranspose, MatMul and Gemm along the axis that is summed over. A "
               "weight is 2:4 sparse if at least 2 of every 4 consecutive elements are zero. Weights are also found "

@@ -55,9 +55,9 @@ Command command_plugin_replace() {
           .summary = "replace subgraphs by plugin nodes",
           .description =
               "Reads what plugin match wrote and replaces each subgraph by one node; by default the model is written "
-              "to replaced.onnx next to the old one. The node has the type and the attributes that the file says, and "
-              "its outputs keep their names and types. Subgraphs that are no longer there, that share nodes with one "
-              "that was replaced, or that need more than their inputs are left, with a warning. A plugin's script can "
+              "to replaced.onnx next to the old one. The node has the type and the attributes from the file, and its "
+              "outputs keep their names and types. Subgraphs that are no longer there, that share nodes with one that "
+              "was replaced, or that need more than their inputs are left, with a warning. A plugin's script can "
               "replace in its own way (--plugin-dir).",
           .positionals = {model_positional()},
           .groups = edit_groups({replacement_group(), shape_inference_group()}),

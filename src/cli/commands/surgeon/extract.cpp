@@ -71,7 +71,7 @@ Command command_surgeon_extract() {
       .description =
           "Keeps the nodes between the inputs and the outputs. Any tensor of the main graph can become an input or an "
           "output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given are "
-          "those of the model; where it says nothing they are inferred, and where that fails the model is run once on "
+          "those of the model; where it has none they are inferred, and where that fails the model is run once on "
           "generated inputs. Outputs that need more than the given inputs are an error that names what is missing, and "
           "what completes the cut.",
       .positionals = {model_positional()},

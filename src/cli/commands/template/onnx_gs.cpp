@@ -56,10 +56,8 @@ std::string output_lines(const Arguments& arguments, const ir::Model& model, Dia
 std::string script(const Arguments& arguments, const fs::path& model_path, std::string_view outputs) {
   const bool with_shapes = arguments.flag("--shape-inference");
   std::string text =
-      "#!/usr/bin/env python3\n"
-      "# Loads an ONNX model as a graph that can be edited, and saves it beside the model.\n\n"
-      "import onnx\n"
-      "import onnx_graphsurgeon as gs\n\n";
+      "#!/usr/bin/env python3\n# Loads an ONNX model as a graph that can be edited, and saves it next to the "
+      "model.\n\nimport onnx\nimport onnx_graphsurgeon as gs\n\n";
   text += fmt::format("model = onnx.load({})\n", python_string(model_path.string()));
   if (with_shapes) text += "model = onnx.shape_inference.infer_shapes(model)\n";
   text += "graph = gs.import_onnx(model)\n";

@@ -32,7 +32,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 OptionGroup output_group_of_hints() {
   return {.title = "Output",
-          .description = "Where the hints go",
+          .description = "Where the hints are written",
           .rows = {{.names = {"-o", "--output"},
                     .metavar = "FILE",
                     .help = "the file to write; its name ends in .json",

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 OptionGroup model_output_group(bool is_model) {
   return {
       .title = "Output",
-      .description = "Where the changed model goes",
+      .description = "Where the changed model is written",
       .rows = {{.names = {"-o", "--output"},
                 .metavar = "FILE",
                 .help = "the file to write; by default a file next to the model, whose name is printed",

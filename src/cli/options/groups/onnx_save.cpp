@@ -10,7 +10,7 @@ namespace assay::cli {
 OptionGroup onnx_save_group() {
   return {
       .title = "ONNX Model Saving",
-      .description = "Where the weights of a model that is written go",
+      .description = "Where the weights of a written model are stored",
       .rows = {{.names = {"--save-external-data", "--external-data-path"},
                 .arity = Arity::optional,
                 .metavar = "NAME",

@@ -56,7 +56,7 @@ OptionGroup shard_group() {
                 .choices = {"CP", "TP"},
                 .default_value = "CP",
                 .help = "CP splits the sequence; TP splits weights over --nb-rank ranks",
-                .details = "TP needs no other word of this group but --gpus, --groups, --root."},
+                .details = "TP uses no other option of this group but --gpus, --groups, --root."},
                number_row("--root", "-1", "the device that collectives start from; -1: none"),
                number_row("--gpus", "0", "how many devices share the work; 0: all"),
                order_row("--groups", "the devices of each group, one group after the other"),
