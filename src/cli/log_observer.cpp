@@ -4,8 +4,8 @@
 
 #include "base/text.h"
 #include "cli/convert/print_conversion.h"
+#include "cli/options/remedies.h"
 #include "cli/output_files.h"
-#include "cli/remedies.h"
 #include "report/text_model.h"
 #include "report/text_run.h"
 #include "report/text_sparsity.h"

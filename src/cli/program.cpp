@@ -15,8 +15,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/parser.h"
+#include "cli/options/remedies.h"
 #include "cli/output_files.h"
-#include "cli/remedies.h"
 #include "cli/streams.h"
 #include "tasks/worker.h"
 

@@ -16,7 +16,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
-#include "cli/remedies.h"
+#include "cli/options/remedies.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/status.h"

@@ -33,10 +33,9 @@ void report_too_new(const ir::Header& header, int64_t opset, Findings& findings)
         fmt::format("{} loads IR versions up to {}, the model has {}", kRuntime.name, kRuntime.ir, header.ir_version));
   }
   if (opset > kRuntime.opset) {
-    findings.add(
-        LintLevel::warning, kLoader, "newer_than_runtimes",
-        fmt::format("{} loads operator sets up to {}, the model needs {}", kRuntime.name, kRuntime.opset, opset),
-        "opset");
+    const std::string message =
+        fmt::format("{} loads operator sets up to {}, the model needs {}", kRuntime.name, kRuntime.opset, opset);
+    findings.add(LintLevel::warning, kLoader, "newer_than_runtimes", message).remedy = "opset";
   }
 }
 

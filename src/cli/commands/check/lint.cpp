@@ -12,7 +12,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "cli/remedies.h"
+#include "cli/options/remedies.h"
 #include "report/json_lint.h"
 #include "tasks/check.h"
 

@@ -1,4 +1,4 @@
-#include "cli/remedies.h"
+#include "cli/options/remedies.h"
 
 #include <algorithm>
 #include <array>
