@@ -77,8 +77,8 @@ Command command_convert() {
       .description =
           "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`, `--int8`, `--weights`), "
           "with other outputs, or with inferred shapes. Without --output the result is written next to the model, as "
-          "MODEL.fp16.onnx. Engines are recognised and refused: the built-in engine is not part of this build. Exit "
-          "status: 0 the model is written, 2 wrong usage or input, 3 an engine was requested, or a backend failed.",
+          "MODEL.fp16.onnx. Engines are not supported: they are recognised and refused. Exit status: 0 the model is "
+          "written, 2 wrong usage or input, 3 an engine was requested, or a backend failed.",
       .positionals = {model_positional()},
       .groups = groups(),
       .run = run,
