@@ -1,5 +1,8 @@
 #include "tasks/run.h"
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "compare/runs/compare_saved.h"
 #include "compare/runs/verdict.h"
 #include "library/content.h"
@@ -48,11 +51,25 @@ compare::CompareOptions to_internal(const Tolerance& tolerance) {
   return options;
 }
 
+// Error (usage) if no backend has a setting of that name.
+void set(const std::string& name, const std::vector<std::string>& values, exec::Settings& settings) {
+  std::vector<std::string> known;
+  for (const tasks::BackendSettings& backend : tasks::backend_settings()) {
+    for (const exec::Setting& setting : backend.settings) known.emplace_back(setting.name);
+  }
+  if (std::ranges::find(known, name) == known.end()) {
+    fail(ErrorCode::usage, "no backend has a setting `{}`; settings: {}", printable(name), join(known, ", "));
+  }
+  settings.set(name, values);
+}
+
 tasks::RunRequest request_of(const RunOptions& options) {
   tasks::RunRequest request;
   request.backends = options.backends;
   request.session.max_memory_bytes = options.max_memory_bytes;
+  request.session.threads = options.threads;
   request.session.search.python = options.python;
+  for (const auto& [name, values] : options.settings) set(name, values, request.session.settings);
   request.isolate = options.isolate;
   request.timeout_seconds = options.timeout_seconds;
   request.inputs.data = library::to_internal(options.inputs);
@@ -107,6 +124,10 @@ std::vector<BackendInfo> available_backends(const std::string& python) {
   std::vector<BackendInfo> found;
   for (const results::BackendHealth& backend : tasks::doctor({}, {.python = python}).backends) {
     found.push_back({backend.backend, backend.usable, backend.version, backend.path});
+  }
+  for (const tasks::BackendSettings& backend : tasks::backend_settings()) {
+    const auto info = std::ranges::find(found, backend.backend, &BackendInfo::name);
+    for (const exec::Setting& setting : backend.settings) info->settings.emplace_back(setting.name);
   }
   return found;
 }
