@@ -164,34 +164,13 @@ Quantiles wanted_quantiles(const MeasureOptions& options) {
   return wanted;
 }
 
-using Guessed = std::vector<std::vector<std::optional<double>>>;
-
-// Looks for what the guess did not find.
-Quantiles find_quantiles(const TileSource& source, const Guessed& guessed, const Quantiles& wanted) {
-  if (guessed.empty()) return quantiles(source, wanted);
-  Quantiles open(wanted.size());
-  for (size_t s = 0; s < wanted.size(); ++s) {
-    for (size_t i = 0; i < wanted[s].size(); ++i) {
-      if (!guessed[s][i]) open[s].push_back(wanted[s][i]);
-    }
-  }
-  const bool is_done = std::ranges::all_of(open, &std::vector<double>::empty);
-  Quantiles found = is_done ? open : quantiles(source, open);
-  for (size_t s = 0; s < wanted.size(); ++s) {
-    for (size_t i = 0; i < wanted[s].size(); ++i) {
-      if (guessed[s][i]) found[s].insert(found[s].begin() + static_cast<ptrdiff_t>(i), *guessed[s][i]);
-    }
-  }
-  return found;
-}
-
-void set_quantiles(const TileSource& source, const Guessed& guessed, const MeasureOptions& options, const Stats4& stats,
-                   PairMetrics& metrics) {
+void set_quantiles(const TileSource& source, const QuantileGuess& guess, const MeasureOptions& options,
+                   const Stats4& stats, PairMetrics& metrics) {
   Quantiles wanted = wanted_quantiles(options);
   for (size_t s = 0; s < kMostSeries; ++s) {
     if (!is_whole(*stats[s])) wanted[s].clear();
   }
-  const Quantiles found = find_quantiles(source, guessed, wanted);
+  const Quantiles found = find_quantiles(source, guess, wanted);
   for (size_t s = 0; options.percentiles && s < kMostSeries; ++s) stats[s]->percentiles = as_percentiles(found[s]);
   if (!options.quantile) return;
   const auto last = [](const std::vector<double>& values) {
@@ -244,10 +223,7 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
   set_distances(distances(sums, reader, source), metrics);
-  if (options.percentiles || options.quantile) {
-    const Guessed guessed = guess.is_empty() ? Guessed() : guess.find(source);
-    set_quantiles(source, guessed, options, stats, metrics);
-  }
+  if (options.percentiles || options.quantile) set_quantiles(source, guess, options, stats, metrics);
   if (options.divergence) metrics.divergence = divergence(source);
   return metrics;
 }

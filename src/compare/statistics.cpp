@@ -4,18 +4,27 @@
 
 #include "base/error.h"
 #include "compare/measuring/histogram.h"
+#include "compare/measuring/quantile_guess.h"
 #include "compare/measuring/selection.h"
 
 namespace assay::compare {
 namespace {
 
-Series summarize(const TileSource& source, const TileKernels& kernels) {
+void guess_tile(const tensor::Tensor& tensor, const Tile& tile, uint64_t number, QuantileGuess& guess) {
+  alignas(64) float codes[kTile];
+  tile_kernels().front().narrow(tile.series[0], codes);
+  std::fill(codes + tile.size, codes + kTile, std::numeric_limits<float>::quiet_NaN());
+  guess.add({{codes}, {has_exact_codes(tensor)}}, number);
+}
+
+Series summarize(const TileSource& source, const tensor::Tensor& tensor, QuantileGuess& guess) {
   const auto piece = [&](uint64_t begin, uint64_t end) {
     Series series;
     const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
     for (uint64_t number = begin; number < end; ++number) {
       source.load(number, *tile);
-      add_tile(*tile, 0, number, kernels, series);
+      add_tile(*tile, 0, number, tile_kernels().front(), series);
+      if (!guess.is_empty()) guess_tile(tensor, *tile, number, guess);
     }
     return series;
   };
@@ -40,14 +49,16 @@ results::TensorStats statistics(const tensor::Tensor& tensor, const StatisticsOp
     load_tile(tensor, kernels, number, tile.series[0]);
   };
   const TileSource source = {tensor.count(), 1, load};
-  const Series series = summarize(source, kernels);
+  std::vector<double> wanted;
+  if (options.percentiles) wanted.assign(std::begin(kPercentiles), std::end(kPercentiles));
+  QuantileGuess guess(source, {wanted});
+  const Series series = summarize(source, tensor, guess);
   results::TensorStats stats = series.stats();
   locate_extremes(source, 0, series, tensor.shape(), stats);
   const bool is_whole = series.count() != 0 && series.nans() == 0;
   if (options.percentiles) {
-    std::vector<double> wanted;
-    if (is_whole) wanted.assign(std::begin(kPercentiles), std::end(kPercentiles));
-    stats.percentiles = as_percentiles(quantiles(source, {wanted}).front());
+    if (!is_whole) wanted.clear();
+    stats.percentiles = as_percentiles(find_quantiles(source, guess, {wanted}).front());
   }
   if (options.histogram && is_whole) stats.histogram = histograms(source, {Range{stats.least, stats.greatest}}).front();
   return stats;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "ir/edit.h"
 
@@ -36,6 +37,25 @@ std::vector<ValueId> results_of(const Model& model, std::span<const NodeId> node
   return results;
 }
 
+// Every item becomes what another one was, along the cycles of the permutation: a second pool would cost more than all
+// that is done here.
+template <typename IdType, typename T>
+void permute(std::span<const IdType> old_ids, Pool<IdType, T>& pool) {
+  std::vector<bool> done(old_ids.size());
+  for (uint32_t start = 0; start < old_ids.size(); ++start) {
+    if (done[start] || old_ids[start].index == start) continue;
+    const T first = pool[IdType{start}];
+    IdType id{start};
+    for (IdType old = old_ids[start]; old.index != start; old = old_ids[id.index]) {
+      pool[id] = pool[old];
+      done[id.index] = true;
+      id = old;
+    }
+    pool[id] = first;
+    done[id.index] = true;
+  }
+}
+
 template <typename IdType>
 void map(IdType& id, std::span<const IdType> new_ids) {
   if (id) id = new_ids[id.index];
@@ -64,35 +84,34 @@ void Edit::renumber(std::span<const GraphOrder> orders) {
 
 // Their uses are attached again with the nodes.
 void Edit::permute_values(std::span<const NodeId> new_nodes, std::span<const ValueId> old_values) {
-  Pool<ValueId, Value> values;
-  for (const ValueId old : old_values) {
-    Value& value = values[values.add()];
-    value = model_.values_[old];
+  permute(old_values, model_.values_);
+  for (uint32_t i = 0; i < model_.values_.size(); ++i) {
+    Value& value = model_.values_[ValueId{i}];
     map(value.producer, new_nodes);
     value.first_use = nullptr;
   }
-  model_.values_ = std::move(values);
 }
 
 // The arrays of a node move with it.
 void Edit::permute_nodes(std::span<const NodeId> old_nodes, std::span<const ValueId> old_values) {
   const LargeVector<NodeId> new_nodes = inverse(old_nodes);
   const LargeVector<ValueId> new_values = inverse(old_values);
-  const Pool<NodeId, Node> old = std::exchange(model_.nodes_, {});
-  for (const NodeId source : old_nodes) {
-    const NodeId id = model_.nodes_.add();
+  permute(old_nodes, model_.nodes_);
+  for (uint32_t i = 0; i < model_.nodes_.size(); ++i) {
+    const NodeId id{i};
     Node& node = model_.nodes_[id];
-    node = old[source];
     map<NodeId>(node.previous, new_nodes);
     map<NodeId>(node.next, new_nodes);
-    node.results = {model_.arena_->allocate<ValueId>(node.results.size()), node.results.size()};
-    std::ranges::copy(old[source].results, node.results.begin());
+    const std::span<const ValueId> results = node.results;
+    node.results = {model_.arena_->allocate<ValueId>(results.size()), results.size()};
+    std::ranges::copy(results, node.results.begin());
     for (ValueId& result : node.results) map<ValueId>(result, new_values);
-    node.operands = {model_.arena_->allocate<Use>(node.operands.size()), node.operands.size()};
-    for (uint32_t i = 0; i < node.operands.size(); ++i) {
-      node.operands[i] = Use{old[source].operands[i].value, id, i};
-      map<ValueId>(node.operands[i].value, new_values);
-      attach(node.operands[i]);
+    const std::span<const Use> operands = node.operands;
+    node.operands = {model_.arena_->allocate<Use>(operands.size()), operands.size()};
+    for (uint32_t operand = 0; operand < operands.size(); ++operand) {
+      node.operands[operand] = Use{operands[operand].value, id, operand};
+      map<ValueId>(node.operands[operand].value, new_values);
+      attach(node.operands[operand]);
     }
   }
 }

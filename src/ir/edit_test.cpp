@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -265,6 +267,32 @@ TEST_F(EditTest, nodes_are_put_in_another_order) {
   EXPECT_EQ(order(graph_), "cab");
   EXPECT_TRUE(model_.is_before(c, a_));
   EXPECT_TRUE(model_.is_before(a_, b_));
+}
+
+// Permutations of many cycles; every node keeps its result and operands.
+TEST_F(EditTest, ids_follow_any_order) {
+  std::vector<NodeId> asked = {a_, b_};
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = std::to_string(i);
+    asked.push_back(node(name, {x_, result(asked[asked.size() / 2])}, "R" + name));
+  }
+  const auto facts = [&](NodeId id) {
+    std::string text(model_[id].name);
+    for (const Use& use : model_[id].operands) text += " " + std::string(model_.text(model_[use.value].name));
+    return text + " " + std::string(model_.text(model_[result(id)].name));
+  };
+  std::shuffle(asked.begin(), asked.end(), std::minstd_rand(3));
+  std::vector<std::string> expected, found;
+  for (const NodeId id : asked) expected.push_back(facts(id));
+  const std::string places = order(graph_);
+  const GraphOrder order_asked{graph_, asked};
+  Edit(model_, Edit::Purpose::import).renumber({&order_asked, 1});
+  EXPECT_EQ(order(graph_), places);
+  std::vector<NodeId> ids;
+  for (const NodeId id : nodes(model_, graph_)) ids.push_back(id);
+  std::ranges::sort(ids);
+  for (const NodeId id : ids) found.push_back(facts(id));
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(EditTest, ids_follow_the_order_and_places_stay) {

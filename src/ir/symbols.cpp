@@ -1,5 +1,6 @@
 #include "ir/symbols.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -9,6 +10,19 @@ namespace {
 uint32_t hash_of(std::string_view text) {
   const size_t hash = std::hash<std::string_view>{}(text);
   return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+// Appends the text to the last block, or to a new one; a block never grows out of its memory.
+std::string_view store(std::string_view text, std::deque<std::string>& blocks) {
+  constexpr size_t kFirstBytes = size_t{1} << 10;
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < text.size()) {
+    const size_t last = blocks.empty() ? 0 : blocks.back().capacity();
+    blocks.emplace_back().reserve(std::max(text.size(), std::clamp(2 * last, kFirstBytes, kMostBytes)));
+  }
+  std::string& block = blocks.back();
+  block += text;
+  return std::string_view(block).substr(block.size() - text.size());
 }
 
 }  // namespace
@@ -36,7 +50,7 @@ Symbol SymbolTable::intern(std::string_view text) {
   const size_t at = slot_of(text, hash);
   if (slots_[at].symbol) return slots_[at].symbol;
   const Symbol symbol = texts_.add();
-  texts_[symbol] = owned_->emplace_back(text);
+  texts_[symbol] = store(text, *owned_);
   slots_[at] = {hash, symbol};
   if (texts_.size() * 3 > slots_.size() * 2) grow();
   return symbol;

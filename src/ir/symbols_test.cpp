@@ -42,5 +42,22 @@ TEST(Symbols, bytes_that_are_not_text) {
   EXPECT_EQ(table.text(table.find(zero)).size(), 3u);
 }
 
+// Views that were given out hold whatever is interned behind them.
+TEST(Symbols, texts_of_any_length_stay_where_they_are) {
+  SymbolTable table;
+  std::vector<std::string> texts;
+  for (size_t length = 1; length < 3'000'000; length += length / 3 + 1) {
+    for (int i = 0; i < 20 && length < 100'000; ++i) texts.push_back(std::to_string(i) + std::string(length, 'a'));
+    texts.push_back(std::string(length, 'b'));
+  }
+  std::vector<std::string_view> views;
+  for (const std::string& text : texts) views.push_back(table.text(table.intern(text)));
+  const SymbolTable copy = table;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_TRUE(views[i] == texts[i]) << i;
+    EXPECT_EQ(copy.find(texts[i]), table.find(texts[i])) << i;
+  }
+}
+
 }  // namespace
 }  // namespace assay::ir

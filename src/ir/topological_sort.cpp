@@ -1,6 +1,5 @@
 #include "ir/topological_sort.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "ir/walk.h"
@@ -8,46 +7,61 @@
 namespace assay::ir {
 
 std::optional<GraphOrder> TopologicalSort::run(GraphId graph) {
-  order_.reserve(model_[graph].node_count);
-  for (const NodeId node : nodes(model_, graph)) {
-    if (states_[node.index] == State::unseen && !place(node)) return std::nullopt;
+  collect_needs(graph);
+  order_.reserve(listed_.size());
+  for (const NodeId node : listed_) {
+    if (facts_[node.index].state == State::unseen && !place(node)) return std::nullopt;
   }
   return GraphOrder{graph, std::exchange(order_, {})};
+}
+
+// The search goes from node to node wherever they are, and would wait for each; here nothing waits for what was read
+// before.
+void TopologicalSort::collect_needs(GraphId graph) {
+  listed_.clear();
+  operands_.clear();
+  for (const NodeId node : nodes(model_, graph)) {
+    Facts& facts = facts_[node.index];
+    facts.first_need = static_cast<uint32_t>(operands_.size());
+    for_each_operand(model_, node, [&](ValueId value) { operands_.push_back(value); });
+    facts.end_of_needs = static_cast<uint32_t>(operands_.size());
+    listed_.push_back(node);
+  }
+  needs_.resize(operands_.size());
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const Value& value = model_[operands_[i]];
+    needs_[i] = value.graph == graph ? value.producer : NodeId{};
+  }
 }
 
 // Depth first: what a node needs is placed before it, everything else as it comes.
 bool TopologicalSort::place(NodeId first) {
   open(first);
   while (!stack_.empty()) {
-    if (needs_.size() == stack_.back().first_need) {
+    Open& top = stack_.back();
+    if (top.next_need == top.end_of_needs) {
       close();
       continue;
     }
-    const NodeId next = needs_.back();
-    needs_.pop_back();
-    if (states_[next.index] == State::open) {
+    const NodeId next = needs_[top.next_need++];
+    if (!next || facts_[next.index].state == State::done) continue;
+    if (facts_[next.index].state == State::open) {
       note_cycle(next);
       return false;
     }
-    if (states_[next.index] == State::unseen) open(next);
+    open(next);
   }
   return true;
 }
 
 void TopologicalSort::open(NodeId node) {
-  states_[node.index] = State::open;
-  stack_.push_back({node, needs_.size()});
-  const GraphId graph = model_[node].graph;
-  for_each_operand(model_, node, [&](ValueId value) {
-    const NodeId producer = model_[value].producer;
-    const bool is_here = producer.valid() && model_[value].graph == graph;
-    if (is_here && states_[producer.index] != State::done) needs_.push_back(producer);
-  });
-  std::reverse(needs_.begin() + static_cast<ptrdiff_t>(stack_.back().first_need), needs_.end());
+  Facts& facts = facts_[node.index];
+  facts.state = State::open;
+  stack_.push_back({node, facts.first_need, facts.end_of_needs});
 }
 
 void TopologicalSort::close() {
-  states_[stack_.back().node.index] = State::done;
+  facts_[stack_.back().node.index].state = State::done;
   order_.push_back(stack_.back().node);
   stack_.pop_back();
 }
@@ -60,7 +74,6 @@ void TopologicalSort::note_cycle(NodeId node) {
   } while (cycle_.back() != node);
   order_.clear();
   stack_.clear();
-  needs_.clear();
 }
 
 }  // namespace assay::ir

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/large_memory.h"
 #include "ir/model.h"
 
 namespace assay::ir {
@@ -18,28 +19,37 @@ struct GraphOrder {
 // stand right already keep their order among each other.
 class TopologicalSort {
  public:
-  explicit TopologicalSort(const Model& model) : model_(model), states_(model.node_slots(), State::unseen) {}
+  explicit TopologicalSort(const Model& model) : model_(model), facts_(model.node_slots()) {}
 
   // Once for each graph. Nothing where a node depends on itself: then cycle() says through which nodes.
   std::optional<GraphOrder> run(GraphId graph);
   const std::vector<NodeId>& cycle() const { return cycle_; }  // each needs the one before
 
  private:
-  enum class State : uint8_t { unseen, open, done };
+  enum class State : uint32_t { unseen, open, done };
+  struct Facts {  // of a node
+    State state = State::unseen;
+    uint32_t first_need = 0;  // in needs_
+    uint32_t end_of_needs = 0;
+  };
   struct Open {
     NodeId node;
-    size_t first_need;  // in needs_
+    uint32_t next_need = 0;
+    uint32_t end_of_needs = 0;
   };
 
+  void collect_needs(GraphId graph);
   bool place(NodeId first);
   void open(NodeId node);
   void close();
   void note_cycle(NodeId node);
 
   const Model& model_;
-  std::vector<State> states_;  // by node
+  LargeVector<Facts> facts_;    // by node
+  LargeVector<NodeId> listed_;  // the graph's nodes as they stand
+  LargeVector<ValueId> operands_;
+  LargeVector<NodeId> needs_;  // by operand: what makes it; invalid where that is not a node of the graph
   std::vector<Open> stack_;
-  std::vector<NodeId> needs_;  // of the nodes on the stack, still to be looked at
   std::vector<NodeId> order_;
   std::vector<NodeId> cycle_;
 };

@@ -11,6 +11,7 @@ namespace assay::passes {
 inline std::vector<ir::GraphId> live_graphs(const ir::Model& model) {
   std::vector<ir::GraphId> graphs = {model.main_graph()};
   for (const ir::Function& function : model.functions()) graphs.push_back(function.body);
+  if (graphs.size() == model.graph_slots()) return graphs;  // no node has a body
   for (size_t i = 0; i < graphs.size(); ++i) {
     for (const ir::NodeId node : ir::nodes(model, graphs[i])) {
       const std::vector<ir::GraphId> bodies = model.bodies(model[node]);

@@ -39,13 +39,43 @@ struct CodeBracket {
   float high = 0;
 };
 
+// The variance of how many elements of a spot are not above the code, over what it would be if they were independent.
+double likeness(const std::vector<float>& sample, size_t alike, float code) {
+  const size_t spots = sample.size() / alike;
+  const double share = static_cast<double>(std::ranges::count_if(sample, [&](float x) { return x <= code; })) /
+                       static_cast<double>(sample.size());
+  const double independent = static_cast<double>(alike) * share * (1 - share);
+  if (spots < 2 || alike < 2 || independent == 0) return 1;
+  double sum = 0;
+  for (size_t spot = 0; spot < spots; ++spot) {
+    int64_t not_above = 0;
+    for (size_t i = spot * alike; i < (spot + 1) * alike; ++i) not_above += sample[i] <= code;
+    const double off = static_cast<double>(not_above) - static_cast<double>(alike) * share;
+    sum += off * off;
+  }
+  return std::max(1.0, sum / static_cast<double>(spots) / independent);
+}
+
+double likeness(const std::vector<float>& sample, size_t alike, uint64_t count, std::span<const uint64_t> places) {
+  if (alike < 2 || places.empty()) return 1;
+  std::vector<uint64_t> ends;
+  for (const uint64_t place : {places.front(), places.back()}) {
+    const double share = static_cast<double>(place) / static_cast<double>(count);
+    ends.push_back(static_cast<uint64_t>(share * static_cast<double>(sample.size() - 1)));
+  }
+  const std::vector<float> codes = codes_at({sample}, ends);
+  return std::max(likeness(sample, alike, codes[0]), likeness(sample, alike, codes[1]));
+}
+
 // Between which codes of the sample each place probably is; ascending with the places.
-std::vector<CodeBracket> brackets(const std::vector<float>& sample, uint64_t count, std::span<const uint64_t> places) {
+std::vector<CodeBracket> brackets(const std::vector<float>& sample, size_t alike, uint64_t count,
+                                  std::span<const uint64_t> places) {
   const auto size = static_cast<double>(sample.size());
+  const double deviations = kDeviations * std::sqrt(likeness(sample, alike, count, places));
   std::vector<double> bounds;
   for (const uint64_t place : places) {
     const double share = static_cast<double>(place) / static_cast<double>(count);
-    const double margin = kDeviations * std::sqrt(size * share * (1 - share)) + 2;
+    const double margin = deviations * std::sqrt(size * share * (1 - share)) + 2;
     bounds.insert(bounds.end(), {share * size - margin, share * size + margin});
   }
   std::vector<uint64_t> inside;
@@ -91,12 +121,18 @@ std::vector<std::pair<bool, bool>> common_ends(const std::vector<CodeBracket>& b
   return are_common;
 }
 
+bool are_few_above(float limit, const std::vector<float>& sample) {
+  const auto count = static_cast<size_t>(std::ranges::count_if(sample, [&](float x) { return x > limit; }));
+  return count <= sample.size() / 5;
+}
+
 }  // namespace
 
-CodeSieve::CodeSieve(const std::vector<float>& sample, uint64_t count, std::span<const uint64_t> places) {
-  const std::vector<CodeBracket> around = merged(brackets(sample, count, places));
+CodeSieve::CodeSieve(const std::vector<float>& sample, size_t alike, uint64_t count, std::span<const uint64_t> places) {
+  const std::vector<CodeBracket> around = merged(brackets(sample, alike, count, places));
   const std::vector<std::pair<bool, bool>> are_common = common_ends(around, sample);
   for (size_t i = 0; i < around.size(); ++i) add(around[i].low, around[i].high, are_common[i]);
+  ranges_.has_tail = ranges_.kept > 2 && are_few_above(ranges_.all[1].below, sample);
 }
 
 void CodeSieve::add(float low, float high) {
@@ -152,7 +188,7 @@ std::vector<float> codes_at(const CodeLists& lists, std::span<const uint64_t> pl
   size_t size = 0;
   for (const std::span<const float>& list : lists) size += list.size();
   if (size <= kShort) return codes_at_by_order(lists, places);
-  const CodeSieve sieve(every(std::clamp(size / kShort, size_t{4}, size_t{16}), lists), size, places);
+  const CodeSieve sieve(every(std::clamp(size / kShort, size_t{4}, size_t{16}), lists), 1, size, places);
   std::vector<CodeCount> counts(sieve.ranges().all.size());
   std::vector<float> kept;
   for (const std::span<const float>& list : lists) sift(list, sieve.ranges(), counts, kept);

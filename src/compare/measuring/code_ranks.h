@@ -37,7 +37,8 @@ class CodeSieve {
  public:
   CodeSieve() = default;
   // For places of the sorted order of `count` codes, the places ascending; `sample` is without NaN and not empty.
-  CodeSieve(const std::vector<float>& sample, uint64_t count, std::span<const uint64_t> places);
+  // `alike`: so many elements of the sample were taken from one spot, where they may be alike.
+  CodeSieve(const std::vector<float>& sample, size_t alike, uint64_t count, std::span<const uint64_t> places);
 
   const CodeRanges& ranges() const { return ranges_; }
   // Locates a place from the counts of the ranges, unless it is in none.

@@ -135,12 +135,7 @@ void PairReader::survey_tile(uint64_t number, PairSums& sums) const {
 bool PairReader::is_float32() const { return a_.dtype() == DType::float32 && b_.dtype() == DType::float32; }
 
 std::array<bool, kMostSeries> PairReader::exact_codes() const {
-  constexpr uint32_t kMostBits = 16;  // of an integer; all floating types of fewer bits than 64 are float32
-  const auto is_exact = [](const tensor::Tensor& tensor) {
-    if (tensor::kind(tensor.dtype()) == DTypeKind::complex) return false;
-    return tensor::bit_width(tensor.dtype()) <= (tensor::is_floating(tensor.dtype()) ? 32 : kMostBits);
-  };
-  return {is_exact(a_), is_exact(b_), false, false};
+  return {has_exact_codes(a_), has_exact_codes(b_), false, false};
 }
 
 bool PairReader::survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const {

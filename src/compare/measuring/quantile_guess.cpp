@@ -13,8 +13,9 @@ namespace {
 
 constexpr uint64_t kLeastCount = uint64_t{1} << 20;  // fewer elements are soon searched without a guess
 constexpr uint64_t kLeastSample = uint64_t{1} << 14;
-constexpr uint64_t kMostSample = uint64_t{1} << 17;
-constexpr uint64_t kOfTile = 32;  // elements of the sample that one tile gives: neighbours tend to be alike
+constexpr uint64_t kMostSample = uint64_t{1} << 18;
+constexpr uint64_t kOfTile = 64;  // elements of the sample that one tile gives
+constexpr uint64_t kStep = kTile / kOfTile;
 
 using Samples = std::array<std::vector<float>, kMostSeries>;
 
@@ -24,27 +25,26 @@ uint64_t tile_of_sample(uint64_t number, uint64_t step) {
   return number * step + (mixed >> 32) % step;
 }
 
-Samples sample(const TileSource& source, uint64_t size) {
+void take_some(const double* from, float* to) {
+  for (uint64_t i = 0; i < kOfTile; ++i) to[i] = code_of(from[i * kStep]);
+}
+
+Samples sample(const TileSource& source, const std::array<bool, kMostSeries>& wanted, uint64_t size) {
   const uint64_t full_tiles = source.count / kTile;
   const uint64_t tiles = std::min(full_tiles, size / kOfTile);
-  const auto piece = [&](uint64_t begin, uint64_t end) {
-    Samples samples;
+  Samples samples;
+  for (size_t s = 0; s < kMostSeries; ++s) samples[s].resize(wanted[s] ? tiles * kOfTile : 0);
+  parallel_for(tiles, 64, [&](uint64_t begin, uint64_t end) {
     const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
     for (uint64_t number = begin; number < end; ++number) {
       source.load(tile_of_sample(number, full_tiles / tiles), *tile);
       for (size_t s = 0; s < kMostSeries; ++s) {
-        for (uint64_t i = number % (kTile / kOfTile); i < kTile; i += kTile / kOfTile) {
-          if (!std::isnan(tile->series[s][i])) samples[s].push_back(code_of(tile->series[s][i]));
-        }
+        if (wanted[s]) take_some(tile->series[s] + number % kStep, samples[s].data() + number * kOfTile);
       }
     }
-    return samples;
-  };
-  const auto append = [](Samples all, const Samples& next) {
-    for (size_t s = 0; s < kMostSeries; ++s) all[s].insert(all[s].end(), next[s].begin(), next[s].end());
-    return all;
-  };
-  return parallel_reduce(tiles, 64, Samples(), piece, append);
+  });
+  for (std::vector<float>& codes : samples) std::erase_if(codes, [](float x) { return std::isnan(x); });
+  return samples;
 }
 
 // The places that a quantile lies between, and how far from the first.
@@ -82,16 +82,23 @@ std::optional<double> number_at(uint64_t place, const Codes& codes, const std::v
 
 }  // namespace
 
+bool has_exact_codes(const tensor::Tensor& tensor) {
+  constexpr uint32_t kMostBits = 16;  // of an integer; all floating types of fewer bits than 64 are float32
+  if (tensor::kind(tensor.dtype()) == tensor::DTypeKind::complex) return false;
+  return tensor::bit_width(tensor.dtype()) <= (tensor::is_floating(tensor.dtype()) ? 32 : kMostBits);
+}
+
 QuantileGuess::QuantileGuess(const TileSource& source, const std::vector<std::vector<double>>& wanted)
     : count_(source.count), piece_tiles_(tiles_a_piece(source.tile_count())), wanted_(wanted) {
-  const bool is_wanted = !std::ranges::all_of(wanted, &std::vector<double>::empty);
-  if (source.count < kLeastCount || !is_wanted) return;
-  const Samples samples = sample(source, std::clamp(source.count / 512, kLeastSample, kMostSample));
+  std::array<bool, kMostSeries> is_wanted = {};
+  for (size_t s = 0; s < wanted.size(); ++s) is_wanted[s] = !wanted[s].empty();
+  if (source.count < kLeastCount || std::ranges::none_of(is_wanted, std::identity())) return;
+  const Samples samples = sample(source, is_wanted, std::clamp(source.count / 256, kLeastSample, kMostSample));
   const Pieces pieces = {piece_tiles_, (source.tile_count() + piece_tiles_ - 1) / piece_tiles_};
   series_.resize(kMostSeries);
   parallel_for(kMostSeries, 1, [&](uint64_t s, uint64_t) {
-    if (samples[s].empty() || wanted[s].empty()) return;
-    series_[s] = SeriesGuess(samples[s], count_, places_of(wanted[s], count_), pieces);
+    if (samples[s].empty() || !is_wanted[s]) return;
+    series_[s] = SeriesGuess(samples[s], kOfTile, count_, places_of(wanted[s], count_), pieces);
   });
 }
 
@@ -109,13 +116,33 @@ std::vector<std::vector<std::optional<double>>> QuantileGuess::find(const TileSo
     groups[s] = series_[s].groups(codes[s]);
   });
   load_groups(source, groups);
-  std::vector<std::vector<std::optional<double>>> found(kMostSeries);
-  for (size_t s = 0; s < kMostSeries; ++s) {
+  std::vector<std::vector<std::optional<double>>> found(wanted_.size());
+  for (size_t s = 0; s < wanted_.size(); ++s) {
     for (const double quantile : wanted_[s]) {
       const Between between = places_of(quantile, count_);
       const std::optional<double> low = number_at(between.first, codes[s], groups[s]);
       const std::optional<double> high = number_at(between.last, codes[s], groups[s]);
       found[s].push_back(low && high ? std::optional(interpolate(*low, *high, between.share)) : std::nullopt);
+    }
+  }
+  return found;
+}
+
+std::vector<std::vector<double>> find_quantiles(const TileSource& source, const QuantileGuess& guess,
+                                                const std::vector<std::vector<double>>& wanted) {
+  if (guess.is_empty()) return quantiles(source, wanted);
+  const std::vector<std::vector<std::optional<double>>> guessed = guess.find(source);
+  std::vector<std::vector<double>> open(wanted.size());
+  for (size_t s = 0; s < wanted.size(); ++s) {
+    for (size_t i = 0; i < wanted[s].size(); ++i) {
+      if (!guessed[s][i]) open[s].push_back(wanted[s][i]);
+    }
+  }
+  const bool is_done = std::ranges::all_of(open, &std::vector<double>::empty);
+  std::vector<std::vector<double>> found = is_done ? open : quantiles(source, open);
+  for (size_t s = 0; s < wanted.size(); ++s) {
+    for (size_t i = 0; i < wanted[s].size(); ++i) {
+      if (guessed[s][i]) found[s].insert(found[s].begin() + static_cast<ptrdiff_t>(i), *guessed[s][i]);
     }
   }
   return found;

@@ -15,6 +15,9 @@ struct TileCodes {
   std::array<bool, kMostSeries> is_exact = {};  // the codes of a series are its elements
 };
 
+// Whether every element of the tensor is its code.
+bool has_exact_codes(const tensor::Tensor& tensor);
+
 // Finds quantiles in the pass that sums up: a sample brackets each quantile by codes, the caller adds the codes of each
 // tile once, and codes within the brackets are kept and selected from. The few elements with the selected codes are
 // loaded again if they differ from their codes. If the sample misled or a bracket held too much, nothing is found.
@@ -34,5 +37,10 @@ class QuantileGuess {
   std::vector<std::vector<double>> wanted_;
   std::vector<SeriesGuess> series_;
 };
+
+// The wanted quantiles: those that the guess finds, and the others by selection; of a series with NaN none may be
+// wanted.
+std::vector<std::vector<double>> find_quantiles(const TileSource& source, const QuantileGuess& guess,
+                                                const std::vector<std::vector<double>>& wanted);
 
 }  // namespace assay::compare

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "compare/measure.h"
+#include "compare/statistics.h"
 #include "tensor/casts.h"
 
 namespace assay::compare {
@@ -68,6 +69,7 @@ void check(DType dtype, const Draw& draw) {
   expect_percentiles(metrics.b, b, "b");
   expect_percentiles(metrics.absolute, absolute, "absolute");
   expect_percentiles(metrics.relative, relative, "relative");
+  expect_percentiles(statistics(first), a, "alone");
 }
 
 double normal(std::mt19937_64& engine) { return std::normal_distribution<double>()(engine); }

@@ -8,16 +8,30 @@ float* CodeList::end() {
   if (room_ - size_ < kPackedRoom) {
     room_ = std::max(2 * room_, 4 * kPackedRoom);
     std::unique_ptr<float[]> more = std::make_unique_for_overwrite<float[]>(room_);
-    std::copy_n(codes_.get(), size_, more.get());
-    codes_ = std::move(more);
+    std::copy_n(codes_, size_, more.get());
+    own_ = std::move(more);
+    codes_ = own_.get();
   }
-  return codes_.get() + size_;
+  return codes_ + size_;
 }
 
-SeriesGuess::SeriesGuess(const std::vector<float>& sample, uint64_t count, std::vector<uint64_t> places,
+SeriesGuess::SeriesGuess(const std::vector<float>& sample, size_t alike, uint64_t count, std::vector<uint64_t> places,
                          const Pieces& pieces)
-    : pieces_(pieces), places_(std::move(places)), sieve_(sample, count, places_), parts_(pieces.count) {
-  for (Part& part : parts_) part.counts.resize(sieve_.ranges().all.size());
+    : pieces_(pieces), places_(std::move(places)), sieve_(sample, alike, count, places_), parts_(pieces.count) {
+  std::vector<CodeCount> counts(sieve_.ranges().all.size());
+  for (Part& part : parts_) part.counts = counts;
+  std::vector<float> kept;
+  sift(sample, sieve_.ranges(), counts, kept);
+  make_room(static_cast<double>(kept.size()) / static_cast<double>(sample.size()));
+}
+
+// Small pages, of which each piece would need some, cost more than what is done with the codes.
+void SeriesGuess::make_room(double kept_share) {
+  constexpr double kMargin = 1.125;
+  const auto expected = static_cast<size_t>(kMargin * kept_share * static_cast<double>(pieces_.tiles * kTile));
+  const size_t room = expected + kPackedRoom;
+  room_.reset(static_cast<float*>(allocate_large(parts_.size() * room * sizeof(float))));
+  for (size_t p = 0; p < parts_.size(); ++p) parts_[p].kept = CodeList({room_.get() + p * room, room});
 }
 
 void SeriesGuess::add(const float* codes, bool is_exact, uint64_t piece) {

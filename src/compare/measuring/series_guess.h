@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/large_memory.h"
 #include "compare/measuring/code_groups.h"
 #include "compare/measuring/code_ranks.h"
 
@@ -12,13 +13,18 @@ namespace assay::compare {
 // A growing row of codes.
 class CodeList {
  public:
+  CodeList() = default;
+  // Begins in memory of others.
+  explicit CodeList(std::span<float> room) : codes_(room.data()), room_(room.size()) {}
+
   // After the last code, where kPackedRoom is available.
   float* end();
   void add(uint64_t count) { size_ += count; }
-  std::span<const float> codes() const { return {codes_.get(), size_}; }
+  std::span<const float> codes() const { return {codes_, size_}; }
 
  private:
-  std::unique_ptr<float[]> codes_;
+  std::unique_ptr<float[]> own_;  // once the memory of others is full
+  float* codes_ = nullptr;
   size_t size_ = 0;
   size_t room_ = 0;
 };
@@ -33,8 +39,9 @@ struct Pieces {
 class SeriesGuess {
  public:
   SeriesGuess() = default;
-  // `places`, of a series of `count`, are ascending; `sample` is of its codes, without NaN and not empty.
-  SeriesGuess(const std::vector<float>& sample, uint64_t count, std::vector<uint64_t> places, const Pieces& pieces);
+  // `places`, of a series of `count`, are ascending; `sample` is of its codes, as CodeSieve takes it.
+  SeriesGuess(const std::vector<float>& sample, size_t alike, uint64_t count, std::vector<uint64_t> places,
+              const Pieces& pieces);
 
   // The codes of the next full tile of a piece. NaN is skipped. `is_exact`: the elements are their codes.
   void add(const float* codes, bool is_exact, uint64_t piece);
@@ -55,6 +62,7 @@ class SeriesGuess {
     bool is_exact = true;
   };
 
+  void make_room(double kept_share);
   bool is_full(const Part& part) const { return part.kept.codes().size() > pieces_.tiles * kTile / 4; }
   std::vector<CodeCount> counts() const;
   void add_tiles(const Part& part, float code, CodeGroup& group) const;
@@ -64,6 +72,7 @@ class SeriesGuess {
   Pieces pieces_;
   std::vector<uint64_t> places_;
   CodeSieve sieve_;
+  LargeMemory<float> room_;  // for the codes that each part is expected to keep
   std::vector<Part> parts_;
 };
 

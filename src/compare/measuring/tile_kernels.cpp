@@ -29,16 +29,21 @@ inline uint8_t bits_not_above(const double* x, double bound) {
   for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
   return static_cast<uint8_t>(bits);
 }
-inline uint8_t bits_not_above(const float* x, float bound) {
+using FourBits [[gnu::vector_size(kBytes)]] = int32_t;
+inline uint32_t bits_of(const FourBits& mask) {
+  using Halves [[gnu::vector_size(kBytes)]] = int64_t;
+  const auto halves = reinterpret_cast<Halves>(mask);
+  if ((halves[0] | halves[1]) == 0) return 0;
   uint32_t bits = 0;
-  for (uint32_t i = 0; i < 8; ++i) bits |= uint32_t{x[i] <= bound} << i;
-  return static_cast<uint8_t>(bits);
+  for (uint32_t i = 0; i < 4; ++i) bits |= static_cast<uint32_t>(mask[i] & 1) << i;
+  return bits;
 }
 inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
   uint64_t count = 0;
   for (uint64_t bits = marks; bits != 0; bits &= bits - 1) to[count++] = x[std::countr_zero(bits)];
   return count;
 }
+#include "compare/measuring/sift_body.h"
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr TileKernels kKernels = {"base", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
@@ -59,14 +64,16 @@ ASSAY_KERNEL inline uint8_t bits_of(const double* x, double bound) {
 }
 ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) { return bits_of<_CMP_LT_OQ>(x, bound); }
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) { return bits_of<_CMP_LE_OQ>(x, bound); }
-ASSAY_KERNEL inline uint8_t bits_not_above(const float* x, float bound) {
-  return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x), _mm256_set1_ps(bound), _CMP_LE_OQ)));
+using EightBits [[gnu::vector_size(kBytes)]] = int32_t;
+ASSAY_KERNEL inline uint32_t bits_of(const EightBits& mask) {
+  return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
 }
 ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
   uint64_t count = 0;
   for (uint64_t bits = marks; bits != 0; bits &= bits - 1) to[count++] = x[std::countr_zero(bits)];
   return count;
 }
+#include "compare/measuring/sift_body.h"
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr TileKernels kKernels = {"avx2", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
@@ -83,8 +90,9 @@ ASSAY_KERNEL inline uint8_t bits_below(const double* x, double bound) {
 ASSAY_KERNEL inline uint8_t bits_not_above(const double* x, double bound) {
   return _mm512_cmp_pd_mask(_mm512_load_pd(x), _mm512_set1_pd(bound), _CMP_LE_OQ);
 }
-ASSAY_KERNEL inline uint16_t bits_not_above(const float* x, float bound) {
-  return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_set1_ps(bound), _CMP_LE_OQ);
+using SixteenBits [[gnu::vector_size(kBytes)]] = int32_t;
+ASSAY_KERNEL inline uint32_t bits_of(const SixteenBits& mask) {
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask));
 }
 ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* to) {
   uint64_t count = 0;
@@ -96,10 +104,13 @@ ASSAY_KERNEL inline uint64_t pack_vector(const float* x, uint64_t marks, float* 
   }
   return count;
 }
+#include "compare/measuring/sift_body.h"
+#include "compare/measuring/sift_tail_avx512.h"
 #include "compare/measuring/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512", widen,  summarize, subtract,   relate, survey32, survey_codes, survey64,
-                                  sieve,    narrow, sift,      count_from, ulp64,  ulp32,    ulp16};
+constexpr TileKernels kKernels = {"avx512",       widen,        summarize, subtract, relate,
+                                  survey32,       survey_codes, survey64,  sieve,    narrow,
+                                  sift_with_tail, count_from,   ulp64,     ulp32,    ulp16};
 }  // namespace avx512
 #endif
 

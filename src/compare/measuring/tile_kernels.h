@@ -57,6 +57,9 @@ struct CodeRange {
 struct CodeRanges {
   std::vector<CodeRange> all;
   size_t kept = 0;
+  // The kept ranges ascend, and few elements are above the limit `below` of the second one: a hint that changes no
+  // result, but the order in which elements are kept.
+  bool has_tail = false;
 };
 
 // How many numbers are not above the two of a range.
@@ -96,7 +99,8 @@ struct TileKernels {
   // Counts, and tells which elements are in the bracket.
   BracketCount (*sieve)(const double* x, const Bracket& bracket, TileBits& inside);
   void (*narrow)(const double* from, float* to);  // rounded; only 0 becomes 0
-  // Adds to `counts`, and stores kept elements in a row, where kPackedRoom is available; returns their number.
+  // Adds to `counts`, and stores kept elements in a row, in any order, where kPackedRoom is available; returns their
+  // number.
   uint64_t (*sift)(const float* x, const CodeRanges& ranges, CodeCount* counts, float* kept);
   // How many elements are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);

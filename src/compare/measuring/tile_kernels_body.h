@@ -239,30 +239,6 @@ ASSAY_KERNEL BracketCount sieve(const double* x, const Bracket& bracket, TileBit
   return count;
 }
 
-// Marks the elements of a range.
-ASSAY_KERNEL [[gnu::always_inline]] inline uint64_t count_range(const float* x, const CodeRange& range,
-                                                                CodeCount& count) {
-  const uint64_t below = word_not_above(x, range.below);
-  const uint64_t not_above = word_not_above(x, range.end);
-  count.below += static_cast<uint64_t>(std::popcount(below));
-  count.end += static_cast<uint64_t>(std::popcount(not_above));
-  return not_above & ~below;
-}
-
-// Nothing else is where the counts are, so that elements stay in registers.
-ASSAY_KERNEL uint64_t sift(const float* x, const CodeRanges& ranges, CodeCount* __restrict counts, float* kept) {
-  const CodeRange* const all = ranges.all.data();
-  const size_t size = ranges.all.size();
-  uint64_t count = 0;
-  for (const float* const end = x + kTile; x != end; x += 64) {
-    uint64_t marks = 0;
-    for (size_t r = 0; r < ranges.kept; ++r) marks |= count_range(x, all[r], counts[r]);
-    for (size_t r = ranges.kept; r < size; ++r) count_range(x, all[r], counts[r]);
-    count += pack_vector(x, marks, kept + count);
-  }
-  return count;
-}
-
 ASSAY_KERNEL void count_from(const double* x, const InnerEdges& edges, EdgeCounts& counts) {
   Mask from[kInnerEdges] = {};
   for (uint64_t i = 0; i < kTile; i += kWidth) {

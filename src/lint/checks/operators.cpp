@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -31,47 +34,67 @@ void report_unknown(const Subject& subject, ir::NodeId id, Findings& findings) {
   }
 }
 
+// The versions of operators that follow those which nodes have; each is looked up once.
+class NextVersions {
+ public:
+  // nullptr: there is none.
+  const schema::Schema* of(const schema::Schema& schema) {
+    const auto [entry, is_new] = next_.try_emplace(&schema);
+    if (!is_new) return entry->second;
+    const std::vector<const schema::Schema*> versions = schema::schema_versions(schema.domain, schema.name);
+    const auto next = std::ranges::upper_bound(versions, schema.since, {}, &schema::Schema::since);
+    return entry->second = next == versions.end() ? nullptr : *next;
+  }
+
+ private:
+  std::unordered_map<const schema::Schema*, const schema::Schema*> next_;
+};
+
 // What the operator's next version no longer has.
-void report_deprecated(const Subject& subject, ir::NodeId id, Findings& findings) {
+void report_deprecated(const Subject& subject, ir::NodeId id, NextVersions& versions, Findings& findings) {
   const schema::Schema& schema = *subject.callees[id].schema;
   if (schema.deprecated) {
     findings.add(LintLevel::exception, kChecker, "deprecated_operator", id,
                  fmt::format("{} must not be used from version {} on", schema.name, schema.since));
     return;
   }
-  const ir::Node& node = subject.model[id];
-  for (const schema::Schema* next : schema::schema_versions(schema.domain, schema.name)) {
-    if (next->since <= schema.since) continue;
-    if (next->deprecated) {
-      findings.add(LintLevel::info, kChecker, "deprecated_later", id,
-                   fmt::format("{} is deprecated from version {} on", schema.name, next->since));
-      return;
-    }
-    for (const ir::Attribute& attribute : node.attributes) {
-      const std::string_view name = subject.model.text(attribute.name());
-      if (!schema.find_attribute(name) || next->find_attribute(name)) continue;
-      findings.add(
-          LintLevel::info, kChecker, "attribute_removed_later", id,
-          fmt::format("attribute `{}` of {} was removed in version {}", printable(name), schema.name, next->since));
-    }
+  const schema::Schema* const next = versions.of(schema);
+  if (next == nullptr) return;
+  if (next->deprecated) {
+    findings.add(LintLevel::info, kChecker, "deprecated_later", id,
+                 fmt::format("{} is deprecated from version {} on", schema.name, next->since));
     return;
+  }
+  for (const ir::Attribute& attribute : subject.model[id].attributes) {
+    const std::string_view name = subject.model.text(attribute.name());
+    if (!schema.find_attribute(name) || next->find_attribute(name)) continue;
+    findings.add(
+        LintLevel::info, kChecker, "attribute_removed_later", id,
+        fmt::format("attribute `{}` of {} was removed in version {}", printable(name), schema.name, next->since));
   }
 }
 
-void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+void report(const Subject& subject, ir::NodeId id, NextVersions& versions, Findings& findings) {
   const ops::Callee& callee = subject.callees[id];
   if (callee.function || subject.model[id].op == ir::kEmpty) return;
   if (callee.schema) {
-    report_deprecated(subject, id, findings);
+    report_deprecated(subject, id, versions, findings);
   } else {
     report_unknown(subject, id, findings);
+  }
+}
+
+void report_all(const Subject& subject, Findings& findings) {
+  NextVersions versions;
+  for (uint32_t i = 0; i < subject.model.node_slots(); ++i) {
+    if (is_live(subject.model[ir::NodeId{i}])) report(subject, ir::NodeId{i}, versions, findings);
   }
 }
 
 }  // namespace
 
 Check check_operators() {
-  return {"operators that the opset does not have or deprecates, custom operators", 10, {{.at_node = report}}};
+  return {"operators that the opset does not have or deprecates, custom operators", 10, {{.at_model = report_all}}};
 }
 
 }  // namespace assay::lint

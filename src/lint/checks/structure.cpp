@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 #include <fmt/format.h>
@@ -28,15 +29,30 @@ struct NamedNode {
   ir::NodeId id;
 };
 
-// The nodes that share their name with another one, by name and place. Names are told apart by their hashes first.
-std::vector<NamedNode> namesakes(const ir::Model& model, ir::GraphId graph) {
-  std::vector<NamedNode> all;
+// The nodes whose names may be those of others; of nodes with names of their own, few.
+std::vector<NamedNode> suspects(const ir::Model& model, ir::GraphId graph) {
+  const size_t marks = std::bit_ceil(16 * size_t{model[graph].node_count} + 1);
+  const auto hash_of = [](std::string_view name) { return std::hash<std::string_view>{}(name); };
+  std::vector<bool> seen(marks), seen_again(marks);
+  for (const ir::NodeId id : ir::nodes(model, graph)) {
+    const size_t mark = hash_of(model[id].name) % marks;
+    if (seen[mark]) seen_again[mark] = true;
+    seen[mark] = true;
+  }
+  std::vector<NamedNode> found;
   size_t place = 0;
   for (const ir::NodeId id : ir::nodes(model, graph)) {
     const std::string_view name = model[id].name;
-    if (!name.empty()) all.push_back({name, std::hash<std::string_view>{}(name), place, id});
+    const size_t hash = hash_of(name);
+    if (!name.empty() && seen_again[hash % marks]) found.push_back({name, hash, place, id});
     ++place;
   }
+  return found;
+}
+
+// The nodes that share their name with another one, by name and place. Names are told apart by their hashes first.
+std::vector<NamedNode> namesakes(const ir::Model& model, ir::GraphId graph) {
+  std::vector<NamedNode> all = suspects(model, graph);
   std::ranges::sort(all, {}, &NamedNode::hash);
   std::vector<NamedNode> found;
   for (size_t i = 0; i < all.size(); ++i) {
