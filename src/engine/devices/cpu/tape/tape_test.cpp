@@ -1,0 +1,128 @@
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine/devices/cpu/tape/tape_kernels.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+// Numbers of all sizes, and those where formulas change over.
+std::vector<float> numbers() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> all = {0.0F,   -0.0F, 1.0F,   -1.0F,  0.6F,  -0.6F, 4.0F, -4.0F, 88.7F, -87.3F,
+                            -103.9F, 1e-38F, 1e-45F, 3e38F, -3e38F, kInfinity, -kInfinity};
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> near(-6, 6);
+  std::uniform_real_distribution<float> far(-100, 100);
+  for (int i = 0; i < 3000; ++i) {
+    all.push_back(near(random));
+    all.push_back(far(random));
+    all.push_back(near(random) * 1e-4F);
+  }
+  while (all.size() % kTapeTile != 0) all.push_back(0.25F);
+  return all;
+}
+
+// Steps between floats of one result and the exact one.
+double distance(float seen, double exact) {
+  const auto rounded = static_cast<float>(exact);
+  if (std::isnan(seen) || std::isnan(rounded)) return std::isnan(seen) == std::isnan(rounded) ? 0 : 1e9;
+  if (std::isinf(rounded) || std::isinf(seen)) return seen == rounded ? 0 : 1e9;
+  const double step = std::max(std::ldexp(1.0, std::ilogb(std::fabs(exact) + 1e-300) - 23), 1.5e-45);
+  return std::fabs(static_cast<double>(seen) - exact) / step;
+}
+
+struct Expected {
+  TapeOp op;
+  float p, q;
+  double most_steps;
+  std::function<double(double)> exact;
+};
+
+std::vector<Expected> unary_operators() {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  return {{TapeOp::copy, 0, 0, 0, [](double x) { return x; }},
+          {TapeOp::relu, 0, 0, 0, [](double x) { return x < 0 ? 0 : x; }},
+          {TapeOp::leaky_relu, 0.1F, 0, 1, [](double x) { return x < 0 ? x * double{0.1F} : x; }},
+          {TapeOp::sigmoid, 0, 0, 4, sigmoid},
+          {TapeOp::tanh, 0, 0, 4, [](double x) { return std::tanh(x); }},
+          {TapeOp::exp, 0, 0, 3, [](double x) { return std::exp(x); }},
+          {TapeOp::erf, 0, 0, 4, [](double x) { return std::erf(x); }},
+          {TapeOp::negate, 0, 0, 0, [](double x) { return -x; }},
+          {TapeOp::abs, 0, 0, 0, [](double x) { return std::fabs(x); }},
+          {TapeOp::reciprocal, 0, 0, 1, [](double x) { return 1 / x; }},
+          {TapeOp::clip, -0.5F, 2, 0, [](double x) { return std::isnan(x) ? x : std::min(std::max(x, -0.5), 2.0); }},
+          {TapeOp::hard_sigmoid, 0.25F, 0.5F, 2,
+           [](double x) { return std::min(std::max(x * 0.25 + 0.5, 0.0), 1.0); }},
+          {TapeOp::softsign, 0, 0, 2, [](double x) { return std::isinf(x) ? std::nan("") : x / (1 + std::fabs(x)); }},
+          {TapeOp::sqrt, 0, 0, 0.5, [](double x) { return std::sqrt(x); }},
+          {TapeOp::floor, 0, 0, 0, [](double x) { return std::floor(x); }},
+          {TapeOp::ceil, 0, 0, 0, [](double x) { return std::ceil(x); }}};
+}
+
+TEST(TapeKernels, unary_operators_are_near_the_exact_result) {
+  const std::vector<float> in = numbers();
+  std::vector<float> out(in.size());
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    for (const Expected& expected : unary_operators()) {
+      for (size_t i = 0; i < in.size(); i += kTapeTile) {
+        kernels[k]->unary(expected.op, &in[i], &out[i], kTapeTile, expected.p, expected.q);
+      }
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double exact = expected.exact(in[i]);
+        ASSERT_LE(distance(out[i], exact), expected.most_steps + 0.51)
+            << kernels[k]->name << " operator " << static_cast<int>(expected.op) << " of " << in[i] << ": " << out[i]
+            << ", exactly " << exact;
+      }
+    }
+  }
+}
+
+// Near 0 and 1, where gelu is the difference of two numbers, an absolute bound counts.
+TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
+  const std::vector<float> in = numbers();
+  std::vector<float> out(in.size());
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    for (size_t i = 0; i < in.size(); i += kTapeTile) {
+      kernels[k]->unary(TapeOp::gelu, &in[i], &out[i], kTapeTile, 0, 0);
+    }
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (std::fabs(in[i]) > 50) continue;
+      const double exact = in[i] * 0.5 * (1 + std::erf(in[i] / std::sqrt(2.0)));
+      ASSERT_NEAR(out[i], exact, 4e-7 * std::max(1.0, std::fabs(exact))) << kernels[k]->name << " gelu of " << in[i];
+    }
+  }
+}
+
+TEST(TapeKernels, binary_operators_keep_nan_and_signs) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> left = {1, -2, nan, 3, -0.0F, 5, 6, 7, 8, nan, 10, 11, 12, 13, 14, 15};
+  const std::vector<float> right = {2, -3, 1, nan, 4, 5, -6, 0.5F, 8, nan, -1, 2, 3, 4, 5, 6};
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<float> out(left.size());
+    kernels[k]->binary(TapeOp::maximum, left.data(), right.data(), out.data(), left.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      const bool has_nan = std::isnan(left[i]) || std::isnan(right[i]);
+      EXPECT_EQ(std::isnan(out[i]), has_nan) << kernels[k]->name << " " << i;
+      if (!has_nan) EXPECT_EQ(out[i], std::max(left[i], right[i]));
+    }
+    kernels[k]->binary(TapeOp::prelu, left.data(), right.data(), out.data(), left.size());
+    EXPECT_EQ(out[1], 6.0F);
+    EXPECT_EQ(out[0], 1.0F);
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu

@@ -1,0 +1,114 @@
+#include "engine/lower.h"
+
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "ops/interpreter.h"
+#include "support/parsed_model.h"
+#include "tensor/elements.h"
+
+namespace assay::engine {
+namespace {
+
+using testing_support::parsed;
+using testing_support::value_named;
+
+constexpr const char* kModels[] = {
+    "g (float[1,2,5,5] x) => (float[1,3,5,5] y) <float[3,2,3,3] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,"
+    "9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, float[3] s = {1,2,3}, float[3] b = {3,2,1}, float[3] m = "
+    "{0.1,0.2,0.3}, float[3] v = {1,4,9}> { c = Conv<pads = [1,1,1,1]>(x, w) n = BatchNormalization(c, s, b, m, v) r = "
+    "Relu(n) q = Sigmoid(r) y = Mul(r, q) }",
+    "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float[6] b = {6,5,4,3,2,1}, float two = "
+    "{2}, float e = {0.001}> { m = ReduceMean<axes = [-1]>(x) d = Sub(x, m) p = Pow(d, two) v = ReduceMean<axes = [-1]>(p) "
+    "a = Add(v, e) r = Sqrt(a) n = Div(d, r) t = Mul(n, s) y = Add(t, b) z = Neg(y) }",
+    "g (float[3,4] x, bool c) => (float[3,4] y) { h = Tanh(x) k = Abs(h) y = If(c) <then_branch = a () => (float[3,4] p) { "
+    "p = Add(k, x) }, else_branch = b () => (float[3,4] q) { q = Sub(k, x) }> }",
+};
+
+std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
+
+std::vector<std::vector<double>> outputs_of(const ir::Model& model) {
+  std::vector<ops::InputDatum> inputs;
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    const ir::Type& type = model[model[input].type];
+    tensor::Shape shape;
+    for (const ir::DimId dim : type.dims) shape.push_back(*model.dims().as_constant(dim));
+    std::vector<double> numbers(*tensor::element_count(shape));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<double>(i) + 1);
+    if (type.dtype == tensor::DType::boolean) numbers = {1};
+    inputs.push_back({input, tensor::make_rounded(type.dtype, shape, numbers)});
+  }
+  std::vector<ir::ValueId> wanted;
+  for (const ir::Use& use : model.outputs(model.main_graph())) wanted.push_back(use.value);
+  std::map<ir::ValueId, std::vector<double>> found;
+  ops::Interpreter(model, {}).run(inputs, wanted, [&](ir::ValueId value, const tensor::Datum& datum) {
+    found[value] = tensor::load_elements<double>(datum.tensor());
+  });
+  std::vector<std::vector<double>> outputs;
+  for (const ir::ValueId value : wanted) outputs.push_back(found.at(value));
+  return outputs;
+}
+
+TEST(Lower, the_model_runs_on_the_reference_after_every_step) {
+  for (const char* text : kModels) {
+    const ir::Model model = parsed(header(text));
+    const std::vector<std::vector<double>> expected = outputs_of(model);
+    uint64_t steps = 1;
+    for (uint64_t last = 0; last < steps; ++last) {
+      ir::Model lowered = model.copy();
+      ir::Rewriter rewriter(lowered, last);
+      lower(lowered, rewriter);
+      if (last == 0) {
+        ir::Model whole = model.copy();
+        ir::Rewriter all(whole);
+        lower(whole, all);
+        steps = all.steps().size() + 1;
+        EXPECT_GT(steps, 1u);
+      }
+      const std::vector<std::vector<double>> seen = outputs_of(lowered);
+      ASSERT_EQ(seen.size(), expected.size());
+      for (size_t i = 0; i < seen.size(); ++i) {
+        for (size_t k = 0; k < seen[i].size(); ++k) {
+          ASSERT_NEAR(seen[i][k], expected[i][k], 1e-4 * (1 + std::fabs(expected[i][k]))) << text << " step " << last;
+        }
+      }
+    }
+  }
+}
+
+std::vector<std::string> ops_of(const ir::Model& model) {
+  std::vector<std::string> ops;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) ops.emplace_back(model.text(model[node].op));
+  return ops;
+}
+
+TEST(Lower, operators_form_layers) {
+  const auto lowered_ops = [](const char* text) {
+    ir::Model model = parsed(header(text));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter);
+    return ops_of(model);
+  };
+  EXPECT_EQ(lowered_ops(kModels[0]), std::vector<std::string>{"Conv_Relu_Sigmoid_Mul_0"});
+  EXPECT_EQ(lowered_ops(kModels[1]),
+            (std::vector<std::string>{"ReduceMean_Sub_Pow_ReduceMean_Add_Sqrt_Div_Mul_Add_0", "Neg"}));
+  EXPECT_EQ(lowered_ops(kModels[2]), (std::vector<std::string>{"Tanh_Abs_0", "If"}));
+}
+
+TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {
+  const ir::Model model = parsed(header(kModels[2]));
+  ir::Model lowered = model.copy();
+  ir::Rewriter rewriter(lowered);
+  lower(lowered, rewriter);
+  const ir::NodeId layer = *ir::nodes(lowered, lowered.main_graph()).begin();
+  std::vector<std::string> origins;
+  for (const ir::NodeId node : lowered.origins().of(layer)) origins.emplace_back(model.text(model[node].op));
+  EXPECT_EQ(origins, (std::vector<std::string>{"Tanh", "Abs"}));
+  EXPECT_FALSE(lowered[lowered.origins().current(value_named(model, "h"))].alive);
+  EXPECT_TRUE(lowered[lowered.origins().current(value_named(model, "k"))].alive);
+}
+
+}  // namespace
+}  // namespace assay::engine

@@ -1,0 +1,273 @@
+"""The engine beside ONNX Runtime: networks whose layers are merged, laid out anew and looked at in other ways, and
+random graphs of such operators; models of open shapes; and the same bits from any execution.
+
+    engine_test.py RUN_TOOL
+"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from random_ops.sides import Tool
+
+RUN_TOOL = Tool(sys.argv.pop(1))
+SEEDS = 60
+
+
+def floats(random, *shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+class Graph:
+    """A graph that grows by nodes whose operands exist."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.nodes, self.constants, self.shapes, self.feeds = [], [], {}, {}
+
+    def input(self, *shape):
+        name = f"x{len(self.feeds)}"
+        self.feeds[name] = floats(self.random, *shape)
+        self.shapes[name] = list(shape)
+        return name
+
+    def constant(self, value):
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def add(self, op, operands, shape, **attributes):
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, operands, [name], f"n{len(self.nodes)}", **attributes))
+        self.shapes[name] = list(shape)
+        return name
+
+    def model(self, outputs):
+        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
+                  for name, value in self.feeds.items()]
+        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, self.shapes[name]) for name in outputs]
+        graph = helper.make_graph(self.nodes, "g", inputs, results, self.constants)
+        return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def convolution(graph, x):
+    random = graph.random
+    batch, channels, height, width = graph.shapes[x]
+    groups = int(random.choice([1, 1, 2, channels]))
+    if channels % groups:
+        groups = 1
+    out = groups * int(random.integers(1, 5))
+    kernel = [int(random.integers(1, min(4, height + 1))), int(random.integers(1, min(4, width + 1)))]
+    strides = [int(random.integers(1, 3)) for _ in range(2)]
+    pads = [int(random.integers(0, k)) for k in kernel + kernel]
+    weights = graph.constant(floats(random, out, channels // groups, *kernel) * 0.4)
+    operands = [x, weights] + ([graph.constant(floats(random, out))] if random.random() < 0.7 else [])
+    size = [(n + pads[i] + pads[i + 2] - kernel[i]) // strides[i] + 1 for i, n in enumerate((height, width))]
+    return graph.add("Conv", operands, [batch, out, *size], kernel_shape=kernel, strides=strides, pads=pads, group=groups)
+
+
+def activation(graph, x):
+    shape = graph.shapes[x]
+    op = str(graph.random.choice(["Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "silu", "gelu", "Clip", "Elu"]))
+    if op == "silu":
+        return graph.add("Mul", [x, graph.add("Sigmoid", [x], shape)], shape)
+    if op == "gelu":
+        half = graph.add("Mul", [x, graph.constant(np.float32(0.5))], shape)
+        erf = graph.add("Erf", [graph.add("Div", [x, graph.constant(np.float32(2 ** 0.5))], shape)], shape)
+        return graph.add("Mul", [half, graph.add("Add", [erf, graph.constant(np.float32(1))], shape)], shape)
+    if op == "Clip":
+        return graph.add(op, [x, graph.constant(np.float32(-0.5)), graph.constant(np.float32(0.8))], shape)
+    return graph.add(op, [x], shape)
+
+
+def together(graph, x):
+    """A sum or product with another value, a number, or one number for each channel or column."""
+    shape = graph.shapes[x]
+    same = [name for name, other in graph.shapes.items() if other == shape]
+    kind = graph.random.integers(0, 4)
+    if kind == 0:
+        other = str(graph.random.choice(same))
+    elif kind == 1 and len(shape) == 4:
+        other = graph.constant(floats(graph.random, 1, shape[1], 1, 1))
+    elif kind == 2:
+        other = graph.constant(floats(graph.random, shape[-1]))
+    else:
+        other = graph.constant(floats(graph.random, 1))
+    return graph.add(str(graph.random.choice(["Add", "Mul", "Sub", "Max"])), [x, other], shape)
+
+
+def pool(graph, x):
+    batch, channels, height, width = graph.shapes[x]
+    if graph.random.random() < 0.3:
+        return graph.add("GlobalAveragePool", [x], [batch, channels, 1, 1])
+    if min(height, width) < 3:
+        return x
+    op = str(graph.random.choice(["MaxPool", "AveragePool"]))
+    size = [(height + 2 - 3) // 2 + 1, (width + 2 - 3) // 2 + 1]
+    return graph.add(op, [x], [batch, channels, *size], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+
+
+def enlarge(graph, x):
+    batch, channels, height, width = graph.shapes[x]
+    if height * width > 400:
+        return x
+    scales = graph.constant(np.array([1, 1, 2, 3], np.float32))
+    return graph.add("Resize", [x, "", scales], [batch, channels, height * 2, width * 3], mode="nearest",
+                     coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+
+def part(graph, x):
+    """A piece of some axis, perhaps backwards."""
+    shape = list(graph.shapes[x])
+    axis = int(graph.random.integers(0, len(shape)))
+    if shape[axis] < 2:
+        return x
+    step = int(graph.random.choice([1, 1, 2, -1]))
+    begin, end = (shape[axis] - 1, -shape[axis] - 1) if step < 0 else (1, shape[axis])
+    operands = [x, *(graph.constant(np.array([value], np.int64)) for value in (begin, end, axis, step))]
+    shape[axis] = len(range(shape[axis])[slice(begin, None if step < 0 else end, step)])
+    return graph.add("Slice", operands, shape)
+
+
+def turn(graph, x):
+    order = [int(axis) for axis in graph.random.permutation(len(graph.shapes[x]))]
+    return graph.add("Transpose", [x], [graph.shapes[x][axis] for axis in order], perm=order)
+
+
+def fold(graph, x):
+    shape = graph.shapes[x]
+    target = [shape[0], int(np.prod(shape[1:]))] if graph.random.random() < 0.5 else [1, *shape]
+    return graph.add("Reshape", [x, graph.constant(np.array(target, np.int64))], target)
+
+
+def join(graph, x):
+    shape = graph.shapes[x]
+    same = [name for name, other in graph.shapes.items() if other == shape]
+    axis = int(graph.random.integers(0, len(shape)))
+    grown = list(shape)
+    grown[axis] *= 2
+    return graph.add("Concat", [x, str(graph.random.choice(same))], grown, axis=axis)
+
+
+def product(graph, x):
+    shape = graph.shapes[x]
+    if len(shape) < 2:
+        return x
+    columns = int(graph.random.integers(1, 70))
+    if graph.random.random() < 0.3:  # by itself, turned
+        order = [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2]
+        other = graph.add("Transpose", [x], [shape[axis] for axis in order], perm=order)
+        return graph.add("MatMul", [x, other], [*shape[:-1], shape[-2]])
+    return graph.add("MatMul", [x, graph.constant(floats(graph.random, shape[-1], columns) * 0.3)], [*shape[:-1], columns])
+
+
+def softmax(graph, x):
+    return graph.add("Softmax", [x], graph.shapes[x], axis=-1)
+
+
+def norm(graph, x):
+    shape = graph.shapes[x]
+    row = shape[-1]
+    scale, shift = graph.constant(floats(graph.random, row)), graph.constant(floats(graph.random, row))
+    if graph.random.random() < 0.5:
+        return graph.add("LayerNormalization", [x, scale, shift], shape, axis=-1, epsilon=1e-3)
+    thin = [*shape[:-1], 1]
+    centered = graph.add("Sub", [x, graph.add("ReduceMean", [x], thin, axes=[-1], keepdims=1)], shape)
+    square = graph.add("Pow", [centered, graph.constant(np.float32(2))], shape)
+    variance = graph.add("ReduceMean", [square], thin, axes=[-1], keepdims=1)
+    root = graph.add("Sqrt", [graph.add("Add", [variance, graph.constant(np.float32(1e-3))], thin)], thin)
+    scaled = graph.add("Mul", [graph.add("Div", [centered, root], shape), scale], shape)
+    return graph.add("Add", [scaled, shift], shape)
+
+
+ANY = [activation, activation, together, together, part, turn, fold, join]
+PICTURES = [convolution, convolution, convolution, pool, enlarge, *ANY]
+MATRICES = [product, product, softmax, norm, *ANY]
+
+
+def random_graph(seed):
+    graph = Graph(seed)
+    random = graph.random
+    if seed % 2:
+        x = graph.input(int(random.integers(1, 3)), int(random.integers(1, 20)), int(random.integers(4, 14)),
+                        int(random.integers(4, 14)))
+    else:
+        x = graph.input(int(random.integers(1, 4)), int(random.integers(2, 40)), int(random.integers(2, 70)))
+    for _ in range(int(random.integers(3, 14))):
+        source = x if random.random() < 0.8 else str(random.choice(list(graph.shapes)))
+        steps = PICTURES if len(graph.shapes[source]) == 4 else MATRICES
+        made = steps[random.integers(0, len(steps))](graph, source)
+        if 0 < np.prod(graph.shapes[made]) < 200_000:
+            x = made
+    used = {name for node in graph.nodes for name in node.input}
+    outputs = [node.output[0] for node in graph.nodes if node.output[0] not in used or random.random() < 0.15]
+    return graph.model(outputs), graph.feeds
+
+
+class EngineTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def ask(self, model, feeds, backend="engine"):
+        path = self.folder / "m.onnx"
+        onnx.save(model, path)
+        for i, value in enumerate(model.graph.input):
+            (self.folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(feeds[value.name]).SerializeToString())
+        answer = RUN_TOOL.ask("\t".join([str(path), str(self.folder), str(self.folder), backend]))
+        self.assertTrue(answer.startswith("ok"), answer)
+        tensors = [onnx.TensorProto.FromString((self.folder / f"output_{i}.pb").read_bytes())
+                   for i in range(len(model.graph.output))]
+        return [numpy_helper.to_array(tensor) for tensor in tensors]
+
+    def check(self, model, feeds):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        expected = session.run(None, feeds)
+        for output, mine, other in zip(model.graph.output, self.ask(model, feeds), expected, strict=True):
+            self.assertEqual(mine.shape, other.shape, output.name)
+            scale = float(np.max(np.abs(other), initial=1.0))
+            np.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-5 * scale, err_msg=output.name)
+
+    def test_random_graphs(self):
+        for seed in range(SEEDS):
+            with self.subTest(seed):
+                self.check(*random_graph(seed))
+
+    def test_outputs_that_are_views_inputs_and_twice_the_same(self):
+        graph = Graph(1)
+        x = graph.input(2, 6, 5, 4)
+        conv = graph.add("Conv", [x, graph.constant(floats(graph.random, 6, 6, 3, 3))], [2, 6, 5, 4], pads=[1, 1, 1, 1])
+        turned = graph.add("Transpose", [conv], [2, 5, 4, 6], perm=[0, 2, 3, 1])
+        flat = graph.add("Reshape", [turned, graph.constant(np.array([2, -1], np.int64))], [2, 120])
+        same = graph.add("Identity", [x], [2, 6, 5, 4])
+        self.check(graph.model([conv, turned, flat, same]), graph.feeds)
+
+    def test_open_shapes_are_planned_for_each_set(self):
+        graph = Graph(2)
+        x = graph.input(3, 8)
+        y = graph.add("Relu", [graph.add("MatMul", [x, graph.constant(floats(graph.random, 8, 5))], [3, 5])], [3, 5])
+        model = graph.model([y])
+        for value in (model.graph.input[0], model.graph.output[0]):
+            value.type.tensor_type.shape.dim[0].dim_param = "n"
+        for rows in (1, 7, 3, 64):
+            self.check(model, {x: floats(graph.random, rows, 8)})
+
+    def test_sizes_that_data_decides(self):
+        graph = Graph(3)
+        x = graph.input(4, 6)
+        found = graph.add("NonZero", [graph.add("Relu", [x], [4, 6])], [2, "n"])
+        rows = graph.add("Cast", [found], [2, "n"], to=TensorProto.FLOAT)
+        y = graph.add("Mul", [rows, graph.constant(np.float32(2))], [2, "n"])
+        self.check(graph.model([y]), graph.feeds)
+
+
+if __name__ == "__main__":
+    unittest.main()
