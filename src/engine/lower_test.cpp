@@ -38,7 +38,7 @@ std::vector<std::vector<double>> outputs_of(const ir::Model& model) {
     std::vector<double> numbers(*tensor::element_count(shape));
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<double>(i) + 1);
     if (type.dtype == tensor::DType::boolean) numbers = {1};
-    inputs.push_back({input, tensor::make_rounded(type.dtype, shape, numbers)});
+    inputs.push_back({input, ops::make_rounded(type.dtype, shape, numbers)});
   }
   std::vector<ir::ValueId> wanted;
   for (const ir::Use& use : model.outputs(model.main_graph())) wanted.push_back(use.value);
