@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/edit.h"
+#include "ir/naming.h"
 
 namespace assay::ir {
 
@@ -55,7 +56,7 @@ class Cloner {
   const ClonePlan& plan_;
   std::unordered_map<ValueId, ValueId> values_;
   std::vector<Body> pending_;
-  uint64_t next_name_ = 0;
+  NameCounter names_;
 };
 
 }  // namespace assay::ir

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/edit.h"
+#include "ir/naming.h"
 
 namespace assay::ir {
 
@@ -132,19 +133,17 @@ class Rewriter {
   void check_operand(const PatchValue& operand, NodeId anchor) const;
   void check_types(const Patch& patch) const;
   bool refines(ValueId new_value, ValueId old_value) const;
-  bool is_output(ValueId value) const;
   bool can_be_renamed(ValueId value, GraphId graph) const;
   void add_constants(const Patch& patch, NodeId anchor);
   void add_nodes(const Patch& patch, NodeId anchor);
   void replace(const Patch::Replacement& item);
   Symbol taken_name(const Patch& patch, PatchValue::Kind kind, size_t index, uint32_t result) const;
   ValueId resolve(const PatchValue& value) const;
-  Symbol fresh_name(std::string_view base);
 
   Model& model_;
   Edit edit_;
   uint64_t last_step_;
-  uint64_t next_name_ = 0;
+  NameCounter names_;
   std::vector<RewriteStep> steps_;
   std::vector<NodeId> made_;             // nodes of the patch that is being applied
   std::vector<ValueId> made_constants_;  // and its constants

@@ -4,16 +4,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/naming.h"
 
 namespace assay::passes {
 namespace {
-
-// The name by which users know a node: its own, or that of its first result.
-std::string_view known_name(const ir::Model& model, ir::NodeId id) {
-  const ir::Node& node = model[id];
-  if (!node.name.empty() || node.results.empty() || !node.results[0]) return node.name;
-  return model.text(model[node.results[0]].name);
-}
 
 bool is_named(const ir::Model& model, const ir::Node& node, std::string_view pattern) {
   const auto fits = [pattern](std::string_view name) {
@@ -30,7 +24,7 @@ bool is_named(const ir::Model& model, const ir::Node& node, std::string_view pat
   constexpr size_t kMostCandidates = 10'000;
   std::vector<std::string> names;
   for (const ir::NodeId node : nodes) {
-    if (names.size() < kMostCandidates) names.emplace_back(known_name(model, node));
+    if (names.size() < kMostCandidates) names.emplace_back(ir::known_name(model, node));
   }
   const std::optional<std::string> near = did_you_mean(name, names);
   fail(ErrorCode::usage, "there is no node `{}`{}", printable(name),
@@ -44,7 +38,7 @@ bool is_among(const std::vector<std::string>& words, std::string_view op) {
 }  // namespace
 
 Layer make_layer(const ir::Model& model, ir::NodeId node, std::string reason) {
-  return {node, std::string(known_name(model, node)), std::string(model.text(model[node].op)), reason.empty(),
+  return {node, std::string(ir::known_name(model, node)), std::string(model.text(model[node].op)), reason.empty(),
           std::move(reason)};
 }
 

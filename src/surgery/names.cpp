@@ -52,10 +52,4 @@ void NamedValues::fail_unknown(std::string_view name) const {
        near ? fmt::format("; did you mean `{}`?", printable(*near)) : "");
 }
 
-ir::Symbol fresh_name(const ir::Model& model, ir::Edit& edit, std::string_view base) {
-  std::string name(base);
-  for (size_t i = 1; model.symbols().find(name).valid(); ++i) name = fmt::format("{}_{}", base, i);
-  return edit.intern(name);
-}
-
 }  // namespace assay::surgery

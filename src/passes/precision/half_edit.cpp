@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "ir/constants.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
 #include "passes/precision/float_values.h"
 #include "passes/precision/half_storage.h"
 
@@ -100,10 +103,7 @@ class HalfEditor {
   }
 
   ir::Symbol fresh_name(ir::ValueId value, bool is_half) {
-    const std::string base = fmt::format("{}_{}", model_.text(model_[value].name), tensor::name(dtype(is_half)));
-    std::string name = base;
-    for (uint64_t i = 1; model_.symbols().find(name); ++i) name = fmt::format("{}_{}", base, i);
-    return edit_.intern(name);
+    return ir::fresh_name(edit_, fmt::format("{}_{}", model_.text(model_[value].name), tensor::name(dtype(is_half))));
   }
 
   // An output keeps its name, whatever stands behind it.
@@ -143,10 +143,7 @@ class HalfEditor {
     return half;
   }
 
-  ir::Attribute tensor_attribute(Tensor tensor) {
-    const ir::TensorId id = edit_.add_tensor({.tensor = std::move(tensor), .dirty = true});
-    return ir::Attribute::of(edit_.intern("value"), ir::AttributeType::tensor, id);
-  }
+  ir::Attribute tensor_attribute(Tensor tensor) { return ir::tensor_attribute(edit_, "value", std::move(tensor)); }
 
   void set_constant(ir::ValueId value, const Tensor& floats) {
     const ir::Value& facts = model_[value];
@@ -163,17 +160,8 @@ class HalfEditor {
     constexpr int64_t kFirstWithoutInputs = 4;
     if (!is_node && model_.header().ir_version < kFirstWithoutInputs) return {};
     const ir::Symbol name = fresh_name(value, true);
-    if (!is_node) {
-      const ir::TensorId tensor =
-          edit_.add_tensor({.tensor = converted(floats), .name = model_.text(name), .dirty = true});
-      return edit_.add_initializer(facts.graph, name, tensor);
-    }
-    const std::array attributes = {tensor_attribute(converted(floats))};
-    ir::NodeSpec spec;
-    spec.op = edit_.intern("Constant");
-    spec.results = {&name, 1};
-    spec.attributes = attributes;
-    return model_[edit_.add_node(facts.graph, spec, node_after(value))].results[0];
+    if (!is_node) return ir::add_initializer(edit_, {facts.graph, name, converted(floats)});
+    return model_[ir::add_constant_node(edit_, {facts.graph, name, converted(floats), node_after(value)})].results[0];
   }
 
   void set_result_type(const TypedNode& typed) {
@@ -203,19 +191,12 @@ class HalfEditor {
       if (from.index >= plan_.is_float.size()) continue;  // it was made here
       const bool is_changed = plan_.is_half[result.index] || (plan_.is_float[from.index] && plan_.is_half[from.index]);
       const bool is_equal = is_changed && plan_.ends_half(result) && plan_.ends_half(from);
-      if (is_equal && !is_output(result)) edit_.replace_uses(result, from);
+      if (is_equal && !ir::is_output(model_, result)) edit_.replace_uses(result, from);
       const bool was_bypassed = plan_.is_float[result.index] && plan_.ends_half(from);
       if (model_[result].first_use || !(is_equal || was_bypassed)) continue;
       edit_.erase(node);
       ++edits_.casts_removed;
     }
-  }
-
-  bool is_output(ir::ValueId value) const {
-    for (const ir::Use& use : ir::uses(model_, value)) {
-      if (model_[use.user].is_outputs) return true;
-    }
-    return false;
   }
 
   ir::Model& model_;

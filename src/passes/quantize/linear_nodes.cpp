@@ -5,19 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "ir/constants.h"
+#include "ir/naming.h"
+
 namespace assay::passes {
 
 ir::Symbol LinearNodes::fresh_name(std::string_view base, std::string_view suffix) {
-  const std::string wanted = fmt::format("{}{}", base, suffix);
-  std::string name = wanted;
-  for (uint64_t i = 1; model_.symbols().find(name); ++i) name = fmt::format("{}_{}", wanted, i);
-  return edit_.intern(name);
+  return ir::fresh_name(edit_, fmt::format("{}{}", base, suffix));
 }
 
 ir::ValueId LinearNodes::add_constant(std::string_view base, std::string_view suffix, tensor::Tensor tensor) {
-  const ir::Symbol name = fresh_name(base, suffix);
-  const ir::TensorId id = edit_.add_tensor({.tensor = std::move(tensor), .name = model_.text(name), .dirty = true});
-  return edit_.add_initializer(model_.main_graph(), name, id);
+  return ir::add_initializer(edit_, {model_.main_graph(), fresh_name(base, suffix), std::move(tensor)});
 }
 
 // That of the operand, with the element type of the other side.
@@ -56,11 +54,6 @@ ir::ValueId LinearNodes::add(const LinearNode& wanted) {
   return result;
 }
 
-void LinearNodes::drop_unused(ir::ValueId constant) {
-  const ir::Value& value = model_[constant];
-  if (!value.alive || value.first_use) return;
-  if (value.kind == ir::ValueKind::initializer) edit_.erase(constant);
-  if (value.kind == ir::ValueKind::result) edit_.erase(value.producer);
-}
+void LinearNodes::drop_unused(ir::ValueId constant) { ir::drop_unused(edit_, constant); }
 
 }  // namespace assay::passes

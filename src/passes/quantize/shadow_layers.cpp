@@ -4,24 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "ir/naming.h"
 #include "passes/quantize/insert_qdq.h"
 #include "passes/quantize/qdq_edit.h"
 
 namespace assay::passes {
 namespace {
 
-std::string fresh_name(const ir::Model& model, std::string_view base) {
-  const std::string wanted = fmt::format("{}_shadow", base);
-  std::string name = wanted;
-  for (uint64_t i = 1; model.symbols().find(name); ++i) name = fmt::format("{}_{}", wanted, i);
-  return name;
-}
-
 // The same node again, behind it.
 ir::NodeId add_double(const ir::Model& model, ir::Edit& edit, ir::NodeId id) {
   const ir::Node& node = model[id];
-  const std::string name = fresh_name(model, model.text(model[node.results[0]].name));
-  const ir::Symbol result = edit.intern(name);
+  const std::string_view name = model.text(model[node.results[0]].name);
+  const ir::Symbol result = ir::fresh_name(edit, fmt::format("{}_shadow", name));
   std::vector<ir::ValueId> operands;
   for (const ir::Use& use : node.operands) operands.push_back(use.value);
   const std::vector<ir::Attribute> attributes(node.attributes.begin(), node.attributes.end());

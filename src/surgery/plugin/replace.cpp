@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
 #include "schema/imports.h"
 #include "surgery/insert.h"
-#include "surgery/names.h"
 
 namespace assay::surgery {
 namespace {
@@ -143,7 +143,7 @@ class Replacer {
     std::vector<ir::Symbol> names;
     for (const ValueId output : outputs_) {
       names.push_back(output ? model_[output].name : ir::kEmpty);
-      if (output) edit_.rename(output, fresh_name(model_, edit_, std::string(model_.text(names.back())) + "_replaced"));
+      if (output) edit_.rename(output, ir::fresh_name(edit_, std::string(model_.text(names.back())) + "_replaced"));
     }
     std::vector<ir::Attribute> attributes;
     for (const NamedAttribute& item : instance.attributes) attributes.push_back(attribute_of(model_, item));

@@ -3,8 +3,8 @@
 // Only if: no result of the node is used, in its own graph or by a body below it.
 #include <vector>
 
+#include "ir/walk.h"
 #include "passes/pass.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {

@@ -12,7 +12,6 @@
 #include "ir/walk.h"
 #include "ops/interpreter.h"
 #include "passes/fold/foldable.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "ops/inference.h"
 #include "passes/pass.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {

@@ -14,7 +14,6 @@
 #include "passes/opset/adapters.h"
 #include "passes/opset/form.h"
 #include "passes/opset/misfit.h"
-#include "passes/walk.h"
 #include "schema/imports.h"
 
 namespace assay::passes {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
 #include "passes/unroll/unroller.h"
 
 namespace assay::passes {
