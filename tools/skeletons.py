@@ -136,7 +136,7 @@ PASS = """// Before: {mark}: the nodes that are matched, as in: Identity.
 // Only if: {mark}: the conditions, as in: the output of the graph does not become an input.
 #include <array>
 
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {{
 namespace {{

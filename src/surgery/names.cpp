@@ -9,17 +9,18 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 
 namespace assay::surgery {
 
 NamedValues::NamedValues(const ir::Model& model)
     : model_(model), values_(model.symbols().size()), is_defined_twice_(model.symbols().size()) {
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (!value.alive || value.graph != model.main_graph() || value.name == ir::kEmpty) continue;
+  for (const ir::ValueId id : ir::live_values(model)) {
+    const ir::Value& value = model[id];
+    if (value.graph != model.main_graph() || value.name == ir::kEmpty) continue;
     ir::ValueId& slot = values_[value.name.index];
     if (slot) is_defined_twice_[value.name.index] = true;
-    slot = ir::ValueId{i};
+    slot = id;
   }
 }
 
@@ -34,9 +35,9 @@ ir::ValueId NamedValues::operator[](std::string_view name) const {
 }
 
 void NamedValues::fail_unknown(std::string_view name) const {
-  for (uint32_t i = 0; i < model_.value_slots(); ++i) {
-    const ir::Value& value = model_[ir::ValueId{i}];
-    if (!value.alive || model_.text(value.name) != name || name.empty()) continue;
+  for (const ir::ValueId id : ir::live_values(model_)) {
+    const ir::Value& value = model_[id];
+    if (model_.text(value.name) != name || name.empty()) continue;
     const ir::NodeId parent = model_[value.graph].parent;
     if (!parent) continue;
     fail(ErrorCode::usage, "`{}` stands in a body of {}; expected a value of the main graph", printable(name),

@@ -9,6 +9,7 @@
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "ops/inference.h"
 #include "passes/layers.h"
 #include "surgery/prune.h"
@@ -35,9 +36,7 @@ class NodeRemoval {
 
   std::vector<NodeId> find(const NodeChoice& choice, Diagnostics& findings) const {
     std::vector<NodeId> nodes;
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      if (model_[NodeId{i}].alive && !model_[NodeId{i}].is_outputs) nodes.push_back(NodeId{i});
-    }
+    for (const NodeId node : ir::live_nodes(model_)) nodes.push_back(node);
     std::vector<bool> chosen = passes::named_nodes(model_, nodes, choice.names, findings);
     for (const std::string& type : choice.op_types) {
       bool is_found = false;

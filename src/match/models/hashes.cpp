@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "ir/walk.h"
 #include "match/models/words.h"
 
 namespace assay::match {
@@ -89,9 +90,8 @@ NodeHashes NodeHasher::run() {
   order_.reserve(model_.node_slots());
   order_nodes(model_.main_graph());
   for (const ir::Function& function : model_.functions()) order_nodes(function.body);
-  for (uint32_t i = 0; i < model_.value_slots(); ++i) {
-    const ir::Value& value = model_[ValueId{i}];
-    if (value.alive && value.constant) values_[i] = hash_tensor(model_[value.constant]);
+  for (const ValueId id : ir::live_values(model_)) {
+    if (model_[id].constant) values_[id.index] = hash_tensor(model_[model_[id].constant]);
   }
   for (uint32_t i = 0; i < model_.graph_slots(); ++i) seed_inputs(ir::GraphId{i});
   for (const NodeId node : order_) hash_down(node);

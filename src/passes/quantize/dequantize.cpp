@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ir/walk.h"
 #include "ops/evaluate.h"
 #include "passes/quantize/qdq_rules.h"
 
@@ -20,9 +21,8 @@ class PlainRunner final : public ops::Runner {
 std::vector<ir::NodeId> nodes_of(PassRun& run, std::string_view op) {
   const ir::Model& model = run.model();
   std::vector<ir::NodeId> found;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) {
-    const ir::NodeId node{i};
-    if (model[node].alive && !model[node].is_outputs && run.is_op(node, op)) found.push_back(node);
+  for (const ir::NodeId node : ir::live_nodes(model)) {
+    if (run.is_op(node, op)) found.push_back(node);
   }
   return found;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/walk.h"
 #include "passes/precision/convert_floats.h"
 #include "tasks/convert/layer_errors.h"
 
@@ -45,9 +46,7 @@ class HalfJob {
   void measure() {
     const quantize::Ranges ranges = measurement_->ranges();
     const double largest = passes::largest_half(options_.half) * request_.margin;
-    for (uint32_t i = 0; i < model().node_slots(); ++i) {
-      const ir::NodeId node{i};
-      if (!model()[node].alive || model()[node].is_outputs) continue;
+    for (const ir::NodeId node : ir::live_nodes(model())) {
       const std::optional<double> magnitude = magnitude_of(model(), model()[node], ranges);
       if (!magnitude) continue;
       magnitudes_[node] = *magnitude;

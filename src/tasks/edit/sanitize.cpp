@@ -1,4 +1,5 @@
 #include "ir/edit.h"
+#include "ir/walk.h"
 #include "passes/precision/convert_floats.h"
 #include "surgery/override_shapes.h"
 #include "tasks/edit/observed_types.h"
@@ -10,10 +11,10 @@ namespace {
 
 void observe_all_types(const InputRequest& inputs, EditJob& job) {
   std::vector<ir::ValueId> values;
-  for (uint32_t i = 0; i < job.model().value_slots(); ++i) {
-    const ir::Value& value = job.model()[ir::ValueId{i}];
+  for (const ir::ValueId id : ir::live_values(job.model())) {
+    const ir::Value& value = job.model()[id];
     const bool has_type = value.kind == ir::ValueKind::input || value.kind == ir::ValueKind::result;
-    if (value.alive && has_type && value.graph == job.model().main_graph()) values.push_back(ir::ValueId{i});
+    if (has_type && value.graph == job.model().main_graph()) values.push_back(id);
   }
   observe_types(job.loaded(), values, make_inputs(job.model(), inputs, job.observer(), job.findings()));
 }
