@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,8 +30,11 @@ struct RunOptions {
   Tolerance tolerance = {};
   bool isolate = false;           // each backend in a process of its own, which may crash
   double timeout_seconds = 0;     // of an isolated run; 0: none
+  unsigned threads = 0;           // 0: as many as there are cores
   uint64_t max_memory_bytes = 0;  // 0: no limit
   std::string python = {};        // whose packages backends are looked for in; empty: the first python3 on PATH
+  // What backends are told, by the names that available_backends() gives: {{"graph-optimization-level", {"ORT_DISABLE_ALL"}}}
+  std::map<std::string, std::vector<std::string>> settings = {};
 };
 
 // One backend's run.

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <sched.h>
 
@@ -96,12 +97,19 @@ class Job {
   std::exception_ptr error_;
 };
 
-class Pool {
+}  // namespace
+
+class ThreadPool::Workers {
  public:
-  Pool() = default;
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool();
+  explicit Workers(unsigned count) { set_count(count); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  ~Workers();
+
+  static Workers& of_process();
+  // Those that the calling thread uses; null: the process's.
+  static Workers*& chosen();
+  static Workers& current() { return chosen() == nullptr ? of_process() : *chosen(); }
 
   unsigned count() const { return count_; }
   void set_count(unsigned count) { count_ = count == 0 ? affinity_cores() : count; }
@@ -113,7 +121,7 @@ class Pool {
   void worker(uint32_t seen);
 
   std::mutex run_mutex_;  // held by the caller whose job it is
-  std::atomic<unsigned> count_ = affinity_cores();
+  std::atomic<unsigned> count_ = 1;
   std::vector<std::thread> workers_;
   unsigned wanted_workers_ = 0;
   Job* job_ = nullptr;
@@ -123,7 +131,7 @@ class Pool {
 };
 
 // A process that exits from inside a piece cannot wait for that piece.
-Pool::~Pool() {
+ThreadPool::Workers::~Workers() {
   if (inside_piece()) {
     for (std::thread& worker : workers_) worker.detach();
     return;
@@ -132,7 +140,7 @@ Pool::~Pool() {
   stop_workers();
 }
 
-void Pool::run(Job& job) {
+void ThreadPool::Workers::run(Job& job) {
   const std::lock_guard lock(run_mutex_);
   have_workers(count_ - 1);
   job_ = &job;
@@ -147,19 +155,19 @@ void Pool::run(Job& job) {
 }
 
 // Where the system gives fewer threads than asked for, those do the work.
-void Pool::have_workers(unsigned count) {
+void ThreadPool::Workers::have_workers(unsigned count) {
   if (wanted_workers_ == count) return;
   stop_workers();
   workers_.reserve(count);
   wanted_workers_ = count;
   try {
-    while (workers_.size() < count) workers_.emplace_back(&Pool::worker, this, generation_.load());
+    while (workers_.size() < count) workers_.emplace_back(&Workers::worker, this, generation_.load());
   } catch (const std::system_error&) {
     return;
   }
 }
 
-void Pool::stop_workers() {
+void ThreadPool::Workers::stop_workers() {
   stop_ = true;
   ++generation_;
   generation_.notify_all();
@@ -169,8 +177,9 @@ void Pool::stop_workers() {
   stop_ = false;
 }
 
-void Pool::worker(uint32_t seen) {
+void ThreadPool::Workers::worker(uint32_t seen) {
   inside_piece() = true;
+  chosen() = this;
   while (true) {
     wait_while(generation_, [seen](uint32_t generation) { return generation == seen; });
     seen = generation_;
@@ -180,24 +189,33 @@ void Pool::worker(uint32_t seen) {
   }
 }
 
-Pool& pool() {
-  static Pool instance;
+ThreadPool::Workers& ThreadPool::Workers::of_process() {
+  static Workers instance(0);
   return instance;
 }
 
-}  // namespace
+ThreadPool::Workers*& ThreadPool::Workers::chosen() {
+  thread_local Workers* workers = nullptr;
+  return workers;
+}
 
-unsigned thread_count() { return pool().count(); }
-void set_thread_count(unsigned count) { pool().set_count(count); }
+ThreadPool::ThreadPool(unsigned count) : workers_(std::make_unique<Workers>(count)) {}
+ThreadPool::~ThreadPool() = default;
+
+PoolScope::PoolScope(const ThreadPool& pool) : outer_(std::exchange(ThreadPool::Workers::chosen(), pool.workers_.get())) {}
+PoolScope::~PoolScope() { ThreadPool::Workers::chosen() = outer_; }
+
+unsigned thread_count() { return ThreadPool::Workers::current().count(); }
+void set_thread_count(unsigned count) { ThreadPool::Workers::of_process().set_count(count); }
 
 void parallel_for(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t begin, uint64_t end)> fn) {
   ASSAY_CHECK(grain > 0);
   Job job(count, grain, fn);
-  if (job.pieces() <= 1 || inside_piece() || pool().count() == 1) {
+  if (job.pieces() <= 1 || inside_piece() || thread_count() == 1) {
     for (uint64_t piece = 0; piece < job.pieces(); ++piece) job.run_piece(piece);
     return;
   }
-  pool().run(job);
+  ThreadPool::Workers::current().run(job);
   job.rethrow();
 }
 

@@ -163,6 +163,45 @@ TEST_F(Parallel, the_number_of_threads_may_change_between_and_during_jobs) {
   EXPECT_EQ(items, 60u * 30u);
 }
 
+TEST_F(Parallel, a_pool_counts_for_the_thread_that_chose_it) {
+  set_thread_count(2);
+  const ThreadPool three(3);
+  {
+    const PoolScope scope(three);
+    EXPECT_EQ(thread_count(), 3u);
+    {
+      const ThreadPool one(1);
+      const PoolScope inner(one);
+      EXPECT_EQ(thread_count(), 1u);
+    }
+    std::atomic<int> arrived = 0;
+    parallel_for(3, 1, [&](uint64_t, uint64_t) {
+      EXPECT_EQ(thread_count(), 3u);
+      ++arrived;
+      while (arrived < 3) std::this_thread::yield();
+    });
+    std::thread([] { EXPECT_EQ(thread_count(), 2u); }).join();
+  }
+  EXPECT_EQ(thread_count(), 2u);
+}
+
+// Each of two callers needs two threads at once, and the other caller beside them.
+TEST_F(Parallel, callers_with_pools_of_their_own_do_not_take_turns) {
+  std::atomic<int> arrived = 0;
+  const auto call = [&] {
+    const ThreadPool pool(2);
+    const PoolScope scope(pool);
+    parallel_for(2, 1, [&](uint64_t, uint64_t) {
+      ++arrived;
+      while (arrived < 4) std::this_thread::yield();
+    });
+  };
+  std::thread other(call);
+  call();
+  other.join();
+  EXPECT_EQ(arrived, 4);
+}
+
 double sum_of_roots() {
   return parallel_reduce(
       10001, 100, 0.0,

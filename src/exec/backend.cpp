@@ -21,13 +21,32 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
   return {};
 }
 
+const std::vector<std::string>& Settings::list(std::string_view name) const {
+  static const std::vector<std::string> none;
+  const auto found = values_.find(name);
+  return found == values_.end() ? none : found->second;
+}
+
+std::string Settings::text(std::string_view name) const { return list(name).empty() ? "" : list(name).back(); }
+
+std::unique_ptr<Session> Backend::open_plan(const std::filesystem::path& plan, const SessionOptions&,
+                                            Diagnostics&) const {
+  fail(ErrorCode::unsupported, "`{}`: the backend {} has no saved plans", printable(plan.native()), name());
+}
+
+Backends all_backends() {
+  Backends all;
+  for (const Registered<Backends>& file : registered_backends()) {
+    for (BackendPtr& backend : file.make()) all.push_back(std::move(backend));
+  }
+  return all;
+}
+
 BackendPtr make_backend(std::string_view name) {
   std::vector<std::string> known;
-  for (const Registered<Backends>& file : registered_backends()) {
-    for (BackendPtr& backend : file.make()) {
-      if (backend->name() == name) return std::move(backend);
-      known.emplace_back(backend->name());
-    }
+  for (BackendPtr& backend : all_backends()) {
+    if (backend->name() == name) return std::move(backend);
+    known.emplace_back(backend->name());
   }
   fail(ErrorCode::usage, "unknown backend `{}`; backends: {}", printable(name), join(known, ", "));
 }

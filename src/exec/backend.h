@@ -11,46 +11,10 @@
 #include "base/diagnostics.h"
 #include "base/error.h"
 #include "base/registered.h"
+#include "exec/session.h"
 #include "ir/model.h"
-#include "tensor/named.h"
 
 namespace assay::exec {
-
-using Feed = tensor::NamedDatum;
-
-// Receives the requested values of a run; `value` is borrowed for the call.
-class TensorSink {
- public:
-  virtual ~TensorSink() = default;
-  virtual void accept(std::string_view name, const tensor::Datum& value) = 0;
-};
-
-// Where to look for libraries that are opened at run time, besides the environment's variables and the system.
-struct LibrarySearch {
-  std::string python;  // the user's interpreter (`--python`); empty: the first python3 on PATH
-};
-
-struct SessionOptions {
-  uint64_t max_memory_bytes = 0;    // 0: no limit
-  uint64_t max_steps = 0;           // of the reference: runs of bodies and calls of functions; 0: its own limit
-  uint64_t max_work = 0;            // of the reference: elements and multiply-accumulates; 0: its own limit
-  std::vector<std::string> values;  // of the main graph, that runs may ask for besides its outputs
-  std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
-  LibrarySearch search;
-  std::vector<std::string> providers;  // of the backend, in order of preference; empty: its own choice
-  std::string optimization_level;      // as the backend names it; empty: its own choice
-};
-
-// A model made ready to run. Model and session may be used from one thread at a time.
-class Session {
- public:
-  virtual ~Session() = default;
-  // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values; each is
-  // given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
-  virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
-  // A line for users about how it was made; may be empty.
-  virtual std::string description() const { return {}; }
-};
 
 // A library found by its files; it was not opened.
 struct FoundLibrary {
@@ -73,11 +37,22 @@ struct Refusal {
   std::string reason;
 };
 
+// A setting that a backend declares: options of the command line and keys of the library follow from it.
+struct Setting {
+  std::string_view name;                  // `graph-optimization-level`
+  std::string_view alias = {};            // another name for it
+  bool is_list = false;                   // of several values
+  std::vector<std::string_view> choices;  // if any, every value must be one of them
+  std::string_view help;                  // one sentence: lower case, no full stop
+};
+
 // A way to run models. A backend reports what it cannot do by Error: unsupported, limit or backend.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  virtual std::string_view title() const { return name(); }  // `ONNX Runtime`
+  virtual std::vector<Setting> settings() const { return {}; }
   // Opens its library, if it has one.
   virtual Probe probe(const LibrarySearch& search) const = 0;
   // Its library, found without opening it; empty if built in.
@@ -90,6 +65,9 @@ class Backend {
   // The model must outlive the session and not be edited meanwhile. Messages for the user go into `findings`.
   virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
                                            Diagnostics& findings) const = 0;
+  // A plan that it built and saved earlier. Error (unsupported) by a backend that has none.
+  virtual std::unique_ptr<Session> open_plan(const std::filesystem::path& plan, const SessionOptions& options,
+                                             Diagnostics& findings) const;
 };
 
 using BackendPtr = std::unique_ptr<Backend>;
@@ -99,6 +77,8 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
                                            const LibrarySearch& search);
 using Backends = std::vector<BackendPtr>;
 
+// One of each that this build has.
+Backends all_backends();
 // Every src/backends/<folder>/backend.cpp defines `Backends backends_<folder>_backend()`.
 std::span<const Registered<Backends>> registered_backends();
 // The backend of that name, usable here or not. Error (usage) if this build has none.

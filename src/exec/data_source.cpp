@@ -11,8 +11,8 @@ namespace {
 
 class GeneratedSource final : public DataSource {
  public:
-  GeneratedSource(const ir::Model& model, const GenerateOptions& options, uint64_t iterations, Diagnostics& findings)
-      : model_(model), options_(options), iterations_(iterations), findings_(findings) {}
+  GeneratedSource(Signature signature, const GenerateOptions& options, uint64_t iterations, Diagnostics& findings)
+      : signature_(std::move(signature)), options_(options), iterations_(iterations), findings_(findings) {}
 
   std::optional<tensor::NamedData> get(uint64_t iteration) override {
     if (iteration >= iterations_) return std::nullopt;
@@ -20,7 +20,7 @@ class GeneratedSource final : public DataSource {
     GenerateOptions options = options_;
     options.seed += iteration;
     Diagnostics repeated;
-    last_ = generate_inputs(model_, options, said_ ? repeated : findings_);
+    last_ = generate_inputs(signature_, options, said_ ? repeated : findings_);
     last_iteration_ = iteration;
     said_ = true;
     return last_;
@@ -28,7 +28,7 @@ class GeneratedSource final : public DataSource {
   std::optional<uint64_t> count() const override { return iterations_; }
 
  private:
-  const ir::Model& model_;
+  Signature signature_;
   GenerateOptions options_;
   uint64_t iterations_;
   Diagnostics& findings_;
@@ -53,11 +53,10 @@ class SavedSource final : public DataSource {
 
 class CastSource final : public DataSource {
  public:
-  CastSource(DataSourcePtr source, const ir::Model& model) : source_(std::move(source)) {
-    for (const ir::ValueId input : model[model.main_graph()].inputs) {
-      const ir::TypeId type = model[input].type;
-      if (!type.valid() || model[type].kind != ir::TypeKind::tensor) continue;
-      if (tensor::is_known(model[type].dtype)) dtypes_.emplace(model.text(model[input].name), model[type].dtype);
+  CastSource(DataSourcePtr source, const Signature& signature) : source_(std::move(source)) {
+    for (const Port& input : signature.inputs) {
+      if (!input.type || input.type->kind != ir::TypeKind::tensor) continue;
+      if (tensor::is_known(input.type->dtype)) dtypes_.emplace(input.name, input.type->dtype);
     }
   }
 
@@ -92,13 +91,13 @@ class CastSource final : public DataSource {
 
 }  // namespace
 
-DataSourcePtr cast_source(DataSourcePtr source, const ir::Model& model) {
-  return std::make_unique<CastSource>(std::move(source), model);
+DataSourcePtr cast_source(DataSourcePtr source, const Signature& signature) {
+  return std::make_unique<CastSource>(std::move(source), signature);
 }
 
-DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& options, uint64_t iterations,
+DataSourcePtr generated_source(Signature signature, const GenerateOptions& options, uint64_t iterations,
                                Diagnostics& findings) {
-  return std::make_unique<GeneratedSource>(model, options, iterations, findings);
+  return std::make_unique<GeneratedSource>(std::move(signature), options, iterations, findings);
 }
 
 DataSourcePtr saved_source(std::vector<tensor::NamedData> iterations) {

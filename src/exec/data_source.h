@@ -20,12 +20,12 @@ class DataSource {
 using DataSourcePtr = std::unique_ptr<DataSource>;
 
 // Generated inputs: iteration i is drawn with the seed plus i.
-DataSourcePtr generated_source(const ir::Model& model, const GenerateOptions& options, uint64_t iterations,
+DataSourcePtr generated_source(Signature signature, const GenerateOptions& options, uint64_t iterations,
                                Diagnostics& findings);
 // Inputs that already exist.
 DataSourcePtr saved_source(std::vector<tensor::NamedData> iterations);
 
-// The inputs of another source, converted to the types that the model declares. Error (usage) if values would be lost.
-DataSourcePtr cast_source(DataSourcePtr source, const ir::Model& model);
+// The inputs of another source, converted to the declared types. Error (usage) if values would be lost.
+DataSourcePtr cast_source(DataSourcePtr source, const Signature& signature);
 
 }  // namespace assay::exec

@@ -55,16 +55,17 @@ bool ends_runner(ErrorCode code) {
 
 class Driver {
  public:
-  Driver(std::span<const RunnerPtr> runners, const DrivePlan& plan, DriveWatcher& watcher, Diagnostics& findings)
-      : runners_(runners), plan_(plan), watcher_(watcher), findings_(findings), states_(runners.size()) {
+  Driver(std::span<const RunnerPtr> runners, DataSource* source, const DrivePlan& plan, DriveWatcher& watcher,
+         Diagnostics& findings)
+      : runners_(runners),
+        source_(source),
+        plan_(plan),
+        watcher_(watcher),
+        findings_(findings),
+        states_(runners.size()) {
     for (size_t group = 0; group < plan.taps.size(); ++group) {
       for (const std::string& name : plan.taps[group]) group_of_.emplace(name, group);
     }
-  }
-
-  void set_inputs(const ir::Model* model, DataSource* source) {
-    model_ = model;
-    source_ = source;
   }
 
   void run_sequentially() {
@@ -98,6 +99,9 @@ class Driver {
     bool finished = false;
     double seconds = 0;
     bool has_seconds = true;
+    TapPlan taps;  // of a live runner: the values that it has
+    std::vector<Feed> feeds;
+    std::optional<uint64_t> fed;  // the iteration that the feeds are for
   };
 
   // What a live runner gave while others ran too.
@@ -129,7 +133,7 @@ class Driver {
     Ahead ahead;
     CollectingSink sink(ahead.values);
     warm_up(r, i, group);
-    ahead.seconds = runners_[r]->run(i, feeds_, plan_.taps[group], sink);
+    ahead.seconds = runners_[r]->run(i, states_[r].feeds, states_[r].taps[group], sink);
     return ahead;
   }
 
@@ -159,12 +163,24 @@ class Driver {
     try_runner(r, [&] {
       runners_[r]->open(findings_);
       watcher_.on_opened(r);
+      if (runners_[r]->is_live()) choose_taps(r);
     });
+  }
+
+  void choose_taps(size_t r) {
+    for (const std::vector<std::string>& group : plan_.taps) {
+      std::vector<std::string>& chosen = states_[r].taps.emplace_back();
+      for (const std::string& value : group) {
+        const TapAnswer answer = runners_[r]->answer(value);
+        if (answer.kind != TapAnswer::Kind::given) watcher_.on_answer(r, value, answer);
+        if (answer.kind != TapAnswer::Kind::absent) chosen.push_back(value);
+      }
+    }
   }
 
   bool has_iteration(size_t r, uint64_t i) {
     if (states_[r].failed || states_[r].finished) return false;
-    const bool more = runners_[r]->is_live() ? load_feeds(i) : i < *runners_[r]->iterations();
+    const bool more = runners_[r]->is_live() ? load_feeds(r, i) : i < *runners_[r]->iterations();
     if (!more) finish(r);
     return more;
   }
@@ -175,14 +191,18 @@ class Driver {
   }
 
   // Whether there are inputs for this iteration; the last ones asked for are kept.
-  bool load_feeds(uint64_t i) {
-    if (fed_ == i) return has_feeds_;
-    std::optional<tensor::NamedData> given = source_->get(i);
-    fed_ = i;
-    has_feeds_ = given.has_value();
-    Diagnostics repeated;
-    if (given) feeds_ = check_feeds(*model_, *given, i == 0 ? findings_ : repeated);
-    return has_feeds_;
+  bool load_feeds(size_t r, uint64_t i) {
+    if (given_at_ != i) given_ = source_->get(i);
+    given_at_ = i;
+    State& state = states_[r];
+    if (given_ && state.fed != i) {
+      const bool is_first = i == 0 && !are_inputs_checked_;
+      Diagnostics repeated;
+      state.feeds = check_feeds(runners_[r]->signature(), *given_, is_first ? findings_ : repeated);
+      are_inputs_checked_ = true;
+      state.fed = i;
+    }
+    return given_.has_value();
   }
 
   void run_group(size_t r, uint64_t i, size_t group) {
@@ -194,7 +214,7 @@ class Driver {
       GroupSink sink(watcher_, r, i);
       if (!runner.is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
       const std::optional<double> seconds =
-          ahead_.contains(r) ? take_ahead(r, sink) : runner.run(i, feeds_, plan_.taps[group], sink);
+          ahead_.contains(r) ? take_ahead(r, sink) : run_now(r, i, group, sink);
       state.has_seconds = state.has_seconds && seconds;
       state.seconds += seconds.value_or(0);
       if (group + 1 == plan_.taps.size()) {
@@ -203,40 +223,43 @@ class Driver {
     });
   }
 
+  std::optional<double> run_now(size_t r, uint64_t i, size_t group, TensorSink& sink) {
+    static const std::vector<std::string> none;
+    return runners_[r]->run(i, states_[r].feeds, runners_[r]->is_live() ? states_[r].taps[group] : none, sink);
+  }
+
   void start_iteration(size_t r, uint64_t i, bool is_cold) {
     states_[r].seconds = 0;
     states_[r].has_seconds = true;
     if (!runners_[r]->is_live()) return;
-    watcher_.on_feeds(r, i, feeds_);
+    watcher_.on_feeds(r, i, states_[r].feeds);
     if (is_cold) warm_up(r, i, 0);
   }
 
   void warm_up(size_t r, uint64_t i, size_t group) {
     NullSink nothing;
     const uint64_t runs = i == 0 && group == 0 ? plan_.warm_up : 0;
-    for (uint64_t n = 0; n < runs; ++n) runners_[r]->run(i, feeds_, plan_.taps.front(), nothing);
+    for (uint64_t n = 0; n < runs; ++n) runners_[r]->run(i, states_[r].feeds, states_[r].taps.front(), nothing);
   }
 
   std::span<const RunnerPtr> runners_;
+  DataSource* source_;
   const DrivePlan& plan_;
   DriveWatcher& watcher_;
   Diagnostics& findings_;
-  const ir::Model* model_ = nullptr;
-  DataSource* source_ = nullptr;
   std::vector<State> states_;
   std::map<std::string_view, size_t> group_of_;
   std::map<size_t, std::variant<Ahead, Error>> ahead_;  // by runner
-  tensor::NamedData feeds_;
-  std::optional<uint64_t> fed_;
-  bool has_feeds_ = false;
+  std::optional<tensor::NamedData> given_;
+  std::optional<uint64_t> given_at_;
+  bool are_inputs_checked_ = false;
 };
 
 }  // namespace
 
-void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
-           DriveWatcher& watcher, Diagnostics& findings) {
-  Driver driver(runners, plan, watcher, findings);
-  driver.set_inputs(model, source);
+void drive(std::span<const RunnerPtr> runners, DataSource* source, const DrivePlan& plan, DriveWatcher& watcher,
+           Diagnostics& findings) {
+  Driver driver(runners, source, plan, watcher, findings);
   if (plan.is_sequential)
     driver.run_sequentially();
   else

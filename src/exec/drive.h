@@ -21,6 +21,8 @@ class DriveWatcher {
   virtual ~DriveWatcher() = default;
   virtual void on_opening(size_t /*runner*/) {}
   virtual void on_opened(size_t /*runner*/) {}
+  // A requested value that the runner does not simply give; an absent one is not requested from it.
+  virtual void on_answer(size_t /*runner*/, const std::string& /*value*/, const TapAnswer&) {}
   virtual void on_feeds(size_t /*runner*/, uint64_t /*iteration*/, const tensor::NamedData&) {}
   virtual void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) = 0;
   // All values of the iteration have been seen.
@@ -32,9 +34,8 @@ class DriveWatcher {
   virtual bool wants_stop() const = 0;
 };
 
-// Runs every runner over all iterations; the last open runners stay open. `source` and `model` may be null if no
-// runner is live.
-void drive(std::span<const RunnerPtr> runners, const ir::Model* model, DataSource* source, const DrivePlan& plan,
-           DriveWatcher& watcher, Diagnostics& findings);
+// Runs every runner over all iterations; the last open runners stay open. `source` may be null if no runner is live.
+void drive(std::span<const RunnerPtr> runners, DataSource* source, const DrivePlan& plan, DriveWatcher& watcher,
+           Diagnostics& findings);
 
 }  // namespace assay::exec

@@ -23,28 +23,26 @@ std::string names_text(const tensor::NamedData& data) {
   return names.empty() ? "nothing" : join(names, ", ");
 }
 
-std::string declared_shape(const ir::Model& model, const ir::Type& type) {
+std::string declared_shape(const PortType& type) {
   std::vector<std::string> dims;
-  for (const ir::DimId dim : type.dims) dims.push_back(model.dims().text(dim, model.symbols()));
+  for (const PortDim& dim : type.dims) dims.push_back(dim.text);
   return "[" + join(dims, ",") + "]";
 }
 
-void check_dims(const ir::Model& model, const ir::Type& type, const std::string& name, const tensor::Shape& shape) {
+void check_dims(const PortType& type, const std::string& name, const tensor::Shape& shape) {
   bool fits = type.dims.size() == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
-    const int64_t declared = model.dims().as_constant(type.dims[i]).value_or(-1);
+    const int64_t declared = type.dims[i].size.value_or(-1);
     fits = declared < 0 || declared == shape[i];
   }
   if (fits) return;
-  fail(ErrorCode::usage, "input `{}`: the model declares the shape {}, given is [{}]", name,
-       declared_shape(model, type), fmt::join(shape, ","));
+  fail(ErrorCode::usage, "input `{}`: the model declares the shape {}, given is [{}]", name, declared_shape(type),
+       fmt::join(shape, ","));
 }
 
-void check_type(const ir::Model& model, ir::TypeId id, const std::string& name, const Datum& value) {
-  if (!id.valid()) return;
-  const ir::Type& type = model[id];
+void check_type(const PortType& type, const std::string& name, const Datum& value) {
   if (type.kind == ir::TypeKind::optional) {
-    if (!value.is_none()) check_type(model, type.element, name, value);
+    if (!value.is_none() && !type.element.empty()) check_type(type.element.front(), name, value);
     return;
   }
   if (type.kind == ir::TypeKind::sequence && value.is_sequence()) return;
@@ -56,7 +54,7 @@ void check_type(const ir::Model& model, ir::TypeId id, const std::string& name, 
     fail(ErrorCode::usage, "input `{}`: the model declares {}, given is {}", name, tensor::name(type.dtype),
          tensor::name(value.declared()));
   }
-  if (type.ranked) check_dims(model, type, name, value.tensor().shape());
+  if (type.ranked) check_dims(type, name, value.tensor().shape());
 }
 
 }  // namespace
@@ -69,17 +67,17 @@ std::vector<ir::ValueId> required_inputs(const ir::Model& model) {
   return inputs;
 }
 
-std::vector<Feed> check_feeds(const ir::Model& model, const tensor::NamedData& given, Diagnostics& findings) {
+std::vector<Feed> check_feeds(const Signature& signature, const tensor::NamedData& given, Diagnostics& findings) {
   std::vector<Feed> feeds;
-  for (const ir::ValueId input : model[model.main_graph()].inputs) {
-    const std::string name(model.text(model[input].name));
-    const Datum* value = find(given, name);
-    if (value == nullptr && model[input].constant.valid()) continue;
+  for (const Port& input : signature.inputs) {
+    const Datum* value = find(given, input.name);
+    if (value == nullptr && input.has_default) continue;
     if (value == nullptr) {
-      fail(ErrorCode::usage, "input `{}` of the model is not given; given: {}", printable(name), names_text(given));
+      fail(ErrorCode::usage, "input `{}` of the model is not given; given: {}", printable(input.name),
+           names_text(given));
     }
-    check_type(model, model[input].type, printable(name), *value);
-    feeds.push_back({name, *value});
+    if (input.type) check_type(*input.type, printable(input.name), *value);
+    feeds.push_back({input.name, *value});
   }
   for (const tensor::NamedDatum& item : given) {
     if (find(feeds, item.name) != nullptr) continue;

@@ -20,7 +20,7 @@ std::string error_of(const tensor::NamedData& given) {
   const ir::Model model = testing_support::parsed(kModel);
   Diagnostics findings;
   try {
-    check_feeds(model, given, findings);
+    check_feeds(signature_of(model), given, findings);
     return "";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
@@ -31,7 +31,7 @@ std::string error_of(const tensor::NamedData& given) {
 TEST(CheckFeeds, puts_them_into_the_models_order_and_says_what_is_not_used) {
   const ir::Model model = testing_support::parsed(kModel);
   Diagnostics findings;
-  const std::vector<Feed> feeds = check_feeds(model,
+  const std::vector<Feed> feeds = check_feeds(signature_of(model),
                                               {{"extra", zeros(tensor::DType::float32, {1})},
                                                {"n", zeros(tensor::DType::int64, {2})},
                                                {"x", zeros(tensor::DType::float32, {7, 3})}},

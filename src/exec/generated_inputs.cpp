@@ -31,11 +31,10 @@ const InputShape* find_shape(const GenerateOptions& options, std::string_view na
 }
 
 // What the model declares, under what the user gives; the dims still open are 1.
-tensor::Shape shape_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& options,
+tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOptions& options,
                        Diagnostics& findings) {
-  const std::string name = printable(model.text(model[input].name));
-  const ir::Type& type = model[model[input].type];
-  const InputShape* given = find_shape(options, model.text(model[input].name));
+  const std::string name = printable(input.name);
+  const InputShape* given = find_shape(options, input.name);
   if (given && type.ranked && given->dims.size() != type.dims.size()) {
     fail(ErrorCode::usage, "input `{}` has rank {}, the given shape is {}", name, type.dims.size(),
          shape_text(given->dims));
@@ -44,7 +43,7 @@ tensor::Shape shape_of(const ir::Model& model, ir::ValueId input, const Generate
   bool is_open = !type.ranked && !given;
   const size_t rank = given ? given->dims.size() : type.dims.size();
   for (size_t i = 0; i < rank; ++i) {
-    const std::optional<int64_t> declared = type.ranked ? model.dims().as_constant(type.dims[i]) : std::nullopt;
+    const std::optional<int64_t> declared = type.ranked ? type.dims[i].size : std::nullopt;
     const int64_t wish = given ? given->dims[i] : -1;
     if (wish >= 0 && declared && *declared != wish) {
       fail(ErrorCode::usage, "dim {} of input `{}` is {}, the given shape is {}", i, name, *declared,
@@ -154,14 +153,14 @@ tensor::Tensor random_floats(const Draw& draw, NumpyRandom& random) {
 }
 
 // A tensor type, also of an optional input.
-const ir::Type& drawn_type(const ir::Model& model, ir::ValueId input) {
-  ir::TypeId type = model[input].type;
-  if (type.valid() && model[type].kind == ir::TypeKind::optional) type = model[type].element;
-  if (!type.valid() || model[type].kind != ir::TypeKind::tensor || !tensor::is_known(model[type].dtype)) {
+const PortType& drawn_type(const Port& input) {
+  const PortType* type = input.type ? &*input.type : nullptr;
+  if (type != nullptr && type->kind == ir::TypeKind::optional && !type->element.empty()) type = &type->element.front();
+  if (type == nullptr || type->kind != ir::TypeKind::tensor || !tensor::is_known(type->dtype)) {
     fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be made for it",
-         printable(model.text(model[input].name)));
+         printable(input.name));
   }
-  return model[type];
+  return *type;
 }
 
 // Error (usage) for a pattern that fits no input.
@@ -173,18 +172,21 @@ void check_pattern(std::string_view option, const std::string& pattern, const st
        near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", "));
 }
 
-void check_patterns(const ir::Model& model, const GenerateOptions& options) {
+void check_patterns(const Signature& signature, const GenerateOptions& options) {
   std::vector<std::string> inputs;
-  for (const ir::ValueId input : required_inputs(model)) inputs.emplace_back(model.text(model[input].name));
+  for (const Port& input : signature.inputs) {
+    if (!input.has_default) inputs.push_back(input.name);
+  }
   for (const InputShape& shape : options.shapes) check_pattern("--input-shapes", shape.pattern, inputs);
   for (const ValueRange& range : options.ranges) check_pattern("--val-range", range.pattern, inputs);
 }
 
-Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& options, Diagnostics& findings) {
+Draw draw_of(const Port& input, const GenerateOptions& options, Diagnostics& findings) {
+  const PortType& type = drawn_type(input);
   Draw draw;
-  draw.name = model.text(model[input].name);
-  draw.dtype = drawn_type(model, input).dtype;
-  draw.shape = shape_of(model, input, options, findings);
+  draw.name = input.name;
+  draw.dtype = type.dtype;
+  draw.shape = shape_of(input, type, options, findings);
   draw.range = range_of(draw.name, draw.dtype, options);
   const auto role = std::ranges::find(options.roles, draw.name, &InputRole::name);
   if (role != options.roles.end()) draw.role = &*role;
@@ -193,13 +195,14 @@ Draw draw_of(const ir::Model& model, ir::ValueId input, const GenerateOptions& o
 
 }  // namespace
 
-std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings) {
-  check_patterns(model, options);
+std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOptions& options, Diagnostics& findings) {
+  check_patterns(signature, options);
   NumpyRandom random(static_cast<uint32_t>(options.seed));
   uint64_t left = options.max_bytes != 0 ? options.max_bytes : available_memory_bytes();
   std::vector<Feed> feeds;
-  for (const ir::ValueId input : required_inputs(model)) {
-    const Draw draw = draw_of(model, input, options, findings);
+  for (const Port& input : signature.inputs) {
+    if (input.has_default) continue;
+    const Draw draw = draw_of(input, options, findings);
     const uint64_t needed = bytes_needed(draw.dtype, draw.shape);
     if (needed > left) {
       fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(draw.name),

@@ -41,10 +41,10 @@ struct GenerateOptions {
   uint64_t max_bytes = 0;    // of all inputs together; 0: the machine's memory
 };
 
-// One set of inputs, drawn in the order of the model's inputs from one stream of NumPy, as the peer's. Indices beyond
+// One set of inputs, drawn in the order of the signature's from one stream of NumPy, as the peer's. Indices beyond
 // their table are wrapped into it, and dims that nothing fixes are 1, which `findings` says. Error (unsupported) for
 // inputs that are no tensors, (usage) for shapes and ranges that do not fit, (limit) before more memory is taken than
 // allowed.
-std::vector<Feed> generate_inputs(const ir::Model& model, const GenerateOptions& options, Diagnostics& findings);
+std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOptions& options, Diagnostics& findings);
 
 }  // namespace assay::exec

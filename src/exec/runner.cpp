@@ -1,6 +1,6 @@
 #include "exec/runner.h"
 
-#include <chrono>
+#include <variant>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -8,55 +8,59 @@
 namespace assay::exec {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-// Hands values on and adds up how long that takes.
-class TimedSink final : public TensorSink {
- public:
-  explicit TimedSink(TensorSink& sink) : sink_(sink) {}
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    sink_.accept(name, value);
-    seconds_ += seconds_since(begin);
-  }
-  double seconds() const { return seconds_; }
-
- private:
-  TensorSink& sink_;
-  double seconds_ = 0;
-};
+// What a session is made from.
+using Source = std::variant<const ir::Model*, std::filesystem::path>;
 
 class BackendRunner final : public Runner {
  public:
-  BackendRunner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options)
-      : name_(std::move(name)), backend_(std::move(backend)), model_(model), options_(std::move(options)) {}
+  BackendRunner(std::string name, BackendPtr backend, Source source, SessionOptions options)
+      : name_(std::move(name)),
+        backend_(std::move(backend)),
+        source_(std::move(source)),
+        options_(std::move(options)) {}
 
   const std::string& name() const override { return name_; }
   bool is_live() const override { return true; }
   void open(Diagnostics& findings) override {
-    session_ = with_frame([&] { return name_; }, [&] { return backend_->prepare(model_, options_, findings); });
+    with_frame([&] { return name_; },
+               [&] {
+                 session_ = prepare(findings);
+                 execution_ = session_->make_execution({});
+               });
   }
-  void close() override { session_.reset(); }
+  void close() override {
+    execution_.reset();
+    session_.reset();
+  }
+  const Signature& signature() const override {
+    ASSAY_CHECK(session_ != nullptr);
+    return session_->signature();
+  }
+  TapAnswer answer(std::string_view value) const override { return session_->answer(value); }
   std::string description() const override { return session_ ? session_->description() : ""; }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
 
   std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,
                             TensorSink& sink) override {
-    ASSAY_CHECK(session_ != nullptr);
-    const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-    TimedSink timed(sink);
-    with_frame([&] { return name_; }, [&] { session_->run(feeds, values, timed); });
-    return seconds_since(begin) - timed.seconds();
+    ASSAY_CHECK(execution_ != nullptr);
+    with_frame([&] { return name_; }, [&] { execution_->run(feeds, values, sink); });
+    return execution_->seconds();
   }
 
  private:
+  std::unique_ptr<Session> prepare(Diagnostics& findings) const {
+    if (const ir::Model* const* model = std::get_if<const ir::Model*>(&source_)) {
+      return backend_->prepare(**model, options_, findings);
+    }
+    return backend_->open_plan(std::get<std::filesystem::path>(source_), options_, findings);
+  }
+
   std::string name_;
   BackendPtr backend_;
-  const ir::Model& model_;
+  Source source_;
   SessionOptions options_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<Execution> execution_;
 };
 
 class SavedRunner final : public Runner {
@@ -68,6 +72,7 @@ class SavedRunner final : public Runner {
   bool is_live() const override { return false; }
   void open(Diagnostics&) override {}
   void close() override {}
+  const Signature& signature() const override { return signature_; }
   std::optional<uint64_t> iterations() const override { return iterations_.size(); }
 
   std::optional<double> run(uint64_t iteration, std::span<const Feed>, std::span<const std::string>,
@@ -79,13 +84,18 @@ class SavedRunner final : public Runner {
 
  private:
   std::string name_;
+  Signature signature_;  // of no inputs
   std::vector<SavedOutputs> iterations_;
 };
 
 }  // namespace
 
 RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options) {
-  return std::make_unique<BackendRunner>(std::move(name), std::move(backend), model, std::move(options));
+  return std::make_unique<BackendRunner>(std::move(name), std::move(backend), &model, std::move(options));
+}
+
+RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options) {
+  return std::make_unique<BackendRunner>(std::move(name), std::move(backend), std::move(plan), std::move(options));
 }
 
 RunnerPtr saved_runner(std::string name, std::vector<SavedOutputs> iterations) {

@@ -16,6 +16,9 @@ class Runner {
   virtual bool is_live() const = 0;
   virtual void open(Diagnostics& findings) = 0;
   virtual void close() = 0;
+  // Of live runners that are open.
+  virtual const Signature& signature() const = 0;
+  virtual TapAnswer answer(std::string_view /*value*/) const { return {}; }
   // A line about the session that was opened; may be empty.
   virtual std::string description() const { return {}; }
   // Gives values of one iteration to the sink: live runners the named ones, saved results all.
@@ -30,6 +33,8 @@ using RunnerPtr = std::unique_ptr<Runner>;
 
 // A backend with a model, which must outlive the runner.
 RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
+// A backend with a plan that it built earlier.
+RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options);
 
 // One iteration of saved results.
 struct SavedOutputs {

@@ -48,11 +48,25 @@ compare::CompareOptions to_internal(const Tolerance& tolerance) {
   return options;
 }
 
+// Error (usage) if no backend has a setting of that name.
+void set(const std::string& name, const std::vector<std::string>& values, exec::Settings& settings) {
+  std::vector<std::string> known;
+  for (const tasks::BackendSettings& backend : tasks::backend_settings()) {
+    for (const exec::Setting& setting : backend.settings) known.emplace_back(setting.name);
+  }
+  if (std::ranges::find(known, name) == known.end()) {
+    fail(ErrorCode::usage, "no backend has a setting `{}`; settings: {}", printable(name), join(known, ", "));
+  }
+  settings.set(name, values);
+}
+
 tasks::RunRequest request_of(const RunOptions& options) {
   tasks::RunRequest request;
   request.backends = options.backends;
   request.session.max_memory_bytes = options.max_memory_bytes;
+  request.session.threads = options.threads;
   request.session.search.python = options.python;
+  for (const auto& [name, values] : options.settings) set(name, values, request.session.settings);
   request.isolate = options.isolate;
   request.timeout_seconds = options.timeout_seconds;
   request.inputs.data = library::to_internal(options.inputs);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "ir/verify.h"
 
@@ -59,11 +60,9 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   wanted_ = {wanted.begin(), wanted.end()};
   sink_ = &sink;
   failures_ = failures;
-  seeds_given_ = 0;
-  steps_left_ = options_.max_steps;
-  work_left_ = static_cast<double>(options_.max_work);
+  start_budgets();
   drop_all();  // what a failed run left
-  for (const InputDatum& input : inputs) set(input.value, options_.is_wide ? widen(input.datum) : input.datum);
+  for (const InputDatum& input : inputs) set(input.value, carried(input.datum));
   const ir::GraphId graph = model_.main_graph();
   for (const ir::ValueId value : wanted) {
     const ir::Value& facts = model_[value];
@@ -72,6 +71,27 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   }
   run_steps(graph);
   drop_all();
+}
+
+void Interpreter::start_budgets() {
+  seeds_given_ = 0;
+  steps_left_ = options_.max_steps;
+  work_left_ = static_cast<double>(options_.max_work);
+  node_seconds_.clear();
+}
+
+std::vector<Datum> Interpreter::evaluate(ir::NodeId node, std::span<const Datum> inputs,
+                                         std::span<const InputDatum> captured) {
+  wanted_.clear();
+  start_budgets();
+  drop_all();
+  for (const InputDatum& value : captured) set(value.value, carried(value.datum));
+  std::vector<Datum> carried_inputs;
+  for (const Datum& input : inputs) carried_inputs.push_back(carried(input));
+  std::vector<Datum> outputs =
+      with_frame([&] { return ir::describe(model_, node); }, [&] { return call(node, carried_inputs); });
+  drop_all();
+  return outputs;
 }
 
 void Interpreter::run_alone(ir::NodeId node) {
@@ -178,10 +198,12 @@ bool Interpreter::run_guarded(const Step& step) {
 
 void Interpreter::run_node(ir::NodeId id) {
   const ir::Node& node = model_[id];
+  const Stopwatch watch;
   std::vector<Datum> inputs;
   inputs.reserve(node.operands.size());
   for (const ir::Use& use : node.operands) inputs.push_back(use.value.valid() ? value_of(use.value) : Datum());
   std::vector<Datum> outputs = call(id, inputs);
+  if (options_.times_nodes && node.graph == model_.main_graph()) node_seconds_.push_back({id, watch.seconds()});
   for (size_t i = 0; i < node.results.size() && i < outputs.size(); ++i) {
     const ir::ValueId result = node.results[i];
     if (!result.valid()) continue;

@@ -21,6 +21,12 @@ struct InterpreterOptions {
   uint64_t max_steps = 0;         // runs of bodies, and calls of functions, in all; 0: ten million
   uint64_t max_work = 0;          // in all, see Cost; 0: ten trillion
   uint64_t seed = 0;              // of random nodes without a seed of their own
+  bool times_nodes = false;       // of the main graph
+};
+
+struct NodeSeconds {
+  ir::NodeId node;
+  double seconds = 0;
 };
 
 // Takes a value as soon as it is there.
@@ -44,6 +50,13 @@ class Interpreter final : private Runner, private Budget {
   // without datum take their default. Error names the failing node; with `failures`, the run goes on as it says.
   void run(std::span<const InputDatum> inputs, std::span<const ir::ValueId> wanted, ValueSink sink,
            const FailureSink* failures = nullptr);
+
+  // Nodes of the main graph in the last run, in the order of execution, with times_nodes.
+  std::span<const NodeSeconds> node_seconds() const { return node_seconds_; }
+
+  // The outputs of one node, wherever it is in the model, on these inputs; one without value: not given. `captured` are
+  // the values that its bodies use from outside. Nothing is kept.
+  std::vector<Datum> evaluate(ir::NodeId node, std::span<const Datum> inputs, std::span<const InputDatum> captured = {});
 
   // Runs one node by itself, wherever it stands. What it needs must be constants of the model, or results of nodes that
   // were run so before. Its results are kept until they are released.
@@ -69,6 +82,8 @@ class Interpreter final : private Runner, private Budget {
   void run_steps(ir::GraphId graph);
   bool run_guarded(const Step& step);
   void run_node(ir::NodeId id);
+  void start_budgets();
+  Datum carried(const Datum& datum) const { return options_.is_wide ? widen(datum) : datum; }
   std::vector<Datum> call(ir::NodeId id, std::span<const Datum> inputs);
   std::vector<Datum> call_function(const ir::Function& function, const ir::Node& node, std::span<const Datum> inputs);
   Datum value_of(ir::ValueId value);
@@ -93,6 +108,7 @@ class Interpreter final : private Runner, private Budget {
   uint64_t steps_left_ = 0;
   double work_left_ = 0;
   uint64_t seeds_given_ = 0;
+  std::vector<NodeSeconds> node_seconds_;
 };
 
 }  // namespace assay::ops

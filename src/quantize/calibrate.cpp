@@ -106,13 +106,12 @@ class CalibrationWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
-std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, const ir::Model& model,
-                                           exec::DataSource& source, const CalibrationOptions& options,
+std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source, const CalibrationOptions& options,
                                            Diagnostics& findings) {
   CalibrationWatcher watcher(options);
   exec::DrivePlan plan;
   plan.taps = options.taps;
-  exec::drive({&runner, 1}, &model, &source, plan, watcher, findings);
+  exec::drive({&runner, 1}, &source, plan, watcher, findings);
   return watcher.take();
 }
 

@@ -36,12 +36,12 @@ class RangeWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
-Ranges measure_ranges(const exec::RunnerPtr& runner, const ir::Model& model, exec::DataSource& source,
+Ranges measure_ranges(const exec::RunnerPtr& runner, exec::DataSource& source,
                       const exec::TapPlan& taps, Diagnostics& findings) {
   RangeWatcher watcher;
   exec::DrivePlan plan;
   plan.taps = taps;
-  exec::drive({&runner, 1}, &model, &source, plan, watcher, findings);
+  exec::drive({&runner, 1}, &source, plan, watcher, findings);
   return watcher.take();
 }
 

@@ -1,6 +1,7 @@
 #include "remote/isolated_backend.h"
 
 #include <limits>
+#include <mutex>
 
 #include <dlfcn.h>
 
@@ -8,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "base/temporary_folder.h"
+#include "exec/bound_outputs.h"
 #include "onnx/export.h"
 #include "remote/peer.h"
 #include "remote/session_messages.h"
@@ -48,7 +50,11 @@ class SentModel {
   }
 
   PrepareRequest request(const std::string& backend, const exec::SessionOptions& options) const {
-    PrepareRequest request = {.backend = backend, .threads = thread_count(), .options = options, .model_bytes = bytes_};
+    PrepareRequest request = {.backend = backend,
+                              .threads = thread_count(),
+                              .options = options,
+                              .is_plan = false,
+                              .model_bytes = bytes_};
     if (folder_) request.options.path = file();
     return request;
   }
@@ -63,34 +69,75 @@ class SentModel {
   std::optional<TemporaryFolder> folder_;
 };
 
-class IsolatedSession final : public exec::Session {
- public:
-  IsolatedSession(std::unique_ptr<const SentModel> model, std::unique_ptr<Peer> worker)
-      : model_(std::move(model)), worker_(std::move(worker)) {}
+// The worker of a session. Its executions take turns.
+struct Worker {
+  std::mutex mutex;
+  std::unique_ptr<Peer> peer;
+  uint64_t executions = 0;
+};
 
-  void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
-    worker_->send(write_run(feeds, values));
-    for (ReceivedMessage message = worker_->receive(); message.kind != MessageKind::done;
-         message = worker_->receive()) {
-      take(message, sink);
-    }
+class IsolatedExecution final : public exec::Execution {
+ public:
+  IsolatedExecution(Worker& worker, const exec::Signature& signature, const exec::ExecutionOptions& options)
+      : worker_(worker), signature_(signature) {
+    const std::scoped_lock lock(worker_.mutex);
+    expect_kind(worker_.peer->ask(write_make_execution(options)), MessageKind::done);
+    number_ = worker_.executions++;
   }
 
+  void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
+    const std::scoped_lock lock(worker_.mutex);
+    worker_.peer->send(write_run(number_, feeds, values));
+    ReceivedMessage message = worker_.peer->receive();
+    for (; message.kind != MessageKind::ran; message = worker_.peer->receive()) take(message, sink);
+    facts_ = read_ran(message);
+  }
+
+  double seconds() const override { return facts_.seconds; }
+  std::vector<exec::LayerSeconds> profile() const override { return facts_.profile; }
+  void bind(std::vector<exec::OutputBuffer> outputs) override { bound_.bind(std::move(outputs), signature_); }
+
  private:
-  // If the value is not wanted, those behind it are still on their way: the worker is of no more use.
+  // If the value is not wanted, the ones after it are still on their way: the worker is of no more use.
   void take(const ReceivedMessage& message, exec::TensorSink& sink) {
     try {
       expect_kind(message, MessageKind::value);
       const tensor::NamedDatum value = read_value(message);
-      sink.accept(value.name, value.value);
+      sink.accept(value.name, bound_.placed(value.name, value.value));
     } catch (...) {
-      worker_->abandon("a value that it gave was not taken");
+      worker_.peer->abandon("a value that it gave was not taken");
       throw;
     }
   }
 
+  Worker& worker_;
+  const exec::Signature& signature_;
+  uint64_t number_ = 0;
+  exec::BoundOutputs bound_;
+  RunFacts facts_;
+};
+
+class IsolatedSession final : public exec::Session {
+ public:
+  IsolatedSession(std::unique_ptr<const SentModel> model, std::unique_ptr<Peer> peer, SessionFacts facts)
+      : model_(std::move(model)), facts_(std::move(facts)) {
+    worker_.peer = std::move(peer);
+  }
+
+  const exec::Signature& signature() const override { return facts_.signature; }
+  std::string description() const override { return facts_.description; }
+  exec::TapAnswer answer(std::string_view value) const override {
+    const auto found = facts_.answers.find(value);
+    return found == facts_.answers.end() ? exec::TapAnswer() : found->second;
+  }
+  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
+    return std::make_unique<IsolatedExecution>(worker_, facts_.signature, options);
+  }
+
+ private:
   std::unique_ptr<const SentModel> model_;
-  std::unique_ptr<Peer> worker_;
+  SessionFacts facts_;
+  mutable Worker worker_;
 };
 
 class IsolatedBackend final : public exec::Backend {
@@ -98,6 +145,7 @@ class IsolatedBackend final : public exec::Backend {
   explicit IsolatedBackend(IsolationOptions options) : options_(std::move(options)) {}
 
   std::string_view name() const override { return options_.backend; }
+  std::vector<exec::Setting> settings() const override { return exec::make_backend(options_.backend)->settings(); }
 
   exec::FoundLibrary library(const exec::LibrarySearch& search) const override {
     return exec::make_backend(options_.backend)->library(search);
@@ -123,9 +171,20 @@ class IsolatedBackend final : public exec::Backend {
                                          Diagnostics& findings) const override {
     auto sent = std::make_unique<SentModel>(model, options);
     std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
-    read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
+    SessionFacts facts =
+        read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
     sent->forget_bytes();
-    return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker));
+    return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker), std::move(facts));
+  }
+
+  std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
+                                           Diagnostics& findings) const override {
+    PrepareRequest request = {
+        .backend = options_.backend, .threads = thread_count(), .options = options, .is_plan = true, .model_bytes = {}};
+    request.options.path = absolute_path(plan);
+    std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
+    SessionFacts facts = read_prepared(worker->ask(write_prepare(request)), findings);
+    return std::make_unique<IsolatedSession>(nullptr, std::move(worker), std::move(facts));
   }
 
  private:

@@ -32,8 +32,10 @@ enum class MessageKind : uint16_t {
   matched,
   replace_subgraphs,
   replaced,
+  make_execution,
+  ran,
 };
-inline constexpr uint16_t kMessageKinds = 19;
+inline constexpr uint16_t kMessageKinds = 21;
 
 // A message to send: the body holds numbers (8 bytes each, little-endian) and text (its length, then its bytes); the
 // elements of its tensors are `placed` in one shared memory.

@@ -4,16 +4,85 @@
 
 namespace assay::remote {
 
+constexpr int kDeepestType = 64;
+
 void expect_kind(const ReceivedMessage& message, MessageKind kind) {
   if (message.kind == kind) return;
   fail(ErrorCode::backend, "another process sent a message of kind {}, expected {}",
        static_cast<unsigned>(message.kind), static_cast<unsigned>(kind));
 }
 
+namespace {
+
+void write_settings(MessageWriter& writer, const exec::Settings& settings) {
+  writer.number(settings.all().size());
+  for (const auto& [name, values] : settings.all()) writer.text(name).texts(values);
+}
+
+exec::Settings read_settings(MessageReader& reader) {
+  exec::Settings settings;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    std::string name = reader.text();
+    settings.set(std::move(name), reader.texts());
+  }
+  return settings;
+}
+
+void write_type(MessageWriter& writer, const exec::PortType& type) {
+  writer.number(static_cast<uint64_t>(type.kind)).number(static_cast<uint64_t>(type.dtype));
+  writer.number(type.ranked ? 1 : 0).number(type.dims.size());
+  for (const exec::PortDim& dim : type.dims) {
+    writer.number(dim.size ? 1 : 0).number(static_cast<uint64_t>(dim.size.value_or(0))).text(dim.text);
+  }
+  writer.number(type.element.size());
+  for (const exec::PortType& element : type.element) write_type(writer, element);
+}
+
+exec::PortType read_type(MessageReader& reader, int depth) {
+  if (depth > kDeepestType) fail(ErrorCode::backend, "another process sent a type nested deeper than {}", kDeepestType);
+  exec::PortType type;
+  type.kind = static_cast<ir::TypeKind>(reader.number());
+  type.dtype = static_cast<tensor::DType>(reader.number());
+  type.ranked = reader.number() != 0;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    exec::PortDim dim;
+    const bool is_known = reader.number() != 0;
+    const uint64_t size = reader.number();
+    if (is_known) dim.size = static_cast<int64_t>(size);
+    dim.text = reader.text();
+    type.dims.push_back(std::move(dim));
+  }
+  for (uint64_t left = reader.number(); left > 0; --left) type.element.push_back(read_type(reader, depth + 1));
+  return type;
+}
+
+void write_ports(MessageWriter& writer, const std::vector<exec::Port>& ports) {
+  writer.number(ports.size());
+  for (const exec::Port& port : ports) {
+    writer.text(port.name).number(port.has_default ? 1 : 0).number(port.is_shape ? 1 : 0).number(port.type ? 1 : 0);
+    if (port.type) write_type(writer, *port.type);
+  }
+}
+
+std::vector<exec::Port> read_ports(MessageReader& reader) {
+  std::vector<exec::Port> ports;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    exec::Port port;
+    port.name = reader.text();
+    port.has_default = reader.number() != 0;
+    port.is_shape = reader.number() != 0;
+    if (reader.number() != 0) port.type = read_type(reader, 0);
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+}  // namespace
+
 Message write_prepare(const PrepareRequest& request) {
   const exec::SessionOptions& options = request.options;
-  return MessageWriter(MessageKind::prepare)
-      .text(request.backend)
+  MessageWriter writer(MessageKind::prepare);
+  writer.text(request.backend)
       .number(request.threads)
       .number(options.max_memory_bytes)
       .number(options.max_steps)
@@ -21,10 +90,10 @@ Message write_prepare(const PrepareRequest& request) {
       .texts(options.values)
       .text(options.path.native())
       .text(options.search.python)
-      .texts(options.providers)
-      .text(options.optimization_level)
-      .datum(request.model_bytes)
-      .finish();
+      .number(options.threads)
+      .number(request.is_plan ? 1 : 0);
+  write_settings(writer, options.settings);
+  return writer.datum(request.model_bytes).finish();
 }
 
 PrepareRequest read_prepare(const ReceivedMessage& message) {
@@ -38,8 +107,9 @@ PrepareRequest read_prepare(const ReceivedMessage& message) {
   request.options.values = reader.texts();
   request.options.path = reader.text();
   request.options.search.python = reader.text();
-  request.options.providers = reader.texts();
-  request.options.optimization_level = reader.text();
+  request.options.threads = static_cast<unsigned>(reader.number());
+  request.is_plan = reader.number() != 0;
+  request.options.settings = read_settings(reader);
   request.model_bytes = reader.datum();
   reader.finish();
   return request;
@@ -81,8 +151,15 @@ exec::Probe read_probed(const ReceivedMessage& message) {
   return probe;
 }
 
-Message write_prepared(const Diagnostics& findings) {
+Message write_prepared(const SessionFacts& facts, const Diagnostics& findings) {
   MessageWriter writer(MessageKind::prepared);
+  writer.text(facts.description);
+  write_ports(writer, facts.signature.inputs);
+  write_ports(writer, facts.signature.outputs);
+  writer.number(facts.answers.size());
+  for (const auto& [value, answer] : facts.answers) {
+    writer.text(value).number(static_cast<uint64_t>(answer.kind)).text(answer.layer).text(answer.reason);
+  }
   writer.number(findings.all().size());
   for (const Diagnostic& finding : findings.all()) {
     writer.number(static_cast<uint64_t>(finding.severity)).text(finding.node).text(finding.message);
@@ -90,9 +167,21 @@ Message write_prepared(const Diagnostics& findings) {
   return writer.finish();
 }
 
-void read_prepared(const ReceivedMessage& message, Diagnostics& findings) {
+SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings) {
   expect_kind(message, MessageKind::prepared);
   MessageReader reader(message);
+  SessionFacts facts;
+  facts.description = reader.text();
+  facts.signature.inputs = read_ports(reader);
+  facts.signature.outputs = read_ports(reader);
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    std::string value = reader.text();
+    exec::TapAnswer answer;
+    answer.kind = static_cast<exec::TapAnswer::Kind>(reader.number());
+    answer.layer = reader.text();
+    answer.reason = reader.text();
+    facts.answers.emplace(std::move(value), std::move(answer));
+  }
   for (uint64_t left = reader.number(); left > 0; --left) {
     const uint64_t severity = reader.number();
     std::string node = reader.text();
@@ -101,15 +190,53 @@ void read_prepared(const ReceivedMessage& message, Diagnostics& findings) {
                  reader.text());
   }
   reader.finish();
+  return facts;
 }
 
-Message write_run(std::span<const exec::Feed> feeds, std::span<const std::string> values) {
-  return MessageWriter(MessageKind::run).data(feeds).texts(values).finish();
+Message write_make_execution(const exec::ExecutionOptions& options) {
+  return MessageWriter(MessageKind::make_execution).number(options.threads).number(options.profiles ? 1 : 0).finish();
+}
+
+exec::ExecutionOptions read_make_execution(const ReceivedMessage& message) {
+  MessageReader reader(message);
+  exec::ExecutionOptions options;
+  options.threads = static_cast<unsigned>(reader.number());
+  options.profiles = reader.number() != 0;
+  reader.finish();
+  return options;
+}
+
+Message write_ran(const RunFacts& facts) {
+  MessageWriter writer(MessageKind::ran);
+  writer.real(facts.seconds).number(facts.profile.size());
+  for (const exec::LayerSeconds& layer : facts.profile) writer.text(layer.layer).text(layer.op).real(layer.seconds);
+  return writer.finish();
+}
+
+RunFacts read_ran(const ReceivedMessage& message) {
+  expect_kind(message, MessageKind::ran);
+  MessageReader reader(message);
+  RunFacts facts;
+  facts.seconds = reader.real();
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    exec::LayerSeconds layer;
+    layer.layer = reader.text();
+    layer.op = reader.text();
+    layer.seconds = reader.real();
+    facts.profile.push_back(std::move(layer));
+  }
+  reader.finish();
+  return facts;
+}
+
+Message write_run(uint64_t execution, std::span<const exec::Feed> feeds, std::span<const std::string> values) {
+  return MessageWriter(MessageKind::run).number(execution).data(feeds).texts(values).finish();
 }
 
 RunRequest read_run(const ReceivedMessage& message) {
   MessageReader reader(message);
   RunRequest request;
+  request.execution = reader.number();
   request.feeds = reader.data();
   request.values = reader.texts();
   reader.finish();

@@ -12,6 +12,7 @@ struct PrepareRequest {
   std::string backend;
   unsigned threads = 0;
   exec::SessionOptions options;  // `path` is where the model is, unless it is here
+  bool is_plan = false;          // at that path is a plan
   tensor::Datum model_bytes;     // uint8; none: there is a path
 };
 Message write_prepare(const PrepareRequest& request);
@@ -26,19 +27,38 @@ ProbeRequest read_probe(const ReceivedMessage& message);
 Message write_probed(const exec::Probe& probe);
 exec::Probe read_probed(const ReceivedMessage& message);
 
-Message write_prepared(const Diagnostics& findings);
+// What is known of a session.
+struct SessionFacts {
+  exec::Signature signature;
+  std::string description;
+  std::map<std::string, exec::TapAnswer, std::less<>> answers;  // those that are not simply `given`
+};
+Message write_prepared(const SessionFacts& facts, const Diagnostics& findings);
 // The code of every finding becomes `worker`, because codes are literals.
-void read_prepared(const ReceivedMessage& message, Diagnostics& findings);
+SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings);
+
+// Answered by `done`; executions are numbered from 0.
+Message write_make_execution(const exec::ExecutionOptions& options);
+exec::ExecutionOptions read_make_execution(const ReceivedMessage& message);
 
 struct RunRequest {
+  uint64_t execution = 0;
   std::vector<exec::Feed> feeds;
   std::vector<std::string> values;
 };
-Message write_run(std::span<const exec::Feed> feeds, std::span<const std::string> values);
+Message write_run(uint64_t execution, std::span<const exec::Feed> feeds, std::span<const std::string> values);
 RunRequest read_run(const ReceivedMessage& message);
 
 Message write_value(std::string_view name, const tensor::Datum& value);
 tensor::NamedDatum read_value(const ReceivedMessage& message);
+
+// What is known of a run, after its values.
+struct RunFacts {
+  double seconds = 0;
+  std::vector<exec::LayerSeconds> profile;
+};
+Message write_ran(const RunFacts& facts);
+RunFacts read_ran(const ReceivedMessage& message);
 
 // Error (backend) if it is another kind of message.
 void expect_kind(const ReceivedMessage& message, MessageKind kind);

@@ -61,6 +61,7 @@ class Worker {
   void answer(const ReceivedMessage& message) {
     if (message.kind == MessageKind::probe) return probe(read_probe(message));
     if (message.kind == MessageKind::prepare) return prepare(read_prepare(message));
+    if (message.kind == MessageKind::make_execution) return make_execution(read_make_execution(message));
     expect_kind(message, MessageKind::run);
     run(read_run(message));
   }
@@ -73,23 +74,46 @@ class Worker {
     if (session_) fail(ErrorCode::backend, "the worker has a session already");
     set_thread_count(request.threads);
     backend_ = exec::find_backend(request.backend, request.options.search);
-    model_ = load_model(request);
     Diagnostics findings;
-    session_ = backend_->prepare(model_, request.options, findings);
-    send(channel_, write_prepared(findings));
+    if (request.is_plan) {
+      session_ = backend_->open_plan(request.options.path, request.options, findings);
+    } else {
+      model_ = load_model(request);
+      session_ = backend_->prepare(model_, request.options, findings);
+    }
+    send(channel_, write_prepared(facts(request.options.values), findings));
+  }
+
+  SessionFacts facts(std::span<const std::string> values) const {
+    SessionFacts facts{.signature = session_->signature(), .description = session_->description(), .answers = {}};
+    const auto ask = [&](const std::string& value) {
+      exec::TapAnswer answer = session_->answer(value);
+      if (answer.kind != exec::TapAnswer::Kind::given) facts.answers.emplace(value, std::move(answer));
+    };
+    for (const exec::Port& output : facts.signature.outputs) ask(output.name);
+    for (const std::string& value : values) ask(value);
+    return facts;
+  }
+
+  void make_execution(const exec::ExecutionOptions& options) {
+    if (!session_) fail(ErrorCode::backend, "the worker has no session yet");
+    executions_.push_back(session_->make_execution(options));
+    send(channel_, MessageWriter(MessageKind::done).finish());
   }
 
   void run(const RunRequest& request) {
-    if (!session_) fail(ErrorCode::backend, "the worker has no session yet");
+    if (request.execution >= executions_.size()) fail(ErrorCode::backend, "the worker has no such execution");
+    exec::Execution& execution = *executions_[request.execution];
     SendingSink sink(channel_);
-    session_->run(request.feeds, request.values, sink);
-    send(channel_, MessageWriter(MessageKind::done).finish());
+    execution.run(request.feeds, request.values, sink);
+    send(channel_, write_ran({execution.seconds(), execution.profile()}));
   }
 
   Channel channel_;
   exec::BackendPtr backend_;
   ir::Model model_;
   std::unique_ptr<exec::Session> session_;
+  std::vector<std::unique_ptr<exec::Execution>> executions_;
 };
 
 }  // namespace

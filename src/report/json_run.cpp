@@ -24,6 +24,15 @@ void write_values(JsonWriter& json, std::string_view key, const std::vector<resu
   json.end_array();
 }
 
+void write_answer(JsonWriter& json, const results::ValueAnswer& answer) {
+  json.begin_object();
+  json.field("name", answer.name);
+  json.field("answer", answer.is_absent ? "absent" : "recomputed");
+  json.field("layer", answer.layer);
+  if (!answer.reason.empty()) json.field("reason", answer.reason);
+  json.end_object();
+}
+
 void write_run(JsonWriter& json, const results::RunnerRun& run) {
   json.begin_object();
   json.field("runner", run.runner);
@@ -31,6 +40,7 @@ void write_run(JsonWriter& json, const results::RunnerRun& run) {
   write_values(json, "inputs", run.inputs);
   write_values(json, "outputs", run.outputs);
   if (!run.failure.empty()) json.field("failure", run.failure);
+  if (!run.answers.empty()) write_list(json, "answers", run.answers, write_answer);
   json.key("timings");
   write_timings(json, {{"load_seconds", run.load_seconds}, {"run_seconds", run.run_seconds}});
   json.end_object();

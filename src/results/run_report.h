@@ -21,6 +21,14 @@ struct RunValue {
   std::optional<TensorStats> stats;  // of numbers
 };
 
+// A requested value that a run did not simply give.
+struct ValueAnswer {
+  std::string name;
+  bool is_absent = false;  // otherwise it was computed once more, for the request alone
+  std::string layer;       // that it became part of
+  std::string reason;
+};
+
 // One side: a backend that ran, or saved results.
 struct RunnerRun {
   std::string runner;
@@ -31,6 +39,7 @@ struct RunnerRun {
   double load_seconds = 0;
   double run_seconds = 0;  // of all iterations together
   std::string failure;     // why nothing more came from it
+  std::vector<ValueAnswer> answers;
 };
 
 // What --validate found in one output.

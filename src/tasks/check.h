@@ -28,6 +28,7 @@ struct LintRequest {
   uint64_t max_memory_bytes = 0;
   uint64_t max_steps = 0;  // 0: a default that ends after some minutes
   uint64_t max_work = 0;
+  unsigned threads = 0;  // 0: those of the caller
 };
 results::LintReport lint(const LintRequest& request, Observer& observer);
 
@@ -43,6 +44,13 @@ results::CompatibilityReport check_compatibility(
 
 // The backends of this build.
 std::vector<std::string> backend_names();
+// What can be set for backends (SessionOptions::settings); those without settings are left out.
+struct BackendSettings {
+  std::string backend;
+  std::string title;
+  std::vector<exec::Setting> settings;
+};
+std::vector<BackendSettings> backend_settings();
 // The libraries that backends would open, found by file name; nothing is opened.
 struct BackendLibrary {
   std::string backend;

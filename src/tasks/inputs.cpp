@@ -28,7 +28,7 @@ InputData saved_inputs(std::vector<tensor::NamedData> iterations) {
 InputData generated_inputs(const ir::Model& model, const InputRequest& request, Diagnostics& findings) {
   exec::GenerateOptions options = request.generated;
   options.roles = inspect::input_roles(model);
-  return {nullptr, exec::generated_source(model, options, request.iterations, findings)};
+  return {nullptr, exec::generated_source(exec::signature_of(model), options, request.iterations, findings)};
 }
 
 InputData scripted_inputs(const remote::ScriptFunction& script, std::shared_ptr<remote::PythonHost> host) {
@@ -51,7 +51,7 @@ InputData make_inputs(const ir::Model& model, const InputRequest& request, Obser
   } else {
     data = generated_inputs(model, request, findings);
   }
-  if (request.casts) data.source = exec::cast_source(std::move(data.source), model);
+  if (request.casts) data.source = exec::cast_source(std::move(data.source), exec::signature_of(model));
   return data;
 }
 
@@ -70,7 +70,7 @@ std::vector<ops::InputDatum> first_inputs(const ir::Model& model, const InputDat
   for (const ir::ValueId input : model[model.main_graph()].inputs)
     by_name.emplace(model.text(model[input].name), input);
   std::vector<ops::InputDatum> inputs;
-  for (exec::Feed& feed : exec::check_feeds(model, *first, findings)) {
+  for (exec::Feed& feed : exec::check_feeds(exec::signature_of(model), *first, findings)) {
     inputs.push_back({by_name.at(feed.name), std::move(feed.value)});
   }
   return inputs;

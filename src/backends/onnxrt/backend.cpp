@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "backends/onnxrt/ort_options.h"
 #include "backends/onnxrt/ort_session.h"
 #include "exec/foreign_library.h"
 
@@ -19,6 +20,18 @@ std::vector<ir::NodeId> nodes_where(const ir::Model& model, Predicate is_it) {
 class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
  public:
   std::string_view name() const override { return "onnxrt"; }
+  std::string_view title() const override { return "ONNX Runtime"; }
+
+  std::vector<exec::Setting> settings() const override {
+    return {{.name = ort::kProviders,
+             .alias = "execution-providers",
+             .is_list = true,
+             .choices = {},
+             .help = "execution providers, in order of preference; a part of a name is enough; default: cpu"},
+            {.name = ort::kOptimizationLevel,
+             .choices = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"},
+             .help = "how far ONNX Runtime may rewrite the model; default: its own"}};
+  }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {

@@ -75,21 +75,22 @@ void append_provider(const Library& library, SessionOptions* options, const std:
 }  // namespace
 
 std::vector<std::string> chosen_providers(const Library& library, const exec::SessionOptions& wishes) {
-  if (wishes.providers.empty()) return {"CPUExecutionProvider"};
+  const std::vector<std::string>& wished = wishes.settings.list(kProviders);
+  if (wished.empty()) return {"CPUExecutionProvider"};
   const std::vector<std::string> available = library.providers();
   std::vector<std::string> chosen;
-  for (const std::string& wish : wishes.providers) chosen.push_back(find_provider(available, wish));
+  for (const std::string& wish : wished) chosen.push_back(find_provider(available, wish));
   return chosen;
 }
 
 Owned<SessionOptions> make_options(const Library& library, const exec::SessionOptions& wishes) {
-  const int level = optimization_level(wishes.optimization_level);
+  const int level = optimization_level(wishes.settings.text(kOptimizationLevel));
   SessionOptions* made = nullptr;
   library.call(kCreateSessionOptions, &made);
   Owned<SessionOptions> options = library.own(made);
   library.call(kSetLogSeverity, options.get(), static_cast<int>(LogSeverity::fatal));
   library.call(kSetOptimizationLevel, options.get(), level);
-  library.call(kSetIntraOpThreads, options.get(), static_cast<int>(thread_count()));
+  library.call(kSetIntraOpThreads, options.get(), static_cast<int>(wishes.threads == 0 ? thread_count() : wishes.threads));
   library.call(kSetInterOpThreads, options.get(), 1);
   // Values of many layers are given back one by one: from an arena, no memory would return before the last.
   if (!wishes.values.empty()) library.call(kDisableArena, options.get());

@@ -5,7 +5,11 @@
 
 namespace assay::backends::ort {
 
-// The providers that are meant, by their full names; the processor's where there are no wishes.
+// Names of settings.
+inline constexpr std::string_view kProviders = "providers";
+inline constexpr std::string_view kOptimizationLevel = "graph-optimization-level";
+
+// The providers that are meant, by their full names; the processor's if none was requested.
 std::vector<std::string> chosen_providers(const Library& library, const exec::SessionOptions& wishes);
 
 // The library's options for a session: providers, level of optimisation, threads; nothing is logged, errors come back

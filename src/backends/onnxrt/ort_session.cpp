@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "base/foreign_code.h"
 #include "base/paths.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
+#include "exec/bound_outputs.h"
 #include "exec/tapped_values.h"
 #include "ir/ir_version.h"
 #include "onnx/export.h"
@@ -141,39 +143,48 @@ tensor::Datum detached(const tensor::Datum& datum) {
   return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
 }
 
-class OrtSession final : public exec::Session {
- public:
-  OrtSession(const Library& library, const ir::Model& model, exec::TappedValues values, std::shared_ptr<Holder> holder)
-      : library_(library),
-        model_(model),
-        values_(std::move(values)),
-        is_tapped_(!values_.extra_outputs().empty()),
-        holder_(std::move(holder)) {}
+// What the executions of a session share. The library runs a session from several threads at once.
+struct Prepared {
+  const Library& library;
+  const ir::Model& model;
+  exec::TappedValues values;
+  std::shared_ptr<Holder> holder;
+  exec::Signature signature;
+  bool is_tapped;
+};
 
-  void set_providers(const std::vector<std::string>& providers) {
-    std::vector<std::string> quoted;
-    for (const std::string& provider : providers) quoted.push_back(python_string(provider));
-    description_ = "Creating ONNX-Runtime Inference Session with providers: [" + join(quoted, ", ") + "]";
-  }
-  std::string description() const override { return description_; }
+class OrtExecution final : public exec::Execution {
+ public:
+  explicit OrtExecution(const Prepared& prepared)
+      : library_(prepared.library), model_(prepared.model), prepared_(prepared) {}
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
+    seconds_ = 0;
     std::vector<const char*> wanted;
     for (const std::string& name : values) {
-      const std::optional<tensor::Datum> given = values_.given(name, feeds);
-      given ? sink.accept(name, *given) : wanted.push_back(name.c_str());
+      const std::optional<tensor::Datum> given = prepared_.values.given(name, feeds);
+      given ? sink.accept(name, bound_.placed(name, *given)) : wanted.push_back(name.c_str());
     }
     if (wanted.empty()) return;
-    const std::shared_ptr<RunHolder> run = std::make_shared<RunHolder>(RunHolder{holder_, {}});
+    const std::shared_ptr<RunHolder> run = std::make_shared<RunHolder>(RunHolder{prepared_.holder, {}});
     for (const exec::Feed& feed : feeds) run->feeds.push_back(to_feed(feed));
     std::vector<Owned<Value>> results = compute(feeds, run->feeds, wanted);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const tensor::Datum value = to_datum(library_, std::move(results[i]), run);
-      sink.accept(wanted[i], is_tapped_ ? detached(value) : value);
-    }
+    for (size_t i = 0; i < wanted.size(); ++i) give(wanted[i], std::move(results[i]), run, sink);
   }
 
+  double seconds() const override { return seconds_; }
+  void bind(std::vector<exec::OutputBuffer> outputs) override { bound_.bind(std::move(outputs), prepared_.signature); }
+
  private:
+  void give(const char* name, Owned<Value> result, const std::shared_ptr<RunHolder>& run,
+            exec::TensorSink& sink) const {
+    if (const exec::OutputBuffer* const buffer = bound_.find(name)) {
+      return sink.accept(name, exec::BoundOutputs::tensor(*buffer));
+    }
+    const tensor::Datum value = to_datum(library_, std::move(result), run);
+    sink.accept(name, prepared_.is_tapped ? detached(value) : value);
+  }
+
   static bool is_empty(const tensor::Datum& value) {
     return value.is_none() || (value.is_sequence() && value.items().empty());
   }
@@ -191,28 +202,66 @@ class OrtSession final : public exec::Session {
                       [&] { return is_empty(feed.value) ? empty(feed) : to_value(library_, feed.value); });
   }
 
+  // Values for outputs that the library writes into memory of the caller; null for those that it allocates.
+  std::vector<FeedValue> outputs_in_place(const std::vector<const char*>& wanted) const {
+    std::vector<FeedValue> outputs(wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const exec::OutputBuffer* const buffer = bound_.find(wanted[i]);
+      if (buffer != nullptr) outputs[i] = to_value(library_, exec::BoundOutputs::tensor(*buffer));
+    }
+    return outputs;
+  }
+
   std::vector<Owned<Value>> compute(std::span<const exec::Feed> feeds, const std::vector<FeedValue>& inputs,
-                                    const std::vector<const char*>& wanted) const {
+                                    const std::vector<const char*>& wanted) {
     std::vector<const char*> names;
     std::vector<const Value*> values;
     for (size_t i = 0; i < feeds.size(); ++i) {
       names.push_back(feeds[i].name.c_str());
       values.push_back(inputs[i].value.get());
     }
+    std::vector<FeedValue> in_place = outputs_in_place(wanted);
     std::vector<Value*> made(wanted.size());
-    const ForeignCode code(kName);
-    library_.call(kRun, holder_->session.get(), nullptr, names.data(), values.data(), values.size(), wanted.data(),
-                  wanted.size(), made.data());
+    for (size_t i = 0; i < wanted.size(); ++i) made[i] = in_place[i].value.get();
+    const Stopwatch watch;
+    {
+      const ForeignCode code(kName);
+      library_.call(kRun, prepared_.holder->session.get(), nullptr, names.data(), values.data(), values.size(),
+                    wanted.data(), wanted.size(), made.data());
+    }
+    seconds_ = watch.seconds();
     std::vector<Owned<Value>> results;
-    for (Value* const value : made) results.push_back(library_.own(value));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const bool is_in_place = in_place[i].value != nullptr;
+      results.push_back(is_in_place ? std::move(in_place[i].value) : library_.own(made[i]));
+    }
     return results;
   }
 
   const Library& library_;
   const ir::Model& model_;
-  exec::TappedValues values_;
-  bool is_tapped_;
-  std::shared_ptr<Holder> holder_;
+  const Prepared& prepared_;
+  exec::BoundOutputs bound_;
+  double seconds_ = 0;
+};
+
+class OrtSession final : public exec::Session {
+ public:
+  explicit OrtSession(Prepared prepared) : prepared_(std::move(prepared)) {}
+
+  void set_providers(const std::vector<std::string>& providers) {
+    std::vector<std::string> quoted;
+    for (const std::string& provider : providers) quoted.push_back(python_string(provider));
+    description_ = "Creating ONNX-Runtime Inference Session with providers: [" + join(quoted, ", ") + "]";
+  }
+  std::string description() const override { return description_; }
+  const exec::Signature& signature() const override { return prepared_.signature; }
+  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions&) const override {
+    return std::make_unique<OrtExecution>(prepared_);
+  }
+
+ private:
+  Prepared prepared_;
   std::string description_;
 };
 
@@ -223,8 +272,9 @@ std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Mo
   exec::TappedValues values(model, options.values);
   const SignalGuard guard;
   std::shared_ptr<Holder> holder = Maker(library, model, options, findings).make(values.extra_outputs());
-  std::unique_ptr<OrtSession> session =
-      std::make_unique<OrtSession>(library, model, std::move(values), std::move(holder));
+  const bool is_tapped = !values.extra_outputs().empty();
+  std::unique_ptr<OrtSession> session = std::make_unique<OrtSession>(
+      Prepared{library, model, std::move(values), std::move(holder), exec::signature_of(model), is_tapped});
   session->set_providers(chosen_providers(library, options));
   return session;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/openvino/ov_compile.h"
 #include "backends/openvino/ov_session.h"
 #include "base/text.h"
 #include "exec/foreign_library.h"
@@ -17,6 +18,14 @@ constexpr std::string_view kFunctionHint =
 class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
  public:
   std::string_view name() const override { return "openvino"; }
+  std::string_view title() const override { return "OpenVINO"; }
+
+  std::vector<exec::Setting> settings() const override {
+    return {{.name = ov::kDevice, .choices = {}, .help = "the device; a part of its name is enough; default: CPU"},
+            {.name = ov::kMode,
+             .choices = {ov::kModes.begin(), ov::kModes.end()},
+             .help = "whether the device may compute in a type of less precision; default: float32 throughout"}};
+  }
 
   // "... No conversion rule found for operations: com.microsoft.Nope, my.Thing"
   std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {

@@ -81,6 +81,7 @@ struct Api {
   Status (*ov_compiled_model_create_infer_request)(const CompiledModel*, InferRequest**);
   void (*ov_compiled_model_free)(CompiledModel*);
   Status (*ov_infer_request_set_input_tensor_by_index)(InferRequest*, size_t, const OvTensor*);
+  Status (*ov_infer_request_set_output_tensor_by_index)(InferRequest*, size_t, const OvTensor*);
   Status (*ov_infer_request_infer)(InferRequest*);
   Status (*ov_infer_request_get_output_tensor_by_index)(const InferRequest*, size_t, OvTensor**);
   void (*ov_infer_request_free)(InferRequest*);

@@ -12,25 +12,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string find_device(const Library& library, const std::vector<std::string>& wishes) {
-  if (wishes.empty()) return "CPU";
+std::string find_device(const Library& library, const std::string& wish) {
+  if (wish.empty()) return "CPU";
   const std::vector<std::string> devices = library.devices();
-  const std::string wish = to_lower(wishes.front());
+  const std::string letters = to_lower(wish);
   for (const std::string& device : devices) {
-    if (to_lower(device).find(wish) != std::string::npos) return device;
+    if (to_lower(device).find(letters) != std::string::npos) return device;
   }
-  fail(ErrorCode::usage, "openvino has no device `{}`; available: {}", printable(wishes.front()), join(devices, ", "));
+  fail(ErrorCode::usage, "openvino has no device `{}`; available: {}", printable(wish), join(devices, ", "));
 }
 
-// Empty: f32 whatever the device would rather compute in.
+// Empty: f32, whatever the device prefers to compute in.
 std::string execution_mode(const std::string& wish) {
-  constexpr std::array<std::string_view, 2> kModes = {"accuracy", "performance"};
-  const std::string word = to_lower(wish);
-  if (!word.empty() && std::ranges::find(kModes, word) == kModes.end()) {
-    fail(ErrorCode::usage, "unknown execution mode `{}` of OpenVINO; expected ACCURACY or PERFORMANCE",
-         printable(wish));
+  if (!wish.empty() && std::ranges::find(kModes, wish) == kModes.end()) {
+    fail(ErrorCode::usage, "unknown execution mode `{}` of OpenVINO; expected one of {}", printable(wish),
+         join(std::vector<std::string>(kModes.begin(), kModes.end()), ", "));
   }
-  return word.empty() ? "" : word == "accuracy" ? "ACCURACY" : "PERFORMANCE";
+  return wish;
 }
 
 class Maker {
@@ -39,8 +37,8 @@ class Maker {
       : library_(library), api_(library.api()), model_(model), options_(options) {}
 
   Owned<CompiledModel> make(const onnx::Additions& additions) const {
-    const std::string device = find_device(library_, options_.providers);
-    const std::string mode = execution_mode(options_.optimization_level);
+    const std::string device = find_device(library_, options_.settings.text(kDevice));
+    const std::string mode = execution_mode(options_.settings.text(kMode));
     return compile(*read(additions), device, mode);
   }
 
@@ -77,7 +75,7 @@ class Maker {
 
   Owned<CompiledModel> compile(const Model& model, const std::string& device, const std::string& mode) const {
     const bool is_cpu = device.starts_with("CPU");
-    const std::string threads = fmt::format("{}", thread_count());
+    const std::string threads = fmt::format("{}", options_.threads == 0 ? thread_count() : options_.threads);
     const char* const precision = mode.empty() ? "INFERENCE_PRECISION_HINT" : "EXECUTION_MODE_HINT";
     const char* const precision_value = mode.empty() ? "f32" : mode.c_str();
     constexpr size_t kWords = 6;  // keys and values; what only the CPU knows stands last

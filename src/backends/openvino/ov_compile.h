@@ -1,10 +1,17 @@
 #pragma once
 
+#include <array>
+
 #include "backends/openvino/ov_library.h"
 #include "exec/backend.h"
 #include "onnx/export.h"
 
 namespace assay::backends::ov {
+
+// Names of settings.
+inline constexpr std::string_view kDevice = "openvino-device";
+inline constexpr std::string_view kMode = "openvino-mode";
+inline constexpr std::array<std::string_view, 2> kModes = {"ACCURACY", "PERFORMANCE"};
 
 // Reads a model into the library and compiles it for the device and the mode that `options` name: the CPU, and f32
 // whatever it would rather compute in. Where the model's file is as the model is, the library reads it. Otherwise it

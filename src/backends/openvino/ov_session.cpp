@@ -6,6 +6,8 @@
 #include "backends/openvino/ov_parameters.h"
 #include "backends/openvino/ov_values.h"
 #include "base/foreign_code.h"
+#include "base/stopwatch.h"
+#include "exec/bound_outputs.h"
 #include "exec/tapped_values.h"
 
 namespace assay::backends::ov {
@@ -23,39 +25,72 @@ std::vector<std::string> result_names(const ir::Model& model, const std::vector<
   return names;
 }
 
-class OpenVinoSession final : public exec::Session {
+// What the executions of a session share.
+struct Prepared {
+  Prepared(const Library& opened, const ir::Model& model, exec::TappedValues tapped, Owned<CompiledModel> made)
+      : library(opened),
+        values(std::move(tapped)),
+        results(result_names(model, values.extra_outputs())),
+        parameters(opened, model, *made),
+        signature(exec::signature_of(model)),
+        compiled(std::move(made)) {}
+
+  const Library& library;
+  exec::TappedValues values;
+  std::vector<std::string> results;
+  Parameters parameters;
+  exec::Signature signature;
+  Owned<CompiledModel> compiled;
+};
+
+class OpenVinoExecution final : public exec::Execution {
  public:
-  OpenVinoSession(const Library& library, const ir::Model& model, exec::TappedValues values,
-                  Owned<CompiledModel> compiled)
-      : library_(library),
-        api_(library.api()),
-        values_(std::move(values)),
-        results_(result_names(model, values_.extra_outputs())),
-        parameters_(library, model, *compiled),
-        compiled_(std::move(compiled)),
-        request_(nullptr, api_.ov_infer_request_free) {
-    InferRequest* made = nullptr;
-    library_.check(api_.ov_compiled_model_create_infer_request(compiled_.get(), &made));
-    request_.reset(made);
-  }
+  explicit OpenVinoExecution(const Prepared& prepared)
+      : library_(prepared.library), api_(library_.api()), prepared_(prepared), request_(make_request()) {}
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
+    seconds_ = 0;
     std::vector<std::string> wanted;
     for (const std::string& name : values) {
-      const std::optional<tensor::Datum> given = values_.given(name, feeds);
-      given ? sink.accept(name, *given) : wanted.push_back(name);
+      const std::optional<tensor::Datum> given = prepared_.values.given(name, feeds);
+      given ? sink.accept(name, bound_.placed(name, *given)) : wanted.push_back(name);
     }
     if (wanted.empty()) return;
     const FloatModeGuard guard;
     const std::vector<FeedTensor> inputs = set_inputs(feeds);  // outputs may lie in their memory
     infer();
-    for (const std::string& name : wanted) sink.accept(name, result(name));
+    for (const std::string& name : wanted) {
+      const exec::OutputBuffer* const buffer = bound_.find(name);
+      sink.accept(name, buffer == nullptr ? result(name) : exec::BoundOutputs::tensor(*buffer));
+    }
+  }
+
+  double seconds() const override { return seconds_; }
+
+  // A request keeps the memory that it was once given, so there is a new one.
+  void bind(std::vector<exec::OutputBuffer> outputs) override {
+    bound_.bind(std::move(outputs), prepared_.signature);
+    request_ = make_request();
+    for (const exec::OutputBuffer& output : bound_.all()) {
+      tensor::Tensor copy;
+      const Owned<OvTensor> tensor = to_ov(library_, exec::BoundOutputs::tensor(output), copy);
+      library_.check(
+          api_.ov_infer_request_set_output_tensor_by_index(request_.get(), index_of(output.name), tensor.get()));
+    }
   }
 
  private:
-  void infer() const {
+  Owned<InferRequest> make_request() const {
+    InferRequest* made = nullptr;
+    library_.check(api_.ov_compiled_model_create_infer_request(prepared_.compiled.get(), &made));
+    return {made, api_.ov_infer_request_free};
+  }
+
+  void infer() {
+    const Stopwatch watch;
     const ForeignCode code(kName);
     library_.check(api_.ov_infer_request_infer(request_.get()));
+    seconds_ = watch.seconds();
   }
 
   struct FeedTensor {
@@ -66,7 +101,7 @@ class OpenVinoSession final : public exec::Session {
   std::vector<FeedTensor> set_inputs(std::span<const exec::Feed> feeds) {
     std::vector<FeedTensor> tensors;
     for (const exec::Feed& feed : feeds) {
-      const std::optional<size_t> index = parameters_.find(feed);
+      const std::optional<size_t> index = prepared_.parameters.find(feed);
       if (!index) continue;
       tensor::Tensor copy;
       Owned<OvTensor> tensor = to_ov(library_, feed.value.tensor(), copy);
@@ -76,21 +111,39 @@ class OpenVinoSession final : public exec::Session {
     return tensors;
   }
 
+  size_t index_of(const std::string& name) const {
+    return static_cast<size_t>(std::ranges::find(prepared_.results, name) - prepared_.results.begin());
+  }
+
   tensor::Datum result(const std::string& name) const {
-    const size_t index = static_cast<size_t>(std::ranges::find(results_, name) - results_.begin());
     OvTensor* made = nullptr;
-    library_.check(api_.ov_infer_request_get_output_tensor_by_index(request_.get(), index, &made));
+    library_.check(api_.ov_infer_request_get_output_tensor_by_index(request_.get(), index_of(name), &made));
     const Owned<OvTensor> tensor(made, api_.ov_tensor_free);
     return to_tensor(library_, tensor.get());
   }
 
   const Library& library_;
   const Api& api_;
-  exec::TappedValues values_;
-  std::vector<std::string> results_;
-  Parameters parameters_;
-  Owned<CompiledModel> compiled_;
+  const Prepared& prepared_;
   Owned<InferRequest> request_;
+  exec::BoundOutputs bound_;
+  double seconds_ = 0;
+};
+
+class OpenVinoSession final : public exec::Session {
+ public:
+  OpenVinoSession(const Library& library, const ir::Model& model, exec::TappedValues values,
+                  Owned<CompiledModel> compiled)
+      : prepared_(library, model, std::move(values), std::move(compiled)) {}
+
+  const exec::Signature& signature() const override { return prepared_.signature; }
+  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions&) const override {
+    const SignalGuard signal_guard;
+    return std::make_unique<OpenVinoExecution>(prepared_);
+  }
+
+ private:
+  Prepared prepared_;
 };
 
 }  // namespace

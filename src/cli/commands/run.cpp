@@ -72,6 +72,16 @@ void print_unused(const std::vector<compare::NamedOutput>& unused, Log& log) {
   }
 }
 
+void print_answers(const results::RunReport& report, Log& log) {
+  constexpr size_t kMostListed = 10;
+  const size_t most = log.enabled(LogLevel::verbose) ? SIZE_MAX : kMostListed;
+  for (const results::RunnerRun& run : report.runs) {
+    if (run.answers.empty()) continue;
+    log.info(fmt::format("{}: values that are not there as in the model:\n{}", run.runner,
+                         report::answers_text(run.answers, most)));
+  }
+}
+
 int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& arguments, Environment& environment) {
   const results::RunReport& report = outcome.report;
   if (!words.accuracy.empty()) {
@@ -98,6 +108,7 @@ int run(const Arguments& arguments, Environment& environment) {
   results::RunReport& report = outcome.report;
   print(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
+  print_answers(report, environment.log);
   print_hint(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   const int status = finish(outcome, words, arguments, environment);
@@ -105,6 +116,18 @@ int run(const Arguments& arguments, Environment& environment) {
   environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
                                               total.seconds(), command));
   return status;
+}
+
+std::vector<OptionGroup> groups() {
+  std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group()};
+  for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
+  for (OptionGroup& group : std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(),
+                                        saved_data_group(), inference_group(), comparator_group(), functions_group(),
+                                        postprocess_group(), limits_group(), json_group(), report_group(),
+                                        engine_run_group()}) {
+    all.push_back(std::move(group));
+  }
+  return all;
 }
 
 }  // namespace
@@ -120,10 +143,7 @@ Command command_run() {
           "with each other. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
           "failed or nothing could be compared.",
       .positionals = {optional_model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), onnxrt_group(),
-                 shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
-                 inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
-                 json_group(), report_group(), engine_run_group()},
+      .groups = groups(),
       .run = run,
       .examples = {
           "assay run model.onnx --onnxrt --openvino",

@@ -34,10 +34,18 @@ results::CompatibilityReport check_compatibility(
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
-  for (const Registered<exec::Backends>& file : exec::registered_backends()) {
-    for (const exec::BackendPtr& backend : file.make()) names.emplace_back(backend->name());
-  }
+  for (const exec::BackendPtr& backend : exec::all_backends()) names.emplace_back(backend->name());
   return names;
+}
+
+std::vector<BackendSettings> backend_settings() {
+  std::vector<BackendSettings> all;
+  for (const exec::BackendPtr& backend : exec::all_backends()) {
+    std::vector<exec::Setting> settings = backend->settings();
+    if (settings.empty()) continue;
+    all.push_back({std::string(backend->name()), std::string(backend->title()), std::move(settings)});
+  }
+  return all;
 }
 
 std::vector<BackendLibrary> backend_libraries() {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "tasks/check.h"
+#include "tasks/threads.h"
 
 namespace assay::tasks {
 namespace {
@@ -30,6 +31,7 @@ std::optional<std::vector<ops::InputDatum>> inputs_of(const ir::Model& model, co
 }  // namespace
 
 results::LintReport lint(const LintRequest& request, Observer& observer) {
+  const TaskThreads threads(request.threads);
   LoadedModel loaded = load_model(request.model, observer);
   const Stopwatch checking;
   ops::InterpreterOptions limits;

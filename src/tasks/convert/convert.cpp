@@ -5,6 +5,7 @@
 #include "tasks/convert/job.h"
 #include "tasks/edit/steps.h"
 #include "tasks/save.h"
+#include "tasks/threads.h"
 
 namespace assay::tasks {
 namespace {
@@ -33,6 +34,7 @@ void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
 }  // namespace
 
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
+  const TaskThreads threads(request.session.threads);
   const Stopwatch total;
   results::ConversionReport report;
   report.model = request.edit.model.path;

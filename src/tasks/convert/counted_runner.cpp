@@ -24,6 +24,8 @@ class CountedRunner final : public exec::Runner {
   bool is_live() const override { return runner_->is_live(); }
   void open(Diagnostics& findings) override { runner_->open(findings); }
   void close() override { runner_->close(); }
+  const exec::Signature& signature() const override { return runner_->signature(); }
+  exec::TapAnswer answer(std::string_view value) const override { return runner_->answer(value); }
   std::string description() const override { return runner_->description(); }
   std::optional<uint64_t> iterations() const override { return runner_->iterations(); }
 

@@ -143,7 +143,7 @@ uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) c
 
 quantize::Ranges Measurement::ranges() {
   Counter progress(observer_, "ranges measured", value_count(taps_, 1));
-  return quantize::measure_ranges(runner(model_, taps_, backend_, progress), model_, *data_.source, taps_, findings_);
+  return quantize::measure_ranges(runner(model_, taps_, backend_, progress), *data_.source, taps_, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::differences(const ir::Model& shadowed, const NamePairs& pairs) {
@@ -163,7 +163,7 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
   exec::DrivePlan plan;
   plan.taps = taps;
   const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed", progress);
-  exec::drive({&shadow, 1}, &model_, data_.source.get(), plan, watcher, findings_);
+  exec::drive({&shadow, 1}, data_.source.get(), plan, watcher, findings_);
   return watcher.errors();
 }
 
@@ -177,7 +177,7 @@ std::vector<passes::ValueRanges> Measurement::calibrate(const std::vector<std::s
   if (options.taps.empty()) options.taps.emplace_back();  // inputs alone are seen without one
   Counter progress(observer_, "values calibrated", value_count(options.taps, 1));
   const exec::RunnerPtr running = runner(model_, options.taps, backend_, progress);
-  return quantize::calibrate(running, model_, *data_.source, options, findings_);
+  return quantize::calibrate(running, *data_.source, options, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
@@ -209,7 +209,7 @@ std::map<std::string, results::LayerError> Measurement::errors_of(const ir::Mode
   plan.taps = taps;
   const std::array runners = {runner(model_, taps, "float32", progress),
                               runner(converted, taps, "converted", progress)};
-  exec::drive(runners, &model_, data_.source.get(), plan, watcher, findings_);
+  exec::drive(runners, data_.source.get(), plan, watcher, findings_);
   return watcher.errors();
 }
 

@@ -22,6 +22,7 @@
 #include "tasks/run/taps.h"
 #include "tasks/run/watcher.h"
 #include "tasks/save.h"
+#include "tasks/threads.h"
 
 namespace assay::tasks {
 namespace {
@@ -91,7 +92,7 @@ class Job {
     watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
     watcher.tell_findings();
     watcher.expect_iterations(inputs_.source.get());
-    exec::drive(runners_, loaded_ ? &loaded_->model : nullptr, inputs_.source.get(), plan(), watcher, findings());
+    exec::drive(runners_, inputs_.source.get(), plan(), watcher, findings());
     return finish(watcher);
   }
 
@@ -288,6 +289,7 @@ void check_run(const RunRequest& request) {
 }
 
 RunOutcome run(RunRequest request, Observer& observer) {
+  const TaskThreads threads(request.session.threads);
   const std::shared_ptr<Job> job = std::make_shared<Job>(std::move(request), observer);
   RunOutcome outcome = job->run();
   outcome.sessions = job;

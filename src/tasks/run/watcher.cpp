@@ -61,6 +61,11 @@ void RunWatcher::on_opened(size_t runner) {
   tell_findings();
 }
 
+void RunWatcher::on_answer(size_t runner, const std::string& value, const exec::TapAnswer& answer) {
+  const bool is_absent = answer.kind == exec::TapAnswer::Kind::absent;
+  report_.runs[runner].answers.push_back({value, is_absent, answer.layer, answer.reason});
+}
+
 void RunWatcher::tell_findings() {
   const std::vector<Diagnostic>& all = findings_.all();
   for (; told_findings_ < all.size(); ++told_findings_) {

@@ -27,6 +27,7 @@ class RunWatcher final : public exec::DriveWatcher {
 
   void on_opening(size_t runner) override;
   void on_opened(size_t runner) override;
+  void on_answer(size_t runner, const std::string& value, const exec::TapAnswer& answer) override;
   void on_feeds(size_t runner, uint64_t iteration, const tensor::NamedData& feeds) override;
   void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) override;
   void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override;

@@ -61,7 +61,8 @@ tasks::LintRequest lint_request(const Arguments& arguments) {
           .inputs = input_request(arguments),
           .max_memory_bytes = limits.max_memory_bytes,
           .max_steps = limits.max_steps,
-          .max_work = limits.max_work};
+          .max_work = limits.max_work,
+          .threads = limits.threads};
 }
 
 int run(const Arguments& arguments, Environment& environment) {

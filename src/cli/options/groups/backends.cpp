@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/values.h"
@@ -28,6 +27,45 @@ constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},        BackendFl
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
+}
+
+// The words of the command line for what a backend declares.
+struct SettingWords {
+  std::string option;
+  std::string alias;
+  exec::Setting declared;
+};
+struct SettingsWords {
+  std::string title;
+  std::string description;
+  std::vector<SettingWords> settings;
+};
+
+std::vector<SettingsWords> make_settings_words() {
+  std::vector<SettingsWords> all;
+  for (tasks::BackendSettings& backend : tasks::backend_settings()) {
+    SettingsWords words{backend.title, fmt::format("How {} is set up", backend.title), {}};
+    for (exec::Setting& setting : backend.settings) {
+      const auto option = [](std::string_view name) { return name.empty() ? "" : "--" + std::string(name); };
+      words.settings.push_back({option(setting.name), option(setting.alias), std::move(setting)});
+    }
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
+// Rows of options refer to these for as long as the program runs.
+const std::vector<SettingsWords>& settings_words() {
+  static const std::vector<SettingsWords> words = make_settings_words();
+  return words;
+}
+
+unsigned parse_threads(const Arguments& arguments) {
+  if (!arguments.has("--threads")) return 0;
+  const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
+  const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
+  if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);
+  return static_cast<unsigned>(threads);
 }
 
 }  // namespace
@@ -73,17 +111,21 @@ exec::LibrarySearch library_search(const Arguments& arguments) {
   return search;
 }
 
-OptionGroup onnxrt_group() {
-  return {
-      .title = "ONNX Runtime",
-      .description = "How ONNX Runtime is set up",
-      .rows = {{.names = {"--providers", "--execution-providers"},
-                .arity = Arity::one_or_more,
-                .help = "execution providers, the first wish first; a part of a name is enough; default: cpu"},
-               {.names = {"--graph-optimization-level"},
-                .choices = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"},
-                .help = "how far ONNX Runtime may rewrite the model; default: its own"}},
-  };
+std::vector<OptionGroup> backend_settings_groups() {
+  std::vector<OptionGroup> groups;
+  for (const SettingsWords& words : settings_words()) {
+    OptionGroup group{.title = words.title, .description = words.description, .rows = {}, .spellings = {}};
+    for (const SettingWords& setting : words.settings) {
+      OptionRow row{.names = {setting.option},
+                    .arity = setting.declared.is_list ? Arity::one_or_more : Arity::one,
+                    .choices = setting.declared.choices,
+                    .help = setting.declared.help};
+      if (!setting.alias.empty()) row.names.emplace_back(setting.alias);
+      group.rows.push_back(std::move(row));
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 OptionGroup limits_group() {
@@ -107,21 +149,18 @@ OptionGroup limits_group() {
 
 exec::SessionOptions session_options(const Arguments& arguments) {
   exec::SessionOptions options;
-  if (arguments.has("--threads")) {
-    const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
-    const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
-    if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);
-    set_thread_count(static_cast<unsigned>(threads));
-  }
+  options.threads = parse_threads(arguments);
   if (arguments.has("--max-memory")) {
     options.max_memory_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   }
   if (arguments.has("--max-steps")) options.max_steps = parse_count("--max-steps", arguments.value("--max-steps"), 1);
   if (arguments.has("--max-work")) options.max_work = parse_count("--max-work", arguments.value("--max-work"), 1);
   options.search = library_search(arguments);
-  if (arguments.knows("--providers")) {
-    options.providers = arguments.values("--providers");
-    options.optimization_level = arguments.value("--graph-optimization-level");
+  for (const SettingsWords& words : settings_words()) {
+    for (const SettingWords& setting : words.settings) {
+      const bool is_given = arguments.knows(setting.option) && arguments.has(setting.option);
+      if (is_given) options.settings.set(std::string(setting.declared.name), arguments.values(setting.option));
+    }
   }
   return options;
 }

@@ -15,13 +15,12 @@ OptionGroup backend_group();
 std::vector<std::string> chosen_backends(const Arguments& arguments);
 exec::LibrarySearch library_search(const Arguments& arguments);
 
-// How ONNX Runtime is set up: `--providers`, `--graph-optimization-level`.
-OptionGroup onnxrt_group();
+// A group for each backend that declares settings: `--providers` of ONNX Runtime, `--openvino-device`.
+std::vector<OptionGroup> backend_settings_groups();
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();
-// Sets the number of threads and returns the other options, including those of the groups above if the command has
-// them.
+// Of all groups above that the command has.
 exec::SessionOptions session_options(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -1,0 +1,70 @@
+#include "exec/bound_outputs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace assay::exec {
+namespace {
+
+// Bytes of the caller.
+class BorrowedStorage final : public tensor::Storage {
+ public:
+  explicit BorrowedStorage(tensor::Bytes bytes) : bytes_(bytes) {}
+  uint64_t size_bytes() const override { return bytes_.size(); }
+  tensor::Bytes bytes() const override { return bytes_; }
+
+ private:
+  tensor::Bytes bytes_;
+};
+
+}  // namespace
+
+void BoundOutputs::bind(std::vector<OutputBuffer> outputs, const Signature& signature) {
+  for (const OutputBuffer& output : outputs) {
+    if (find_port(signature.outputs, output.name) == nullptr) {
+      fail(ErrorCode::usage, "the model has no output `{}` to bind", printable(output.name));
+    }
+    const std::optional<uint64_t> count = tensor::element_count(output.shape);
+    const std::optional<uint64_t> needed = count ? tensor::packed_bytes(output.dtype, *count) : std::nullopt;
+    if (output.dtype == tensor::DType::string || needed != output.bytes.size()) {
+      fail(ErrorCode::usage, "output `{}`: {} bytes do not hold {}[{}]", printable(output.name), output.bytes.size(),
+           tensor::name(output.dtype), fmt::join(output.shape, ","));
+    }
+    const size_t alignment = std::max<size_t>(tensor::bit_width(output.dtype) / 8, 1);
+    if (reinterpret_cast<uintptr_t>(output.bytes.data()) % alignment != 0) {
+      fail(ErrorCode::usage, "output `{}`: its memory is not aligned for {}", printable(output.name),
+           tensor::name(output.dtype));
+    }
+  }
+  outputs_ = std::move(outputs);
+}
+
+const OutputBuffer* BoundOutputs::find(std::string_view name) const {
+  const auto found = std::ranges::find(outputs_, name, &OutputBuffer::name);
+  return found == outputs_.end() ? nullptr : &*found;
+}
+
+tensor::Tensor BoundOutputs::tensor(const OutputBuffer& output) {
+  return {output.dtype, output.shape, std::make_shared<BorrowedStorage>(output.bytes)};
+}
+
+void BoundOutputs::check(const OutputBuffer& output, tensor::DType dtype, std::span<const int64_t> shape) {
+  if (dtype == output.dtype && std::ranges::equal(shape, output.shape)) return;
+  fail(ErrorCode::usage, "output `{}` is {}[{}], its memory is bound for {}[{}]", printable(output.name),
+       tensor::name(dtype), fmt::join(shape, ","), tensor::name(output.dtype), fmt::join(output.shape, ","));
+}
+
+tensor::Datum BoundOutputs::placed(std::string_view name, const tensor::Datum& value) const {
+  const OutputBuffer* output = find(name);
+  if (output == nullptr) return value;
+  if (!value.is_tensor()) fail(ErrorCode::usage, "output `{}` is bound, but it is not a tensor", printable(name));
+  const tensor::Tensor& given = value.tensor();
+  check(*output, given.dtype(), given.shape());
+  const tensor::Bytes bytes = given.bytes();
+  if (!bytes.empty()) std::memcpy(output->bytes.data(), bytes.data(), bytes.size());
+  return tensor(*output);
+}
+
+}  // namespace assay::exec

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "exec/signature.h"
+#include "tensor/named.h"
+
+namespace assay::exec {
+
+using Feed = tensor::NamedDatum;
+
+// Receives the requested values of a run; `value` is borrowed for the call.
+class TensorSink {
+ public:
+  virtual ~TensorSink() = default;
+  virtual void accept(std::string_view name, const tensor::Datum& value) = 0;
+};
+
+// Where to look for libraries that are opened at run time, besides the environment's variables and the system.
+struct LibrarySearch {
+  std::string python;  // the user's interpreter; empty: the first python3 on PATH
+};
+
+// What a backend is told by the names that it declares (Backend::settings); others are for other backends.
+class Settings {
+ public:
+  void set(std::string name, std::vector<std::string> values) { values_.insert_or_assign(std::move(name), std::move(values)); }
+  const std::vector<std::string>& list(std::string_view name) const;  // empty: not set
+  std::string text(std::string_view name) const;                      // the last one; empty: not set
+  const std::map<std::string, std::vector<std::string>, std::less<>>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+struct SessionOptions {
+  unsigned threads = 0;             // of its executions; 0: those of the calling thread's pool
+  uint64_t max_memory_bytes = 0;    // 0: no limit
+  uint64_t max_steps = 0;           // of the reference: runs of bodies and calls of functions; 0: its own limit
+  uint64_t max_work = 0;            // of the reference: elements and multiply-accumulates; 0: its own limit
+  std::vector<std::string> values;  // of the main graph, that runs may ask for besides its outputs
+  std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
+  LibrarySearch search;
+  Settings settings;
+};
+
+struct ExecutionOptions {
+  unsigned threads = 0;   // 0: as the session; otherwise threads of its own, where the backend can give them
+  bool profiles = false;  // measure each layer
+};
+
+struct LayerSeconds {
+  std::string layer;
+  std::string op;
+  double seconds = 0;
+};
+
+// Memory of the caller for an output.
+struct OutputBuffer {
+  std::string name;
+  tensor::DType dtype = tensor::DType::undefined;
+  tensor::Shape shape;
+  std::span<std::byte> bytes;
+};
+
+// One context of a session: its buffers and its last run. For one thread at a time; several executions of a session
+// may run at once.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values, that are not
+  // absent; each is given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
+  virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
+  // Of the last run: computing alone, without handing over its inputs and values.
+  virtual double seconds() const = 0;
+  // Layers of the last run in the order of execution, if the options ask for them; empty: the backend cannot tell.
+  virtual std::vector<LayerSeconds> profile() const { return {}; }
+  // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
+  // to the sink then share. A run fails if one has another type or shape.
+  virtual void bind(std::vector<OutputBuffer> outputs) = 0;
+};
+
+// Whether a session has a value of the source model.
+struct TapAnswer {
+  enum class Kind : uint8_t { given, recomputed, absent };
+  Kind kind = Kind::given;
+  std::string layer;   // recomputed or absent: the layer that it became part of
+  std::string reason;  // absent: why there is no such value
+};
+
+// A model made ready to run. Its executions, which it must outlive, may be made and run from several threads.
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual const Signature& signature() const = 0;
+  // About an output or one of SessionOptions::values.
+  virtual TapAnswer answer(std::string_view /*value*/) const { return {}; }
+  virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;
+  // A line for users about how it was made; may be empty.
+  virtual std::string description() const { return {}; }
+};
+
+}  // namespace assay::exec

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "base/parallel.h"
+
+namespace assay::tasks {
+
+// The threads of a task while it runs.
+class TaskThreads {
+ public:
+  explicit TaskThreads(unsigned count) {  // 0: those of the caller
+    if (count == 0) return;
+    pool_.emplace(count);
+    scope_.emplace(*pool_);
+  }
+
+ private:
+  std::optional<ThreadPool> pool_;
+  std::optional<PoolScope> scope_;
+};
+
+}  // namespace assay::tasks
