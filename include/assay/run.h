@@ -33,7 +33,8 @@ struct RunOptions {
   unsigned threads = 0;           // 0: as many as there are cores
   uint64_t max_memory_bytes = 0;  // 0: no limit
   std::string python = {};        // whose packages backends are looked for in; empty: the first python3 on PATH
-  // What backends are told, by the names that available_backends() gives: {{"graph-optimization-level", {"ORT_DISABLE_ALL"}}}
+  // What backends are told, by the names that available_backends() gives: {{"graph-optimization-level",
+  // {"ORT_DISABLE_ALL"}}}
   std::map<std::string, std::vector<std::string>> settings = {};
 };
 
@@ -84,8 +85,9 @@ Comparison compare_outputs(const Values& a, const Values& b, const Tolerance& to
 struct BackendInfo {
   std::string name;
   bool usable = false;
-  std::string version;  // or why it cannot be used
-  std::string path;     // of its library; empty: built in, or not found
+  std::string version;                     // or why it cannot be used
+  std::string path;                        // of its library; empty: built in, or not found
+  std::vector<std::string> settings = {};  // names for RunOptions::settings
 };
 std::vector<BackendInfo> available_backends(const std::string& python = {});
 

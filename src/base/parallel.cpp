@@ -202,7 +202,8 @@ ThreadPool::Workers*& ThreadPool::Workers::chosen() {
 ThreadPool::ThreadPool(unsigned count) : workers_(std::make_unique<Workers>(count)) {}
 ThreadPool::~ThreadPool() = default;
 
-PoolScope::PoolScope(const ThreadPool& pool) : outer_(std::exchange(ThreadPool::Workers::chosen(), pool.workers_.get())) {}
+PoolScope::PoolScope(const ThreadPool& pool)
+    : outer_(std::exchange(ThreadPool::Workers::chosen(), pool.workers_.get())) {}
 PoolScope::~PoolScope() { ThreadPool::Workers::chosen() = outer_; }
 
 unsigned thread_count() { return ThreadPool::Workers::current().count(); }

@@ -21,14 +21,6 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
   return {};
 }
 
-const std::vector<std::string>& Settings::list(std::string_view name) const {
-  static const std::vector<std::string> none;
-  const auto found = values_.find(name);
-  return found == values_.end() ? none : found->second;
-}
-
-std::string Settings::text(std::string_view name) const { return list(name).empty() ? "" : list(name).back(); }
-
 std::unique_ptr<Session> Backend::open_plan(const std::filesystem::path& plan, const SessionOptions&,
                                             Diagnostics&) const {
   fail(ErrorCode::unsupported, "`{}`: the backend {} has no saved plans", printable(plan.native()), name());

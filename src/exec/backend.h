@@ -37,15 +37,6 @@ struct Refusal {
   std::string reason;
 };
 
-// A setting that a backend declares: options of the command line and keys of the library follow from it.
-struct Setting {
-  std::string_view name;                  // `graph-optimization-level`
-  std::string_view alias = {};            // another name for it
-  bool is_list = false;                   // of several values
-  std::vector<std::string_view> choices;  // if any, every value must be one of them
-  std::string_view help;                  // one sentence: lower case, no full stop
-};
-
 // A way to run models. A backend reports what it cannot do by Error: unsupported, limit or backend.
 class Backend {
  public:

@@ -213,8 +213,7 @@ class Driver {
       if (group == 0) start_iteration(r, i, !ahead_.contains(r));
       GroupSink sink(watcher_, r, i);
       if (!runner.is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
-      const std::optional<double> seconds =
-          ahead_.contains(r) ? take_ahead(r, sink) : run_now(r, i, group, sink);
+      const std::optional<double> seconds = ahead_.contains(r) ? take_ahead(r, sink) : run_now(r, i, group, sink);
       state.has_seconds = state.has_seconds && seconds;
       state.seconds += seconds.value_or(0);
       if (group + 1 == plan_.taps.size()) {

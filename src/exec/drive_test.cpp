@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/parsed_model.h"
+#include "tensor/elements.h"
 
 namespace assay::exec {
 namespace {
@@ -19,7 +19,8 @@ tensor::Datum number(float value) {
 // Gives back its input under the names that it is asked for.
 class EchoRunner final : public Runner {
  public:
-  EchoRunner(std::string name, std::vector<std::string>& log) : name_(std::move(name)), log_(log) {}
+  EchoRunner(std::string name, std::string input, std::vector<std::string>& log)
+      : name_(std::move(name)), log_(log), signature_{{{.name = std::move(input), .type = {}}}, {}} {}
   const std::string& name() const override { return name_; }
   bool is_live() const override { return true; }
   void open(Diagnostics&) override {
@@ -28,6 +29,12 @@ class EchoRunner final : public Runner {
     if (name_ == "misused") fail(ErrorCode::usage, "wrong words");
   }
   void close() override { log_.push_back("close " + name_); }
+  const Signature& signature() const override { return signature_; }
+  TapAnswer answer(std::string_view value) const override {
+    if (value == "fused") return {TapAnswer::Kind::absent, "conv+relu", "it is computed in registers"};
+    if (value == "moved") return {TapAnswer::Kind::recomputed, "transpose", ""};
+    return {};
+  }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
   std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,
                             TensorSink& sink) override {
@@ -38,6 +45,7 @@ class EchoRunner final : public Runner {
  private:
   std::string name_;
   std::vector<std::string>& log_;
+  Signature signature_;
 };
 
 class Recorder final : public DriveWatcher {
@@ -45,6 +53,10 @@ class Recorder final : public DriveWatcher {
   explicit Recorder(std::vector<std::string>& log) : log_(log) {}
   void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum&) override {
     log_.push_back(fmt::format("{}.{} {}", runner, iteration, name));
+  }
+  void on_answer(size_t runner, const std::string& value, const TapAnswer& answer) override {
+    const bool is_absent = answer.kind == TapAnswer::Kind::absent;
+    log_.push_back(fmt::format("{}: {} is {} in {}", runner, value, is_absent ? "absent" : "recomputed", answer.layer));
   }
   void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override {
     log_.push_back(fmt::format("{}.{} took {}", runner, iteration, seconds.value_or(-1)));
@@ -62,15 +74,16 @@ class Recorder final : public DriveWatcher {
 class Drive : public testing::Test {
  protected:
   std::vector<std::string> run(std::vector<RunnerPtr> runners, const DrivePlan& plan, uint64_t iterations) {
-    const ir::Model model = testing_support::parsed("g (float[1] x) => (float[1] y) { y = Relu(x) }");
-    std::vector<tensor::NamedData> inputs(iterations, {{"x", number(1)}});
+    std::vector<tensor::NamedData> inputs(iterations, {{"x", number(1)}, {"z", number(7)}});
     const DataSourcePtr source = saved_source(std::move(inputs));
     Recorder recorder(log_);
     Diagnostics findings;
-    drive(runners, &model, source.get(), plan, recorder, findings);
+    drive(runners, source.get(), plan, recorder, findings);
     return log_;
   }
-  RunnerPtr echo(std::string name) { return std::make_unique<EchoRunner>(std::move(name), log_); }
+  RunnerPtr echo(std::string name, std::string input = "x") {
+    return std::make_unique<EchoRunner>(std::move(name), std::move(input), log_);
+  }
   static RunnerPtr saved(size_t iterations) {
     const SavedOutputs one{{{"y", number(1)}, {"other", number(2)}, {"z", number(3)}}, std::nullopt};
     return saved_runner("saved", std::vector<SavedOutputs>(iterations, one));
@@ -108,6 +121,39 @@ TEST_F(Drive, runs_at_the_same_time_are_seen_in_order) {
   EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}, .jobs = 2}, 1), expected);
 }
 
+TEST_F(Drive, runners_get_the_inputs_of_their_own_signatures) {
+  class Values final : public DriveWatcher {
+   public:
+    void on_value(size_t, uint64_t, std::string_view, const tensor::Datum& value) override {
+      seen.push_back(tensor::load_elements<double>(value.tensor()).at(0));
+    }
+    void on_failure(size_t, const Error&) override {}
+    bool wants_stop() const override { return false; }
+    std::vector<double> seen;
+  };
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a"));
+  runners.push_back(echo("b", "z"));
+  const DataSourcePtr source = saved_source({{{"x", number(1)}, {"z", number(7)}}});
+  Values watcher;
+  Diagnostics findings;
+  drive(runners, source.get(), {.taps = {{"y"}}}, watcher, findings);
+  EXPECT_EQ(watcher.seen, (std::vector<double>{1, 7}));
+}
+
+TEST_F(Drive, absent_values_are_not_requested) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a"));
+  const Lines expected = {"open a",
+                          "0: fused is absent in conv+relu",
+                          "0: moved is recomputed in transpose",
+                          "0.0 y",
+                          "0.0 moved",
+                          "0.0 took 0.5",
+                          "0 finished"};
+  EXPECT_EQ(run(std::move(runners), {.taps = {{"y", "fused", "moved"}}}, 1), expected);
+}
+
 TEST_F(Drive, a_backend_that_fails_ends_its_own_run_only) {
   std::vector<RunnerPtr> runners;
   runners.push_back(echo("broken"));
@@ -125,14 +171,13 @@ TEST_F(Drive, wrong_usage_ends_everything) {
 }
 
 TEST_F(Drive, inputs_that_do_not_fit_are_an_error_of_the_caller) {
-  const ir::Model model = testing_support::parsed("g (float[1] x) => (float[1] y) { y = Relu(x) }");
   const DataSourcePtr source = saved_source({{{"z", number(1)}}});
   std::vector<RunnerPtr> runners;
   runners.push_back(echo("a"));
   Recorder recorder(log_);
   Diagnostics findings;
   try {
-    drive(runners, &model, source.get(), {.taps = {{"y"}}}, recorder, findings);
+    drive(runners, source.get(), {.taps = {{"y"}}}, recorder, findings);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.message(), "input `x` of the model is not given; given: `z`");

@@ -55,5 +55,27 @@ TEST(CheckFeeds, names_what_does_not_fit) {
   EXPECT_EQ(error_of({n, {"x", tensor::Datum::sequence({})}}), "input `x`: the model declares another kind of value");
 }
 
+TEST(SignatureOf, tells_defaults_types_and_shape_inputs) {
+  const Signature signature = signature_of(testing_support::parsed(
+      "g (float[batch, 3] x, int64[2] shape, int64[1] index, int64[batch] ids, float[1] w) => (float[a, b] y) "
+      "<float[1] w = {1}, float[5, 2] table = {1,2,3,4,5,6,7,8,9,0}> "
+      "{ k = Gather(shape, index) n = Neg(k) s = Neg(n) z = Reshape(x, s) e = Gather(table, ids) y = Mul(z, w) }"));
+  std::vector<std::string> shapes;
+  std::vector<std::string> defaults;
+  for (const Port& input : signature.inputs) {
+    if (input.is_shape) shapes.push_back(input.name);
+    if (input.has_default) defaults.push_back(input.name);
+  }
+  EXPECT_EQ(shapes, (std::vector<std::string>{"shape", "index"}));
+  EXPECT_EQ(defaults, std::vector<std::string>{"w"});
+  ASSERT_EQ(signature.outputs.size(), 1U);
+  const Port* x = find_port(signature.inputs, "x");
+  ASSERT_NE(x, nullptr);
+  EXPECT_EQ(x->type->dims[0].text, "batch");
+  EXPECT_FALSE(x->type->dims[0].size);
+  EXPECT_EQ(x->type->dims[1].size, 3);
+  EXPECT_EQ(find_port(signature.inputs, "y"), nullptr);
+}
+
 }  // namespace
 }  // namespace assay::exec

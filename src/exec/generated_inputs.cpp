@@ -31,8 +31,7 @@ const InputShape* find_shape(const GenerateOptions& options, std::string_view na
 }
 
 // What the model declares, under what the user gives; the dims still open are 1.
-tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOptions& options,
-                       Diagnostics& findings) {
+tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOptions& options, Diagnostics& findings) {
   const std::string name = printable(input.name);
   const InputShape* given = find_shape(options, input.name);
   if (given && type.ranked && given->dims.size() != type.dims.size()) {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "exec/settings.h"
 #include "exec/signature.h"
 #include "tensor/named.h"
 
@@ -28,18 +27,6 @@ class TensorSink {
 // Where to look for libraries that are opened at run time, besides the environment's variables and the system.
 struct LibrarySearch {
   std::string python;  // the user's interpreter; empty: the first python3 on PATH
-};
-
-// What a backend is told by the names that it declares (Backend::settings); others are for other backends.
-class Settings {
- public:
-  void set(std::string name, std::vector<std::string> values) { values_.insert_or_assign(std::move(name), std::move(values)); }
-  const std::vector<std::string>& list(std::string_view name) const;  // empty: not set
-  std::string text(std::string_view name) const;                      // the last one; empty: not set
-  const std::map<std::string, std::vector<std::string>, std::less<>>& all() const { return values_; }
-
- private:
-  std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
 struct SessionOptions {

@@ -15,22 +15,40 @@ struct ShapeOperands {
   uint32_t last;
 };
 constexpr std::array kDeciding = {
-    ShapeOperands{"Reshape", 1, 1},       ShapeOperands{"Expand", 1, 1},          ShapeOperands{"Tile", 1, 1},
-    ShapeOperands{"Slice", 1, 4},         ShapeOperands{"Pad", 1, 1},             ShapeOperands{"Pad", 3, 3},
-    ShapeOperands{"Resize", 2, 3},        ShapeOperands{"Upsample", 1, 1},        ShapeOperands{"Range", 0, 2},
-    ShapeOperands{"TopK", 1, 1},          ShapeOperands{"OneHot", 1, 1},          ShapeOperands{"Split", 1, 1},
-    ShapeOperands{"Squeeze", 1, 1},       ShapeOperands{"Unsqueeze", 1, 1},       ShapeOperands{"ConstantOfShape", 0, 0},
-    ShapeOperands{"CenterCropPad", 1, 1}, ShapeOperands{"AffineGrid", 1, 1},      ShapeOperands{"MaxUnpool", 2, 2},
-    ShapeOperands{"DFT", 1, 1},           ShapeOperands{"STFT", 1, 1},            ShapeOperands{"Loop", 0, 0},
-    ShapeOperands{"Col2Im", 1, 1},        ShapeOperands{"SplitToSequence", 1, 1}, ShapeOperands{"HannWindow", 0, 0},
-    ShapeOperands{"HammingWindow", 0, 0}, ShapeOperands{"BlackmanWindow", 0, 0},  ShapeOperands{"MelWeightMatrix", 0, 1},
+    ShapeOperands{"Reshape", 1, 1},
+    ShapeOperands{"Expand", 1, 1},
+    ShapeOperands{"Tile", 1, 1},
+    ShapeOperands{"Slice", 1, 4},
+    ShapeOperands{"Pad", 1, 1},
+    ShapeOperands{"Pad", 3, 3},
+    ShapeOperands{"Resize", 2, 3},
+    ShapeOperands{"Upsample", 1, 1},
+    ShapeOperands{"Range", 0, 2},
+    ShapeOperands{"TopK", 1, 1},
+    ShapeOperands{"OneHot", 1, 1},
+    ShapeOperands{"Split", 1, 1},
+    ShapeOperands{"Squeeze", 1, 1},
+    ShapeOperands{"Unsqueeze", 1, 1},
+    ShapeOperands{"ConstantOfShape", 0, 0},
+    ShapeOperands{"CenterCropPad", 1, 1},
+    ShapeOperands{"AffineGrid", 1, 1},
+    ShapeOperands{"MaxUnpool", 2, 2},
+    ShapeOperands{"DFT", 1, 1},
+    ShapeOperands{"STFT", 1, 1},
+    ShapeOperands{"Loop", 0, 0},
+    ShapeOperands{"Col2Im", 1, 1},
+    ShapeOperands{"SplitToSequence", 1, 1},
+    ShapeOperands{"HannWindow", 0, 0},
+    ShapeOperands{"HammingWindow", 0, 0},
+    ShapeOperands{"BlackmanWindow", 0, 0},
+    ShapeOperands{"MelWeightMatrix", 0, 1},
 };
 
 // Operators that compute with elements as the arithmetic of shapes does. Those of `Reduce…` are named by their prefix.
 constexpr std::array<std::string_view, 30> kCarrying = {
-    "Identity", "Cast",  "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Expand",  "Slice",     "Concat", "Gather",
-    "Add",      "Sub",   "Mul",     "Div",       "Mod",     "Neg",     "Abs",     "Min",       "Max",    "Where",
-    "Floor",    "Ceil",  "Round",   "Equal",     "Less",    "Greater", "Not",     "Transpose", "Range",  "CumSum"};
+    "Identity", "Cast", "Reshape", "Unsqueeze", "Squeeze", "Flatten", "Expand", "Slice",     "Concat", "Gather",
+    "Add",      "Sub",  "Mul",     "Div",       "Mod",     "Neg",     "Abs",    "Min",       "Max",    "Where",
+    "Floor",    "Ceil", "Round",   "Equal",     "Less",    "Greater", "Not",    "Transpose", "Range",  "CumSum"};
 
 class Follower {
  public:
@@ -59,7 +77,8 @@ class Follower {
  private:
   static bool is_deciding(std::string_view op, uint32_t index) {
     const auto decides = [&](const ShapeOperands& row) {
-      return (row.op == op || (row.op == "Unsqueeze" && op.starts_with("Reduce"))) && row.first <= index && index <= row.last;
+      return (row.op == op || (row.op == "Unsqueeze" && op.starts_with("Reduce"))) && row.first <= index &&
+             index <= row.last;
     };
     return std::ranges::any_of(kDeciding, decides);
   }

@@ -1,5 +1,8 @@
 #include "tasks/run.h"
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "compare/runs/compare_saved.h"
 #include "compare/runs/verdict.h"
 #include "library/content.h"
@@ -121,6 +124,10 @@ std::vector<BackendInfo> available_backends(const std::string& python) {
   std::vector<BackendInfo> found;
   for (const results::BackendHealth& backend : tasks::doctor({}, {.python = python}).backends) {
     found.push_back({backend.backend, backend.usable, backend.version, backend.path});
+  }
+  for (const tasks::BackendSettings& backend : tasks::backend_settings()) {
+    const auto info = std::ranges::find(found, backend.backend, &BackendInfo::name);
+    for (const exec::Setting& setting : backend.settings) info->settings.emplace_back(setting.name);
   }
   return found;
 }

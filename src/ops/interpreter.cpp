@@ -219,7 +219,7 @@ std::vector<Datum> Interpreter::call(ir::NodeId id, std::span<const Datum> input
   const std::string reason = refusal(model_, node, callee);
   if (!reason.empty()) throw Error(ErrorCode::unsupported, reason);
   const Node facts(model_, node, callee.schema, callee.version, scope_);
-  return evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this});
+  return ops::evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this});
 }
 
 std::vector<Datum> Interpreter::call_function(const ir::Function& function, const ir::Node& node,

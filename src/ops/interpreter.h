@@ -56,7 +56,8 @@ class Interpreter final : private Runner, private Budget {
 
   // The outputs of one node, wherever it is in the model, on these inputs; one without value: not given. `captured` are
   // the values that its bodies use from outside. Nothing is kept.
-  std::vector<Datum> evaluate(ir::NodeId node, std::span<const Datum> inputs, std::span<const InputDatum> captured = {});
+  std::vector<Datum> evaluate(ir::NodeId node, std::span<const Datum> inputs,
+                              std::span<const InputDatum> captured = {});
 
   // Runs one node by itself, wherever it stands. What it needs must be constants of the model, or results of nodes that
   // were run so before. Its results are kept until they are released.

@@ -30,6 +30,12 @@ Datum run(const ir::Model& model, const std::vector<Tensor>& inputs, const Inter
   return result;
 }
 
+std::vector<ir::NodeId> nodes_of(const ir::Model& model) {
+  std::vector<ir::NodeId> nodes;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) nodes.push_back(node);
+  return nodes;
+}
+
 std::string failure(const ir::Model& model, const std::vector<Tensor>& inputs, const InterpreterOptions& options = {}) {
   try {
     run(model, inputs, options);
@@ -129,6 +135,36 @@ TEST(InterpreterTest, BitsDoNotDependOnThreads) {
   set_thread_count(0);
   EXPECT_EQ(std::bit_cast<uint64_t>(results[0]), std::bit_cast<uint64_t>(results[1]));
   EXPECT_EQ(std::bit_cast<uint64_t>(results[0]), std::bit_cast<uint64_t>(results[2]));
+}
+
+TEST(InterpreterTest, OneNodeIsEvaluatedOnGivenInputs) {
+  const ir::Model model = parsed(R"(g (float[2] X, bool C) => (float[2] Y)
+      { h = Relu(X)
+        Y = If(C) <then_branch = a () => (float[2] p) { p = Add(h, X) }, else_branch = b () => (float[2] q) { q = Neg(h) }> })");
+  Interpreter interpreter(model, {});
+  const std::vector<ir::NodeId> nodes = nodes_of(model);
+  const Datum given = floats({2}, {3, -5});
+  const std::vector<Datum> relu = interpreter.evaluate(nodes[0], {&given, 1});
+  EXPECT_EQ(load_elements<double>(relu.at(0).tensor()), (std::vector<double>{3, 0}));
+  const Datum yes = make_rounded(DType::boolean, {}, std::vector<int64_t>{1});
+  const std::vector<InputDatum> captured = {{value_named(model, "h"), floats({2}, {1, 1})},
+                                            {value_named(model, "X"), floats({2}, {10, 20})}};
+  const std::vector<Datum> sum = interpreter.evaluate(nodes[1], {&yes, 1}, captured);
+  EXPECT_EQ(load_elements<double>(sum.at(0).tensor()), (std::vector<double>{11, 21}));
+  EXPECT_THROW(interpreter.evaluate(nodes[1], {&yes, 1}), Error);  // nothing of the last call is left
+}
+
+TEST(InterpreterTest, NodesOfTheMainGraphAreTimedInOrder) {
+  const ir::Model model = parsed("g (float[2] X) => (float[2] Y) { h = Relu(X) Y = Neg(h) }");
+  Interpreter interpreter(model, {.times_nodes = true});
+  const std::vector<InputDatum> inputs = {{value_named(model, "X"), floats({2}, {3, -5})}};
+  for (int runs = 0; runs < 2; ++runs) interpreter.run(inputs, {}, [](ir::ValueId, const Datum&) {});
+  std::vector<ir::NodeId> timed;
+  for (const NodeSeconds& node : interpreter.node_seconds()) {
+    timed.push_back(node.node);
+    EXPECT_GT(node.seconds, 0);
+  }
+  EXPECT_EQ(timed, nodes_of(model));
 }
 
 TEST(InterpreterTest, IntegerArithmeticIsDefined) {

@@ -106,8 +106,8 @@ class CalibrationWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
-std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source, const CalibrationOptions& options,
-                                           Diagnostics& findings) {
+std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
+                                           const CalibrationOptions& options, Diagnostics& findings) {
   CalibrationWatcher watcher(options);
   exec::DrivePlan plan;
   plan.taps = options.taps;

@@ -22,7 +22,7 @@ struct CalibrationOptions {
 // Runs a model over all inputs of `source`, one set at a time, and gives the range of each float32 value that is named,
 // by each of the calibrations. Error of the backend if it fails, (usage) for a number that is NaN or infinite, with the
 // value and the set of inputs.
-std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source, const CalibrationOptions& options,
-                                           Diagnostics& findings);
+std::vector<passes::ValueRanges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
+                                           const CalibrationOptions& options, Diagnostics& findings);
 
 }  // namespace assay::quantize

@@ -36,8 +36,8 @@ class RangeWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
-Ranges measure_ranges(const exec::RunnerPtr& runner, exec::DataSource& source,
-                      const exec::TapPlan& taps, Diagnostics& findings) {
+Ranges measure_ranges(const exec::RunnerPtr& runner, exec::DataSource& source, const exec::TapPlan& taps,
+                      Diagnostics& findings) {
   RangeWatcher watcher;
   exec::DrivePlan plan;
   plan.taps = taps;

@@ -12,7 +12,7 @@ using Ranges = std::map<std::string, float, std::less<>>;
 
 // Runs a model over all inputs of `source` and looks at its inputs and at the float32 values that `taps` names. Throws
 // the Error of the backend if it fails.
-Ranges measure_ranges(const exec::RunnerPtr& runner, exec::DataSource& source,
-                      const exec::TapPlan& taps, Diagnostics& findings);
+Ranges measure_ranges(const exec::RunnerPtr& runner, exec::DataSource& source, const exec::TapPlan& taps,
+                      Diagnostics& findings);
 
 }  // namespace assay::quantize

@@ -50,11 +50,8 @@ class SentModel {
   }
 
   PrepareRequest request(const std::string& backend, const exec::SessionOptions& options) const {
-    PrepareRequest request = {.backend = backend,
-                              .threads = thread_count(),
-                              .options = options,
-                              .is_plan = false,
-                              .model_bytes = bytes_};
+    PrepareRequest request = {
+        .backend = backend, .threads = thread_count(), .options = options, .is_plan = false, .model_bytes = bytes_};
     if (folder_) request.options.path = file();
     return request;
   }
@@ -171,8 +168,7 @@ class IsolatedBackend final : public exec::Backend {
                                          Diagnostics& findings) const override {
     auto sent = std::make_unique<SentModel>(model, options);
     std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
-    SessionFacts facts =
-        read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
+    SessionFacts facts = read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
     sent->forget_bytes();
     return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker), std::move(facts));
   }

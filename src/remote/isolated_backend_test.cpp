@@ -82,7 +82,8 @@ std::map<std::string, tensor::Datum> run(const exec::Backend& backend, const ir:
   Diagnostics findings;
   Collector collector;
   const std::vector<std::string> names = {"y", "q", "t", "h"};
-  backend.prepare(model, options, findings)->run(small_feeds(), names, collector);
+  const std::unique_ptr<exec::Session> session = backend.prepare(model, options, findings);
+  session->make_execution({})->run(small_feeds(), names, collector);
   return collector.values;
 }
 
@@ -101,7 +102,8 @@ void run_endless(const exec::Backend& backend) {
   Diagnostics findings;
   Collector sink;
   const std::vector<std::string> names = {"r"};
-  backend.prepare(model, {}, findings)->run(endless_feeds(), names, sink);
+  const std::unique_ptr<exec::Session> session = backend.prepare(model, {}, findings);
+  session->make_execution({})->run(endless_feeds(), names, sink);
 }
 
 // Ids of our child processes.
@@ -138,11 +140,39 @@ TEST(IsolatedBackend, RunsAgainAndKeepsItsValues) {
   const std::vector<std::string> names = {"t"};
   {
     const std::unique_ptr<exec::Session> session = isolated()->prepare(model, {}, findings);
-    session->run(small_feeds(), names, first);
-    session->run(small_feeds(), names, second);
+    const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+    execution->run(small_feeds(), names, first);
+    execution->run(small_feeds(), names, second);
   }
   EXPECT_TRUE(same(first.values.at("t"), small_feeds()[1].value));
   EXPECT_TRUE(same(second.values.at("t"), small_feeds()[1].value));
+}
+
+TEST(IsolatedBackend, TellsWhatItsSessionTells) {
+  const ir::Model model = parsed(
+      "g (float[N,3] x, int64[2] s, optional(float[2]) o) => (float[M] y) <float[3] w = {1, 2, 3}> "
+      "{ r = Reshape(x, s) y = Add(r, w) }");
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = isolated()->prepare(model, {}, findings);
+  const std::vector<exec::Port>& inputs = session->signature().inputs;
+  const exec::Signature expected = exec::signature_of(model);
+  ASSERT_EQ(inputs.size(), expected.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_EQ(inputs[i].name, expected.inputs[i].name);
+    EXPECT_EQ(inputs[i].is_shape, expected.inputs[i].is_shape);
+    EXPECT_EQ(inputs[i].has_default, expected.inputs[i].has_default);
+    EXPECT_EQ(inputs[i].type->kind, expected.inputs[i].type->kind);
+  }
+  EXPECT_EQ(inputs[0].type->dims[0].text, "N");
+  EXPECT_EQ(inputs[0].type->dims[1].size, 3);
+  EXPECT_EQ(inputs[2].type->element.at(0).dtype, tensor::DType::float32);
+  EXPECT_EQ(session->signature().outputs.at(0).name, "y");
+}
+
+TEST(IsolatedBackend, HasNoPlansWhereItsBackendHasNone) {
+  Diagnostics findings;
+  EXPECT_EQ(error_of(ErrorCode::unsupported, [&] { isolated()->open_plan("/nowhere.plan", {}, findings); }),
+            "`/nowhere.plan`: the backend ref has no saved plans");
 }
 
 TEST(IsolatedBackend, ErrorsStayWhatTheyAre) {
@@ -153,9 +183,10 @@ TEST(IsolatedBackend, ErrorsStayWhatTheyAre) {
     Collector sink;
     const std::vector<std::string> names = {"y"};
     const std::unique_ptr<exec::Session> session = backend.prepare(model, {}, findings);
+    const std::unique_ptr<exec::Execution> execution = session->make_execution({});
     std::string line;
     for (int i = 0; i < 2; ++i) {  // the worker goes on
-      line += error_of(ErrorCode::shape, [&] { session->run(small_feeds(), names, sink); });
+      line += error_of(ErrorCode::shape, [&] { execution->run(small_feeds(), names, sink); });
     }
     return line;
   };
@@ -218,9 +249,10 @@ TEST(IsolatedBackend, ValueThatIsNotTakenEndsTheWorker) {
   const std::unique_ptr<exec::Session> session = isolated()->prepare(model, {}, findings);
   const std::vector<std::string> names = {"y", "t"};
   Throwing throwing;
-  EXPECT_EQ(error_of(ErrorCode::io, [&] { session->run(small_feeds(), names, throwing); }), "the disk is full");
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+  EXPECT_EQ(error_of(ErrorCode::io, [&] { execution->run(small_feeds(), names, throwing); }), "the disk is full");
   EXPECT_TRUE(children().empty());
-  EXPECT_EQ(error_of(ErrorCode::backend, [&] { session->run(small_feeds(), names, throwing); }),
+  EXPECT_EQ(error_of(ErrorCode::backend, [&] { execution->run(small_feeds(), names, throwing); }),
             "the process of ref was ended: a value that it gave was not taken");
 }
 

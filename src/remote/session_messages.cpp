@@ -38,10 +38,18 @@ void write_type(MessageWriter& writer, const exec::PortType& type) {
   for (const exec::PortType& element : type.element) write_type(writer, element);
 }
 
+// A number that another process sent for an enumerator up to `last`.
+template <typename Enum>
+Enum read_enum(MessageReader& reader, Enum last) {
+  const uint64_t number = reader.number();
+  if (number > static_cast<uint64_t>(last)) fail(ErrorCode::backend, "another process sent an unknown word {}", number);
+  return static_cast<Enum>(number);
+}
+
 exec::PortType read_type(MessageReader& reader, int depth) {
   if (depth > kDeepestType) fail(ErrorCode::backend, "another process sent a type nested deeper than {}", kDeepestType);
   exec::PortType type;
-  type.kind = static_cast<ir::TypeKind>(reader.number());
+  type.kind = read_enum(reader, ir::TypeKind::opaque);
   type.dtype = static_cast<tensor::DType>(reader.number());
   type.ranked = reader.number() != 0;
   for (uint64_t left = reader.number(); left > 0; --left) {
@@ -177,7 +185,7 @@ SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings
   for (uint64_t left = reader.number(); left > 0; --left) {
     std::string value = reader.text();
     exec::TapAnswer answer;
-    answer.kind = static_cast<exec::TapAnswer::Kind>(reader.number());
+    answer.kind = read_enum(reader, exec::TapAnswer::Kind::absent);
     answer.layer = reader.text();
     answer.reason = reader.text();
     facts.answers.emplace(std::move(value), std::move(answer));

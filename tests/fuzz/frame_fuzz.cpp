@@ -40,6 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   only_errors([&] { repeat(message); });
   only_errors([&] { remote::read_prepare(message); });
   only_errors([&] { remote::read_run(message); });
+  only_errors([&] { remote::read_make_execution(message); });
+  message.kind = remote::MessageKind::probed;
   only_errors([&] { remote::read_probed(message); });
+  message.kind = remote::MessageKind::prepared;
+  Diagnostics findings;
+  only_errors([&] { remote::read_prepared(message, findings); });
+  message.kind = remote::MessageKind::ran;
+  only_errors([&] { remote::read_ran(message); });
   return 0;
 }

@@ -21,7 +21,7 @@ std::vector<ops::InputDatum> make_inputs(const ir::Model& model) {
   exec::GenerateOptions options;
   options.max_bytes = uint64_t{1} << 20;
   std::vector<ops::InputDatum> inputs;
-  for (exec::Feed& feed : exec::generate_inputs(model, options, notes)) {
+  for (exec::Feed& feed : exec::generate_inputs(exec::signature_of(model), options, notes)) {
     for (const ir::ValueId input : model[model.main_graph()].inputs) {
       if (model.text(model[input].name) == feed.name) inputs.push_back({input, feed.value});
     }

@@ -244,6 +244,26 @@ class BackendsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("[I] Creating ONNX-Runtime Inference Session with providers: ['CPUExecutionProvider']\n", done.stdout)
 
+    def test_openvino_has_settings_of_its_own(self):
+        path = self.folder / "product.onnx"
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [16, 512])
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [16, 512])
+        weights = np.random.default_rng(3).standard_normal((512, 512)).astype(np.float32)
+        onnx.save(helper.make_model(helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y],
+            [numpy_helper.from_array(weights, "w")]), ir_version=10,
+            opset_imports=[helper.make_opsetid("", 17)]), path)
+        words = [ASSAY, "run", str(path), "--openvino", "--ref", "--tolerance", "auto", "--json", "-", "-qqqq"]
+        plain = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
+        self.assertEqual(plain["verdict"], "passed", plain)
+        accurate = subprocess.run(words + ["--openvino-mode", "ACCURACY", "--openvino-device", "cpu"])
+        self.assertEqual(accurate.returncode, 0)
+        for option, value, reason in (("--openvino-device", "quantum", "openvino has no device `quantum`"),
+                                      ("--openvino-mode", "slow", "--openvino-mode")):
+            done = subprocess.run(words + [option, value], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(reason, done.stderr)
+
     def test_doctor_names_the_packages(self):
         done = subprocess.run([ASSAY, "doctor", "--onnxrt", "--openvino", "--json", "-", "-qqqq"], capture_output=True,
                               text=True)

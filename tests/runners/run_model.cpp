@@ -28,10 +28,10 @@ std::vector<std::string> output_names(const ir::Model& model) {
   return names;
 }
 
-std::vector<tensor::Datum> run_once(exec::Session& session, const std::vector<exec::Feed>& feeds,
+std::vector<tensor::Datum> run_once(const exec::Session& session, const std::vector<exec::Feed>& feeds,
                                     const std::vector<std::string>& names) {
   Collector collector;
-  session.run(feeds, names, collector);
+  session.make_execution({})->run(feeds, names, collector);
   std::vector<tensor::Datum> values;
   for (const std::string& name : names) {
     const auto found = collector.values.find(name);

@@ -12,7 +12,7 @@ namespace assay::cases {
 std::vector<std::string> output_names(const ir::Model& model);
 
 // Runs once; gives one value for each name, in their order. Error if the session leaves one out.
-std::vector<tensor::Datum> run_once(exec::Session& session, const std::vector<exec::Feed>& feeds,
+std::vector<tensor::Datum> run_once(const exec::Session& session, const std::vector<exec::Feed>& feeds,
                                     const std::vector<std::string>& names);
 
 // Runs fn; gives the one line of what it threw: Error, a broken invariant or any other exception. Empty if nothing.

@@ -40,7 +40,8 @@ void measure_backend(const exec::Backend& backend, std::string_view label) {
       {"x", tensor::make_tensor<float>(tensor::DType::float32, {kElements}, numbers)}};
   const std::vector<std::string> names = {"y"};
   Ignoring sink;
-  const double run = best_seconds(7, [&] { session->run(feeds, names, sink); });
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+  const double run = best_seconds(7, [&] { execution->run(feeds, names, sink); });
   std::printf("%-12s prepare %.4f s, 100 MB there and back %.4f s\n", std::string(label).c_str(), start, run);
 }
 

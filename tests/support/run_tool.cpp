@@ -69,7 +69,7 @@ std::string run(std::string_view request) {
   Diagnostics findings;
   const std::unique_ptr<exec::Session> session = backend->prepare(model, options, findings);
   Collector collector;
-  session->run(feeds, names, collector);
+  session->make_execution({})->run(feeds, names, collector);
   std::string reply = "ok";
   for (size_t i = 0; i < names.size(); ++i) {
     const auto found = collector.values.find(names[i]);

@@ -90,7 +90,8 @@ Owned<SessionOptions> make_options(const Library& library, const exec::SessionOp
   Owned<SessionOptions> options = library.own(made);
   library.call(kSetLogSeverity, options.get(), static_cast<int>(LogSeverity::fatal));
   library.call(kSetOptimizationLevel, options.get(), level);
-  library.call(kSetIntraOpThreads, options.get(), static_cast<int>(wishes.threads == 0 ? thread_count() : wishes.threads));
+  library.call(kSetIntraOpThreads, options.get(),
+               static_cast<int>(wishes.threads == 0 ? thread_count() : wishes.threads));
   library.call(kSetInterOpThreads, options.get(), 1);
   // Values of many layers are given back one by one: from an arena, no memory would return before the last.
   if (!wishes.values.empty()) library.call(kDisableArena, options.get());

@@ -59,6 +59,7 @@ void Library::load_all() {
   load(api_.ov_compiled_model_create_infer_request, "ov_compiled_model_create_infer_request");
   load(api_.ov_compiled_model_free, "ov_compiled_model_free");
   load(api_.ov_infer_request_set_input_tensor_by_index, "ov_infer_request_set_input_tensor_by_index");
+  load(api_.ov_infer_request_set_output_tensor_by_index, "ov_infer_request_set_output_tensor_by_index");
   load(api_.ov_infer_request_infer, "ov_infer_request_infer");
   load(api_.ov_infer_request_get_output_tensor_by_index, "ov_infer_request_get_output_tensor_by_index");
   load(api_.ov_infer_request_free, "ov_infer_request_free");

@@ -69,14 +69,17 @@ class OpenVinoExecution final : public exec::Execution {
 
   // A request keeps the memory that it was once given, so there is a new one.
   void bind(std::vector<exec::OutputBuffer> outputs) override {
-    bound_.bind(std::move(outputs), prepared_.signature);
-    request_ = make_request();
-    for (const exec::OutputBuffer& output : bound_.all()) {
+    exec::BoundOutputs bound;
+    bound.bind(std::move(outputs), prepared_.signature);
+    Owned<InferRequest> request = make_request();
+    for (const exec::OutputBuffer& output : bound.all()) {
       tensor::Tensor copy;
       const Owned<OvTensor> tensor = to_ov(library_, exec::BoundOutputs::tensor(output), copy);
       library_.check(
-          api_.ov_infer_request_set_output_tensor_by_index(request_.get(), index_of(output.name), tensor.get()));
+          api_.ov_infer_request_set_output_tensor_by_index(request.get(), index_of(output.name), tensor.get()));
     }
+    bound_ = std::move(bound);
+    request_ = std::move(request);
   }
 
  private:

@@ -21,6 +21,7 @@
 #include "cli/run/status.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
+#include "report/text_run.h"
 
 namespace assay::cli {
 namespace {
@@ -121,10 +122,10 @@ int run(const Arguments& arguments, Environment& environment) {
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group()};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
-  for (OptionGroup& group : std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(),
-                                        saved_data_group(), inference_group(), comparator_group(), functions_group(),
-                                        postprocess_group(), limits_group(), json_group(), report_group(),
-                                        engine_run_group()}) {
+  for (OptionGroup& group :
+       std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
+                   inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
+                   json_group(), report_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

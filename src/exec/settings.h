@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace assay::exec {
+
+// A setting that a backend declares: options of the command line and keys of the library follow from it.
+struct Setting {
+  std::string_view name;                  // `graph-optimization-level`
+  std::string_view alias = {};            // another name for it
+  bool is_list = false;                   // of several values
+  std::vector<std::string_view> choices;  // if any, every value must be one of them
+  std::string_view help;                  // one sentence: lower case, no full stop
+};
+
+// What a backend is told by the names that it declares (Backend::settings); others are for other backends.
+class Settings {
+ public:
+  void set(std::string name, std::vector<std::string> values) {
+    values_.insert_or_assign(std::move(name), std::move(values));
+  }
+  const std::vector<std::string>& list(std::string_view name) const;  // empty: not set
+  std::string text(std::string_view name) const;                      // the last one; empty: not set
+  const std::map<std::string, std::vector<std::string>, std::less<>>& all() const { return values_; }
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+}  // namespace assay::exec
