@@ -10,8 +10,8 @@
 #include "ir/queries.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
+#include "match/named_nodes.h"
 #include "ops/inference.h"
-#include "passes/layers.h"
 #include "surgery/prune.h"
 
 namespace assay::surgery {
@@ -37,7 +37,7 @@ class NodeRemoval {
   std::vector<NodeId> find(const NodeChoice& choice, Diagnostics& findings) const {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::live_nodes(model_)) nodes.push_back(node);
-    std::vector<bool> chosen = passes::named_nodes(model_, nodes, choice.names, findings);
+    std::vector<bool> chosen = match::named_nodes(model_, nodes, choice.names, findings);
     for (const std::string& type : choice.op_types) {
       bool is_found = false;
       for (const NodeId node : nodes) {

@@ -6,6 +6,9 @@
 #include <random>
 
 #include "base/error.h"
+#include "convert/quantize/insert_qdq.h"
+#include "convert/quantize/shadow_layers.h"
+#include "convert/quantize/weight_only.h"
 #include "formats/plugin_config.h"
 #include "inspect/unbounded_sizes.h"
 #include "ir/verify.h"
@@ -14,9 +17,6 @@
 #include "ops/inference.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
-#include "passes/quantize/insert_qdq.h"
-#include "passes/quantize/shadow_layers.h"
-#include "passes/quantize/weight_only.h"
 #include "support/fuzzing.h"
 #include "surgery/bound_sizes.h"
 #include "surgery/extract.h"
@@ -248,8 +248,8 @@ void shard_weights(Draw& draw, Diagnostics&) {
   surgery::set_rank(draw.model, sharding, hints.nb_rank - 1);
 }
 
-passes::ValueRanges ranges_of(Draw& draw, const passes::QdqPlan& plan) {
-  passes::ValueRanges ranges;
+calibrate::Ranges ranges_of(Draw& draw, const convert::QdqPlan& plan) {
+  calibrate::Ranges ranges;
   for (const std::string& name : plan.ranges(draw.model)) {
     if (!draw.chance(1)) ranges[name] = {draw.chance(4) ? -1.5 : 0.0, draw.chance(7) ? 2.0 : 1e38};
   }
@@ -259,29 +259,29 @@ passes::ValueRanges ranges_of(Draw& draw, const passes::QdqPlan& plan) {
 void quantize(Draw& draw, Diagnostics& findings) {
   sort(draw.model);
   infer(draw.model);
-  passes::QdqOptions options;
+  convert::QdqOptions options;
   options.asymmetric = draw.chance(4);
   options.per_channel = draw.chance(6);
-  const passes::ValueRanges ranges = ranges_of(draw, passes::plan_qdq(draw.model, options, findings));
+  const calibrate::Ranges ranges = ranges_of(draw, convert::plan_qdq(draw.model, options, findings));
   if (draw.chance(4)) {
-    passes::insert_qdq(draw.model, options, ranges, findings);
+    convert::insert_qdq(draw.model, options, ranges, findings);
   } else {
-    passes::add_shadow_layers(draw.model, options, ranges, findings);
+    convert::add_shadow_layers(draw.model, options, ranges, findings);
   }
 }
 
 void compress(Draw& draw, Diagnostics& findings) {
   sort(draw.model);
   infer(draw.model);
-  passes::WeightOptions options;
+  convert::WeightOptions options;
   options.bits = draw.chance(4) ? 4 : 8;
   options.block_size = draw.chance(4) ? 16 : draw.below(2) * 32;
   options.asymmetric = draw.chance(4);
   if (draw.chance(3)) {
-    options.form = passes::WeightForm::matmulnbits;
+    options.form = convert::WeightForm::matmulnbits;
     options.block_size = 32;
   }
-  passes::compress_weights(draw.model, options, findings);
+  convert::compress_weights(draw.model, options, findings);
 }
 
 using Operation = void (*)(Draw&, Diagnostics&);

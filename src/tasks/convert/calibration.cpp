@@ -13,7 +13,7 @@
 namespace assay::tasks {
 namespace {
 
-using quantize::Calibration;
+using calibrate::Calibration;
 
 constexpr float kSteps = 127;  // of a cache's scales
 
@@ -39,8 +39,8 @@ std::string word_of(Calibration calibration) {
   return "";
 }
 
-passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
-  passes::ValueRanges ranges;
+calibrate::Ranges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
+  calibrate::Ranges ranges;
   for (const std::string& name : names) {
     const auto found = cache.scales.find(name);
     if (found == cache.scales.end()) continue;
@@ -50,7 +50,7 @@ passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const 
   return ranges;
 }
 
-float cached_scale(const passes::ValueRange& range) {
+float cached_scale(const calibrate::Range& range) {
   const float scale = static_cast<float>(std::max(-range.low, range.high) / double{kSteps});
   return std::max(scale, std::numeric_limits<float>::min());
 }
@@ -58,13 +58,14 @@ float cached_scale(const passes::ValueRange& range) {
 // Ranges, with what is there already and what has to be measured.
 class RangeFinder {
  public:
-  RangeFinder(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job, LayerErrors& measuring)
+  RangeFinder(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
+              LayerErrors& measuring)
       : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {}
 
-  passes::ValueRanges find(const std::vector<std::string>& names) {
+  calibrate::Ranges find(const std::vector<std::string>& names) {
     const bool has_cache = !path_.empty() && has_content(path_);
     if (has_cache) load_cache();
-    passes::ValueRanges ranges = cached_ranges(cache_, names);
+    calibrate::Ranges ranges = cached_ranges(cache_, names);
     std::vector<std::string> missing = names;
     std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
     if (missing.empty()) return ranges;
@@ -86,7 +87,7 @@ class RangeFinder {
     job_.report.calibration = cache_.algorithm;
   }
 
-  void measure(const std::vector<std::string>& names, passes::ValueRanges& ranges) {
+  void measure(const std::vector<std::string>& names, calibrate::Ranges& ranges) {
     if (job_.request.inputs.is_generated()) {
       job_.loaded.findings.warn(
           "calibration", "",
@@ -105,11 +106,11 @@ class RangeFinder {
   }
 
   // Those that are known already hold in any case.
-  RangeCandidate calibrate(const std::vector<std::string>& names, const passes::ValueRanges& known) {
-    quantize::CalibrationOptions options;
+  RangeCandidate calibrate(const std::vector<std::string>& names, const calibrate::Ranges& known) {
+    calibrate::CalibrationOptions options;
     options.calibrations = request_.calibrations;
     options.quantile = request_.quantile;
-    std::vector<passes::ValueRanges> found = measuring_.measurement().calibrate(names, options);
+    std::vector<calibrate::Ranges> found = measuring_.measurement().calibrate(names, options);
     std::vector<RangeCandidate> candidates;
     for (size_t i = 0; i < found.size(); ++i) {
       found[i].insert(known.begin(), known.end());
@@ -121,7 +122,7 @@ class RangeFinder {
   }
 
   const Int8Request& request_;
-  const passes::QdqOptions& options_;
+  const convert::QdqOptions& options_;
   ConversionJob& job_;
   LayerErrors& measuring_;
   std::filesystem::path path_;
@@ -140,8 +141,8 @@ void set_calibrator(const Calibrator& calibrator, Int8Request& request) {
   request.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
 }
 
-passes::ValueRanges find_ranges(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job,
-                                LayerErrors& measuring, const std::vector<std::string>& names) {
+calibrate::Ranges find_ranges(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
+                              LayerErrors& measuring, const std::vector<std::string>& names) {
   return RangeFinder(request, options, job, measuring).find(names);
 }
 

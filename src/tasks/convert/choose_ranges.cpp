@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "passes/quantize/insert_qdq.h"
-#include "passes/quantize/shadow_layers.h"
+#include "convert/quantize/insert_qdq.h"
+#include "convert/quantize/shadow_layers.h"
 
 namespace assay::tasks {
 namespace {
@@ -21,7 +21,7 @@ double noise_of(const results::LayerError& error) {
 
 class RangeChooser {
  public:
-  RangeChooser(Measurement& measurement, const passes::QdqOptions& options, Observer& observer, size_t candidates)
+  RangeChooser(Measurement& measurement, const convert::QdqOptions& options, Observer& observer, size_t candidates)
       : measurement_(measurement),
         options_(options),
         observer_(observer),
@@ -43,9 +43,9 @@ class RangeChooser {
   }
 
  private:
-  passes::ValueRanges mixture(const std::vector<RangeCandidate>& candidates) {
+  calibrate::Ranges mixture(const std::vector<RangeCandidate>& candidates) {
     std::map<std::string, double, std::less<>> least;
-    passes::ValueRanges chosen = candidates.front().ranges;
+    calibrate::Ranges chosen = candidates.front().ranges;
     for (const RangeCandidate& candidate : candidates) {
       for (const auto& [name, noise] : noise_by_value(candidate.ranges)) {
         const auto [known, is_new] = least.emplace(name, noise);
@@ -58,15 +58,15 @@ class RangeChooser {
   }
 
   // What the layers that work on a value lose, each alone.
-  std::map<std::string, double> noise_by_value(const passes::ValueRanges& ranges) {
+  std::map<std::string, double> noise_by_value(const calibrate::Ranges& ranges) {
     ir::Model shadowed = measurement_.copy();
     Diagnostics repeated;
-    const std::vector<passes::ShadowLayer> layers = passes::add_shadow_layers(shadowed, options_, ranges, repeated);
+    const std::vector<convert::ShadowLayer> layers = convert::add_shadow_layers(shadowed, options_, ranges, repeated);
     Measurement::NamePairs pairs;
-    for (const passes::ShadowLayer& layer : layers) pairs[layer.result] = layer.shadow;
+    for (const convert::ShadowLayer& layer : layers) pairs[layer.result] = layer.shadow;
     const Errors errors = measured([&] { return measurement_.differences(shadowed, pairs); });
     std::map<std::string, double> noise;
-    for (const passes::ShadowLayer& layer : layers) {
+    for (const convert::ShadowLayer& layer : layers) {
       const auto found = errors.find(layer.result);
       if (found == errors.end()) continue;
       for (const std::string& name : layer.ranges) noise[name] += noise_of(found->second);
@@ -74,10 +74,10 @@ class RangeChooser {
     return noise;
   }
 
-  double noise_of_outputs(const passes::ValueRanges& ranges) {
+  double noise_of_outputs(const calibrate::Ranges& ranges) {
     ir::Model converted = measurement_.copy();
     Diagnostics repeated;
-    passes::insert_qdq(converted, options_, ranges, repeated);
+    convert::insert_qdq(converted, options_, ranges, repeated);
     double noise = 0;
     for (const auto& [name, error] : measured([&] { return measurement_.output_errors(converted); })) {
       noise += noise_of(error);
@@ -100,7 +100,7 @@ class RangeChooser {
   }
 
   Measurement& measurement_;
-  const passes::QdqOptions& options_;
+  const convert::QdqOptions& options_;
   Observer& observer_;
   Counter tried_;
   bool is_told_ = false;
@@ -108,7 +108,7 @@ class RangeChooser {
 
 }  // namespace
 
-RangeCandidate choose_ranges(Measurement& measurement, const passes::QdqOptions& options,
+RangeCandidate choose_ranges(Measurement& measurement, const convert::QdqOptions& options,
                              std::vector<RangeCandidate> candidates, Observer& observer) {
   if (candidates.size() == 1) return std::move(candidates.front());
   return RangeChooser(measurement, options, observer, candidates.size()).choose(std::move(candidates));

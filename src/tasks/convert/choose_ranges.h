@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/quantize/qdq_options.h"
+#include "convert/quantize/qdq_options.h"
 #include "tasks/convert/measurement.h"
 
 namespace assay::tasks {
@@ -11,12 +11,12 @@ namespace assay::tasks {
 // Ranges of a model's values, and how they were found.
 struct RangeCandidate {
   std::string name;
-  passes::ValueRanges ranges;
+  calibrate::Ranges ranges;
 };
 
 // All candidates have the same values. Each value gets the range with the least loss in the layers that use it; of this
 // mixture and the candidates, the one with the least loss in the model's outputs is returned. Errors of the backend.
-RangeCandidate choose_ranges(Measurement& measurement, const passes::QdqOptions& options,
+RangeCandidate choose_ranges(Measurement& measurement, const convert::QdqOptions& options,
                              std::vector<RangeCandidate> candidates, Observer& observer);
 
 }  // namespace assay::tasks

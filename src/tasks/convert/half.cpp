@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "convert/precision/convert_floats.h"
 #include "ir/walk.h"
-#include "passes/precision/convert_floats.h"
 #include "tasks/convert/layer_errors.h"
 
 namespace assay::tasks {
@@ -12,7 +12,7 @@ namespace {
 using tensor::DType;
 
 // The greatest magnitude of the node's operands and results that were measured.
-std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node, const quantize::Ranges& ranges) {
+std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node, const calibrate::Magnitudes& ranges) {
   std::optional<double> magnitude;
   const auto look = [&](ir::ValueId value) {
     if (!value || model[value].graph != model.main_graph()) return;
@@ -44,8 +44,8 @@ class HalfJob {
   ir::Model& model() { return job_.loaded.model; }
 
   void measure() {
-    const quantize::Ranges ranges = measurement_->ranges();
-    const double largest = passes::largest_half(options_.half) * request_.margin;
+    const calibrate::Magnitudes ranges = measurement_->ranges();
+    const double largest = convert::largest_half(options_.half) * request_.margin;
     for (const ir::NodeId node : ir::live_nodes(model())) {
       const std::optional<double> magnitude = magnitude_of(model(), model()[node], ranges);
       if (!magnitude) continue;
@@ -58,7 +58,7 @@ class HalfJob {
 
   std::string misfit(double magnitude, double largest) const {
     if (magnitude > largest) return fmt::format("its values reach {:.3g}", magnitude);
-    const bool is_tiny = magnitude > 0 && magnitude < passes::smallest_normal_half(options_.half);
+    const bool is_tiny = magnitude > 0 && magnitude < convert::smallest_normal_half(options_.half);
     return is_tiny ? fmt::format("its values are not above {:.3g}", magnitude) : "";
   }
 
@@ -73,14 +73,14 @@ class HalfJob {
 
   void convert() {
     results::ConversionReport& report = job_.report;
-    const passes::HalfReport found = passes::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
+    const convert::HalfReport found = convert::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
     report.changed = report.changed || found.changed;
     report.casts_added = found.edits.casts_added;
     report.casts_removed = found.edits.casts_removed;
     report.weights_converted = found.edits.weights;
     report.weight_bytes_before = found.edits.weight_bytes_before;
     report.weight_bytes_after = found.edits.weight_bytes_after;
-    for (const passes::Layer& layer : found.layers) add_layer(layer);
+    for (const convert::Layer& layer : found.layers) add_layer(layer);
     for (const auto& [value, survey] : found.weights) {
       if (survey.overflows == 0 && survey.flushed == 0) continue;
       report.weights.push_back(
@@ -88,7 +88,7 @@ class HalfJob {
     }
   }
 
-  void add_layer(const passes::Layer& layer) {
+  void add_layer(const convert::Layer& layer) {
     results::ConvertedLayer added;
     added.name = layer.name;
     added.op = layer.op;
@@ -113,7 +113,7 @@ class HalfJob {
 
   const HalfRequest& request_;
   ConversionJob& job_;
-  passes::HalfOptions options_;
+  convert::HalfOptions options_;
   std::optional<Measurement> measurement_;
   std::map<ir::NodeId, double> magnitudes_;
   std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change

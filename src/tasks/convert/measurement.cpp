@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/measure.h"
+#include "convert/precision/float_values.h"
 #include "inspect/value_sizes.h"
 #include "passes/pipelines.h"
-#include "passes/precision/float_values.h"
 #include "remote/isolated_backend.h"
 #include "tasks/convert/counted_runner.h"
 
@@ -111,11 +111,11 @@ exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
   if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
   const std::map<std::string, uint64_t> sizes = inspect::value_sizes(model_, *feeds);
-  const passes::FloatModel floats(model_, tensor::DType::float16);
+  const convert::FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
   for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
     for (const ir::ValueId value : model_[node].results) {
-      if (!value || floats.holds[value.index] != passes::Holds::float32) continue;
+      if (!value || floats.holds[value.index] != convert::Holds::float32) continue;
       const std::string name(model_.text(model_[value].name));
       const auto size = sizes.find(name);
       taps.push_back({name, size == sizes.end() ? kUnknownBytes : size->second});
@@ -141,9 +141,9 @@ uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) c
   return iterations <= kMostCounted ? iterations * values * runners : 0;
 }
 
-quantize::Ranges Measurement::ranges() {
+calibrate::Magnitudes Measurement::ranges() {
   Counter progress(observer_, "ranges measured", value_count(taps_, 1));
-  return quantize::measure_ranges(runner(model_, taps_, backend_, progress), *data_.source, taps_, findings_);
+  return calibrate::measure_magnitudes(runner(model_, taps_, backend_, progress), *data_.source, taps_, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::differences(const ir::Model& shadowed, const NamePairs& pairs) {
@@ -167,8 +167,8 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
   return watcher.errors();
 }
 
-std::vector<passes::ValueRanges> Measurement::calibrate(const std::vector<std::string>& names,
-                                                        quantize::CalibrationOptions options) {
+std::vector<calibrate::Ranges> Measurement::calibrate(const std::vector<std::string>& names,
+                                                      calibrate::CalibrationOptions options) {
   options.names = {names.begin(), names.end()};
   for (std::vector<std::string> group : taps_) {
     std::erase_if(group, [&](const std::string& name) { return !options.names.contains(name); });
@@ -177,7 +177,7 @@ std::vector<passes::ValueRanges> Measurement::calibrate(const std::vector<std::s
   if (options.taps.empty()) options.taps.emplace_back();  // inputs alone are seen without one
   Counter progress(observer_, "values calibrated", value_count(options.taps, 1));
   const exec::RunnerPtr running = runner(model_, options.taps, backend_, progress);
-  return quantize::calibrate(running, *data_.source, options, findings_);
+  return calibrate::calibrate(running, *data_.source, options, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {

@@ -6,9 +6,9 @@
 #include <set>
 #include <string>
 
+#include "calibrate/calibrate.h"
+#include "calibrate/magnitudes.h"
 #include "exec/tap_plan.h"
-#include "quantize/calibrate.h"
-#include "quantize/ranges.h"
 #include "tasks/convert/job.h"
 
 namespace assay::tasks {
@@ -25,10 +25,10 @@ class Measurement {
   // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
   // Of the inputs and all float32 values of the main graph.
-  quantize::Ranges ranges();
+  calibrate::Magnitudes ranges();
   // Of the values of these names, by each of the calibrations.
-  std::vector<passes::ValueRanges> calibrate(const std::vector<std::string>& names,
-                                             quantize::CalibrationOptions options);
+  std::vector<calibrate::Ranges> calibrate(const std::vector<std::string>& names,
+                                           calibrate::CalibrationOptions options);
   // How values of the model differ from others of `shadowed`, which has both and takes the same inputs; by the first of
   // the two names.
   using NamePairs = std::map<std::string, std::string, std::less<>>;

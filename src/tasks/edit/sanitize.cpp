@@ -1,6 +1,6 @@
+#include "convert/precision/convert_floats.h"
 #include "ir/edit.h"
 #include "ir/walk.h"
-#include "passes/precision/convert_floats.h"
 #include "surgery/override_shapes.h"
 #include "tasks/edit/observed_types.h"
 #include "tasks/edit/pass_job.h"
@@ -21,7 +21,8 @@ void observe_all_types(const InputRequest& inputs, EditJob& job) {
 
 // Whether no pass that is asked for looks at types, so that inference after them, when nodes are in order, is enough.
 bool only_orders(const PassRequest& request) {
-  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() && !request.options.opset;
+  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() &&
+         !request.options.get<passes::OpsetOptions>().version;
 }
 
 // What changes before the passes run.
@@ -32,7 +33,7 @@ void edit(const SanitizeRequest& request, EditJob& job) {
   }
   if (request.converts_to_float16) {
     job.observer().info("Converting float tensors to float16");
-    passes::convert_to_float16(model, job.findings());
+    convert::convert_to_float16(model, job.findings());
   }
   surgery::override_shapes(model, request.overrides, job.findings());
 }

@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "compare/runs/averages.h"
 #include "compare/runs/unused_settings.h"
+#include "convert/precision/convert_floats.h"
 #include "inspect/computations.h"
 #include "inspect/value_sizes.h"
 #include "ir/edit.h"
-#include "passes/precision/convert_floats.h"
 #include "remote/isolated_backend.h"
 #include "tasks/run.h"
 #include "tasks/run/pictures.h"
@@ -129,7 +129,7 @@ class Job {
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       observer_.info("Converting float tensors to float16");
-      passes::convert_to_float16(loaded_->model, loaded_->findings);
+      convert::convert_to_float16(loaded_->model, loaded_->findings);
     }
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
     request_.session.path = runnable_path();
