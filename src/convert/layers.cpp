@@ -19,6 +19,14 @@ Layer make_layer(const ir::Model& model, ir::NodeId node, std::string reason) {
           std::move(reason)};
 }
 
+std::vector<ir::NodeId> converted_nodes(const std::vector<Layer>& layers) {
+  std::vector<ir::NodeId> nodes;
+  for (const Layer& layer : layers) {
+    if (layer.converted) nodes.push_back(layer.node);
+  }
+  return nodes;
+}
+
 bool keep_behind(uint64_t most, const std::vector<Layer>& layers, LayerChoice& choice) {
   bool is_any_kept = false;
   uint64_t count = 0;

@@ -23,6 +23,9 @@ struct Layer {
 // The node as a layer, converted unless there is a reason.
 Layer make_layer(const ir::Model& model, ir::NodeId node, std::string reason);
 
+// Of those that are converted.
+std::vector<ir::NodeId> converted_nodes(const std::vector<Layer>& layers);
+
 // Which layers are converted. Names are those of nodes or of their results, and may have wildcards; operators are the
 // same in upper and lower case.
 struct LayerChoice {

@@ -87,7 +87,9 @@ NodeId Cloner::add_constant(TensorId tensor, Symbol name) {
   spec.op = edit_.intern("Constant");
   spec.results = {&name, 1};
   spec.attributes = attributes;
-  return edit_.add_node(model_[plan_.before].graph, spec, plan_.before);
+  const NodeId made = edit_.add_node(model_[plan_.before].graph, spec, plan_.before);
+  edit_.origins().merge(made, {});
+  return made;
 }
 
 NodeId Cloner::copy_node(NodeId id, GraphId target, NodeId before) {
@@ -109,6 +111,7 @@ NodeId Cloner::copy_node(NodeId id, GraphId target, NodeId before) {
   spec.results = results;
   spec.attributes = attributes;
   const NodeId made = edit_.add_node(target, spec, before);
+  edit_.origins().merge(made, {id});
   for (size_t i = 0; i < results.size(); ++i) {
     if (!node.results[i]) continue;
     map(node.results[i], model_[made].results[i]);

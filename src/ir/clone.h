@@ -22,7 +22,7 @@ struct ClonePlan {
 };
 
 // Copies nodes, initializers and bodies of one graph to another place of the same model. Operands that are neither
-// copied nor mapped stay what they are: captures.
+// copied nor mapped stay what they are: captures. A copy stands for the nodes that the copied one stands for.
 class Cloner {
  public:
   Cloner(Model& model, Edit& edit, const ClonePlan& plan) : model_(model), edit_(edit), plan_(plan) {}

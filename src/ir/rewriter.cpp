@@ -167,6 +167,8 @@ void Rewriter::add_constants(const Patch& patch, NodeId anchor) {
     if (!name) name = item.name.empty() ? names_.next(edit_, "constant") : edit_.intern(item.name);
     const NewConstant constant = {model_[anchor].graph, name, item.tensor, anchor};
     made_constants_.push_back(add_constant(edit_, constant));
+    const NodeId node = model_[made_constants_.back()].producer;
+    if (node) edit_.origins().merge(node, patch.removed_);
   }
 }
 
@@ -221,6 +223,23 @@ bool Rewriter::commit(std::string_view reason, const Patch& patch) {
   for (const Patch::Replacement& item : patch.replacements_) {
     steps_.back().replaced.emplace_back(item.old_value, resolve(item.new_value));
   }
+  return true;
+}
+
+bool Rewriter::apply(std::string_view reason, std::span<const NodeId> changed, FunctionRef<void()> change) {
+  if (steps_left() < std::max<size_t>(changed.size(), 1)) return false;
+  const uint32_t first_made = model_.node_slots();
+  change();
+  std::vector<NodeId> added;
+  for (uint32_t i = first_made; i < model_.node_slots(); ++i) {
+    const NodeId made{i};
+    if (!model_[made].alive) continue;
+    if (edit_.origins().of(made) == std::vector<NodeId>{made}) edit_.origins().merge(made, {});
+    added.push_back(made);
+  }
+  for (const NodeId node : changed) record(reason, node);
+  if (changed.empty()) record(reason);
+  steps_.back().added = std::move(added);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "ir/edit.h"
 #include "ir/naming.h"
 
@@ -107,6 +108,10 @@ class Rewriter {
   // Types that do not refine what they replace, a new node before its operands, an output that would change its name:
   // bugs of the pass (InternalError).
   bool commit(std::string_view reason, const Patch& patch);
+  // A change that is no patch, made by `change` through edit(): a step for each of these nodes, which stay, or one step
+  // if there are none. Nodes that it adds without an origin stand for no node of the source. False: there are not so
+  // many steps left, and nothing is changed.
+  bool apply(std::string_view reason, std::span<const NodeId> changed, FunctionRef<void()> change);
   // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
   bool record(std::string_view reason);
   // The same for a change of one node, which stays.

@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <random>
 
+#include "analysis/unbounded_sizes.h"
 #include "base/error.h"
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "convert/quantize/weight_only.h"
 #include "formats/plugin_config.h"
-#include "inspect/unbounded_sizes.h"
 #include "ir/verify.h"
 #include "match/find.h"
 #include "onnx/export.h"
@@ -159,7 +159,7 @@ void bound_sizes(Draw& draw, Diagnostics&) {
   std::vector<surgery::SizeBound> bounds;
   ops::Inference inference(draw.model);
   inference.run();
-  for (const ir::ValueId value : inspect::unbounded_sizes(draw.model, inference)) bounds.push_back({value, 7});
+  for (const ir::ValueId value : analysis::unbounded_sizes(draw.model, inference)) bounds.push_back({value, 7});
   const surgery::SizeBound other{draw.value(), int64_t{1} << 40};
   const bool is_main = other.value && draw.model[other.value].graph == draw.model.main_graph();
   if (bounds.empty() && is_main) bounds.push_back(other);

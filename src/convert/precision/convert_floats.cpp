@@ -28,12 +28,12 @@ HalfPlan plan_steps(const ir::Model& model, uint64_t steps_left, HalfOptions opt
 }
 
 // A step for each layer; one for a model that only has inputs, outputs or weights to convert.
-void record_steps(ir::Rewriter& rewriter, const std::vector<Layer>& layers) {
-  const uint64_t before = rewriter.steps().size();
-  for (const Layer& layer : layers) {
-    if (layer.converted) rewriter.record("compute with 16-bit floats", layer.node);
-  }
-  if (rewriter.steps().size() == before) rewriter.record("convert inputs and outputs to 16-bit floats");
+void apply_plan(ir::Model& model, ir::Rewriter& rewriter, const HalfOptions& options, const HalfPlan& plan,
+                HalfReport& report) {
+  const std::vector<ir::NodeId> nodes = converted_nodes(plan.layers);
+  report.changed =
+      rewriter.apply(nodes.empty() ? "convert inputs and outputs to 16-bit floats" : "compute with 16-bit floats",
+                     nodes, [&] { report.edits = apply_half(model, rewriter.edit(), options, plan); });
 }
 
 }  // namespace
@@ -45,12 +45,8 @@ HalfReport convert_floats(ir::Model& model, ir::Rewriter& rewriter, const HalfOp
   const bool changes = changes_model(model, plan) && !rewriter.is_done();
   if (changes) require_cast(version, options);
   HalfReport report;
+  if (changes) apply_plan(model, rewriter, options, plan, report);
   report.layers = std::move(plan.layers);
-  if (changes) {
-    report.changed = true;
-    record_steps(rewriter, report.layers);
-    report.edits = apply_half(model, rewriter.edit(), options, plan);
-  }
   report.weights = std::move(plan.weights);
   return report;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "passes/pipelines.h"
 #include "support/model_checks.h"
+#include "support/origin_checks.h"
 #include "support/parsed_model.h"
 #include "support/sound_model.h"
 
@@ -49,7 +50,9 @@ struct Converted {
 // Converts; whatever comes out has sound lists, types that inference agrees with, and is not changed a second time.
 Converted convert(const std::string& text, const HalfOptions& options = {}) {
   Converted result{parsed(text), {}, Diagnostics()};
+  const uint32_t first_made = result.model.node_slots();
   result.report = convert_floats(result.model, options, result.findings);
+  EXPECT_EQ(testing_support::own_origins(result.model, first_made), "");
   EXPECT_EQ(testing_support::faults_of(result.model), "");
   Diagnostics again;
   EXPECT_FALSE(convert_floats(result.model, options, again).changed);

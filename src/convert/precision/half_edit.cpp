@@ -191,7 +191,10 @@ class HalfEditor {
       if (from.index >= plan_.is_float.size()) continue;  // it was made here
       const bool is_changed = plan_.is_half[result.index] || (plan_.is_float[from.index] && plan_.is_half[from.index]);
       const bool is_equal = is_changed && plan_.ends_half(result) && plan_.ends_half(from);
-      if (is_equal && !ir::is_output(model_, result)) edit_.replace_uses(result, from);
+      if (is_equal && !ir::is_output(model_, result)) {
+        edit_.replace_uses(result, from);
+        edit_.origins().replace(result, from);
+      }
       const bool was_bypassed = plan_.is_float[result.index] && plan_.ends_half(from);
       if (model_[result].first_use || !(is_equal || was_bypassed)) continue;
       edit_.erase(node);

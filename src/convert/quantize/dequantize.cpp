@@ -11,7 +11,7 @@ namespace assay::convert {
 namespace {
 
 // Of a node that has no bodies and draws nothing.
-class PlainRunner final : public ops::Runner {
+class PlainRunner final : public ops::BodyRunner {
  public:
   std::vector<ops::Datum> run_body(ir::GraphId, std::span<const ops::Datum>) override { return {}; }
   uint64_t next_seed() override { return 0; }

@@ -60,16 +60,15 @@ QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions&
                      const calibrate::Ranges& ranges, Diagnostics& findings) {
   QdqPlan plan = plan_steps(model, rewriter.steps_left(), options, ranges, findings);
   QdqReport report;
-  for (const Layer& layer : plan.layers) {
-    if (layer.converted) report.changed = rewriter.record("compute with integers", layer.node);
-  }
-  if (report.changed) {
-    const QdqEdits edits = apply_qdq(model, rewriter.edit(), options, plan, ranges);
-    report.activations = edits.activations;
-    report.weights = edits.weights;
-    report.weight_bytes_before = edits.weight_bytes_before;
-    report.weight_bytes_after = edits.weight_bytes_after;
-  }
+  QdqEdits edits;
+  const std::vector<ir::NodeId> nodes = converted_nodes(plan.layers);
+  report.changed = !nodes.empty() && rewriter.apply("compute with integers", nodes, [&] {
+    edits = apply_qdq(model, rewriter.edit(), options, plan, ranges);
+  });
+  report.activations = edits.activations;
+  report.weights = edits.weights;
+  report.weight_bytes_before = edits.weight_bytes_before;
+  report.weight_bytes_after = edits.weight_bytes_after;
   report.layers = std::move(plan.layers);
   return report;
 }

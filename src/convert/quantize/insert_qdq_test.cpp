@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "support/model_checks.h"
+#include "support/origin_checks.h"
 #include "support/parsed_model.h"
 #include "support/sound_model.h"
 
@@ -54,7 +55,9 @@ calibrate::Ranges unit_ranges() {
 Quantized quantize(const std::string& text, const QdqOptions& options = {},
                    const calibrate::Ranges& ranges = unit_ranges()) {
   Quantized result{parsed(text), {}, Diagnostics()};
+  const uint32_t first_made = result.model.node_slots();
   result.report = insert_qdq(result.model, options, ranges, result.findings);
+  EXPECT_EQ(testing_support::own_origins(result.model, first_made), "");
   EXPECT_EQ(testing_support::faults_of(result.model), "");
   EXPECT_FALSE(insert_qdq(result.model, options, ranges, result.findings).changed);
   return result;

@@ -3,6 +3,7 @@
 #include "convert/quantize/insert_qdq.h"
 #include "ir/verify.h"
 #include "passes/pipelines.h"
+#include "support/origin_checks.h"
 #include "support/parsed_model.h"
 
 namespace assay::convert {
@@ -12,9 +13,11 @@ using testing_support::parsed;
 using testing_support::value_named;
 
 void run_pass(ir::Model& model, std::string_view pass) {
+  const uint32_t first_made = model.node_slots();
   ir::Rewriter rewriter(model);
   const passes::Options options;
   passes::Pipeline(model, rewriter, options).run({&pass, 1});
+  EXPECT_EQ(testing_support::own_origins(model, first_made), "");
   ir::check_structure(model);
 }
 

@@ -7,6 +7,7 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/qdq_edit.h"
 #include "ir/naming.h"
+#include "ir/rewriter.h"
 
 namespace assay::convert {
 namespace {
@@ -25,7 +26,9 @@ ir::NodeId add_double(const ir::Model& model, ir::Edit& edit, ir::NodeId id) {
   spec.operands = operands;
   spec.results = {&result, 1};
   spec.attributes = attributes;
-  return edit.add_node(node.graph, spec, node.next);
+  const ir::NodeId made = edit.add_node(node.graph, spec, node.next);
+  edit.origins().merge(made, {id});
+  return made;
 }
 
 std::vector<std::string> ranges_of(const ir::Model& model, const QdqPlan& plan, const ir::Node& node) {
@@ -37,12 +40,8 @@ std::vector<std::string> ranges_of(const ir::Model& model, const QdqPlan& plan, 
   return names;
 }
 
-}  // namespace
-
-std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& options, const calibrate::Ranges& ranges,
-                                           Diagnostics& findings) {
-  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
-  ir::Edit edit(model);
+// Their roles are those of the nodes that they double, which lose them.
+std::vector<ShadowLayer> add_doubles(ir::Model& model, ir::Edit& edit, QdqPlan& plan) {
   std::vector<ShadowLayer> layers;
   std::vector<QdqRole> roles(plan.roles.size(), QdqRole::none);
   for (const Layer& layer : plan.layers) {
@@ -55,7 +54,20 @@ std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& o
                       ranges_of(model, plan, model[layer.node])});
   }
   plan.roles = std::move(roles);
-  apply_qdq(model, edit, options, plan, ranges);
+  return layers;
+}
+
+}  // namespace
+
+std::vector<ShadowLayer> add_shadow_layers(ir::Model& model, const QdqOptions& options, const calibrate::Ranges& ranges,
+                                           Diagnostics& findings) {
+  QdqPlan plan = plan_with_ranges(model, options, ranges, findings);
+  std::vector<ShadowLayer> layers;
+  ir::Rewriter rewriter(model);
+  rewriter.apply("measure what rounding costs", {}, [&] {
+    layers = add_doubles(model, rewriter.edit(), plan);
+    apply_qdq(model, rewriter.edit(), options, plan, ranges);
+  });
   return layers;
 }
 

@@ -36,8 +36,8 @@ class WeightCompressor {
     if (std::ranges::any_of(report_.layers, &Layer::converted)) require_operator_set();
     for (WeightLayer& layer : report_.layers) {
       if (!layer.converted) continue;
-      layer.converted = rewriter_.record("compress its weight", layer.node);
-      layer.converted ? compress(layer) : void(layer.reason = "it comes after the last step");
+      layer.converted = rewriter_.apply("compress its weight", {&layer.node, 1}, [&] { compress(layer); });
+      if (!layer.converted) layer.reason = "it comes after the last step";
       report_.changed = report_.changed || layer.converted;
     }
     for (const auto& [value, weight] : done_) linear_.drop_unused(value.first);

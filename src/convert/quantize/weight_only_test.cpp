@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "support/model_checks.h"
+#include "support/origin_checks.h"
 #include "support/parsed_model.h"
 #include "support/sound_model.h"
 #include "tensor/elements.h"
@@ -41,7 +42,9 @@ struct Compressed {
 
 Compressed compress(const std::string& text, const WeightOptions& options) {
   Compressed result{parsed(text), {}, Diagnostics()};
+  const uint32_t first_made = result.model.node_slots();
   result.report = compress_weights(result.model, options, result.findings);
+  EXPECT_EQ(testing_support::own_origins(result.model, first_made), "");
   EXPECT_EQ(testing_support::faults_of(result.model), "");
   EXPECT_FALSE(compress_weights(result.model, options, result.findings).changed);
   return result;

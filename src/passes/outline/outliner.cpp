@@ -127,7 +127,9 @@ std::string Outliner::function_name() const {
 }
 
 ValueId Outliner::add_constant(ir::GraphId body, const tensor::Tensor& tensor, std::string_view name) {
-  return model_[ir::add_constant_node(edit_, {body, edit_.intern(name), tensor})].results[0];
+  const NodeId made = ir::add_constant_node(edit_, {body, edit_.intern(name), tensor});
+  edit_.origins().merge(made, {});
+  return model_[made].results[0];
 }
 
 void Outliner::copy_nodes(ir::GraphId body) {
@@ -151,6 +153,9 @@ void Outliner::copy_nodes(ir::GraphId body) {
                                .attributes = attributes,
                                .source = {}};
     const NodeId made = edit_.add_node(body, spec);
+    std::vector<NodeId> sources;
+    for (size_t n = 0; n < repeat_.starts.size(); ++n) sources.push_back(node(n, i));
+    edit_.origins().merge(made, sources);
     for (uint32_t k = 0; k < results.size(); ++k) {
       if (result(model_, from, k)) copies_[result(model_, from, k)] = result(model_, made, k);
     }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/value_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/measure.h"
 #include "convert/precision/float_values.h"
-#include "inspect/value_sizes.h"
 #include "passes/pipelines.h"
 #include "remote/isolated_backend.h"
 #include "tasks/convert/counted_runner.h"
@@ -110,7 +110,7 @@ Measurement::Measurement(const ConversionJob& job, std::string backend)
 exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
   if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
-  const std::map<std::string, uint64_t> sizes = inspect::value_sizes(model_, *feeds);
+  const std::map<std::string, uint64_t> sizes = analysis::value_sizes(model_, *feeds);
   const convert::FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
   for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/cost.h"
+#include "analysis/unbounded_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -11,10 +13,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
-#include "inspect/cost.h"
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
-#include "inspect/unbounded_sizes.h"
 #include "ir/verify.h"
 #include "onnx/text.h"
 #include "report/json_model.h"
@@ -59,7 +59,7 @@ void print_text(const tasks::LoadedModel& loaded, const results::ModelOverview& 
 // `[Variable (cast_out_6): (shape=[], dtype=int64)]`
 std::string sizes_text(const ir::Model& model, const ops::Inference& inference) {
   std::string text;
-  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
+  for (const ir::ValueId value : analysis::unbounded_sizes(model, inference)) {
     const ops::Type& type = inference.type(value);
     text += fmt::format("{}Variable ({}): (shape={}, dtype={})", text.empty() ? "" : ", ",
                         printable(model.text(model[value].name)), type.dims ? ops::text(*type.dims) : "None",
@@ -70,7 +70,7 @@ std::string sizes_text(const ir::Model& model, const ops::Inference& inference) 
 
 std::vector<std::string> unbounded_names(const ir::Model& model, const ops::Inference& inference) {
   std::vector<std::string> names;
-  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
+  for (const ir::ValueId value : analysis::unbounded_sizes(model, inference)) {
     names.emplace_back(model.text(model[value].name));
   }
   return names;
@@ -102,7 +102,7 @@ int run(const Arguments& arguments, Environment& environment) {
     return kExitEqual;
   }
   results::ModelOverview overview = overview_of(loaded, path);
-  if (options.costs) overview.cost = inspect::model_cost(loaded.model, *options.costs);
+  if (options.costs) overview.cost = analysis::model_cost(loaded.model, *options.costs);
   if (arguments.flag("--list-unbounded-dds")) overview.unbounded_sizes = unbounded_names(loaded.model, *inference);
   if (!json_on_stdout(arguments)) print_text(loaded, overview, options, environment);
   if (wants_json(arguments)) {

@@ -1,4 +1,4 @@
-#include "inspect/input_roles.h"
+#include "analysis/input_roles.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "tensor/casts.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 namespace {
 
 using exec::InputRole;
@@ -121,4 +121,4 @@ std::vector<InputRole> input_roles(const ir::Model& model) {
   return roles;
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -1,9 +1,9 @@
-#include "inspect/unbounded_sizes.h"
+#include "analysis/unbounded_sizes.h"
 
 #include <algorithm>
 #include <optional>
 
-namespace assay::inspect {
+namespace assay::analysis {
 namespace {
 
 std::optional<uint32_t> size_operand(std::string_view op) {
@@ -37,4 +37,4 @@ std::vector<ir::ValueId> unbounded_sizes(const ir::Model& model, const ops::Infe
   return found;
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -1,4 +1,4 @@
-#include "remote/peer.h"
+#include "remote/remote_process.h"
 
 #include "base/text.h"
 
@@ -35,39 +35,40 @@ void throw_failure(const ReceivedMessage& message, const std::function<void(std:
   throw Error(is_code ? static_cast<ErrorCode>(code) : ErrorCode::backend, line);
 }
 
-Peer::Peer(const Launch& launch, std::span<const int> descriptors, PeerOptions options)
-    : Peer(launch, descriptors, std::move(options), Channel::make_sockets()) {}
+RemoteProcess::RemoteProcess(const Launch& launch, std::span<const int> descriptors, RemoteProcessOptions options)
+    : RemoteProcess(launch, descriptors, std::move(options), Channel::make_sockets()) {}
 
-Peer::Peer(const Launch& launch, std::span<const int> descriptors, PeerOptions options, Sockets sockets)
+RemoteProcess::RemoteProcess(const Launch& launch, std::span<const int> descriptors, RemoteProcessOptions options,
+                             Sockets sockets)
     : options_(std::move(options)),
       channel_(std::move(sockets.first)),
       process_(launch, with_socket(sockets.second, descriptors)) {
   channel_.watch(process_.descriptor());
 }
 
-Peer::~Peer() {
+RemoteProcess::~RemoteProcess() {
   channel_.close();
   process_.end(broken_ ? 0 : options_.grace_seconds);
 }
 
-void Peer::check_alive() const {
+void RemoteProcess::check_alive() const {
   if (broken_) throw Error(*broken_);
 }
 
-void Peer::fail_with(Error error) {
+void RemoteProcess::fail_with(Error error) {
   broken_ = error;
   channel_.close();
   process_.end(0);
   throw error;
 }
 
-void Peer::abandon(std::string reason) {
+void RemoteProcess::abandon(std::string reason) {
   broken_ = Error(ErrorCode::backend, fmt::format("{} was ended: {}", options_.label, reason));
   channel_.close();
   process_.end(0);
 }
 
-void Peer::check(Transfer state) {
+void RemoteProcess::check(Transfer state) {
   switch (state) {
     case Transfer::complete:
       return;
@@ -80,12 +81,12 @@ void Peer::check(Transfer state) {
   }
 }
 
-void Peer::send(const Message& message) {
+void RemoteProcess::send(const Message& message) {
   check_alive();
   check(channel_.send(message, Deadline(options_.timeout_seconds)));
 }
 
-ReceivedMessage Peer::receive() {
+ReceivedMessage RemoteProcess::receive() {
   check_alive();
   ReceivedMessage message;
   Transfer state = Transfer::closed;
@@ -99,7 +100,7 @@ ReceivedMessage Peer::receive() {
   return message;
 }
 
-ReceivedMessage Peer::ask(const Message& message) {
+ReceivedMessage RemoteProcess::ask(const Message& message) {
   send(message);
   return receive();
 }

@@ -1,9 +1,9 @@
-#include "inspect/value_sizes.h"
+#include "analysis/value_sizes.h"
 
-#include "inspect/cost.h"
-#include "inspect/fed_types.h"
+#include "analysis/cost.h"
+#include "analysis/fed_types.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 
 std::map<std::string, uint64_t> value_sizes(const ir::Model& model, const tensor::NamedData& feeds) {
   ops::Inference inference(model, fed_types(model, feeds));
@@ -18,4 +18,4 @@ std::map<std::string, uint64_t> value_sizes(const ir::Model& model, const tensor
   return sizes;
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -10,7 +10,7 @@
 
 namespace assay::remote {
 
-struct PeerOptions {
+struct RemoteProcessOptions {
   std::string label;                                // `the process of onnxrt`
   double timeout_seconds = 0;                       // for each answer; 0: none
   double grace_seconds = 0;                         // for its end, when it is no longer needed
@@ -19,13 +19,13 @@ struct PeerOptions {
 
 // A process that answers messages. The socket is its descriptor 3. After an Error other than its own answer `failed`,
 // it is ended, and every further call fails in the same way.
-class Peer {
+class RemoteProcess {
  public:
   // `descriptors` are given to it besides the socket.
-  Peer(const Launch& launch, std::span<const int> descriptors, PeerOptions options);
-  ~Peer();
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
+  RemoteProcess(const Launch& launch, std::span<const int> descriptors, RemoteProcessOptions options);
+  ~RemoteProcess();
+  RemoteProcess(const RemoteProcess&) = delete;
+  RemoteProcess& operator=(const RemoteProcess&) = delete;
 
   // Error (backend): it died. Error (limit): it gave no answer in time. An answer `failed` is thrown as the error it
   // contains.
@@ -38,12 +38,12 @@ class Peer {
  private:
   // The two ends of a connection: ours, and the one for the process, which lives only until it was started.
   using Sockets = std::pair<Descriptor, Descriptor>;
-  Peer(const Launch& launch, std::span<const int> descriptors, PeerOptions options, Sockets sockets);
+  RemoteProcess(const Launch& launch, std::span<const int> descriptors, RemoteProcessOptions options, Sockets sockets);
   void check_alive() const;
   void check(Transfer state);
   [[noreturn]] void fail_with(Error error);
 
-  PeerOptions options_;
+  RemoteProcessOptions options_;
   Channel channel_;
   Process process_;
   std::optional<Error> broken_;

@@ -3,7 +3,7 @@
 #include "ops/inference.h"
 #include "results/cost.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 
 // Bytes of a value as far as inference can tell.
 ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);
@@ -11,4 +11,4 @@ results::Cost node_cost(const ir::Model& model, const ops::Inference& inference,
 // The sum over the main graph and all bodies, each body counted once.
 results::Cost model_cost(const ir::Model& model, const ops::Inference& inference);
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -1,10 +1,10 @@
-#include "inspect/input_roles.h"
+#include "analysis/input_roles.h"
 
 #include <gtest/gtest.h>
 
 #include "support/parsed_model.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 namespace {
 
 using exec::InputRole;
@@ -31,4 +31,4 @@ TEST(InputRoles, masks_go_by_their_name) {
 }
 
 }  // namespace
-}  // namespace assay::inspect
+}  // namespace assay::analysis

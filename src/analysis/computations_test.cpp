@@ -1,10 +1,10 @@
-#include "inspect/computations.h"
+#include "analysis/computations.h"
 
 #include <gtest/gtest.h>
 
 #include "support/parsed_model.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 namespace {
 
 compare::Computation of(const char* text, const char* name, tensor::Shape shape = {2, 3}) {
@@ -55,4 +55,4 @@ TEST(Computations, what_a_body_captures_counts) {
 }
 
 }  // namespace
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -1,6 +1,6 @@
-#include "inspect/cost.h"
+#include "analysis/cost.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 
 ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   if (!value.valid()) return 0;
@@ -47,4 +47,4 @@ results::Cost model_cost(const ir::Model& model, const ops::Inference& inference
   return {macs.text(), bytes.text()};
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

@@ -1,11 +1,11 @@
-#include "inspect/computations.h"
+#include "analysis/computations.h"
 
 #include <algorithm>
 #include <array>
 
-#include "inspect/fed_types.h"
+#include "analysis/fed_types.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 namespace {
 
 using compare::Computation;
@@ -140,4 +140,4 @@ std::map<std::string, Computation> computations(const ir::Model& model, const te
   return Tracer(model, inference).run();
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis

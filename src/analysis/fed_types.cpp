@@ -1,6 +1,6 @@
-#include "inspect/fed_types.h"
+#include "analysis/fed_types.h"
 
-namespace assay::inspect {
+namespace assay::analysis {
 
 ops::InputTypes fed_types(const ir::Model& model, const tensor::NamedData& feeds) {
   ops::InputTypes types;
@@ -14,4 +14,4 @@ ops::InputTypes fed_types(const ir::Model& model, const tensor::NamedData& feeds
   return types;
 }
 
-}  // namespace assay::inspect
+}  // namespace assay::analysis
