@@ -4,23 +4,9 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "tensor/borrowed.h"
 
 namespace assay::exec {
-namespace {
-
-// Bytes of the caller.
-class BorrowedStorage final : public tensor::Storage {
- public:
-  explicit BorrowedStorage(tensor::Bytes bytes) : bytes_(bytes) {}
-  uint64_t size_bytes() const override { return bytes_.size(); }
-  tensor::Bytes bytes() const override { return bytes_; }
-
- private:
-  tensor::Bytes bytes_;
-};
-
-}  // namespace
-
 void BoundOutputs::bind(std::vector<OutputBuffer> outputs, const Signature& signature) {
   for (const OutputBuffer& output : outputs) {
     if (find_port(signature.outputs, output.name) == nullptr) {
@@ -47,7 +33,7 @@ const OutputBuffer* BoundOutputs::find(std::string_view name) const {
 }
 
 tensor::Tensor BoundOutputs::tensor(const OutputBuffer& output) {
-  return {output.dtype, output.shape, std::make_shared<BorrowedStorage>(output.bytes)};
+  return {output.dtype, output.shape, tensor::make_borrowed(output.bytes)};
 }
 
 void BoundOutputs::check(const OutputBuffer& output, tensor::DType dtype, std::span<const int64_t> shape) {

@@ -60,7 +60,7 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   wanted_ = {wanted.begin(), wanted.end()};
   sink_ = &sink;
   failures_ = failures;
-  start_budgets();
+  start();
   drop_all();  // what a failed run left
   for (const InputDatum& input : inputs) set(input.value, carried(input.datum));
   const ir::GraphId graph = model_.main_graph();
@@ -73,7 +73,7 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   drop_all();
 }
 
-void Interpreter::start_budgets() {
+void Interpreter::start() {
   seeds_given_ = 0;
   steps_left_ = options_.max_steps;
   work_left_ = static_cast<double>(options_.max_work);
@@ -83,15 +83,18 @@ void Interpreter::start_budgets() {
 std::vector<Datum> Interpreter::evaluate(ir::NodeId node, std::span<const Datum> inputs,
                                          std::span<const InputDatum> captured) {
   wanted_.clear();
-  start_budgets();
-  drop_all();
   for (const InputDatum& value : captured) set(value.value, carried(value.datum));
   std::vector<Datum> carried_inputs;
   for (const Datum& input : inputs) carried_inputs.push_back(carried(input));
-  std::vector<Datum> outputs =
-      with_frame([&] { return ir::describe(model_, node); }, [&] { return call(node, carried_inputs); });
-  drop_all();
-  return outputs;
+  try {
+    std::vector<Datum> outputs =
+        with_frame([&] { return ir::describe(model_, node); }, [&] { return call(node, carried_inputs); });
+    for (const InputDatum& value : captured) drop(value.value);
+    return outputs;
+  } catch (...) {
+    drop_all();
+    throw;
+  }
 }
 
 void Interpreter::run_alone(ir::NodeId node) {

@@ -55,7 +55,9 @@ class Interpreter final : private BodyRunner, private Budget {
   std::span<const NodeSeconds> node_seconds() const { return node_seconds_; }
 
   // The outputs of one node, wherever it is in the model, on these inputs; one without value: not given. `captured` are
-  // the values that its bodies use from outside. Nothing is kept.
+  // the values that its bodies use from outside. Nothing is kept. Limits hold, and random numbers go on, from one
+  // start() to the next.
+  void start();
   std::vector<Datum> evaluate(ir::NodeId node, std::span<const Datum> inputs,
                               std::span<const InputDatum> captured = {});
 
@@ -83,7 +85,6 @@ class Interpreter final : private BodyRunner, private Budget {
   void run_steps(ir::GraphId graph);
   bool run_guarded(const Step& step);
   void run_node(ir::NodeId id);
-  void start_budgets();
   Datum carried(const Datum& datum) const { return options_.is_wide ? widen(datum) : datum; }
   std::vector<Datum> call(ir::NodeId id, std::span<const Datum> inputs);
   std::vector<Datum> call_function(const ir::Function& function, const ir::Node& node, std::span<const Datum> inputs);

@@ -20,9 +20,9 @@ struct BackendFlag {
   std::string_view refusal;
 };
 
-constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},        BackendFlag{"--ref-fp64", "ref-fp64", ""},
-                               BackendFlag{"--onnxrt", "onnxrt", ""},  BackendFlag{"--openvino", "openvino", ""},
-                               BackendFlag{"--engine", "", kNoEngine}, BackendFlag{"--trt-engine", "", kNoEngine},
+constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},       BackendFlag{"--ref-fp64", "ref-fp64", ""},
+                               BackendFlag{"--onnxrt", "onnxrt", ""}, BackendFlag{"--openvino", "openvino", ""},
+                               BackendFlag{"--engine", "engine", ""}, BackendFlag{"--trt-engine", "", kNoEngine},
                                BackendFlag{"--tf", "", kNoTensorFlow}};
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
@@ -78,7 +78,8 @@ OptionGroup backend_group() {
                flag({"--ref-fp64"}, "the same with every floating value carried in double from end to end"),
                flag({"--onnxrt"}, "ONNX Runtime, from the user's Python package or the system"),
                flag({"--openvino"}, "OpenVINO, from the user's Python package or the system"),
-               flag({"--engine", "--trt"}, "the built-in engine", true),
+               flag({"--engine", "--trt"},
+                    "the built-in engine: operators merged, planned and tuned for this processor"),
                {.names = {"--trt-engine"}, .metavar = "FILE", .help = "a built engine", .hidden = true},
                flag({"--tf"}, "TensorFlow", true),
                {.names = {"--python"},

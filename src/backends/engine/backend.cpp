@@ -1,0 +1,35 @@
+#include "backends/engine/engine_session.h"
+#include "ops/resolve.h"
+
+namespace assay::backends {
+namespace {
+
+class EngineBackend final : public exec::Backend {
+ public:
+  std::string_view name() const override { return "engine"; }
+  std::string_view title() const override { return "the engine"; }
+  exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
+
+  // What no kernel computes runs on the reference operators.
+  std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
+    return exec::make_backend("ref")->refusals(model, search);
+  }
+
+  std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
+                                         Diagnostics& findings) const override {
+    return make_engine_session(model, options, findings);
+  }
+};
+
+}  // namespace
+}  // namespace assay::backends
+
+namespace assay::exec {
+
+Backends backends_engine_backend() {
+  Backends backends;
+  backends.push_back(std::make_unique<backends::EngineBackend>());
+  return backends;
+}
+
+}  // namespace assay::exec

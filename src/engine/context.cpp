@@ -1,0 +1,159 @@
+#include "engine/context.h"
+
+#include <algorithm>
+
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "ir/verify.h"
+#include "tensor/borrowed.h"
+
+namespace assay::engine {
+namespace {
+
+bool may_move(Slot::Place place) { return place != Slot::Place::arena && place != Slot::Place::constant; }
+
+std::span<std::byte> writable(const tensor::Datum& datum) {
+  const tensor::Bytes bytes = datum.tensor().bytes();
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
+    : program_(program),
+      interpreter_(program.model(), limits),
+      profiles_(profiles),
+      arena_(program.device().allocate(program.arena_bytes() + program.workspace_bytes())),
+      datums_(program.slots().size()) {
+  for (const Step& step : program.steps()) {
+    calls_.push_back(nullptr);
+    is_rebound_.push_back(false);
+    if (!step.kernel) continue;
+    const auto moves = [&](const std::optional<size_t>& slot) {
+      return slot && may_move(program.slots()[*slot].place);
+    };
+    is_rebound_.back() = std::ranges::any_of(step.inputs, moves) || std::ranges::any_of(step.outputs, moves);
+    calls_.back() = is_rebound_.back() ? nullptr : step.kernel->bind(arguments_of(step));
+  }
+}
+
+void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
+                  const std::map<ir::ValueId, OutputPlace>& places) {
+  take_inputs(inputs);
+  make_outputs(places);
+  interpreter_.start();
+  step_seconds_.clear();
+  const Stopwatch watch;
+  for (size_t i = 0; i < program_.steps().size(); ++i) run_step(i);
+  seconds_ = watch.seconds();
+  for (const ir::ValueId value : wanted) {
+    const std::optional<size_t> slot = program_.slot_of(value);
+    if (!slot)
+      fail(ErrorCode::usage, "the engine does not keep `{}`",
+           printable(program_.model().text(program_.model()[value].name)));
+    sink(value, given_out(*slot));
+  }
+}
+
+void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
+  const ir::Model& model = program_.model();
+  for (size_t i = 0; i < program_.slots().size(); ++i) {
+    const Slot& slot = program_.slots()[i];
+    if (slot.place != Slot::Place::input) continue;
+    const auto given = std::ranges::find(inputs, slot.value, &ops::InputDatum::value);
+    const ir::TensorId fallback = model[slot.value].constant;
+    if (given != inputs.end())
+      datums_[i] = given->datum;
+    else if (fallback.valid() && !model[fallback].sparse)
+      datums_[i] = model[fallback].tensor;
+    else
+      datums_[i] = tensor::Datum();
+  }
+}
+
+void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
+  for (size_t i = 0; i < program_.slots().size(); ++i) {
+    const Slot& slot = program_.slots()[i];
+    if (slot.place != Slot::Place::output) continue;
+    const auto place = places.find(slot.value);
+    const bool fits =
+        place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;
+    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes)
+                                     : tensor::make_owned(std::vector<std::byte>(slot.desc.size_bytes()));
+    datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
+  }
+}
+
+Address Context::address_of(size_t index, const TensorDesc& expected) const {
+  const Slot& slot = program_.slots()[index];
+  if (slot.place == Slot::Place::arena) return *arena_ + slot.offset;
+  if (slot.place == Slot::Place::constant) return program_.device().host(slot.constant->bytes().data());
+  if (slot.place == Slot::Place::output) return program_.device().host(writable(datums_[index]).data());
+  const tensor::Datum& datum = datums_[index];
+  const bool fits =
+      datum.is_tensor() && datum.tensor().dtype() == expected.dtype && datum.tensor().shape() == expected.dims;
+  if (!fits) {
+    fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
+         printable(program_.model().text(program_.model()[slot.value].name)));
+  }
+  return program_.device().host(datum.tensor().bytes().data());
+}
+
+Arguments Context::arguments_of(const Step& step) const {
+  Arguments arguments;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    arguments.inputs.push_back(step.inputs[i] ? address_of(*step.inputs[i], step.input_descs[i]) : Address());
+  }
+  for (const std::optional<size_t>& slot : step.outputs) {
+    arguments.outputs.push_back(slot ? address_of(*slot, {}) : Address());
+  }
+  arguments.workspace = *arena_ + program_.arena_bytes();
+  return arguments;
+}
+
+void Context::run_step(size_t index) {
+  const Step& step = program_.steps()[index];
+  const Stopwatch watch;
+  if (!step.kernel) {
+    run_reference(step);
+  } else {
+    if (is_rebound_[index] && calls_[index] != nullptr) calls_[index]->rebind(arguments_of(step));
+    if (calls_[index] == nullptr) calls_[index] = step.kernel->bind(arguments_of(step));
+    calls_[index]->run();
+  }
+  if (profiles_) step_seconds_.push_back(watch.seconds());
+  for (const size_t slot : step.released) datums_[slot] = tensor::Datum();
+}
+
+void Context::run_reference(const Step& step) {
+  std::vector<tensor::Datum> inputs;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    inputs.push_back(step.inputs[i] ? read(*step.inputs[i]) : tensor::Datum());
+  }
+  std::vector<ops::InputDatum> captured;
+  for (const auto& [value, slot] : step.captured) captured.push_back({value, read(slot)});
+  std::vector<tensor::Datum> outputs = interpreter_.evaluate(step.node, inputs, captured);
+  for (size_t i = 0; i < step.outputs.size() && i < outputs.size(); ++i) {
+    if (step.outputs[i]) datums_[*step.outputs[i]] = std::move(outputs[i]);
+  }
+}
+
+// Borrowed from the arena, where it lies there.
+tensor::Datum Context::read(size_t index) const {
+  const Slot& slot = program_.slots()[index];
+  if (slot.place == Slot::Place::constant) return *slot.constant;
+  if (slot.place != Slot::Place::arena) return datums_[index];
+  const auto* const bytes = reinterpret_cast<const std::byte*>(address_of(index, {}).value);
+  return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_borrowed({bytes, slot.desc.size_bytes()}));
+}
+
+// With memory of its own.
+tensor::Datum Context::given_out(size_t index) const {
+  const Slot& slot = program_.slots()[index];
+  if (slot.place != Slot::Place::arena) return read(index);
+  const tensor::Datum borrowed = read(index);
+  const tensor::Bytes bytes = borrowed.tensor().bytes();
+  return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/program.h"
+#include "ops/interpreter.h"
+
+namespace assay::engine {
+
+// Memory of the caller for an output, in the order of the model's dims.
+struct OutputPlace {
+  tensor::DType dtype = tensor::DType::undefined;
+  tensor::Shape shape;
+  std::span<std::byte> bytes;
+};
+
+// One execution of a program: its arena, its calls, and what reference steps made.
+class Context {
+ public:
+  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles);
+
+  // Runs once. `wanted` are outputs of the model and values that the program keeps; what is given to `sink` has memory
+  // of its own, or that of `places`.
+  void run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
+           const std::map<ir::ValueId, OutputPlace>& places = {});
+  double seconds() const { return seconds_; }
+  // By step, of the last run.
+  const std::vector<double>& step_seconds() const { return step_seconds_; }
+
+ private:
+  void take_inputs(std::span<const ops::InputDatum> inputs);
+  void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
+  Address address_of(size_t slot, const TensorDesc& expected) const;
+  Arguments arguments_of(const Step& step) const;
+  void run_step(size_t index);
+  void run_reference(const Step& step);
+  tensor::Datum read(size_t slot) const;
+  tensor::Datum given_out(size_t slot) const;
+
+  const Program& program_;
+  ops::Interpreter interpreter_;
+  bool profiles_;
+  std::shared_ptr<const Address> arena_;
+  std::vector<std::unique_ptr<Call>> calls_;  // by step; null: reference
+  std::vector<bool> is_rebound_;              // by step: an address may change from run to run
+  std::vector<tensor::Datum> datums_;         // by slot: inputs, outputs, what reference steps made
+  std::vector<double> step_seconds_;
+  double seconds_ = 0;
+};
+
+}  // namespace assay::engine

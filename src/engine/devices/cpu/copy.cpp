@@ -1,0 +1,116 @@
+#include "engine/devices/cpu/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+struct Dim {
+  int64_t size;
+  int64_t from;  // strides
+  int64_t to;
+};
+
+// Dims in the order of the target, outermost first; neighbours that lie alike in both are one.
+std::vector<Dim> joined_dims(const TensorDesc& from, const TensorDesc& to) {
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < to.dims.size(); ++i) {
+    if (to.dims[i] != 1) dims.push_back({to.dims[i], from.strides[i], to.strides[i]});
+  }
+  std::ranges::stable_sort(dims, std::ranges::greater(), &Dim::to);
+  std::vector<Dim> joined;
+  for (const Dim& dim : dims) {
+    const bool joins =
+        !joined.empty() && joined.back().from == dim.from * dim.size && joined.back().to == dim.to * dim.size;
+    if (joins)
+      joined.back() = {joined.back().size * dim.size, dim.from, dim.to};
+    else
+      joined.push_back(dim);
+  }
+  return joined;
+}
+
+template <typename T>
+class CopyKernel final : public PlainKernel {
+ public:
+  CopyKernel(const TensorDesc& from, const TensorDesc& to) : dims_(joined_dims(from, to)), is_empty_(to.count() == 0) {
+    while (dims_.size() < 2) dims_.insert(dims_.begin(), {1, 0, 0});
+    for (size_t i = 0; i + 2 < dims_.size(); ++i) outer_ *= dims_[i].size;
+  }
+
+  void run(const Arguments& arguments) const override {
+    if (is_empty_) return;
+    const T* const from = host<const T>(arguments.inputs[0]);
+    T* const to = host<T>(arguments.outputs[0]);
+    const Dim& middle = dims_[dims_.size() - 2];
+    const int64_t blocks = (middle.size + kBlock - 1) / kBlock;
+    const int64_t work = kBlock * dims_.back().size;
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kLeastElements / std::max<int64_t>(work, 1)));
+    parallel_for(static_cast<uint64_t>(outer_ * blocks), grain, [&](uint64_t begin, uint64_t end) {
+      for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
+        copy_piece(from, to, piece / blocks, piece % blocks * kBlock);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlock = 16;
+  static constexpr int64_t kLeastElements = 1 << 15;
+
+  // Rows [first, first + kBlock) of the two innermost dims, in square tiles: one side is always read or written across.
+  void copy_piece(const T* from, T* to, int64_t outer, int64_t first) const {
+    for (size_t i = dims_.size() - 2; i-- > 0;) {
+      const int64_t at = outer % dims_[i].size;
+      outer /= dims_[i].size;
+      from += at * dims_[i].from;
+      to += at * dims_[i].to;
+    }
+    const Dim& rows = dims_[dims_.size() - 2];
+    const Dim& columns = dims_.back();
+    const int64_t last = std::min(first + kBlock, rows.size);
+    if (columns.from == 1 && columns.to == 1) {
+      for (int64_t r = first; r < last; ++r) {
+        std::memcpy(to + r * rows.to, from + r * rows.from, static_cast<size_t>(columns.size) * sizeof(T));
+      }
+      return;
+    }
+    for (int64_t c = 0; c < columns.size; c += kBlock) {
+      const int64_t end = std::min(c + kBlock, columns.size);
+      for (int64_t r = first; r < last; ++r) {
+        const T* const source = from + r * rows.from;
+        T* const target = to + r * rows.to;
+        for (int64_t i = c; i < end; ++i) target[i * columns.to] = source[i * columns.from];
+      }
+    }
+  }
+
+  std::vector<Dim> dims_;
+  bool is_empty_;
+  int64_t outer_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) {
+  switch (tensor::bit_width(to.dtype)) {
+    case 8:
+      return std::make_unique<CopyKernel<uint8_t>>(from, to);
+    case 16:
+      return std::make_unique<CopyKernel<uint16_t>>(from, to);
+    case 32:
+      return std::make_unique<CopyKernel<uint32_t>>(from, to);
+    case 64:
+      return std::make_unique<CopyKernel<uint64_t>>(from, to);
+    default:
+      struct Wide {
+        uint64_t halves[2];
+      };
+      return std::make_unique<CopyKernel<Wide>>(from, to);
+  }
+}
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,76 @@
+#include "engine/devices/cpu/device.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/large_memory.h"
+#include "engine/devices/cpu/copy.h"
+#include "engine/elementwise.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+// Operators over pictures that are computed with the channels innermost.
+constexpr std::array<std::string_view, 6> kPictures = {"Conv",        "ConvTranspose",     "MaxPool",
+                                                       "AveragePool", "GlobalAveragePool", "Resize"};
+
+class PlainCall final : public Call {
+ public:
+  PlainCall(const PlainKernel& kernel, Arguments arguments) : kernel_(kernel), arguments_(std::move(arguments)) {}
+  void run() override { kernel_.run(arguments_); }
+  void rebind(const Arguments& arguments) override { arguments_ = arguments; }
+
+ private:
+  const PlainKernel& kernel_;
+  Arguments arguments_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const Libraries& libraries) {
+    for (const Registered<KernelFamily>& family : registered_kernels()) {
+      for (std::unique_ptr<Implementation>& made : family.make().make(libraries)) owned_.push_back(std::move(made));
+    }
+    for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
+  }
+
+  std::string_view name() const override { return "cpu"; }
+
+  LayoutRule layout_rule(const Layer& layer) const override {
+    const std::string_view first = layer.op(layer.nodes.front());
+    if (std::ranges::find(kPictures, first) != kPictures.end()) return LayoutRule::channels_last;
+    const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
+    if (first == "Concat" || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
+    return LayoutRule::plain;
+  }
+
+  std::span<const Implementation* const> implementations() const override { return all_; }
+  std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const override {
+    return cpu::make_copy(from, to);
+  }
+
+  std::shared_ptr<const Address> allocate(uint64_t size_bytes) const override {
+    std::shared_ptr<void> memory(allocate_large(std::max<uint64_t>(size_bytes, 1)), FreeLarge());
+    struct Held {
+      Address address;
+      std::shared_ptr<void> memory;
+    };
+    auto held = std::make_shared<Held>(Held{{reinterpret_cast<uint64_t>(memory.get())}, memory});
+    return {held, &held->address};
+  }
+  Address host(const void* bytes) const override { return {reinterpret_cast<uint64_t>(bytes)}; }
+
+ private:
+  Implementations owned_;
+  std::vector<const Implementation*> all_;
+};
+
+}  // namespace
+
+std::unique_ptr<Call> PlainKernel::bind(const Arguments& arguments) const {
+  return std::make_unique<PlainCall>(*this, arguments);
+}
+
+std::unique_ptr<Device> make_device(const Libraries& libraries) { return std::make_unique<CpuDevice>(libraries); }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,47 @@
+// Layers of elementwise operators only.
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/tape/tape.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int64_t kGrain = 1 << 14;  // elements
+
+class TapeKernel final : public PlainKernel {
+ public:
+  TapeKernel(Tape tape, int64_t count) : tape_(std::move(tape)), count_(count) {}
+  void run(const Arguments& arguments) const override {
+    float* const out = host<float>(arguments.outputs[0]);
+    parallel_for(static_cast<uint64_t>(count_), kGrain, [&](uint64_t begin, uint64_t end) {
+      tape_.run(nullptr, out + begin, arguments.inputs, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+    });
+  }
+
+ private:
+  Tape tape_;
+  int64_t count_;
+};
+
+class Elementwise final : public Implementation {
+ public:
+  std::string_view name() const override { return "elementwise.tape"; }
+  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+    if (layer.outputs.size() != 1 || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    std::optional<Tape> tape = Tape::make(layer, 0, {});
+    if (!tape) return {};
+    return std::make_unique<TapeKernel>(std::move(*tape), layer.outputs[0].count());
+  }
+};
+
+Implementations make_all(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<Elementwise>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_elementwise() { return {make_all}; }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,165 @@
+#include "engine/devices/cpu/onednn/operation.h"
+
+#include "engine/tensor_desc.h"
+
+namespace assay::engine::cpu::onednn {
+namespace {
+
+Desc own(const Library& library, MemoryDesc* desc) {
+  return {desc, [&library](MemoryDesc* made) { library.api().dnnl_memory_desc_destroy(made); }};
+}
+
+class AttributesWith {
+ public:
+  AttributesWith(const Library& library, const Eltwise& eltwise) : api_(library.api()) {
+    library.check(api_.dnnl_primitive_attr_create(&attributes_), "attributes");
+    api_.dnnl_primitive_attr_set_scratchpad_mode(attributes_, kUserScratchpad);
+    if (eltwise.algorithm == 0) return;
+    PostOps* post_ops = nullptr;
+    library.check(api_.dnnl_post_ops_create(&post_ops), "operations on results");
+    api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
+    api_.dnnl_post_ops_destroy(post_ops);
+  }
+  ~AttributesWith() { api_.dnnl_primitive_attr_destroy(attributes_); }
+  AttributesWith(const AttributesWith&) = delete;
+  AttributesWith& operator=(const AttributesWith&) = delete;
+  const Attributes* get() const { return attributes_; }
+
+ private:
+  const Api& api_;
+  Attributes* attributes_ = nullptr;
+};
+
+}  // namespace
+
+Desc strided_desc(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides) {
+  MemoryDesc* made = nullptr;
+  library.check(library.api().dnnl_memory_desc_create_with_strides(&made, static_cast<int>(dims.size()), dims.data(),
+                                                                   kFloat32, strides.data()),
+                "a tensor");
+  return own(library, made);
+}
+
+Desc any_desc(const Library& library, const tensor::Shape& dims) {
+  MemoryDesc* made = nullptr;
+  library.check(library.api().dnnl_memory_desc_create_with_tag(&made, static_cast<int>(dims.size()), dims.data(),
+                                                               kFloat32, kAnyTag),
+                "a tensor");
+  return own(library, made);
+}
+
+Desc plain_desc(const Library& library, const tensor::Shape& dims) {
+  return strided_desc(library, dims, make_desc(tensor::DType::float32, dims).strides);
+}
+
+std::shared_ptr<const Operation> Operation::make(const Library& library, const Convolution& convolution) {
+  const OneThread one(library);
+  const AttributesWith attributes(library, convolution.eltwise);
+  PrimitiveDesc* made = nullptr;
+  const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
+      &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
+      convolution.weights.get(), convolution.bias.get(), convolution.target.get(), convolution.strides.data(),
+      convolution.dilations.data(), convolution.padding_before.data(), convolution.padding_after.data(),
+      attributes.get());
+  if (status != kSuccess) return nullptr;
+  return finish(library, made,
+                {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}});
+}
+
+std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product) {
+  const OneThread one(library);
+  const AttributesWith attributes(library, product.eltwise);
+  PrimitiveDesc* made = nullptr;
+  const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
+                                                                        product.weights.get(), product.bias.get(),
+                                                                        product.target.get(), attributes.get());
+  if (status != kSuccess) return nullptr;
+  return finish(library, made, {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}});
+}
+
+std::shared_ptr<const Operation> Operation::finish(const Library& library, PrimitiveDesc* desc,
+                                                   std::vector<std::pair<int, Desc>> arguments) {
+  const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc,
+                                                                         library.api().dnnl_primitive_desc_destroy);
+  std::shared_ptr<const Operation> made(new Operation(library, desc, std::move(arguments)));
+  const bool is_slow = made->implementation_.starts_with("ref") || made->implementation_.starts_with("gemm:ref");
+  return is_slow ? nullptr : made;
+}
+
+Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments)
+    : library_(library) {
+  const Api& api = library.api();
+  const char* name = nullptr;
+  api.dnnl_primitive_desc_query(desc, kQueryImplementation, 0, static_cast<void*>(&name));
+  implementation_ = name == nullptr ? "" : name;
+  for (auto& [index, argument] : arguments) {
+    if (argument) arguments_.emplace_back(index, std::move(argument));
+  }
+  const auto query = [&](int what) {
+    MemoryDesc* copy = nullptr;
+    library.check(api.dnnl_memory_desc_clone(&copy, api.dnnl_primitive_desc_query_md(desc, what, 0)), "a tensor");
+    return own(library, copy);
+  };
+  weights_ = query(kQueryWeights);
+  arguments_.emplace_back(kWeights, weights_);
+  arguments_.emplace_back(kScratchpad, query(kQueryScratchpad));
+  Primitive* made = nullptr;
+  library.check(api.dnnl_primitive_create(&made, desc), implementation_);
+  primitive_ = {made, [&library](Primitive* primitive) { library.api().dnnl_primitive_destroy(primitive); }};
+}
+
+uint64_t Operation::scratchpad_bytes() const {
+  return library_.api().dnnl_memory_desc_get_size(arguments_.back().second.get());
+}
+
+Running::Running(const Operation& operation) : operation_(operation) {
+  const Library& library = operation.library_;
+  for (const auto& [index, desc] : operation.arguments_) {
+    Memory* made = nullptr;
+    library.check(library.api().dnnl_memory_create(&made, desc.get(), library.engine(), nullptr), "memory");
+    owned_.emplace_back(made, [&library](Memory* memory) { library.api().dnnl_memory_destroy(memory); });
+    arguments_.push_back({index, made});
+  }
+}
+
+void Running::set(int argument, const void* bytes) {
+  for (const Argument& known : arguments_) {
+    if (known.index == argument) {
+      operation_.library_.api().dnnl_memory_set_data_handle(known.memory, const_cast<void*>(bytes));
+    }
+  }
+}
+
+void Running::execute() {
+  const Library& library = operation_.library_;
+  library.check(library.api().dnnl_primitive_execute(operation_.primitive_.get(), library.stream(),
+                                                     static_cast<int>(arguments_.size()), arguments_.data()),
+                operation_.implementation_);
+}
+
+Packed pack(const Library& library, const Desc& from, const void* bytes, const Desc& to) {
+  const Api& api = library.api();
+  const OneThread one(library);
+  std::shared_ptr<std::byte> packed(static_cast<std::byte*>(allocate_large(api.dnnl_memory_desc_get_size(to.get()))),
+                                    FreeLarge());
+  PrimitiveDesc* desc = nullptr;
+  library.check(
+      api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(), nullptr),
+      "weights");
+  const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc, api.dnnl_primitive_desc_destroy);
+  Primitive* primitive = nullptr;
+  library.check(api.dnnl_primitive_create(&primitive, desc), "weights");
+  const std::unique_ptr<Primitive, Status (*)(Primitive*)> owned_primitive(primitive, api.dnnl_primitive_destroy);
+  Memory* source = nullptr;
+  Memory* target = nullptr;
+  library.check(api.dnnl_memory_create(&source, from.get(), library.engine(), const_cast<void*>(bytes)), "memory");
+  const std::unique_ptr<Memory, Status (*)(Memory*)> owned_source(source, api.dnnl_memory_destroy);
+  library.check(api.dnnl_memory_create(&target, to.get(), library.engine(), packed.get()), "memory");
+  const std::unique_ptr<Memory, Status (*)(Memory*)> owned_target(target, api.dnnl_memory_destroy);
+  const Argument arguments[] = {{kSource, source}, {kTarget, target}};
+  library.check(api.dnnl_primitive_execute(primitive, library.stream(), 2, arguments), "weights");
+  return packed;
+}
+
+}  // namespace assay::engine::cpu::onednn

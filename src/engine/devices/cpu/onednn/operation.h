@@ -1,0 +1,82 @@
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/large_memory.h"
+#include "engine/devices/cpu/onednn/library.h"
+#include "tensor/shape.h"
+
+namespace assay::engine::cpu::onednn {
+
+using Desc = std::shared_ptr<MemoryDesc>;
+
+// Of float32 elements.
+Desc strided_desc(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides);
+// In whatever way the library likes best.
+Desc any_desc(const Library& library, const tensor::Shape& dims);
+Desc plain_desc(const Library& library, const tensor::Shape& dims);
+
+// What the library does to each element of a result.
+struct Eltwise {
+  int algorithm = 0;  // 0: nothing
+  float alpha = 0;
+  float beta = 0;
+};
+
+// A primitive with the descs of its arguments. It may run in several threads at once.
+class Operation {
+ public:
+  struct Convolution {
+    Desc source, weights, bias, target;  // no bias: null
+    tensor::Shape strides, dilations, padding_before, padding_after;
+    Eltwise eltwise;
+  };
+  struct Product {
+    Desc source, weights, bias, target;
+    Eltwise eltwise;
+  };
+
+  // Null: the library has no implementation but its slow reference.
+  static std::shared_ptr<const Operation> make(const Library& library, const Convolution& convolution);
+  static std::shared_ptr<const Operation> make(const Library& library, const Product& product);
+
+  const std::string& implementation() const { return implementation_; }
+  const Desc& weights() const { return weights_; }  // as it wants them
+  uint64_t scratchpad_bytes() const;
+
+ private:
+  friend class Running;
+  Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments);
+  static std::shared_ptr<const Operation> finish(const Library& library, PrimitiveDesc* desc,
+                                                 std::vector<std::pair<int, Desc>> arguments);
+
+  const Library& library_;
+  std::shared_ptr<Primitive> primitive_;
+  std::string implementation_;
+  std::vector<std::pair<int, Desc>> arguments_;
+  Desc weights_;
+};
+
+// An operation with its own memory objects, for one thread at a time.
+class Running {
+ public:
+  explicit Running(const Operation& operation);
+  // The bytes of an argument: kSource, kTarget, …
+  void set(int argument, const void* bytes);
+  void execute();
+
+ private:
+  const Operation& operation_;
+  std::vector<Argument> arguments_;
+  std::vector<std::shared_ptr<Memory>> owned_;
+};
+
+// Weights in the form that an operation wants.
+using Packed = std::shared_ptr<const std::byte>;
+Packed pack(const Library& library, const Desc& from, const void* bytes, const Desc& to);
+
+}  // namespace assay::engine::cpu::onednn

@@ -1,0 +1,277 @@
+#include "engine/devices/cpu/tape/tape.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "engine/devices/cpu/device.h"
+#include "engine/elementwise.h"
+#include "tensor/elements.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int kMostRegisters = 24;
+constexpr size_t kWholeVectors = 16;
+
+struct Name {
+  std::string_view op;
+  TapeOp code;
+};
+constexpr std::array kNames = {Name{"Add", TapeOp::add},
+                               Name{"Sub", TapeOp::subtract},
+                               Name{"Mul", TapeOp::multiply},
+                               Name{"Div", TapeOp::divide},
+                               Name{"Max", TapeOp::maximum},
+                               Name{"Min", TapeOp::minimum},
+                               Name{"Pow", TapeOp::power},
+                               Name{"PRelu", TapeOp::prelu},
+                               Name{"Identity", TapeOp::copy},
+                               Name{"Relu", TapeOp::relu},
+                               Name{"LeakyRelu", TapeOp::leaky_relu},
+                               Name{"Sigmoid", TapeOp::sigmoid},
+                               Name{"Tanh", TapeOp::tanh},
+                               Name{"Elu", TapeOp::elu},
+                               Name{"Selu", TapeOp::selu},
+                               Name{"HardSwish", TapeOp::hard_swish},
+                               Name{"HardSigmoid", TapeOp::hard_sigmoid},
+                               Name{"Softplus", TapeOp::softplus},
+                               Name{"Softsign", TapeOp::softsign},
+                               Name{"Gelu", TapeOp::gelu},
+                               Name{"Mish", TapeOp::mish},
+                               Name{"Erf", TapeOp::erf},
+                               Name{"Exp", TapeOp::exp},
+                               Name{"Log", TapeOp::log},
+                               Name{"Sqrt", TapeOp::sqrt},
+                               Name{"Reciprocal", TapeOp::reciprocal},
+                               Name{"Neg", TapeOp::negate},
+                               Name{"Abs", TapeOp::abs},
+                               Name{"Clip", TapeOp::clip},
+                               Name{"Floor", TapeOp::floor},
+                               Name{"Ceil", TapeOp::ceil}};
+
+}  // namespace
+
+class TapeMaker {
+ public:
+  TapeMaker(const Layer& layer, ir::ValueId given) : layer_(layer) {
+    if (given.valid()) registers_[given] = 0;
+  }
+
+  std::optional<Tape> make(size_t first) {
+    const TensorDesc& out = layer_.outputs.front();
+    order_dims(out);
+    for (size_t i = first; i < layer_.nodes.size(); ++i) {
+      if (!add_step(layer_.nodes[i])) return std::nullopt;
+    }
+    if (layer_.outputs.size() != 1 || !registers_.contains(layer_.output_values[0])) return std::nullopt;
+    tape_.result_ = registers_[layer_.output_values[0]];
+    if (tape_.registers_ > kMostRegisters) return std::nullopt;
+    join_dims();
+    return std::move(tape_);
+  }
+
+ private:
+  // Dims that are not 1, in the order of the result's memory.
+  void order_dims(const TensorDesc& out) {
+    for (size_t i = 0; i < out.dims.size(); ++i) {
+      if (out.dims[i] != 1) dims_.push_back(i);
+    }
+    std::ranges::stable_sort(dims_, [&](size_t a, size_t b) { return out.strides[a] > out.strides[b]; });
+    for (const size_t dim : dims_) tape_.extents_.push_back(out.dims[dim]);
+    rank_ = out.dims.size();
+  }
+
+  // The register of an operand; -1: it does not fit the result.
+  int register_of(ir::ValueId value) {
+    const auto known = registers_.find(value);
+    if (known != registers_.end()) return known->second;
+    const int input = layer_.input_of(value);
+    if (input < 0) return -1;
+    const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
+    const TensorDesc& out = layer_.outputs.front();
+    if (desc.dtype != tensor::DType::float32 || desc.dims.size() > rank_) return -1;
+    const size_t missing = rank_ - desc.dims.size();
+    Tape::Operand operand{.input = input, .strides = {}};
+    for (const size_t dim : dims_) {
+      const bool is_broadcast = dim < missing || desc.dims[dim - missing] == 1;
+      if (!is_broadcast && desc.dims[dim - missing] != out.dims[dim]) return -1;
+      operand.strides.push_back(is_broadcast ? 0 : desc.strides[dim - missing]);
+    }
+    for (size_t i = 0; i < desc.dims.size(); ++i) {
+      if (desc.dims[i] != 1 && out.dims[i + missing] == 1) return -1;
+    }
+    tape_.operands_.push_back(std::move(operand));
+    return registers_[value] = tape_.registers_++;
+  }
+
+  std::optional<float> number(ir::NodeId node, uint32_t index, float otherwise) const {
+    const ir::ValueId value = layer_.operand(node, index);
+    if (!value.valid()) return otherwise;
+    const tensor::Tensor* const constant = layer_.constant(value);
+    if (constant == nullptr || constant->count() != 1) return std::nullopt;
+    return static_cast<float>(tensor::load_elements<double>(*constant).front());
+  }
+
+  bool read_numbers(ir::NodeId node, Tape::Step& step) const {
+    const ops::Node facts = layer_.facts(node);
+    const auto attribute = [&](const char* name, double otherwise) {
+      return static_cast<float>(facts.floating(name, otherwise));
+    };
+    switch (step.op) {
+      case TapeOp::leaky_relu:
+        step.p = attribute("alpha", 0.01);
+        return true;
+      case TapeOp::elu:
+        step.p = attribute("alpha", 1);
+        return true;
+      case TapeOp::selu:
+        step.p = attribute("alpha", 1.67326319217681884765625);
+        step.q = attribute("gamma", 1.05070102214813232421875);
+        return true;
+      case TapeOp::hard_sigmoid:
+        step.p = attribute("alpha", 0.2);
+        step.q = attribute("beta", 0.5);
+        return true;
+      case TapeOp::gelu:
+        if (facts.string("approximate", "none") == "tanh") step.op = TapeOp::gelu_tanh;
+        return true;
+      case TapeOp::clip:
+        return read_bounds(node, facts, step);
+      default:
+        return true;
+    }
+  }
+
+  bool read_bounds(ir::NodeId node, const ops::Node& facts, Tape::Step& step) const {
+    constexpr float kMost = std::numeric_limits<float>::max();
+    constexpr int64_t kFirstWithInputs = 11;
+    if (facts.version() < kFirstWithInputs) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();  // where the schema has no default
+      step.p = static_cast<float>(facts.floating("min", -kInfinity));
+      step.q = static_cast<float>(facts.floating("max", kInfinity));
+      return true;
+    }
+    const std::optional<float> low = number(node, 1, -kMost);
+    const std::optional<float> high = number(node, 2, kMost);
+    step.p = low.value_or(0);
+    step.q = high.value_or(0);
+    return low && high;
+  }
+
+  bool add_step(ir::NodeId node) {
+    const auto name = std::ranges::find(kNames, layer_.op(node), &Name::op);
+    if (name == kNames.end() || !is_elementwise(*layer_.inference, *layer_.model, node)) return false;
+    if (!layer_.result(node, 0).valid() ||
+        layer_.desc_of(layer_.result(node, 0)).count() != layer_.outputs[0].count()) {
+      return false;
+    }
+    Tape::Step step{.op = name->code};
+    step.a = register_of(layer_.operand(node, 0));
+    const bool is_binary = step.op <= kLastBinary;
+    step.b = is_binary ? register_of(layer_.operand(node, 1)) : 0;
+    if (step.a < 0 || step.b < 0 || !read_numbers(node, step)) return false;
+    // PRelu aligns its slope as Add does its second operand.
+    step.out = tape_.registers_++;
+    registers_[layer_.result(node, 0)] = step.out;
+    tape_.operands_.push_back({.input = -1, .strides = {}});
+    tape_.steps_.push_back(step);
+    return true;
+  }
+
+  // Neighbours that every operand runs through alike become one.
+  void join_dims() {
+    std::vector<int64_t>& extents = tape_.extents_;
+    for (size_t i = extents.size(); i-- > 1;) {
+      const auto joins = [&](const Tape::Operand& operand) {
+        return operand.input < 0 || operand.strides[i - 1] == operand.strides[i] * extents[i];
+      };
+      if (!std::ranges::all_of(tape_.operands_, joins)) continue;
+      extents[i - 1] *= extents[i];
+      extents.erase(extents.begin() + static_cast<ptrdiff_t>(i));
+      for (Tape::Operand& operand : tape_.operands_) {
+        if (operand.input < 0) continue;
+        operand.strides[i - 1] = operand.strides[i];
+        operand.strides.erase(operand.strides.begin() + static_cast<ptrdiff_t>(i));
+      }
+    }
+    if (!extents.empty()) return;
+    extents = {1};
+    for (Tape::Operand& operand : tape_.operands_) operand.strides = {0};
+  }
+
+  const Layer& layer_;
+  Tape tape_;
+  std::map<ir::ValueId, int> registers_;
+  std::vector<size_t> dims_;
+  size_t rank_ = 0;
+};
+
+std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId given) {
+  return TapeMaker(layer, given).make(first);
+}
+
+void Tape::run(const float* given, float* out, std::span<const Address> inputs, int64_t begin, int64_t end) const {
+  const int64_t inner = extents_.back();
+  const size_t outer_rank = extents_.size() - 1;
+  std::array<int64_t, kMostRegisters> offsets{};
+  for (int64_t at = begin; at < end;) {
+    const int64_t column = at % inner;
+    const int64_t count = std::min(inner - column, end - at);
+    offsets.fill(0);
+    int64_t row = at / inner;
+    for (size_t dim = outer_rank; dim-- > 0;) {
+      const int64_t index = row % extents_[dim];
+      row /= extents_[dim];
+      for (size_t i = 0; i < operands_.size(); ++i) {
+        if (operands_[i].input >= 0) offsets[i] += index * operands_[i].strides[dim];
+      }
+    }
+    run_row(given == nullptr ? nullptr : given + (at - begin), out + (at - begin), inputs, offsets, column, count);
+    at += count;
+  }
+}
+
+void Tape::run_row(const float* given, float* out, std::span<const Address> inputs, std::span<const int64_t> offsets,
+                   int64_t column, int64_t count) const {
+  const TapeKernels& kernels = tape_kernels();
+  alignas(64) float tiles[kMostRegisters][kTapeTile];
+  std::array<const float*, kMostRegisters> registers{};
+  for (int64_t done = 0; done < count; done += static_cast<int64_t>(kTapeTile)) {
+    const auto size = static_cast<size_t>(std::min<int64_t>(count - done, kTapeTile));
+    const bool is_whole = size % kWholeVectors == 0;  // kernels read no further
+    const auto load = [&](size_t index, const float* from, int64_t stride) {
+      float* const tile = tiles[index];
+      registers[index] = stride == 1 && is_whole ? from : tile;
+      if (registers[index] == from) return;
+      if (stride == 1)
+        std::memcpy(tile, from, size * sizeof(float));
+      else if (stride == 0 && done == 0)
+        std::fill_n(tile, size, *from);
+      else if (stride != 0)
+        for (size_t i = 0; i < size; ++i) tile[i] = from[static_cast<int64_t>(i) * stride];
+    };
+    if (given != nullptr) load(0, given + done, 1);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      registers[i + 1] = tiles[i + 1];
+      const Operand& operand = operands_[i];
+      if (operand.input < 0) continue;
+      const int64_t stride = operand.strides.back();
+      const float* const from = host<const float>(inputs[static_cast<size_t>(operand.input)]);
+      load(i + 1, from + offsets[i] + (column + done) * stride, stride);
+    }
+    for (const Step& step : steps_) {
+      float* const target = is_whole && step.out == result_ ? out + done : tiles[step.out];
+      const float* const a = registers[static_cast<size_t>(step.a)];
+      if (step.op <= kLastBinary)
+        kernels.binary(step.op, a, registers[static_cast<size_t>(step.b)], target, size);
+      else
+        kernels.unary(step.op, a, target, size, step.p, step.q);
+    }
+    if (!is_whole) std::memcpy(out + done, tiles[result_], size * sizeof(float));
+  }
+}
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/devices/cpu/tape/tape_kernels.h"
+#include "engine/kernel.h"
+
+namespace assay::engine::cpu {
+
+// The elementwise nodes of a layer, computed tile by tile: whatever they pass on stays in the first cache.
+class Tape {
+ public:
+  // Of layer.nodes from `first` on. `given` is computed by whoever runs the tape, at the place of the result; invalid:
+  // everything comes from the layer's inputs. Nullopt if a node is not elementwise, or lies in another way than the
+  // result.
+  static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
+
+  bool is_empty() const { return steps_.empty(); }
+  // Elements [begin, end) of the result in the order of its memory; `given` and `out` are at element `begin`, and may
+  // be the same.
+  void run(const float* given, float* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;
+
+ private:
+  struct Operand {
+    int input = 0;                 // of the layer
+    std::vector<int64_t> strides;  // by dim of `extents_`
+  };
+  struct Step {
+    TapeOp op = TapeOp::copy;
+    int a = 0;  // registers
+    int b = 0;
+    int out = 0;
+    float p = 0;
+    float q = 0;
+  };
+
+  friend class TapeMaker;
+  void run_row(const float* given, float* out, std::span<const Address> inputs, std::span<const int64_t> offsets,
+               int64_t column, int64_t count) const;
+
+  std::vector<int64_t>
+      extents_;  // of the result in the order of memory, outermost first, joined where all operands can
+  std::vector<Operand> operands_;  // registers 1 and up; register 0 is what is given
+  std::vector<Step> steps_;
+  int registers_ = 1;
+  int result_ = 0;
+};
+
+}  // namespace assay::engine::cpu

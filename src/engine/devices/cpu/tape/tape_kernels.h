@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::cpu {
+
+// What a tape does to each element.
+enum class TapeOp : uint8_t {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  minimum,
+  power,
+  prelu,  // of two operands
+  copy,
+  relu,
+  leaky_relu,
+  sigmoid,
+  tanh,
+  elu,
+  selu,
+  hard_swish,
+  hard_sigmoid,
+  softplus,
+  softsign,
+  gelu,
+  gelu_tanh,
+  mish,
+  erf,
+  exp,
+  log,
+  sqrt,
+  reciprocal,
+  negate,
+  abs,
+  clip,
+  floor,
+  ceil,
+};
+inline constexpr TapeOp kLastBinary = TapeOp::prelu;
+
+// Elements that are worked on at a time.
+inline constexpr size_t kTapeTile = 512;
+
+// Loops over at most kTapeTile elements, for one instruction set. `out` may be an operand. Whole vectors are read and
+// written, so that the memory must reach to a multiple of 16 elements.
+struct TapeKernels {
+  const char* name;
+  void (*binary)(TapeOp op, const float* a, const float* b, float* out, size_t count);
+  // `p` and `q`: the operator's numbers, such as the slope or the bounds.
+  void (*unary)(TapeOp op, const float* a, float* out, size_t count, float p, float q);
+};
+
+// The best that this processor has.
+const TapeKernels& tape_kernels();
+// All that this processor has, for tests.
+const TapeKernels* const* all_tape_kernels(size_t& count);
+
+}  // namespace assay::engine::cpu

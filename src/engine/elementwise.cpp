@@ -1,0 +1,50 @@
+#include "engine/elementwise.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::engine {
+namespace {
+
+constexpr std::array<std::string_view, 31> kOperators = {
+    "Add",      "Sub",     "Mul",  "Div",   "Max",  "Min",       "Relu",        "LeakyRelu",
+    "PRelu",    "Sigmoid", "Tanh", "Elu",   "Selu", "HardSwish", "HardSigmoid", "Softplus",
+    "Softsign", "Gelu",    "Mish", "Erf",   "Exp",  "Log",       "Sqrt",        "Reciprocal",
+    "Neg",      "Abs",     "Clip", "Floor", "Ceil", "Pow",       "Identity"};
+
+// What a node must be to be computed element by element besides its name.
+bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t version) {
+  constexpr std::array<std::string_view, 6> kOnceByAxis = {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"};
+  constexpr int64_t kFirstWithBroadcasting = 7;
+  const std::string_view op = model.text(node.op);
+  const bool has_other_rules = std::ranges::find(kOnceByAxis, op) != kOnceByAxis.end();
+  if (has_other_rules && version < kFirstWithBroadcasting) return false;
+  if (op == "Max" || op == "Min") return node.operands.size() == 2;
+  return node.operands.size() <= 3 && node.results.size() == 1;
+}
+
+}  // namespace
+
+bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  if (node.is_outputs || !model.text(node.domain).empty() || inference.callees()[id].op == nullptr) return false;
+  if (std::ranges::find(kOperators, model.text(node.op)) == kOperators.end() ||
+      !has_simple_form(model, node, inference.callees()[id].version)) {
+    return false;
+  }
+  const auto is_float = [&](ir::ValueId value) {
+    const ir::TensorId constant = model[value].constant;
+    if (model[value].kind == ir::ValueKind::initializer && constant.valid() && !model[constant].sparse) {
+      return model[constant].tensor.dtype() == tensor::DType::float32;
+    }
+    const ops::Type& type = inference.type(value);
+    if (!type.is_tensor() || type.dtype != tensor::DType::float32 || !type.dims) return false;
+    return std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
+  };
+  for (const ir::Use& use : node.operands) {
+    if (use.value.valid() && !is_float(use.value)) return false;
+  }
+  return is_float(node.results.front());
+}
+
+}  // namespace assay::engine

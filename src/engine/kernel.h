@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engine/layer.h"
+
+namespace assay::engine {
+
+// A place in a device's memory; only the device knows what it means.
+struct Address {
+  uint64_t value = 0;
+  Address operator+(uint64_t bytes) const { return {value + bytes}; }
+};
+
+// Where a layer's operands, results and scratch memory are.
+struct Arguments {
+  std::vector<Address> inputs;
+  std::vector<Address> outputs;
+  Address workspace;
+};
+
+// A kernel bound to addresses, ready to run again and again. For one thread at a time.
+class Call {
+ public:
+  virtual ~Call() = default;
+  virtual void run() = 0;
+  // Other addresses for the runs that follow.
+  virtual void rebind(const Arguments& arguments) = 0;
+};
+
+// A layer prepared for its shapes and constants. Shared by all executions.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual uint64_t workspace_bytes() const { return 0; }
+  virtual std::unique_ptr<Call> bind(const Arguments& arguments) const = 0;
+};
+
+// A way to compute layers, in one family of kernels.
+class Implementation {
+ public:
+  virtual ~Implementation() = default;
+  virtual std::string_view name() const = 0;  // `conv.onednn`
+  // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
+  // compute such layers.
+  virtual std::unique_ptr<Kernel> make(const Layer& layer) const = 0;
+};
+
+// What a layer wants its operands and results to lie like.
+enum class LayoutRule : uint8_t {
+  plain,
+  channels_last,
+  follows,  // any, the same for all operands that are not constant and for all results
+};
+
+// Where layers run.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+  virtual LayoutRule layout_rule(const Layer& layer) const = 0;
+  // Those that may compute layers, best first.
+  virtual std::span<const Implementation* const> implementations() const = 0;
+  // Copies a tensor from one layout to another.
+  virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
+  // Memory of the device, aligned for its kernels; it is given back with the pointer.
+  virtual std::shared_ptr<const Address> allocate(uint64_t size_bytes) const = 0;
+  // Where bytes of the host are for kernels; the bytes must outlive their use.
+  virtual Address host(const void* bytes) const = 0;
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,40 @@
+#include "engine/lower.h"
+
+#include <array>
+
+#include "engine/lowering/form_layers.h"
+#include "ops/write_types.h"
+#include "passes/pipelines.h"
+
+namespace assay::engine {
+
+void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& shapes) {
+  ir::Edit edit(model);
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    const auto found = shapes.find(std::string(model.text(model[input].name)));
+    const ir::TypeId declared = model[input].type;
+    if (found == shapes.end() || !declared.valid() || model[declared].kind != ir::TypeKind::tensor) continue;
+    ir::Type type = model[declared];
+    type.ranked = true;
+    type.dims.clear();
+    for (const int64_t dim : found->second) type.dims.push_back(model.dims().constant(dim));
+    edit.set_type(input, model.types().intern(std::move(type)));
+  }
+}
+
+void lower(ir::Model& model, ir::Rewriter& rewriter) {
+  ops::Inference inference(model);
+  inference.run();
+  ops::write_types(inference, model);
+  constexpr std::array<std::string_view, 1> kSort = {"sort"};
+  const passes::Options options;
+  passes::Pipeline pipeline(model, rewriter, options);
+  pipeline.run(kSort);
+  passes::inline_functions(model, rewriter);
+  pipeline.run_until_stable(passes::simplify_passes());
+  pipeline.run_until_stable(passes::fusion_passes());
+  pipeline.run(passes::cleanup_passes());
+  form_layers(model, rewriter);
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,195 @@
+#include "engine/lowering/form_layers.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "engine/elementwise.h"
+#include "engine/lower.h"
+#include "schema/imports.h"
+
+namespace assay::engine {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+constexpr size_t kMostNodes = 24;       // of a layer
+constexpr int64_t kFirstIrVersion = 8;  // that has functions
+constexpr std::array<std::string_view, 3> kProducts = {"Conv", "MatMul", "Gemm"};
+
+class LayerFormer {
+ public:
+  LayerFormer(ir::Model& model, ir::Rewriter& rewriter) : model_(model), rewriter_(rewriter), inference_(model) {
+    inference_.run();
+  }
+
+  void run() {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
+    for (const NodeId node : nodes) {
+      if (taken_.contains(node) || !is_seed(node)) continue;
+      const std::vector<NodeId> group = grown_from(node);
+      if (group.size() > 1) groups_.push_back(group);
+    }
+    for (const std::vector<NodeId>& group : groups_) {
+      if (!rewriter_.record("operators form a layer", group.front())) return;
+      make_layer(group);
+    }
+  }
+
+ private:
+  bool is_seed(NodeId id) const {
+    const ir::Node& node = model_[id];
+    if (is_elementwise(inference_, model_, id)) return true;
+    const bool is_product = std::ranges::find(kProducts, model_.text(node.op)) != kProducts.end();
+    if (!is_product || !model_.text(node.domain).empty() || inference_.callees()[id].op == nullptr) return false;
+    const ops::Type& type = inference_.type(node.results.front());
+    return type.is_tensor() && type.dtype == tensor::DType::float32 && type.dims &&
+           std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
+  }
+
+  bool has_same_dims(ValueId a, ValueId b) const {
+    const ops::Dims& left = *inference_.type(a).dims;
+    const ops::Dims& right = *inference_.type(b).dims;
+    return std::ranges::equal(left, right, {}, &ops::Dim::number, &ops::Dim::number);
+  }
+
+  // The users of a value, each once; false: it is an output, or a body uses it.
+  bool find_users(ValueId value, std::set<std::pair<uint64_t, NodeId>>& users) const {
+    for (const ir::Use& use : ir::uses(model_, value)) {
+      if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;
+      users.emplace(model_[use.user].order, use.user);
+    }
+    return true;
+  }
+
+  // The longest group that begins here and of which one value is used outside.
+  std::vector<NodeId> grown_from(NodeId seed) {
+    std::vector<NodeId> group = {seed};
+    const ValueId shape = model_[seed].results.front();
+    for (size_t closed = 1; closed != 0 && group.size() < kMostNodes;) closed = extend(group, shape);
+    taken_.insert(group.begin(), group.end());
+    return group;
+  }
+
+  // Adds users of the last value until again only one value is used outside; returns how many, 0: it cannot be done.
+  size_t extend(std::vector<NodeId>& group, ValueId shape) const {
+    std::set<NodeId> inside(group.begin(), group.end());
+    std::set<std::pair<uint64_t, NodeId>> open;  // in the order of the graph
+    std::vector<NodeId> added;
+    if (!find_users(model_[group.back()].results.front(), open) || open.empty()) return 0;
+    while (!open.empty() && group.size() + added.size() < kMostNodes) {
+      const NodeId next = open.begin()->second;
+      const bool is_last = open.size() == 1;
+      open.erase(open.begin());
+      const bool fits = !taken_.contains(next) && is_elementwise(inference_, model_, next) &&
+                        has_same_dims(model_[next].results.front(), shape);
+      if (!fits) return 0;
+      added.push_back(next);
+      if (is_last) {  // all that was open goes through this node
+        group.insert(group.end(), added.begin(), added.end());
+        return added.size();
+      }
+      if (!find_users(model_[next].results.front(), open)) return 0;
+    }
+    return 0;
+  }
+
+  std::vector<ValueId> inputs_of(const std::vector<NodeId>& group) const {
+    std::set<ValueId> made;
+    std::vector<ValueId> inputs;
+    for (const NodeId id : group) {
+      for (const ir::Use& use : model_[id].operands) {
+        const bool is_known = made.contains(use.value) || std::ranges::find(inputs, use.value) != inputs.end();
+        if (use.value.valid() && !is_known) inputs.push_back(use.value);
+      }
+      made.insert(model_[id].results.begin(), model_[id].results.end());
+    }
+    return inputs;
+  }
+
+  void copy_nodes(const std::vector<NodeId>& group, ir::GraphId body, std::unordered_map<ValueId, ValueId>& copies) {
+    for (const NodeId id : group) {
+      const ir::Node& node = model_[id];
+      std::vector<ValueId> operands;
+      for (const ir::Use& use : node.operands) operands.push_back(use.value.valid() ? copies.at(use.value) : ValueId());
+      std::vector<ir::Symbol> results;
+      for (const ValueId value : node.results) results.push_back(value.valid() ? model_[value].name : ir::kEmpty);
+      const std::vector<ir::Attribute> attributes(node.attributes.begin(), node.attributes.end());
+      const NodeId made = rewriter_.edit().add_node(body, {.op = node.op,
+                                                           .domain = node.domain,
+                                                           .name = node.name,
+                                                           .operands = operands,
+                                                           .results = results,
+                                                           .attributes = attributes});
+      rewriter_.edit().origins().merge(made, {id});
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (model_[id].results[i].valid()) copies[model_[id].results[i]] = model_[made].results[i];
+      }
+    }
+  }
+
+  std::string name_of(const std::vector<NodeId>& group) {
+    std::string name;
+    for (const NodeId id : group) name += fmt::format("{}{}", name.empty() ? "" : "_", model_.text(model_[id].op));
+    return fmt::format("{}_{}", name, number_++);
+  }
+
+  void make_layer(const std::vector<NodeId>& group) {
+    ir::Edit& edit = rewriter_.edit();
+    ir::Header& header = edit.header();
+    header.ir_version = std::max(header.ir_version, kFirstIrVersion);
+    schema::import_domain(model_, kDomain);
+    const ir::Symbol name = edit.intern(name_of(group));
+    const ir::GraphId body = edit.add_graph(name);
+    const std::vector<ValueId> inputs = inputs_of(group);
+    std::unordered_map<ValueId, ValueId> copies;
+    for (const ValueId input : inputs) copies[input] = edit.add_input(body, model_[input].name);
+    copy_nodes(group, body, copies);
+    const ValueId old_result = model_[group.back()].results.front();
+    edit.set_outputs(body, {{copies.at(old_result)}});
+    ir::Function function;
+    function.domain = edit.intern(kDomain);
+    function.name = name;
+    function.body = body;
+    function.opset_imports = model_.header().opset_imports;
+    function.dirty = true;
+    edit.add_function(std::move(function));
+    call(group, name, inputs, old_result);
+  }
+
+  void call(const std::vector<NodeId>& group, ir::Symbol name, const std::vector<ValueId>& inputs, ValueId old_result) {
+    ir::Edit& edit = rewriter_.edit();
+    const ir::Symbol result_name = model_[old_result].name;
+    const NodeId made = edit.add_node(model_.main_graph(),
+                                      {.op = name,
+                                       .domain = edit.intern(kDomain),
+                                       .name = model_[group.front()].name,
+                                       .operands = inputs,
+                                       .results = {&result_name, 1}},
+                                      model_[group.back()].next);
+    const ValueId result = model_[made].results.front();
+    edit.set_type(result, model_[old_result].type);
+    edit.replace_uses(old_result, result);
+    edit.origins().replace(old_result, result);
+    edit.origins().merge(made, group);
+    for (size_t i = group.size(); i-- > 0;) edit.erase(group[i]);
+  }
+
+  ir::Model& model_;
+  ir::Rewriter& rewriter_;
+  ops::Inference inference_;
+  std::set<NodeId> taken_;
+  std::vector<std::vector<NodeId>> groups_;
+  size_t number_ = 0;
+};
+
+}  // namespace
+
+void form_layers(ir::Model& model, ir::Rewriter& rewriter) { LayerFormer(model, rewriter).run(); }
+
+}  // namespace assay::engine

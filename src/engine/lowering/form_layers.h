@@ -1,0 +1,14 @@
+#pragma once
+
+#include "ir/rewriter.h"
+
+namespace assay::engine {
+
+// Before: Conv, MatMul or an elementwise operator, and elementwise operators that only use its result and others of
+//         theirs, up to one value that is used outside
+// After:  the call of a function with these operators
+// Only if: all of them compute float32 values of the same, known shape
+// Class: exact
+void form_layers(ir::Model& model, ir::Rewriter& rewriter);
+
+}  // namespace assay::engine

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace assay::engine {
+
+// A value that needs memory from one step to another, both included.
+struct Lifetime {
+  uint64_t size_bytes = 0;
+  size_t first = 0;
+  size_t last = 0;
+  uint64_t offset = 0;  // found by plan_memory
+};
+
+// Places values in one arena so that those alive at the same time do not overlap; returns its size. O(n log n).
+uint64_t plan_memory(std::vector<Lifetime>& lifetimes);
+
+}  // namespace assay::engine

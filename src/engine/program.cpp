@@ -1,0 +1,17 @@
+#include "engine/program.h"
+
+#include "engine/program_builder.h"
+
+namespace assay::engine {
+
+Program::Program(const ir::Model& model, const Device& device, const std::vector<ir::ValueId>& kept)
+    : model_(model), device_(device) {
+  ProgramBuilder(*this, kept).build();
+}
+
+std::optional<size_t> Program::slot_of(ir::ValueId value) const {
+  const auto found = plain_slots_.find(value);
+  return found == plain_slots_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace assay::engine

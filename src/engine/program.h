@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "engine/kernel.h"
+#include "ir/model.h"
+
+namespace assay::engine {
+
+// Where a value is in one layout.
+struct Slot {
+  enum class Place : uint8_t {
+    arena,     // of each context
+    constant,  // of the model
+    input,     // memory of the caller
+    output,    // likewise
+    datum,     // whatever a reference step makes; its shape may depend on data
+  };
+  Place place = Place::arena;
+  ir::ValueId value;
+  TensorDesc desc;                           // of datums: only where it is known
+  uint64_t offset = 0;                       // in the arena
+  const tensor::Tensor* constant = nullptr;  // of constants
+};
+
+// One call of a plan.
+struct Step {
+  ir::NodeId node;                            // invalid: a copy to another layout
+  std::string implementation;                 // `reference`: by the interpreter, on datums
+  std::unique_ptr<const Kernel> kernel;       // null: `reference`
+  std::vector<std::optional<size_t>> inputs;  // slots; nullopt: left out
+  std::vector<std::optional<size_t>> outputs;
+  std::vector<std::pair<ir::ValueId, size_t>> captured;  // of a reference step: values that its bodies use
+  std::vector<TensorDesc> input_descs;                   // of a kernel: what it was made for
+  std::vector<size_t> released;                          // datums that no later step reads
+};
+
+// A model lowered and planned for fixed shapes of its inputs. Immutable; shared by all contexts.
+class Program {
+ public:
+  // `model` is lowered, and its inputs have the shapes that runs will have. `kept` are values of it that runs may ask
+  // for besides the outputs. Both must outlive the program.
+  Program(const ir::Model& model, const Device& device, const std::vector<ir::ValueId>& kept);
+
+  const ir::Model& model() const { return model_; }
+  const Device& device() const { return device_; }
+  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<Step>& steps() const { return steps_; }
+  uint64_t arena_bytes() const { return arena_bytes_; }
+  uint64_t workspace_bytes() const { return workspace_bytes_; }
+  // The slot of a value in the order of the model's dims; nullopt: there is no such value.
+  std::optional<size_t> slot_of(ir::ValueId value) const;
+
+ private:
+  friend class ProgramBuilder;
+  const ir::Model& model_;
+  const Device& device_;
+  std::unique_ptr<const ops::Inference> inference_;
+  std::vector<Slot> slots_;
+  std::vector<Step> steps_;
+  std::map<ir::ValueId, size_t> plain_slots_;
+  uint64_t arena_bytes_ = 0;
+  uint64_t workspace_bytes_ = 0;
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,237 @@
+#include "engine/program_builder.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "engine/memory_plan.h"
+
+namespace assay::engine {
+namespace {
+
+std::vector<ir::ValueId> captured_values(const ir::Model& model, ir::NodeId node) {
+  std::set<ir::ValueId> found;
+  std::vector<ir::GraphId> open = model.bodies(model[node]);
+  while (!open.empty()) {
+    const ir::GraphId body = open.back();
+    open.pop_back();
+    const auto note = [&](const ir::Node& inner) {
+      for (const ir::Use& use : inner.operands) {
+        if (use.value.valid() && model[use.value].graph == model.main_graph()) found.insert(use.value);
+      }
+    };
+    for (const ir::NodeId inner : ir::nodes(model, body)) {
+      note(model[inner]);
+      for (const ir::GraphId deeper : model.bodies(model[inner])) open.push_back(deeper);
+    }
+    note(model[model[body].outputs_node]);
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(Program& program, const std::vector<ir::ValueId>& kept)
+    : program_(program), model_(program.model_), kept_(kept.begin(), kept.end()) {
+  for (const ir::Use& use : model_.outputs(model_.main_graph())) {
+    if (use.value.valid()) outputs_.insert(use.value);
+  }
+}
+
+void ProgramBuilder::build() {
+  auto inference = std::make_unique<ops::Inference>(model_);
+  inference->run();
+  program_.inference_ = std::move(inference);
+  add_given_slots();
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) add_node(node);
+  finish_outputs();
+  place();
+}
+
+size_t ProgramBuilder::add_slot(Slot slot) {
+  const size_t index = program_.slots_.size();
+  slots_of_[slot.value].push_back(index);
+  const bool is_plain = slot.place == Slot::Place::datum || has_layout(slot.desc, Layout::plain);
+  if (is_plain) program_.plain_slots_.try_emplace(slot.value, index);
+  program_.slots_.push_back(std::move(slot));
+  return index;
+}
+
+// Inputs are datums, which static layers read in place.
+void ProgramBuilder::add_given_slots() {
+  const ir::Graph& graph = model_[model_.main_graph()];
+  for (const ir::ValueId input : graph.inputs) add_slot({.place = Slot::Place::input, .value = input});
+  for (const ir::ValueId value : graph.initializers) {
+    const ir::Value& facts = model_[value];
+    if (facts.kind == ir::ValueKind::input || model_[facts.constant].sparse) continue;
+    const tensor::Tensor& tensor = model_[facts.constant].tensor;
+    const bool is_simple = tensor::bit_width(tensor.dtype()) >= 8;
+    add_slot({.place = Slot::Place::constant,
+              .value = value,
+              .desc = is_simple ? make_desc(tensor.dtype(), tensor.shape()) : TensorDesc(),
+              .constant = &tensor});
+  }
+}
+
+void ProgramBuilder::add_node(ir::NodeId node) {
+  if (!add_layer(node)) add_reference(node);
+}
+
+Layout ProgramBuilder::layout_of(const Layer& layer) const {
+  const LayoutRule rule = program_.device_.layout_rule(layer);
+  if (rule != LayoutRule::follows) return rule == LayoutRule::plain ? Layout::plain : Layout::channels_last;
+  // Channels last where the largest operand that is not constant already is.
+  Layout layout = Layout::plain;
+  int64_t largest = -1;
+  for (const ir::Use& use : model_[layer.node].operands) {
+    const auto found = use.value.valid() ? slots_of_.find(use.value) : slots_of_.end();
+    if (found == slots_of_.end()) continue;
+    const Slot& slot = program_.slots_[found->second.front()];
+    if (slot.place == Slot::Place::constant || slot.desc.count() <= largest || !slot.desc.exists()) continue;
+    largest = slot.desc.count();
+    layout = has_layout(slot.desc, Layout::plain) ? Layout::plain : Layout::channels_last;
+  }
+  return layout;
+}
+
+void ProgramBuilder::set_layouts(Layer& layer, Layout layout) {
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    TensorDesc& desc = layer.inputs[i];
+    if (desc.exists() && layer.constants[i] == nullptr) desc = make_desc(desc.dtype, desc.dims, layout);
+  }
+  for (TensorDesc& desc : layer.outputs) {
+    if (desc.exists()) desc = make_desc(desc.dtype, desc.dims, layout);
+  }
+}
+
+ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
+  const Layout wanted = layout_of(layer);
+  for (const Layout layout : {wanted, Layout::plain}) {
+    set_layouts(layer, layout);
+    for (const Implementation* const implementation : program_.device_.implementations()) {
+      if (std::unique_ptr<Kernel> kernel = implementation->make(layer)) {
+        return {std::move(kernel), implementation->name()};
+      }
+    }
+    if (wanted == Layout::plain) break;
+  }
+  return {};
+}
+
+bool ProgramBuilder::add_layer(ir::NodeId node) {
+  std::optional<Layer> layer = find_layer(model_, *program_.inference_, node);
+  if (!layer) return false;
+  auto [kernel, name] = choose(*layer);
+  if (!kernel) return false;
+  Step step{.node = node, .implementation = std::string(name), .kernel = std::move(kernel)};
+  for (size_t i = 0; i < layer->inputs.size(); ++i) {
+    const ir::ValueId value = model_[node].operands[i].value;
+    step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer->inputs[i])) : std::nullopt);
+  }
+  step.input_descs = layer->inputs;
+  for (size_t i = 0; i < layer->outputs.size(); ++i) {
+    const ir::ValueId value = model_[node].results[i];
+    if (!value.valid()) {
+      step.outputs.emplace_back();
+      continue;
+    }
+    const bool is_given_out = outputs_.contains(value) && has_layout(layer->outputs[i], Layout::plain);
+    step.outputs.push_back(add_slot(
+        {.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = value, .desc = layer->outputs[i]}));
+  }
+  program_.workspace_bytes_ = std::max(program_.workspace_bytes_, step.kernel->workspace_bytes());
+  program_.steps_.push_back(std::move(step));
+  return true;
+}
+
+size_t ProgramBuilder::slot_in(ir::ValueId value, const TensorDesc& desc) {
+  const std::vector<size_t>& slots = slots_of_.at(value);
+  for (const size_t slot : slots) {
+    const Slot& known = program_.slots_[slot];
+    // A datum or an input has no desc of its own; it is plain.
+    const bool is_plain = !known.desc.exists() && has_layout(desc, Layout::plain);
+    const bool is_same = known.desc.exists() && known.desc.dims == desc.dims &&
+                         ((has_layout(known.desc, Layout::plain) && has_layout(desc, Layout::plain)) ||
+                          (has_layout(known.desc, Layout::channels_last) && has_layout(desc, Layout::channels_last)));
+    if (is_plain || is_same) return slot;
+  }
+  const size_t from = slots.front();
+  TensorDesc source = program_.slots_[from].desc;
+  if (!source.exists()) source = make_desc(desc.dtype, desc.dims);
+  Step copy{.node = {}, .implementation = "copy", .kernel = program_.device_.make_copy(source, desc)};
+  copy.inputs = {from};
+  copy.input_descs = {source};
+  const bool is_given_out = outputs_.contains(value) && has_layout(desc, Layout::plain);
+  const size_t made =
+      add_slot({.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = value, .desc = desc});
+  copy.outputs = {made};
+  program_.steps_.push_back(std::move(copy));
+  return made;
+}
+
+size_t ProgramBuilder::readable_slot(ir::ValueId value) {
+  const auto plain = program_.plain_slots_.find(value);
+  if (plain != program_.plain_slots_.end()) return plain->second;
+  const TensorDesc known = program_.slots_[slots_of_.at(value).front()].desc;
+  return slot_in(value, make_desc(known.dtype, known.dims));
+}
+
+void ProgramBuilder::add_reference(ir::NodeId node) {
+  Step step{.node = node, .implementation = "reference", .kernel = nullptr};
+  for (const ir::Use& use : model_[node].operands) {
+    if (use.value.valid() && !slots_of_.contains(use.value)) {
+      fail(ErrorCode::unsupported, "the engine cannot read the sparse tensor `{}`",
+           printable(model_.text(model_[use.value].name)));
+    }
+    step.inputs.push_back(use.value.valid() ? std::optional(readable_slot(use.value)) : std::nullopt);
+  }
+  for (const ir::ValueId value : captured_values(model_, node)) {
+    if (slots_of_.contains(value)) step.captured.emplace_back(value, readable_slot(value));
+  }
+  for (const ir::ValueId value : model_[node].results) {
+    const bool is_there = value.valid();
+    step.outputs.push_back(is_there ? std::optional(add_slot({.place = Slot::Place::datum, .value = value}))
+                                    : std::nullopt);
+  }
+  program_.steps_.push_back(std::move(step));
+}
+
+// Outputs and kept values are given in the order of the model's dims.
+void ProgramBuilder::finish_outputs() {
+  for (const std::set<ir::ValueId>* values : {&outputs_, &kept_}) {
+    for (const ir::ValueId value : *values) {
+      if (slots_of_.contains(value)) readable_slot(value);
+    }
+  }
+}
+
+// Values in the arena live from the step that makes them to the last that reads them; those that are given out, to the
+// end.
+void ProgramBuilder::place() {
+  const size_t end = program_.steps_.size();
+  std::vector<Lifetime> lifetimes(program_.slots_.size());
+  for (size_t i = 0; i < end; ++i) {
+    const Step& step = program_.steps_[i];
+    for (const std::optional<size_t>& slot : step.outputs) {
+      if (slot) lifetimes[*slot].first = lifetimes[*slot].last = i;
+    }
+    for (const std::optional<size_t>& slot : step.inputs) {
+      if (slot) lifetimes[*slot].last = i;
+    }
+    for (const auto& [value, slot] : step.captured) lifetimes[slot].last = i;
+  }
+  for (const ir::ValueId value : kept_) {
+    const auto slot = program_.plain_slots_.find(value);
+    if (slot != program_.plain_slots_.end()) lifetimes[slot->second].last = end;
+  }
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    const Slot& slot = program_.slots_[i];
+    const bool is_released =
+        slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
+    if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
+    lifetimes[i].size_bytes = slot.place == Slot::Place::arena ? slot.desc.size_bytes() : 0;
+  }
+  program_.arena_bytes_ = plan_memory(lifetimes);
+  for (size_t i = 0; i < lifetimes.size(); ++i) program_.slots_[i].offset = lifetimes[i].offset;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,49 @@
+#include "engine/tensor_desc.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr size_t kLeastChannelsLastRank = 3;
+
+// Dims from the innermost outwards.
+std::vector<size_t> inner_to_outer(size_t rank, Layout layout) {
+  std::vector<size_t> order;
+  const bool moves = layout == Layout::channels_last && rank >= kLeastChannelsLastRank;
+  if (moves) order.push_back(1);
+  for (size_t i = rank; i-- > 0;) {
+    if (!moves || i != 1) order.push_back(i);
+  }
+  return order;
+}
+
+}  // namespace
+
+int64_t TensorDesc::count() const {
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  return count;
+}
+
+uint64_t TensorDesc::size_bytes() const { return (static_cast<uint64_t>(count()) * tensor::bit_width(dtype) + 7) / 8; }
+
+TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout) {
+  TensorDesc desc{dtype, std::move(dims), {}};
+  desc.strides.resize(desc.dims.size());
+  int64_t stride = 1;
+  for (const size_t i : inner_to_outer(desc.dims.size(), layout)) {
+    desc.strides[i] = stride;
+    stride *= desc.dims[i];
+  }
+  return desc;
+}
+
+bool has_layout(const TensorDesc& desc, Layout layout) {
+  int64_t stride = 1;
+  for (const size_t i : inner_to_outer(desc.dims.size(), layout)) {
+    if (desc.dims[i] != 1 && desc.strides[i] != stride) return false;
+    stride *= desc.dims[i];
+  }
+  return true;
+}
+
+}  // namespace assay::engine

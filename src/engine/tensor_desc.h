@@ -1,0 +1,27 @@
+#pragma once
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace assay::engine {
+
+// A tensor as kernels see it: its dims are those of the model, its strides say how it lies in memory.
+struct TensorDesc {
+  tensor::DType dtype = tensor::DType::undefined;  // undefined: an operand that is left out
+  tensor::Shape dims;
+  tensor::Shape strides;  // in elements
+
+  bool exists() const { return dtype != tensor::DType::undefined; }
+  int64_t count() const;
+  uint64_t size_bytes() const;
+  bool operator==(const TensorDesc&) const = default;
+};
+
+// How the elements of a dense tensor are ordered: as the dims are, or with the second dim, the channels, innermost.
+enum class Layout : uint8_t { plain, channels_last };
+
+TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout = Layout::plain);
+// Whether it is dense in that order; with dims of 1 it may be so in both.
+bool has_layout(const TensorDesc& desc, Layout layout);
+
+}  // namespace assay::engine

@@ -1,0 +1,78 @@
+// Times a model on several backends side by side, each in a process of its own: engine_bench MODEL SECONDS [BACKEND...]
+// A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
+// layers of its last run that took longest.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/generated_inputs.h"
+#include "remote/isolated_backend.h"
+#include "support/loaded_model.h"
+
+namespace {
+
+using namespace assay;
+
+class Nothing final : public exec::TensorSink {
+ public:
+  void accept(std::string_view, const tensor::Datum&) override {}
+};
+
+struct Side {
+  std::string name;
+  exec::BackendPtr backend;
+  std::unique_ptr<exec::Session> session;
+  std::unique_ptr<exec::Execution> execution;
+  std::vector<double> milliseconds;
+};
+
+void print_layers(const exec::Execution& execution) {
+  std::vector<exec::LayerSeconds> layers = execution.profile();
+  std::ranges::sort(layers, std::ranges::greater(), &exec::LayerSeconds::seconds);
+  for (size_t i = 0; i < std::min<size_t>(layers.size(), 25); ++i) {
+    std::printf("%9.1f us  %-20s %s\n", layers[i].seconds * 1e6, layers[i].op.c_str(), layers[i].layer.c_str());
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 3) return 2;
+  const ir::Model model = testing_support::loaded(words[1]);
+  const double seconds = std::atof(words[2]);
+  std::vector<std::string> names(words + 3, words + count);
+  if (names.empty()) names = {"engine", "onnxrt", "openvino"};
+  Diagnostics findings;
+  exec::GenerateOptions options;
+  const std::vector<exec::Feed> feeds = exec::generate_inputs(exec::signature_of(model), options, findings);
+  std::vector<std::string> outputs;
+  for (const exec::Port& output : exec::signature_of(model).outputs) outputs.push_back(output.name);
+  std::vector<Side> sides;
+  for (const std::string& name : names) {
+    Side side{name, remote::isolated_backend({.backend = name}), nullptr, nullptr, {}};
+    side.session = side.backend->prepare(model, {}, findings);
+    side.execution = side.session->make_execution({.profiles = names.size() == 1});
+    sides.push_back(std::move(side));
+  }
+  Nothing sink;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  do {
+    for (Side& side : sides) {
+      side.execution->run(feeds, outputs, sink);
+      side.milliseconds.push_back(side.execution->seconds() * 1e3);
+      std::this_thread::sleep_for(std::chrono::milliseconds(4));  // until the threads of that process are asleep
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  for (Side& side : sides) {
+    std::ranges::sort(side.milliseconds);
+    std::printf("%-9s %9.3f %9.3f %6zu\n", side.name.c_str(), side.milliseconds.front(),
+                side.milliseconds[side.milliseconds.size() / 2], side.milliseconds.size());
+  }
+  if (sides.size() == 1) print_layers(*sides[0].execution);
+  return 0;
+}
