@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "convert/measure/choose_ranges.h"
 #include "formats/calibration_cache.h"
-#include "tasks/convert/choose_ranges.h"
 
 namespace assay::tasks {
 namespace {
@@ -95,7 +95,7 @@ class RangeFinder {
           "or --load-inputs");
     }
     job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
-    RangeCandidate chosen = calibrate(names, ranges);
+    convert::RangeCandidate chosen = calibrate(names, ranges);
     ranges = std::move(chosen.ranges);
     job_.report.calibration = chosen.name;
     if (path_.empty()) return;
@@ -106,17 +106,19 @@ class RangeFinder {
   }
 
   // Those that are known already hold in any case.
-  RangeCandidate calibrate(const std::vector<std::string>& names, const calibrate::Ranges& known) {
+  convert::RangeCandidate calibrate(const std::vector<std::string>& names, const calibrate::Ranges& known) {
     calibrate::CalibrationOptions options;
     options.calibrations = request_.calibrations;
     options.quantile = request_.quantile;
-    std::vector<calibrate::Ranges> found = measuring_.measurement().calibrate(names, options);
-    std::vector<RangeCandidate> candidates;
+    std::vector<calibrate::Ranges> found = measuring_.measuring().measurement().calibrate(names, options);
+    std::vector<convert::RangeCandidate> candidates;
     for (size_t i = 0; i < found.size(); ++i) {
       found[i].insert(known.begin(), known.end());
       candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
     }
-    RangeCandidate chosen = choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.observer);
+    Measuring& measuring = measuring_.measuring();
+    convert::RangeCandidate chosen =
+        convert::choose_ranges(measuring.measurement(), options_, std::move(candidates), measuring.host());
     if (found.size() > 1) job_.observer.info("Ranges are taken by " + chosen.name);
     return chosen;
   }

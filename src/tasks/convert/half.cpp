@@ -3,26 +3,13 @@
 #include <fmt/format.h>
 
 #include "convert/precision/convert_floats.h"
-#include "ir/walk.h"
+#include "convert/precision/keep_misfits.h"
 #include "tasks/convert/layer_errors.h"
 
 namespace assay::tasks {
 namespace {
 
 using tensor::DType;
-
-// The greatest magnitude of the node's operands and results that were measured.
-std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node, const calibrate::Magnitudes& ranges) {
-  std::optional<double> magnitude;
-  const auto look = [&](ir::ValueId value) {
-    if (!value || model[value].graph != model.main_graph()) return;
-    const auto found = ranges.find(model.text(model[value].name));
-    if (found != ranges.end()) magnitude = std::max(magnitude.value_or(0), double{found->second});
-  };
-  for (const ir::Use& use : node.operands) look(use.value);
-  for (const ir::ValueId value : node.results) look(value);
-  return magnitude;
-}
 
 // Converts, and keeps account of what the report needs while nodes and values still have their old names.
 class HalfJob {
@@ -32,7 +19,9 @@ class HalfJob {
   void run() {
     job_.report.conversion = tensor::name(options_.half);
     if (request_.measures_ranges || request_.reports_errors) measurement_.emplace(job_, request_.backend);
-    if (request_.measures_ranges) measure();
+    if (request_.measures_ranges) {
+      magnitudes_ = convert::keep_misfits(model(), measurement_->measurement().magnitudes(), request_.margin, options_);
+    }
     note_results();
     job_.observer.info(fmt::format("Converting float tensors to {}", job_.report.conversion));
     convert();
@@ -42,25 +31,6 @@ class HalfJob {
 
  private:
   ir::Model& model() { return job_.loaded.model; }
-
-  void measure() {
-    const calibrate::Magnitudes ranges = measurement_->ranges();
-    const double largest = convert::largest_half(options_.half) * request_.margin;
-    for (const ir::NodeId node : ir::live_nodes(model())) {
-      const std::optional<double> magnitude = magnitude_of(model(), model()[node], ranges);
-      if (!magnitude) continue;
-      magnitudes_[node] = *magnitude;
-      const std::string reason = misfit(*magnitude, largest);
-      if (!reason.empty()) options_.choice.kept[node] = reason;
-      options_.measured.insert(node);
-    }
-  }
-
-  std::string misfit(double magnitude, double largest) const {
-    if (magnitude > largest) return fmt::format("its values reach {:.3g}", magnitude);
-    const bool is_tiny = magnitude > 0 && magnitude < convert::smallest_normal_half(options_.half);
-    return is_tiny ? fmt::format("its values are not above {:.3g}", magnitude) : "";
-  }
 
   void note_results() {
     if (!measurement_) return;
@@ -100,13 +70,13 @@ class HalfJob {
   }
 
   void measure_errors() {
-    const auto errors = try_to_measure(*measurement_, model(), job_.loaded.findings);
+    const auto errors = try_to_measure(measurement_->measurement(), model(), job_.loaded.findings);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (const std::string& name : results_[nodes_[i]]) {
         const auto found = errors.find(name);
         if (found == errors.end()) continue;
         std::optional<results::LayerError>& known = job_.report.layers[i].error;
-        known = known ? worse(*known, found->second) : found->second;
+        known = known ? convert::worse(*known, found->second) : found->second;
       }
     }
   }
@@ -114,7 +84,7 @@ class HalfJob {
   const HalfRequest& request_;
   ConversionJob& job_;
   convert::HalfOptions options_;
-  std::optional<Measurement> measurement_;
+  std::optional<Measuring> measurement_;
   std::map<ir::NodeId, double> magnitudes_;
   std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change
   std::vector<ir::NodeId> nodes_;                           // of the report's layers

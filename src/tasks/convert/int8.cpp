@@ -82,12 +82,12 @@ class Int8Job {
 
   // Leaves layers float whose result would lose too much if they alone were rounded.
   void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
-    Measurement& measurement = errors_.measurement();
+    convert::Measurement& measurement = errors_.measuring().measurement();
     ir::Model shadowed = measurement.copy();
     ir::Rewriter rewriter(shadowed);
     fuse(shadowed, rewriter);
     Diagnostics repeated;
-    Measurement::NamePairs pairs;
+    convert::Measurement::NamePairs pairs;
     for (const convert::ShadowLayer& layer : convert::add_shadow_layers(shadowed, options_, ranges, repeated)) {
       pairs[layer.result] = layer.shadow;
     }

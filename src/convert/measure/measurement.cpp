@@ -1,4 +1,4 @@
-#include "tasks/convert/measurement.h"
+#include "convert/measure/measurement.h"
 
 #include <algorithm>
 #include <array>
@@ -8,22 +8,12 @@
 #include "base/text.h"
 #include "compare/measure.h"
 #include "convert/precision/float_values.h"
-#include "passes/pipelines.h"
-#include "remote/isolated_backend.h"
-#include "tasks/convert/counted_runner.h"
 
-namespace assay::tasks {
+namespace assay::convert {
 namespace {
 
 constexpr uint64_t kBudgetBytes = uint64_t{1} << 30;   // of the values that are asked for together
 constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // what a value of unknown size is taken for
-
-ir::Model inlined_copy(const ConversionJob& job) {
-  ir::Model model = job.loaded.model.copy();
-  ir::Rewriter rewriter(model);
-  passes::inline_functions(model, rewriter);
-  return model;
-}
 
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {
@@ -98,24 +88,18 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
           std::min(a.snr_db, b.snr_db)};
 }
 
-Measurement::Measurement(const ConversionJob& job, std::string backend)
-    : observer_(job.observer),
-      backend_(std::move(backend)),
-      session_(job.request.session),
-      model_(inlined_copy(job)),
-      findings_(job.loaded.findings),
-      data_(make_inputs(model_, job.request.inputs, job.observer, findings_)),
-      taps_(plan_taps()) {}
+Measurement::Measurement(ir::Model model, exec::DataSource& source, MeasuringHost& host, Diagnostics& findings)
+    : model_(std::move(model)), source_(source), host_(host), findings_(findings), taps_(plan_taps()) {}
 
 exec::TapPlan Measurement::plan_taps() const {
-  const std::optional<tensor::NamedData> feeds = data_.source->get(0);
+  const std::optional<tensor::NamedData> feeds = source_.get(0);
   if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
   const std::map<std::string, uint64_t> sizes = analysis::value_sizes(model_, *feeds);
-  const convert::FloatModel floats(model_, tensor::DType::float16);
+  const FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
   for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
     for (const ir::ValueId value : model_[node].results) {
-      if (!value || floats.holds[value.index] != convert::Holds::float32) continue;
+      if (!value || floats.holds[value.index] != Holds::float32) continue;
       const std::string name(model_.text(model_[value].name));
       const auto size = sizes.find(name);
       taps.push_back({name, size == sizes.end() ? kUnknownBytes : size->second});
@@ -124,26 +108,17 @@ exec::TapPlan Measurement::plan_taps() const {
   return exec::plan_taps(taps, kBudgetBytes);
 }
 
-exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name,
-                                    Counter& progress) const {
-  exec::SessionOptions options = session_;
-  for (const std::vector<std::string>& group : taps)
-    options.values.insert(options.values.end(), group.begin(), group.end());
-  exec::BackendPtr backend = remote::safe_backend(backend_, session_.search);
-  return counted_runner(exec::backend_runner(name, std::move(backend), model, std::move(options)), progress);
-}
-
 uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) const {
   constexpr uint64_t kMostCounted = uint64_t{1} << 32;
-  const uint64_t iterations = data_.source->count().value_or(0);
+  const uint64_t iterations = source_.count().value_or(0);
   uint64_t values = 0;
   for (const std::vector<std::string>& group : taps) values += group.size();
   return iterations <= kMostCounted ? iterations * values * runners : 0;
 }
 
-calibrate::Magnitudes Measurement::ranges() {
-  Counter progress(observer_, "ranges measured", value_count(taps_, 1));
-  return calibrate::measure_magnitudes(runner(model_, taps_, backend_, progress), *data_.source, taps_, findings_);
+calibrate::Magnitudes Measurement::magnitudes() {
+  const std::unique_ptr<MeasuringWork> work = host_.start("ranges measured", value_count(taps_, 1));
+  return calibrate::measure_magnitudes(work->runner(model_, taps_, {}), source_, taps_, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::differences(const ir::Model& shadowed, const NamePairs& pairs) {
@@ -158,12 +133,12 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
     }
     if (!wanted.empty()) taps.push_back(std::move(wanted));
   }
-  Counter progress(observer_, "values measured", value_count(taps, 1));
+  const std::unique_ptr<MeasuringWork> work = host_.start("values measured", value_count(taps, 1));
   ShadowWatcher watcher(pairs);
   exec::DrivePlan plan;
   plan.taps = taps;
-  const exec::RunnerPtr shadow = runner(shadowed, taps, "shadowed", progress);
-  exec::drive({&shadow, 1}, data_.source.get(), plan, watcher, findings_);
+  const exec::RunnerPtr shadow = work->runner(shadowed, taps, "shadowed");
+  exec::drive({&shadow, 1}, &source_, plan, watcher, findings_);
   return watcher.errors();
 }
 
@@ -175,9 +150,9 @@ std::vector<calibrate::Ranges> Measurement::calibrate(const std::vector<std::str
     if (!group.empty()) options.taps.push_back(std::move(group));
   }
   if (options.taps.empty()) options.taps.emplace_back();  // inputs alone are seen without one
-  Counter progress(observer_, "values calibrated", value_count(options.taps, 1));
-  const exec::RunnerPtr running = runner(model_, options.taps, backend_, progress);
-  return calibrate::calibrate(running, *data_.source, options, findings_);
+  const std::unique_ptr<MeasuringWork> work = host_.start("values calibrated", value_count(options.taps, 1));
+  const exec::RunnerPtr running = work->runner(model_, options.taps, {});
+  return calibrate::calibrate(running, source_, options, findings_);
 }
 
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
@@ -203,14 +178,13 @@ std::map<std::string, results::LayerError> Measurement::errors_of(const ir::Mode
     std::erase_if(group, [&](const std::string& name) { return !names.contains(name); });
   }
   std::erase_if(taps, [](const std::vector<std::string>& group) { return group.empty(); });
-  Counter progress(observer_, "values measured", value_count(taps, 2));
+  const std::unique_ptr<MeasuringWork> work = host_.start("values measured", value_count(taps, 2));
   ErrorWatcher watcher;
   exec::DrivePlan plan;
   plan.taps = taps;
-  const std::array runners = {runner(model_, taps, "float32", progress),
-                              runner(converted, taps, "converted", progress)};
-  exec::drive(runners, data_.source.get(), plan, watcher, findings_);
+  const std::array runners = {work->runner(model_, taps, "float32"), work->runner(converted, taps, "converted")};
+  exec::drive(runners, &source_, plan, watcher, findings_);
   return watcher.errors();
 }
 
-}  // namespace assay::tasks
+}  // namespace assay::convert

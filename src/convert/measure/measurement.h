@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,24 +7,25 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/magnitudes.h"
-#include "exec/tap_plan.h"
-#include "tasks/convert/job.h"
+#include "convert/measure/host.h"
+#include "exec/data_source.h"
+#include "results/conversion.h"
 
-namespace assay::tasks {
+namespace assay::convert {
 
 // The greater error of each kind.
 results::LayerError worse(const results::LayerError& a, const results::LayerError& b);
 
-// A copy of the model as it was before it is converted, with inputs, to be run on one backend.
+// A model as it was before it is converted, with inputs, to be run on the backend of a host.
 class Measurement {
  public:
-  // Errors of the inputs.
-  Measurement(const ConversionJob& job, std::string backend);
+  // `source` and `host` must outlive it. Error (usage) if there are no inputs.
+  Measurement(ir::Model model, exec::DataSource& source, MeasuringHost& host, Diagnostics& findings);
 
   // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
   // Of the inputs and all float32 values of the main graph.
-  calibrate::Magnitudes ranges();
+  calibrate::Magnitudes magnitudes();
   // Of the values of these names, by each of the calibrations.
   std::vector<calibrate::Ranges> calibrate(const std::vector<std::string>& names,
                                            calibrate::CalibrationOptions options);
@@ -43,19 +43,14 @@ class Measurement {
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);
-  // Its values count as steps of `progress`.
-  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name,
-                         Counter& progress) const;
   // Of so many runners; 0 where it is not known.
   uint64_t value_count(const exec::TapPlan& taps, uint64_t runners) const;
 
-  Observer& observer_;
-  std::string backend_;
-  exec::SessionOptions session_;
   ir::Model model_;
+  exec::DataSource& source_;
+  MeasuringHost& host_;
   Diagnostics& findings_;
-  InputData data_;
   exec::TapPlan taps_;
 };
 
-}  // namespace assay::tasks
+}  // namespace assay::convert

@@ -1,4 +1,4 @@
-#include "tasks/convert/choose_ranges.h"
+#include "convert/measure/choose_ranges.h"
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 
-namespace assay::tasks {
+namespace assay::convert {
 namespace {
 
 constexpr double kBel = 10;
@@ -21,11 +21,11 @@ double noise_of(const results::LayerError& error) {
 
 class RangeChooser {
  public:
-  RangeChooser(Measurement& measurement, const convert::QdqOptions& options, Observer& observer, size_t candidates)
+  RangeChooser(Measurement& measurement, const QdqOptions& options, MeasuringHost& host, size_t candidates)
       : measurement_(measurement),
         options_(options),
-        observer_(observer),
-        tried_(observer, "ranges tried", 2 * candidates + 1) {}
+        host_(host),
+        tried_(host.start("ranges tried", 2 * candidates + 1)) {}
 
   RangeCandidate choose(std::vector<RangeCandidate> candidates) {
     candidates.insert(candidates.begin(), {"layer errors", mixture(candidates)});
@@ -33,8 +33,7 @@ class RangeChooser {
     double least = HUGE_VAL;
     for (size_t i = 0; i < candidates.size(); ++i) {
       const double noise = noise_of_outputs(candidates[i].ranges);
-      observer_.verbose(
-          fmt::format("Ranges by {}: outputs keep {:.2f} dB", candidates[i].name, -kBel * std::log10(noise)));
+      host_.verbose(fmt::format("Ranges by {}: outputs keep {:.2f} dB", candidates[i].name, -kBel * std::log10(noise)));
       if (noise >= least) continue;
       least = noise;
       best = i;
@@ -61,12 +60,12 @@ class RangeChooser {
   std::map<std::string, double> noise_by_value(const calibrate::Ranges& ranges) {
     ir::Model shadowed = measurement_.copy();
     Diagnostics repeated;
-    const std::vector<convert::ShadowLayer> layers = convert::add_shadow_layers(shadowed, options_, ranges, repeated);
+    const std::vector<ShadowLayer> layers = add_shadow_layers(shadowed, options_, ranges, repeated);
     Measurement::NamePairs pairs;
-    for (const convert::ShadowLayer& layer : layers) pairs[layer.result] = layer.shadow;
+    for (const ShadowLayer& layer : layers) pairs[layer.result] = layer.shadow;
     const Errors errors = measured([&] { return measurement_.differences(shadowed, pairs); });
     std::map<std::string, double> noise;
-    for (const convert::ShadowLayer& layer : layers) {
+    for (const ShadowLayer& layer : layers) {
       const auto found = errors.find(layer.result);
       if (found == errors.end()) continue;
       for (const std::string& name : layer.ranges) noise[name] += noise_of(found->second);
@@ -77,7 +76,7 @@ class RangeChooser {
   double noise_of_outputs(const calibrate::Ranges& ranges) {
     ir::Model converted = measurement_.copy();
     Diagnostics repeated;
-    convert::insert_qdq(converted, options_, ranges, repeated);
+    insert_qdq(converted, options_, ranges, repeated);
     double noise = 0;
     for (const auto& [name, error] : measured([&] { return measurement_.output_errors(converted); })) {
       noise += noise_of(error);
@@ -89,29 +88,29 @@ class RangeChooser {
   template <typename Run>
   Errors measured(Run run) {
     std::variant<Errors, Error> result = attempt(run);
-    tried_.advance();
+    tried_->advance();
     if (Errors* errors = std::get_if<Errors>(&result)) return std::move(*errors);
     const Error& error = std::get<Error>(result);
     if (error.code() == ErrorCode::cancelled) throw error;
     const std::string line = "what quantization costs could not be measured: " + error.line();
-    is_told_ ? observer_.verbose(line) : observer_.warning(line);
+    is_told_ ? host_.verbose(line) : host_.warning(line);
     is_told_ = true;
     return {};
   }
 
   Measurement& measurement_;
-  const convert::QdqOptions& options_;
-  Observer& observer_;
-  Counter tried_;
+  const QdqOptions& options_;
+  MeasuringHost& host_;
+  std::unique_ptr<MeasuringWork> tried_;
   bool is_told_ = false;
 };
 
 }  // namespace
 
-RangeCandidate choose_ranges(Measurement& measurement, const convert::QdqOptions& options,
-                             std::vector<RangeCandidate> candidates, Observer& observer) {
+RangeCandidate choose_ranges(Measurement& measurement, const QdqOptions& options,
+                             std::vector<RangeCandidate> candidates, MeasuringHost& host) {
   if (candidates.size() == 1) return std::move(candidates.front());
-  return RangeChooser(measurement, options, observer, candidates.size()).choose(std::move(candidates));
+  return RangeChooser(measurement, options, host, candidates.size()).choose(std::move(candidates));
 }
 
-}  // namespace assay::tasks
+}  // namespace assay::convert
