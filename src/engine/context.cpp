@@ -30,7 +30,7 @@ Context::Context(const Program& program, const ops::InterpreterOptions& limits, 
     is_rebound_.push_back(false);
     if (!step.kernel) continue;
     const auto moves = [&](const std::optional<size_t>& slot) {
-      return slot && may_move(program.slots()[*slot].place);
+      return slot && may_move(program.slots()[program.slots()[*slot].base.value_or(*slot)].place);
     };
     is_rebound_.back() = std::ranges::any_of(step.inputs, moves) || std::ranges::any_of(step.outputs, moves);
     calls_.back() = is_rebound_.back() ? nullptr : step.kernel->bind(arguments_of(step));
@@ -84,14 +84,15 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
   }
 }
 
-Address Context::address_of(size_t index, const TensorDesc& expected) const {
+Address Context::address_of(size_t index) const {
   const Slot& slot = program_.slots()[index];
+  if (slot.base) return address_of(*slot.base) + slot.offset;
   if (slot.place == Slot::Place::arena) return *arena_ + slot.offset;
   if (slot.place == Slot::Place::constant) return program_.device().host(slot.constant->bytes().data());
   if (slot.place == Slot::Place::output) return program_.device().host(writable(datums_[index]).data());
   const tensor::Datum& datum = datums_[index];
   const bool fits =
-      datum.is_tensor() && datum.tensor().dtype() == expected.dtype && datum.tensor().shape() == expected.dims;
+      datum.is_tensor() && datum.tensor().dtype() == slot.desc.dtype && datum.tensor().shape() == slot.desc.dims;
   if (!fits) {
     fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
          printable(program_.model().text(program_.model()[slot.value].name)));
@@ -101,11 +102,11 @@ Address Context::address_of(size_t index, const TensorDesc& expected) const {
 
 Arguments Context::arguments_of(const Step& step) const {
   Arguments arguments;
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    arguments.inputs.push_back(step.inputs[i] ? address_of(*step.inputs[i], step.input_descs[i]) : Address());
+  for (const std::optional<size_t>& slot : step.inputs) {
+    arguments.inputs.push_back(slot ? address_of(*slot) : Address());
   }
   for (const std::optional<size_t>& slot : step.outputs) {
-    arguments.outputs.push_back(slot ? address_of(*slot, {}) : Address());
+    arguments.outputs.push_back(slot ? address_of(*slot) : Address());
   }
   arguments.workspace = *arena_ + program_.arena_bytes();
   return arguments;
@@ -141,16 +142,16 @@ void Context::run_reference(const Step& step) {
 // Borrowed from the arena, where it lies there.
 tensor::Datum Context::read(size_t index) const {
   const Slot& slot = program_.slots()[index];
-  if (slot.place == Slot::Place::constant) return *slot.constant;
-  if (slot.place != Slot::Place::arena) return datums_[index];
-  const auto* const bytes = reinterpret_cast<const std::byte*>(address_of(index, {}).value);
+  if (!slot.base && slot.place == Slot::Place::constant) return *slot.constant;
+  if (!slot.base && slot.place != Slot::Place::arena) return datums_[index];
+  const auto* const bytes = reinterpret_cast<const std::byte*>(address_of(index).value);
   return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_borrowed({bytes, slot.desc.size_bytes()}));
 }
 
 // With memory of its own.
 tensor::Datum Context::given_out(size_t index) const {
   const Slot& slot = program_.slots()[index];
-  if (slot.place != Slot::Place::arena) return read(index);
+  if (!slot.base && slot.place != Slot::Place::arena) return read(index);
   const tensor::Datum borrowed = read(index);
   const tensor::Bytes bytes = borrowed.tensor().bytes();
   return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));

@@ -34,7 +34,7 @@ class Context {
  private:
   void take_inputs(std::span<const ops::InputDatum> inputs);
   void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
-  Address address_of(size_t slot, const TensorDesc& expected) const;
+  Address address_of(size_t slot) const;
   Arguments arguments_of(const Step& step) const;
   void run_step(size_t index);
   void run_reference(const Step& step);

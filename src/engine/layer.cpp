@@ -14,8 +14,9 @@ const tensor::Tensor* constant_of(const ir::Model& model, const ops::Inference& 
   return inference.constant(value);
 }
 
-// Of a tensor with known dims of whole bytes; nullopt for others.
-std::optional<TensorDesc> static_desc(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
+}  // namespace
+
+std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   if (const tensor::Tensor* const constant = constant_of(model, inference, value)) {
     if (tensor::bit_width(constant->dtype()) < 8) return std::nullopt;
     return make_desc(constant->dtype(), constant->shape());
@@ -30,8 +31,6 @@ std::optional<TensorDesc> static_desc(const ir::Model& model, const ops::Inferen
   }
   return make_desc(type.dtype, std::move(dims));
 }
-
-}  // namespace
 
 bool Layer::starts_with(std::string_view wanted) const {
   return op(nodes.front()) == wanted && model->text((*model)[nodes.front()].domain).empty();
@@ -64,7 +63,7 @@ const tensor::Tensor* Layer::constant(ir::ValueId value) const {
 }
 
 TensorDesc Layer::desc_of(ir::ValueId value) const {
-  return static_desc(*model, *inference, value).value_or(TensorDesc());
+  return find_desc(*model, *inference, value).value_or(TensorDesc());
 }
 
 std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& inference, ir::NodeId id) {
@@ -76,7 +75,7 @@ std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& in
     layer.constants.push_back(nullptr);
     layer.input_values.push_back(use.value);
     if (!use.value.valid()) continue;
-    const std::optional<TensorDesc> desc = static_desc(model, inference, use.value);
+    const std::optional<TensorDesc> desc = find_desc(model, inference, use.value);
     if (!desc) return std::nullopt;
     layer.inputs.back() = *desc;
     layer.constants.back() = constant_of(model, inference, use.value);
@@ -85,7 +84,7 @@ std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& in
     layer.outputs.emplace_back();
     layer.output_values.push_back(result);
     if (!result.valid()) continue;
-    const std::optional<TensorDesc> desc = static_desc(model, inference, result);
+    const std::optional<TensorDesc> desc = find_desc(model, inference, result);
     if (!desc) return std::nullopt;
     layer.outputs.back() = *desc;
   }

@@ -40,6 +40,9 @@ struct Layer {
   TensorDesc desc_of(ir::ValueId value) const;
 };
 
+// In the order of the model's dims; nullopt: no tensor of known shape and of whole bytes.
+std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);
+
 // The layer that a node of the main graph is; nullopt: it has operands or results that are no tensors of known shape.
 std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 

@@ -23,9 +23,10 @@ struct Slot {
   };
   Place place = Place::arena;
   ir::ValueId value;
-  TensorDesc desc;                           // of datums: only where it is known
-  uint64_t offset = 0;                       // in the arena
+  TensorDesc desc;                           // of inputs and datums: only where it is known
+  uint64_t offset = 0;                       // in the arena, or in what it is a view of
   const tensor::Tensor* constant = nullptr;  // of constants
+  std::optional<size_t> base;                // of views: the slot whose memory it is part of, which is no view
 };
 
 // One call of a plan.
@@ -36,7 +37,6 @@ struct Step {
   std::vector<std::optional<size_t>> inputs;  // slots; nullopt: left out
   std::vector<std::optional<size_t>> outputs;
   std::vector<std::pair<ir::ValueId, size_t>> captured;  // of a reference step: values that its bodies use
-  std::vector<TensorDesc> input_descs;                   // of a kernel: what it was made for
   std::vector<size_t> released;                          // datums that no later step reads
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "engine/memory_plan.h"
+#include "engine/views.h"
 
 namespace assay::engine {
 namespace {
@@ -50,16 +51,19 @@ void ProgramBuilder::build() {
 size_t ProgramBuilder::add_slot(Slot slot) {
   const size_t index = program_.slots_.size();
   slots_of_[slot.value].push_back(index);
-  const bool is_plain = slot.place == Slot::Place::datum || has_layout(slot.desc, Layout::plain);
+  const bool is_plain = !slot.desc.exists() || has_layout(slot.desc, Layout::plain);
   if (is_plain) program_.plain_slots_.try_emplace(slot.value, index);
   program_.slots_.push_back(std::move(slot));
   return index;
 }
 
-// Inputs are datums, which static layers read in place.
 void ProgramBuilder::add_given_slots() {
   const ir::Graph& graph = model_[model_.main_graph()];
-  for (const ir::ValueId input : graph.inputs) add_slot({.place = Slot::Place::input, .value = input});
+  for (const ir::ValueId input : graph.inputs) {
+    add_slot({.place = Slot::Place::input,
+              .value = input,
+              .desc = find_desc(model_, *program_.inference_, input).value_or(TensorDesc())});
+  }
   for (const ir::ValueId value : graph.initializers) {
     const ir::Value& facts = model_[value];
     if (facts.kind == ir::ValueKind::input || model_[facts.constant].sparse) continue;
@@ -73,7 +77,32 @@ void ProgramBuilder::add_given_slots() {
 }
 
 void ProgramBuilder::add_node(ir::NodeId node) {
-  if (!add_layer(node)) add_reference(node);
+  if (!add_views(node) && !add_layer(node)) add_reference(node);
+}
+
+bool ProgramBuilder::add_views(ir::NodeId node) {
+  const std::optional<Layer> layer = find_layer(model_, *program_.inference_, node);
+  if (!layer || layer->constants[0] != nullptr) return false;
+  const std::optional<Views> views = find_views(*layer);
+  if (!views) return false;
+  const ir::ValueId operand = model_[node].operands[0].value;
+  const size_t source = views->needs_plain ? slot_in(operand, layer->inputs[0]) : slots_of_.at(operand).front();
+  const TensorDesc from = program_.slots_[source].desc;
+  if (!from.exists()) return false;
+  for (size_t i = 0; i < views->outputs.size(); ++i) {
+    const View view = views->outputs[i](from);
+    if (model_[node].results[i].valid()) add_view(model_[node].results[i], source, view.desc, view.offset);
+  }
+  return true;
+}
+
+void ProgramBuilder::add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset) {
+  const Slot from = program_.slots_[source];
+  const uint64_t bytes = static_cast<uint64_t>(offset) * tensor::bit_width(desc.dtype) / 8;
+  Slot view{.place = from.place, .value = value, .desc = std::move(desc)};
+  view.base = from.base.value_or(source);
+  view.offset = bytes + (from.base ? from.offset : 0);
+  add_slot(std::move(view));
 }
 
 Layout ProgramBuilder::layout_of(const Layer& layer) const {
@@ -93,7 +122,26 @@ Layout ProgramBuilder::layout_of(const Layer& layer) const {
   return layout;
 }
 
-void ProgramBuilder::set_layouts(Layer& layer, Layout layout) {
+void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
+  set_layouts(layer, outputs);
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const ir::ValueId value = model_[layer.node].operands[i].value;
+    if (!value.valid() || layer.constants[i] != nullptr) continue;
+    const TensorDesc& desc = program_.slots_[slots_of_.at(value).front()].desc;
+    layer.inputs[i] = desc.exists() ? desc : make_desc(layer.inputs[i].dtype, layer.inputs[i].dims);
+  }
+  if (program_.device_.layout_rule(layer) != LayoutRule::follows) return;
+  // A result like an operand of its shape, in whatever order that is.
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const TensorDesc& desc = layer.inputs[i];
+    const bool leads = layer.constants[i] == nullptr && layer.outputs.size() == 1 && desc.dims == layer.outputs[0].dims;
+    if (!leads || !is_dense(desc)) continue;
+    layer.outputs[0].strides = desc.strides;
+    return;
+  }
+}
+
+void ProgramBuilder::set_layouts(Layer& layer, Layout layout) const {
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     TensorDesc& desc = layer.inputs[i];
     if (desc.exists() && layer.constants[i] == nullptr) desc = make_desc(desc.dtype, desc.dims, layout);
@@ -103,15 +151,23 @@ void ProgramBuilder::set_layouts(Layer& layer, Layout layout) {
   }
 }
 
+std::unique_ptr<Kernel> ProgramBuilder::make(const Layer& layer, std::string_view& name) const {
+  for (const Implementation* const implementation : program_.device_.implementations()) {
+    name = implementation->name();
+    if (std::unique_ptr<Kernel> kernel = implementation->make(layer)) return kernel;
+  }
+  return nullptr;
+}
+
+// Operands as they lie if a kernel takes them so, otherwise in the layout that such layers like, otherwise plain.
 ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
   const Layout wanted = layout_of(layer);
+  std::string_view name;
+  set_as_they_lie(layer, wanted);
+  if (std::unique_ptr<Kernel> kernel = make(layer, name)) return {std::move(kernel), name};
   for (const Layout layout : {wanted, Layout::plain}) {
     set_layouts(layer, layout);
-    for (const Implementation* const implementation : program_.device_.implementations()) {
-      if (std::unique_ptr<Kernel> kernel = implementation->make(layer)) {
-        return {std::move(kernel), implementation->name()};
-      }
-    }
+    if (std::unique_ptr<Kernel> kernel = make(layer, name)) return {std::move(kernel), name};
     if (wanted == Layout::plain) break;
   }
   return {};
@@ -127,7 +183,6 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
     const ir::ValueId value = model_[node].operands[i].value;
     step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer->inputs[i])) : std::nullopt);
   }
-  step.input_descs = layer->inputs;
   for (size_t i = 0; i < layer->outputs.size(); ++i) {
     const ir::ValueId value = model_[node].results[i];
     if (!value.valid()) {
@@ -145,21 +200,20 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
 
 size_t ProgramBuilder::slot_in(ir::ValueId value, const TensorDesc& desc) {
   const std::vector<size_t>& slots = slots_of_.at(value);
+  const auto lies_alike = [&](const TensorDesc& known) {
+    if (known.strides == desc.strides) return true;
+    for (const Layout layout : {Layout::plain, Layout::channels_last}) {
+      if (has_layout(known, layout) && has_layout(desc, layout)) return true;
+    }
+    return false;
+  };
   for (const size_t slot : slots) {
-    const Slot& known = program_.slots_[slot];
-    // A datum or an input has no desc of its own; it is plain.
-    const bool is_plain = !known.desc.exists() && has_layout(desc, Layout::plain);
-    const bool is_same = known.desc.exists() && known.desc.dims == desc.dims &&
-                         ((has_layout(known.desc, Layout::plain) && has_layout(desc, Layout::plain)) ||
-                          (has_layout(known.desc, Layout::channels_last) && has_layout(desc, Layout::channels_last)));
-    if (is_plain || is_same) return slot;
+    const TensorDesc& known = program_.slots_[slot].desc;
+    if (!known.exists() || (known.dims == desc.dims && lies_alike(known))) return slot;
   }
-  const size_t from = slots.front();
-  TensorDesc source = program_.slots_[from].desc;
-  if (!source.exists()) source = make_desc(desc.dtype, desc.dims);
-  Step copy{.node = {}, .implementation = "copy", .kernel = program_.device_.make_copy(source, desc)};
-  copy.inputs = {from};
-  copy.input_descs = {source};
+  Step copy{.node = {}, .implementation = "copy", .kernel = {}};
+  copy.inputs = {slots.front()};
+  copy.kernel = program_.device_.make_copy(program_.slots_[slots.front()].desc, desc);
   const bool is_given_out = outputs_.contains(value) && has_layout(desc, Layout::plain);
   const size_t made =
       add_slot({.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = value, .desc = desc});
@@ -188,9 +242,11 @@ void ProgramBuilder::add_reference(ir::NodeId node) {
     if (slots_of_.contains(value)) step.captured.emplace_back(value, readable_slot(value));
   }
   for (const ir::ValueId value : model_[node].results) {
-    const bool is_there = value.valid();
-    step.outputs.push_back(is_there ? std::optional(add_slot({.place = Slot::Place::datum, .value = value}))
-                                    : std::nullopt);
+    step.outputs.emplace_back();
+    if (!value.valid()) continue;
+    step.outputs.back() = add_slot({.place = Slot::Place::datum,
+                                    .value = value,
+                                    .desc = find_desc(model_, *program_.inference_, value).value_or(TensorDesc())});
   }
   program_.steps_.push_back(std::move(step));
 }
@@ -202,12 +258,18 @@ void ProgramBuilder::finish_outputs() {
       if (slots_of_.contains(value)) readable_slot(value);
     }
   }
+  // What a view of a datum shows has to stay until it is given out.
+  for (const ir::ValueId value : outputs_) {
+    const auto slot = program_.plain_slots_.find(value);
+    if (slot != program_.plain_slots_.end() && program_.slots_[slot->second].base) kept_.insert(value);
+  }
 }
 
 // Values in the arena live from the step that makes them to the last that reads them; those that are given out, to the
 // end.
 void ProgramBuilder::place() {
   const size_t end = program_.steps_.size();
+  const auto root = [&](size_t slot) { return program_.slots_[slot].base.value_or(slot); };
   std::vector<Lifetime> lifetimes(program_.slots_.size());
   for (size_t i = 0; i < end; ++i) {
     const Step& step = program_.steps_[i];
@@ -215,23 +277,26 @@ void ProgramBuilder::place() {
       if (slot) lifetimes[*slot].first = lifetimes[*slot].last = i;
     }
     for (const std::optional<size_t>& slot : step.inputs) {
-      if (slot) lifetimes[*slot].last = i;
+      if (slot) lifetimes[root(*slot)].last = i;
     }
-    for (const auto& [value, slot] : step.captured) lifetimes[slot].last = i;
+    for (const auto& [value, slot] : step.captured) lifetimes[root(slot)].last = i;
   }
   for (const ir::ValueId value : kept_) {
     const auto slot = program_.plain_slots_.find(value);
-    if (slot != program_.plain_slots_.end()) lifetimes[slot->second].last = end;
+    if (slot != program_.plain_slots_.end()) lifetimes[root(slot->second)].last = end;
   }
   for (size_t i = 0; i < lifetimes.size(); ++i) {
     const Slot& slot = program_.slots_[i];
     const bool is_released =
         slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
     if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
-    lifetimes[i].size_bytes = slot.place == Slot::Place::arena ? slot.desc.size_bytes() : 0;
+    const bool is_in_arena = slot.place == Slot::Place::arena && !slot.base;
+    lifetimes[i].size_bytes = is_in_arena ? slot.desc.size_bytes() : 0;
   }
   program_.arena_bytes_ = plan_memory(lifetimes);
-  for (size_t i = 0; i < lifetimes.size(); ++i) program_.slots_[i].offset = lifetimes[i].offset;
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    if (!program_.slots_[i].base) program_.slots_[i].offset = lifetimes[i].offset;
+  }
 }
 
 }  // namespace assay::engine

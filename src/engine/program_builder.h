@@ -19,10 +19,15 @@ class ProgramBuilder {
   void add_node(ir::NodeId node);
   bool add_layer(ir::NodeId node);
   void add_reference(ir::NodeId node);
+  // Whether the node only looks at its operand in another way: no step, a slot that is a view.
+  bool add_views(ir::NodeId node);
+  void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
   Choice choose(Layer& layer);
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view& name) const;
   Layout layout_of(const Layer& layer) const;
-  void set_layouts(Layer& layer, Layout layout);
-  // The slot of a value in a layout, by a copy where it is in the other one.
+  void set_as_they_lie(Layer& layer, Layout outputs) const;
+  void set_layouts(Layer& layer, Layout layout) const;
+  // The slot of a value that lies like this, by a copy where there is none.
   size_t slot_in(ir::ValueId value, const TensorDesc& desc);
   size_t add_slot(Slot slot);
   // A plain slot or a datum, for the reference.

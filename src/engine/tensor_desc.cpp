@@ -1,5 +1,9 @@
 #include "engine/tensor_desc.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace assay::engine {
 namespace {
 
@@ -42,6 +46,20 @@ bool has_layout(const TensorDesc& desc, Layout layout) {
   for (const size_t i : inner_to_outer(desc.dims.size(), layout)) {
     if (desc.dims[i] != 1 && desc.strides[i] != stride) return false;
     stride *= desc.dims[i];
+  }
+  return true;
+}
+
+bool is_dense(const TensorDesc& desc) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // strides and sizes
+  for (size_t i = 0; i < desc.dims.size(); ++i) {
+    if (desc.dims[i] != 1) dims.emplace_back(desc.strides[i], desc.dims[i]);
+  }
+  std::ranges::sort(dims);
+  int64_t expected = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride != expected) return false;
+    expected *= size;
   }
   return true;
 }

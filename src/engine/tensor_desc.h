@@ -24,4 +24,7 @@ TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout = La
 // Whether it is dense in that order; with dims of 1 it may be so in both.
 bool has_layout(const TensorDesc& desc, Layout layout);
 
+// Whether its elements fill one piece of memory, in any order of the dims.
+bool is_dense(const TensorDesc& desc);
+
 }  // namespace assay::engine

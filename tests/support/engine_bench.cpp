@@ -34,7 +34,7 @@ struct Side {
 void print_layers(const exec::Execution& execution) {
   std::vector<exec::LayerSeconds> layers = execution.profile();
   std::ranges::sort(layers, std::ranges::greater(), &exec::LayerSeconds::seconds);
-  for (size_t i = 0; i < std::min<size_t>(layers.size(), 25); ++i) {
+  for (size_t i = 0; i < std::min<size_t>(layers.size(), 2000); ++i) {
     std::printf("%9.1f us  %-20s %s\n", layers[i].seconds * 1e6, layers[i].op.c_str(), layers[i].layer.c_str());
   }
 }

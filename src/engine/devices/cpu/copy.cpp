@@ -93,7 +93,33 @@ class CopyKernel final : public PlainKernel {
   int64_t outer_ = 1;
 };
 
+class PartsKernel final : public PlainKernel {
+ public:
+  explicit PartsKernel(const std::vector<CopyPart>& parts) {
+    for (const CopyPart& part : parts) {
+      const uint64_t bytes = static_cast<uint64_t>(part.to_offset) * tensor::bit_width(part.to.dtype) / 8;
+      parts_.push_back({part.input, bytes, make_copy(part.from, part.to)});
+    }
+  }
+  void run(const Arguments& arguments) const override {
+    for (const Part& part : parts_) {
+      const Arguments moved{{arguments.inputs[part.input]}, {arguments.outputs[0] + part.to_bytes}, {}};
+      static_cast<const PlainKernel&>(*part.kernel).run(moved);
+    }
+  }
+
+ private:
+  struct Part {
+    size_t input;
+    uint64_t to_bytes;
+    std::unique_ptr<Kernel> kernel;
+  };
+  std::vector<Part> parts_;
+};
+
 }  // namespace
+
+std::unique_ptr<Kernel> make_copies(const std::vector<CopyPart>& parts) { return std::make_unique<PartsKernel>(parts); }
 
 std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) {
   switch (tensor::bit_width(to.dtype)) {

@@ -7,4 +7,14 @@ namespace assay::engine::cpu {
 // Copies a tensor to other strides.
 std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to);
 
+// One of several copies: where its elements are, from the beginning of a layer's input and output.
+struct CopyPart {
+  size_t input = 0;
+  TensorDesc from;
+  TensorDesc to;
+  int64_t to_offset = 0;  // elements
+};
+// Copies parts into the first output.
+std::unique_ptr<Kernel> make_copies(const std::vector<CopyPart>& parts);
+
 }  // namespace assay::engine::cpu

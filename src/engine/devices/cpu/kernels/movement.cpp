@@ -1,53 +1,162 @@
-// Operators that only move elements, and are copies between views.
+// Concat, Gather of rows, and resizing to the nearest element.
 #include <algorithm>
-#include <array>
+#include <cstring>
 
+#include "base/parallel.h"
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/device.h"
+#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-// Reshape and its relatives: the same elements in the same order.
-class SameOrder final : public Implementation {
+class Concat final : public Implementation {
  public:
-  std::string_view name() const override { return "movement.copy"; }
+  std::string_view name() const override { return "movement.concat"; }
   std::unique_ptr<Kernel> make(const Layer& layer) const override {
-    constexpr std::array<std::string_view, 5> kOperators = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-    const std::string_view op = layer.op(layer.nodes.front());
-    if (!layer.is_single() || std::ranges::find(kOperators, op) == kOperators.end() || !layer.starts_with(op))
-      return {};
-    if (layer.inputs[0].dtype != layer.outputs[0].dtype || !has_layout(layer.inputs[0], Layout::plain) ||
-        !has_layout(layer.outputs[0], Layout::plain)) {
-      return {};
+    if (!layer.is_single() || !layer.starts_with("Concat")) return {};
+    const TensorDesc& out = layer.outputs[0];
+    const int64_t axis =
+        ops::normalize_axis(layer.facts(layer.nodes[0]).integer("axis", 1), static_cast<int64_t>(out.dims.size()));
+    std::vector<CopyPart> parts;
+    int64_t at = 0;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const TensorDesc& from = layer.inputs[i];
+      if (from.dtype != out.dtype || from.dims.size() != out.dims.size()) return {};
+      const TensorDesc to{out.dtype, from.dims, out.strides};
+      parts.push_back({i, from, to, at * out.strides[static_cast<size_t>(axis)]});
+      at += from.dims[static_cast<size_t>(axis)];
     }
-    const TensorDesc flat = make_desc(layer.outputs[0].dtype, {layer.outputs[0].count()});
-    return make_copy(flat, flat);
+    return make_copies(parts);
   }
 };
 
-// The operand in the order of the result's dims.
-class Transpose final : public Implementation {
+// Rows of a table, by indices.
+template <typename Index>
+class GatherKernel final : public PlainKernel {
  public:
-  std::string_view name() const override { return "movement.transpose"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
-    if (!layer.is_single() || !layer.starts_with("Transpose")) return {};
-    const size_t rank = layer.inputs[0].dims.size();
-    std::vector<int64_t> order = layer.facts(layer.nodes[0]).integers("perm");
-    if (order.empty()) {
-      for (size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
+  GatherKernel(int64_t outer, int64_t rows, int64_t indices, uint64_t row_bytes)
+      : outer_(outer), rows_(rows), indices_(indices), row_bytes_(row_bytes) {}
+  void run(const Arguments& arguments) const override {
+    const auto* const data = host<const std::byte>(arguments.inputs[0]);
+    const auto* const indices = host<const Index>(arguments.inputs[1]);
+    auto* out = host<std::byte>(arguments.outputs[0]);
+    for (int64_t o = 0; o < outer_; ++o) {
+      for (int64_t i = 0; i < indices_; ++i, out += row_bytes_) {
+        int64_t row = indices[i];
+        if (row < -rows_ || row >= rows_) fail(ErrorCode::usage, "index {} is not in [{}, {}]", row, -rows_, rows_ - 1);
+        if (row < 0) row += rows_;
+        std::memcpy(out, data + static_cast<uint64_t>(o * rows_ + row) * row_bytes_, row_bytes_);
+      }
     }
-    if (order.size() != rank) return {};
-    TensorDesc view{layer.inputs[0].dtype, layer.outputs[0].dims, {}};
-    for (const int64_t axis : order) view.strides.push_back(layer.inputs[0].strides[static_cast<size_t>(axis)]);
-    return make_copy(view, layer.outputs[0]);
+  }
+
+ private:
+  int64_t outer_, rows_, indices_;
+  uint64_t row_bytes_;
+};
+
+class Gather final : public Implementation {
+ public:
+  std::string_view name() const override { return "movement.gather"; }
+  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+    if (!layer.is_single() || !layer.starts_with("Gather")) return {};
+    const TensorDesc& data = layer.inputs[0];
+    for (const TensorDesc& desc : {data, layer.inputs[1], layer.outputs[0]}) {
+      if (!has_layout(desc, Layout::plain) || desc.dtype == tensor::DType::string) return {};
+    }
+    const auto axis = static_cast<size_t>(
+        ops::normalize_axis(layer.facts(layer.nodes[0]).integer("axis", 0), static_cast<int64_t>(data.dims.size())));
+    int64_t outer = 1;
+    auto row_bytes = static_cast<uint64_t>(tensor::bit_width(data.dtype) / 8);
+    for (size_t i = 0; i < data.dims.size(); ++i) {
+      if (i < axis) outer *= data.dims[i];
+      if (i > axis) row_bytes *= static_cast<uint64_t>(data.dims[i]);
+    }
+    const int64_t rows = data.dims[axis];
+    const int64_t indices = layer.inputs[1].count();
+    if (layer.inputs[1].dtype == tensor::DType::int64) {
+      return std::make_unique<GatherKernel<int64_t>>(outer, rows, indices, row_bytes);
+    }
+    if (layer.inputs[1].dtype != tensor::DType::int32) return {};
+    return std::make_unique<GatherKernel<int32_t>>(outer, rows, indices, row_bytes);
+  }
+};
+
+// Whole multiples of pictures, channels last: every pixel stands for itself and its new neighbours.
+class EnlargeKernel final : public PlainKernel {
+ public:
+  EnlargeKernel(const TensorDesc& in, const TensorDesc& out) : in_(in), out_(out) {}
+  void run(const Arguments& arguments) const override {
+    const auto* const in = host<const float>(arguments.inputs[0]);
+    auto* const out = host<float>(arguments.outputs[0]);
+    const int64_t channels = in_.dims[1];
+    const int64_t by_y = out_.dims[2] / in_.dims[2];
+    const int64_t by_x = out_.dims[3] / in_.dims[3];
+    parallel_for(static_cast<uint64_t>(out_.dims[0] * out_.dims[2]), 4, [&](uint64_t begin, uint64_t end) {
+      for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) {
+        const int64_t image = row / out_.dims[2];
+        const float* const from = in + (image * in_.dims[2] + row % out_.dims[2] / by_y) * in_.dims[3] * channels;
+        float* const to = out + row * out_.dims[3] * channels;
+        for (int64_t x = 0; x < out_.dims[3]; ++x) {
+          std::memcpy(to + x * channels, from + x / by_x * channels, static_cast<size_t>(channels) * sizeof(float));
+        }
+      }
+    });
+  }
+
+ private:
+  TensorDesc in_;
+  TensorDesc out_;
+};
+
+class Enlarge final : public Implementation {
+ public:
+  std::string_view name() const override { return "resize.enlarge"; }
+  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+    if (!layer.is_single() || !layer.starts_with("Resize") || layer.inputs[0].dims.size() != 4) return {};
+    const TensorDesc& in = layer.inputs[0];
+    const TensorDesc& out = layer.outputs[0];
+    for (const TensorDesc& desc : {in, out}) {
+      if (desc.dtype != tensor::DType::float32 || !has_layout(desc, Layout::channels_last) || desc.count() == 0)
+        return {};
+    }
+    const bool keeps = in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
+    const bool is_multiple = out.dims[2] % in.dims[2] == 0 && out.dims[3] % in.dims[3] == 0;
+    if (!keeps || !is_multiple || !is_nearest(layer, in, out)) return {};
+    return std::make_unique<EnlargeKernel>(in, out);
+  }
+
+ private:
+  // With whole factors, these ways of counting all name the same pixel.
+  static bool is_nearest(const Layer& layer, const TensorDesc& in, const TensorDesc& out) {
+    const ops::Node facts = layer.facts(layer.nodes[0]);
+    constexpr int64_t kFirstWithCoordinates = 11;
+    if (facts.version() < kFirstWithCoordinates || facts.string("mode", "nearest") != "nearest") return false;
+    if (facts.has_attribute("axes") || facts.has_attribute("antialias")) return false;
+    const std::string_view coordinates = facts.string("coordinate_transformation_mode", "half_pixel");
+    const std::string_view rounding = facts.string("nearest_mode", "round_prefer_floor");
+    const bool is_asymmetric = coordinates == "asymmetric" && rounding == "floor";
+    const bool is_half =
+        coordinates == "half_pixel" && (rounding == "round_prefer_floor" || rounding == "round_prefer_ceil");
+    return (is_asymmetric || is_half) && has_whole_scales(layer, in, out);
+  }
+  static bool has_whole_scales(const Layer& layer, const TensorDesc& in, const TensorDesc& out) {
+    const tensor::Tensor* const scales = layer.constant(layer.operand(layer.nodes[0], 2));
+    if (scales == nullptr || scales->count() == 0) return layer.constant(layer.operand(layer.nodes[0], 3)) != nullptr;
+    const std::vector<double> factors = tensor::load_elements<double>(*scales);
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i] * static_cast<double>(in.dims[i]) != static_cast<double>(out.dims[i])) return false;
+    }
+    return true;
   }
 };
 
 Implementations make_all(const Libraries&) {
   Implementations all;
-  all.push_back(std::make_unique<SameOrder>());
-  all.push_back(std::make_unique<Transpose>());
+  all.push_back(std::make_unique<Concat>());
+  all.push_back(std::make_unique<Gather>());
+  all.push_back(std::make_unique<Enlarge>());
   return all;
 }
 

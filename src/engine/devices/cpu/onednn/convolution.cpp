@@ -151,7 +151,7 @@ class ConvolutionKernel final : public Kernel {
     convolution.target = strided_desc(
         library_, {1, g_.out_channels, band.out_rows, g_.out_width},
         {g_.out_channels * band.out_rows * g_.out_width, 1, g_.out_channels * g_.out_width, g_.out_channels});
-    convolution.weights = operations_.empty() ? any_desc(library_, weights_dims_) : operations_.front()->weights();
+    convolution.weights = any_desc(library_, weights_dims_);
     if (bias_index_ >= 0) convolution.bias = plain_desc(library_, {g_.out_channels});
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
@@ -160,7 +160,8 @@ class ConvolutionKernel final : public Kernel {
     convolution.eltwise = epilogue_.eltwise;
     std::shared_ptr<const Operation> made = Operation::make(library_, convolution);
     if (!made) return std::nullopt;
-    if (operations_.empty()) weights_ = pack(library_, plain_desc(library_, weights_dims_), weights, made->weights());
+    if (!forms_) forms_.emplace(library_, plain_desc(library_, weights_dims_), weights);
+    weights_.push_back(forms_->get(made->weights()));
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     operations_.push_back(std::move(made));
     return known_[band] = operations_.size() - 1;
@@ -171,7 +172,8 @@ class ConvolutionKernel final : public Kernel {
   Epilogue epilogue_;
   int bias_index_ = -1;
   tensor::Shape weights_dims_;
-  Packed weights_;
+  std::optional<PackedForms> forms_;
+  std::vector<const std::byte*> weights_;  // by operation
   int64_t lanes_ = 1;
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<Band, size_t> known_;
@@ -193,8 +195,9 @@ class ConvolutionCall final : public Call {
   void rebind(const Arguments& arguments) override {
     arguments_ = arguments;
     for (size_t lane = 0; lane < running_.size(); ++lane) {
-      for (Running& running : running_[lane]) {
-        running.set(kWeights, kernel_.weights_.get());
+      for (size_t i = 0; i < running_[lane].size(); ++i) {
+        Running& running = running_[lane][i];
+        running.set(kWeights, kernel_.weights_[i]);
         if (kernel_.bias_index_ >= 0) {
           running.set(kBias, host<const float>(arguments.inputs[static_cast<size_t>(kernel_.bias_index_)]));
         }

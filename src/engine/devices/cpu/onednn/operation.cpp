@@ -162,4 +162,11 @@ Packed pack(const Library& library, const Desc& from, const void* bytes, const D
   return packed;
 }
 
+const std::byte* PackedForms::get(const Desc& wanted) {
+  for (const auto& [desc, packed] : forms_) {
+    if (library_.api().dnnl_memory_desc_equal(desc.get(), wanted.get()) != 0) return packed.get();
+  }
+  return forms_.emplace_back(wanted, pack(library_, from_, bytes_, wanted)).second.get();
+}
+
 }  // namespace assay::engine::cpu::onednn

@@ -79,4 +79,18 @@ class Running {
 using Packed = std::shared_ptr<const std::byte>;
 Packed pack(const Library& library, const Desc& from, const void* bytes, const Desc& to);
 
+// The forms of one tensor of weights that the operations of a layer want, each packed once.
+class PackedForms {
+ public:
+  PackedForms(const Library& library, Desc from, const void* bytes)
+      : library_(library), from_(std::move(from)), bytes_(bytes) {}
+  const std::byte* get(const Desc& wanted);
+
+ private:
+  const Library& library_;
+  Desc from_;
+  const void* bytes_;
+  std::vector<std::pair<Desc, Packed>> forms_;
+};
+
 }  // namespace assay::engine::cpu::onednn

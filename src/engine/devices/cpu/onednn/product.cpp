@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
@@ -14,11 +15,22 @@ constexpr int64_t kColumnStep = 64;
 
 // A product of matrices, or many of them: items of [rows, depth] by [depth, columns].
 struct Geometry {
-  int64_t items = 1;
-  int64_t rows, depth, columns;
-  bool is_left_turned = false;  // a Gemm's transA: its memory is [depth, rows]
-  bool is_right_turned = false;
-  bool is_right_shared = true;  // by all items
+  std::vector<int64_t> items;                    // dims before the matrices
+  std::vector<int64_t> left_items, right_items;  // strides by dim of `items`
+  int64_t rows = 1, depth = 1, columns = 1;
+  int64_t left_row = 0, left_column = 0;  // strides
+  int64_t right_row = 0, right_column = 0;
+
+  int64_t item_count() const {
+    int64_t count = 1;
+    for (const int64_t dim : items) count *= dim;
+    return count;
+  }
+  int64_t offset(int64_t item, std::span<const int64_t> strides) const {
+    int64_t offset = 0;
+    for (size_t i = items.size(); i-- > 0; item /= items[i]) offset += item % items[i] * strides[i];
+    return offset;
+  }
 };
 
 int64_t product_of(std::span<const int64_t> dims) {
@@ -27,38 +39,59 @@ int64_t product_of(std::span<const int64_t> dims) {
   return product;
 }
 
-std::optional<Geometry> geometry_of(const Layer& layer) {
-  const tensor::Shape& a = layer.inputs[0].dims;
-  const tensor::Shape& b = layer.inputs[1].dims;
-  Geometry g{};
-  if (layer.starts_with("Gemm")) {
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    if (facts.floating("alpha", 1) != 1 || facts.floating("beta", 1) != 1) return std::nullopt;
-    g.is_left_turned = facts.flag("transA");
-    g.is_right_turned = facts.flag("transB");
-    g.rows = a[g.is_left_turned ? 1 : 0];
-    g.depth = a[g.is_left_turned ? 0 : 1];
-    g.columns = b[g.is_right_turned ? 0 : 1];
-    return g;
-  }
-  if (a.size() < 2 || b.size() < 2) return std::nullopt;
-  g.depth = a.back();
-  g.columns = b.back();
-  if (b.size() == 2) {
-    g.rows = product_of(std::span(a).first(a.size() - 1));
-    return g;
-  }
-  if (a.size() != b.size() || !std::equal(a.begin(), a.end() - 2, b.begin())) return std::nullopt;
-  g.items = product_of(std::span(a).first(a.size() - 2));
-  g.rows = a[a.size() - 2];
-  g.is_right_shared = g.items == 1;
+std::optional<Geometry> gemm_geometry(const Layer& layer) {
+  const TensorDesc& a = layer.inputs[0];
+  const TensorDesc& b = layer.inputs[1];
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  if (facts.floating("alpha", 1) != 1 || facts.floating("beta", 1) != 1) return std::nullopt;
+  const bool turns_left = facts.flag("transA");
+  const bool turns_right = facts.flag("transB");
+  Geometry g;
+  g.rows = a.dims[turns_left ? 1 : 0];
+  g.depth = a.dims[turns_left ? 0 : 1];
+  g.columns = b.dims[turns_right ? 0 : 1];
+  std::tie(g.left_row, g.left_column) =
+      turns_left ? std::pair(a.strides[1], a.strides[0]) : std::pair(a.strides[0], a.strides[1]);
+  std::tie(g.right_row, g.right_column) =
+      turns_right ? std::pair(b.strides[1], b.strides[0]) : std::pair(b.strides[0], b.strides[1]);
   return g;
+}
+
+std::optional<Geometry> geometry_of(const Layer& layer) {
+  if (layer.starts_with("Gemm")) return gemm_geometry(layer);
+  const TensorDesc& a = layer.inputs[0];
+  const TensorDesc& b = layer.inputs[1];
+  const size_t rank = a.dims.size();
+  if (rank < 2 || b.dims.size() < 2) return std::nullopt;
+  Geometry g;
+  g.depth = a.dims.back();
+  g.columns = b.dims.back();
+  std::tie(g.left_row, g.left_column) = std::pair(a.strides[rank - 2], a.strides[rank - 1]);
+  std::tie(g.right_row, g.right_column) = std::pair(b.strides[b.strides.size() - 2], b.strides.back());
+  if (b.dims.size() == 2 && has_layout(a, Layout::plain)) {
+    g.rows = product_of(std::span(a.dims).first(rank - 1));
+    g.left_row = g.depth;
+    g.left_column = 1;
+    return g;
+  }
+  if (rank != b.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) return std::nullopt;
+  g.rows = a.dims[rank - 2];
+  g.items.assign(a.dims.begin(), a.dims.end() - 2);
+  g.left_items.assign(a.strides.begin(), a.strides.end() - 2);
+  g.right_items.assign(b.strides.begin(), b.strides.end() - 2);
+  return g;
+}
+
+// Whether one of the strides of a matrix is 1, as the library wants it.
+bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
+  return (column == 1 && (row >= columns || rows == 1)) || (row == 1 && (column >= rows || columns == 1));
 }
 
 // Some rows and columns of one item, computed at once.
 struct Piece {
   int64_t item, row, rows, column, columns;
-  size_t operation, weights;
+  size_t operation = 0;
+  const std::byte* weights = nullptr;  // packed; null: they are computed
 };
 
 class ProductKernel final : public Kernel {
@@ -80,10 +113,10 @@ class ProductKernel final : public Kernel {
   bool plan() {
     const auto threads = static_cast<int64_t>(thread_count());
     const bool has_tape = !epilogue_.tape.is_empty();
-    if (g_.items == 1 && g_.rows < kLeastRows * threads && g_.columns >= kColumnStep * threads && !has_tape) {
+    if (g_.item_count() == 1 && g_.rows < kLeastRows * threads && g_.columns >= kColumnStep * threads && !has_tape) {
       return divide_columns(threads);
     }
-    const int64_t rows = g_.items * g_.rows;
+    const int64_t rows = g_.item_count() * g_.rows;
     const int64_t lanes = std::max<int64_t>(1, std::min(threads, rows));
     const int64_t row_bytes = g_.columns * static_cast<int64_t>(sizeof(float));
     const int64_t most = has_tape ? std::max<int64_t>(kLeastRows, kHotBytes / std::max<int64_t>(row_bytes, 1)) : rows;
@@ -95,7 +128,7 @@ class ProductKernel final : public Kernel {
         const int64_t left = std::min((item + 1) * g_.rows, end) - row;
         const int64_t parts = (left + most - 1) / most;
         const int64_t count = (left + parts - 1) / parts;
-        if (!add(pieces, {item, row % g_.rows, count, 0, g_.columns, 0, 0})) return false;
+        if (!add(pieces, {item, row % g_.rows, count, 0, g_.columns})) return false;
         row += count;
       }
     }
@@ -105,26 +138,20 @@ class ProductKernel final : public Kernel {
   bool divide_columns(int64_t lanes) {
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const auto [begin, end] = lane_of(g_.columns, lanes, lane, kColumnStep);
-      if (!add(pieces_.emplace_back(), {0, 0, g_.rows, begin, end - begin, 0, 0})) return false;
+      if (!add(pieces_.emplace_back(), {0, 0, g_.rows, begin, end - begin})) return false;
     }
     return true;
-  }
-
-  tensor::Shape right_strides() const {
-    return g_.is_right_turned ? tensor::Shape{1, g_.depth} : tensor::Shape{g_.columns, 1};
   }
 
   bool add(std::vector<Piece>& pieces, Piece piece) {
     const auto [known, is_new] = known_.try_emplace({piece.rows, piece.columns}, operations_.size());
     if (is_new) {
       Operation::Product product;
-      product.source = strided_desc(library_, {piece.rows, g_.depth},
-                                    g_.is_left_turned ? tensor::Shape{1, g_.rows} : tensor::Shape{g_.depth, 1});
+      product.source = strided_desc(library_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
       product.target = strided_desc(library_, {piece.rows, piece.columns}, {g_.columns, 1});
-      product.weights = constant_ == nullptr ? strided_desc(library_, {g_.depth, piece.columns}, right_strides())
-                                             : any_desc(library_, {g_.depth, piece.columns});
-      const auto packed = packed_.find(piece.column);
-      if (packed != packed_.end()) product.weights = packed->second.first;
+      product.weights = constant_ == nullptr
+                            ? strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
+                            : any_desc(library_, {g_.depth, piece.columns});
       if (bias_index_ >= 0) product.bias = plain_desc(library_, {1, piece.columns});
       product.eltwise = epilogue_.eltwise;
       std::shared_ptr<const Operation> made = Operation::make(library_, product);
@@ -133,17 +160,17 @@ class ProductKernel final : public Kernel {
       operations_.push_back(std::move(made));
     }
     piece.operation = known->second;
-    if (constant_ != nullptr) pack_columns(piece);
+    if (constant_ != nullptr) piece.weights = packed_columns(piece);
     pieces.push_back(piece);
     return true;
   }
 
-  void pack_columns(const Piece& piece) {
-    if (packed_.contains(piece.column)) return;
-    const Desc from = strided_desc(library_, {g_.depth, piece.columns}, right_strides());
-    const float* const begin = constant_ + piece.column * (g_.is_right_turned ? g_.depth : 1);
-    const Desc& to = operations_[piece.operation]->weights();
-    packed_[piece.column] = {to, pack(library_, from, begin, to)};
+  const std::byte* packed_columns(const Piece& piece) {
+    const float* const begin = constant_ + piece.column * g_.right_column;
+    const auto [forms, is_new] =
+        packed_.try_emplace(piece.column, library_,
+                            strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}), begin);
+    return forms->second.get(operations_[piece.operation]->weights());
   }
 
   const Library& library_;
@@ -154,7 +181,7 @@ class ProductKernel final : public Kernel {
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<std::pair<int64_t, int64_t>, size_t> known_;
   std::vector<std::shared_ptr<const Operation>> operations_;
-  std::map<int64_t, std::pair<Desc, Packed>> packed_;  // by first column
+  std::map<int64_t, PackedForms> packed_;  // by first column
   uint64_t scratchpad_ = 0;
   bool is_ready_ = false;
 };
@@ -194,10 +221,9 @@ class ProductCall final : public Call {
     const auto* const b = host<const float>(arguments_.inputs[1]);
     auto* const out = host<float>(arguments_.outputs[0]);
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
-    running.set(kSource, a + (g.is_left_turned ? piece.row : (piece.item * g.rows + piece.row) * g.depth));
-    const bool is_packed = kernel_.constant_ != nullptr;
-    const float* const right = b + (g.is_right_shared ? 0 : piece.item * g.depth * g.columns);
-    running.set(kWeights, is_packed ? static_cast<const void*>(kernel_.packed_.at(piece.column).second.get()) : right);
+    running.set(kSource, a + g.offset(piece.item, g.left_items) + piece.row * g.left_row);
+    const float* const right = b + g.offset(piece.item, g.right_items);
+    running.set(kWeights, piece.weights != nullptr ? static_cast<const void*>(piece.weights) : right);
     if (kernel_.bias_index_ >= 0) {
       running.set(kBias, host<const float>(arguments_.inputs[static_cast<size_t>(kernel_.bias_index_)]) + piece.column);
     }
@@ -230,10 +256,14 @@ int bias_of(const Layer& layer, const Geometry& g) {
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer) {
   if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return {};
   for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-    if (desc.dtype != tensor::DType::float32 || !has_layout(desc, Layout::plain) || desc.count() == 0) return {};
+    if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return {};
   }
   const std::optional<Geometry> geometry = geometry_of(layer);
-  if (!geometry || (layer.constants[1] != nullptr && !geometry->is_right_shared)) return {};
+  if (!geometry || !has_layout(layer.outputs[0], Layout::plain)) return {};
+  const Geometry& g = *geometry;
+  if (layer.constants[1] != nullptr && g.item_count() != 1) return {};
+  if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
+  if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
   if (layer.desc_of(layer.result(layer.nodes[0], 0)).dims != layer.outputs[0].dims) return {};
   const int bias = bias_of(layer, *geometry);
   std::optional<Epilogue> epilogue = make_epilogue(layer);

@@ -173,12 +173,19 @@ class TapeMaker {
     const bool is_binary = step.op <= kLastBinary;
     step.b = is_binary ? register_of(layer_.operand(node, 1)) : 0;
     if (step.a < 0 || step.b < 0 || !read_numbers(node, step)) return false;
-    // PRelu aligns its slope as Add does its second operand.
+    simplify_power(node, step);
     step.out = tape_.registers_++;
     registers_[layer_.result(node, 0)] = step.out;
     tape_.operands_.push_back({.input = -1, .strides = {}});
     tape_.steps_.push_back(step);
     return true;
+  }
+
+  // A square is a product.
+  void simplify_power(ir::NodeId node, Tape::Step& step) const {
+    if (step.op != TapeOp::power || number(node, 1, 1) != 2.0F) return;
+    step.op = TapeOp::multiply;
+    step.b = step.a;
   }
 
   // Neighbours that every operand runs through alike become one.

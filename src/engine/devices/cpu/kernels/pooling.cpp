@@ -1,0 +1,127 @@
+// MaxPool, AveragePool and GlobalAveragePool of pictures, channels last.
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/rows/row_kernels.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+struct Geometry {
+  int64_t batch, channels, height, width, out_height, out_width;
+  int64_t kernel_height, kernel_width, stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
+  bool is_maximum;
+  bool counts_padding;
+};
+
+class PoolKernel final : public PlainKernel {
+ public:
+  explicit PoolKernel(const Geometry& geometry) : g_(geometry) {}
+
+  void run(const Arguments& arguments) const override {
+    const auto* const in = host<const float>(arguments.inputs[0]);
+    auto* const out = host<float>(arguments.outputs[0]);
+    const int64_t row = g_.out_width * g_.channels * g_.kernel_height * g_.kernel_width;
+    constexpr int64_t kGrain = 1 << 15;  // elements read
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)));
+    parallel_for(static_cast<uint64_t>(g_.batch * g_.out_height), grain, [&](uint64_t begin, uint64_t end) {
+      for (auto y = static_cast<int64_t>(begin); y < static_cast<int64_t>(end); ++y) {
+        const float* const image = in + y / g_.out_height * g_.height * g_.width * g_.channels;
+        for (int64_t x = 0; x < g_.out_width; ++x) {
+          pool(image, y % g_.out_height, x, out + (y * g_.out_width + x) * g_.channels);
+        }
+      }
+    });
+  }
+
+ private:
+  void pool(const float* image, int64_t y, int64_t x, float* out) const {
+    const RowKernels& rows = row_kernels();
+    const auto channels = static_cast<size_t>(g_.channels);
+    std::fill_n(out, channels, g_.is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F);
+    int64_t count = 0;
+    for (int64_t ky = 0; ky < g_.kernel_height; ++ky) {
+      const int64_t in_y = y * g_.stride_y - g_.pad_top + ky * g_.dilation_y;
+      if (in_y < 0 || in_y >= g_.height) continue;
+      for (int64_t kx = 0; kx < g_.kernel_width; ++kx) {
+        const int64_t in_x = x * g_.stride_x - g_.pad_left + kx * g_.dilation_x;
+        if (in_x < 0 || in_x >= g_.width) continue;
+        const float* const from = image + (in_y * g_.width + in_x) * g_.channels;
+        g_.is_maximum ? rows.maximum(out, from, channels) : rows.add(out, from, channels);
+        ++count;
+      }
+    }
+    if (g_.is_maximum) return;
+    if (g_.counts_padding) count = g_.kernel_height * g_.kernel_width;
+    rows.scale(out, 1.0F / static_cast<float>(count), channels);
+  }
+
+  Geometry g_;
+};
+
+bool is_simple(const Layer& layer) {
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const bool has_indices = layer.outputs.size() > 1 && layer.outputs[1].exists();
+  return facts.string("auto_pad", "NOTSET") == "NOTSET" && !has_indices;
+}
+
+std::optional<Geometry> geometry_of(const Layer& layer) {
+  const tensor::Shape& in = layer.inputs[0].dims;
+  const tensor::Shape& out = layer.outputs[0].dims;
+  Geometry g{
+      .batch = in[0], .channels = in[1], .height = in[2], .width = in[3], .out_height = out[2], .out_width = out[3]};
+  g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
+  if (layer.starts_with("GlobalAveragePool")) {
+    g.kernel_height = g.height;
+    g.kernel_width = g.width;
+    return g;
+  }
+  if (!is_simple(layer)) return std::nullopt;
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const std::vector<int64_t> kernel = facts.integers("kernel_shape");
+  const std::vector<int64_t> strides = facts.integers("strides");
+  const std::vector<int64_t> dilations = facts.integers("dilations");
+  const std::vector<int64_t> pads = facts.integers("pads");
+  if (kernel.size() != 2) return std::nullopt;
+  g.kernel_height = kernel[0];
+  g.kernel_width = kernel[1];
+  if (!strides.empty()) std::tie(g.stride_y, g.stride_x) = std::pair(strides[0], strides[1]);
+  if (!dilations.empty()) std::tie(g.dilation_y, g.dilation_x) = std::pair(dilations[0], dilations[1]);
+  if (!pads.empty()) std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
+  g.is_maximum = layer.starts_with("MaxPool");
+  g.counts_padding = !g.is_maximum && facts.integer("count_include_pad", 0) != 0;
+  // Windows that reach beyond the padding count what is there only, which needs care of its own.
+  const bool reaches_beyond = facts.integer("ceil_mode", 0) != 0 && g.counts_padding;
+  return reaches_beyond ? std::nullopt : std::optional(g);
+}
+
+class Pooling final : public Implementation {
+ public:
+  std::string_view name() const override { return "pool.channels_last"; }
+  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+    const bool is_pool =
+        layer.starts_with("MaxPool") || layer.starts_with("AveragePool") || layer.starts_with("GlobalAveragePool");
+    if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};
+    for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
+      if (desc.dtype != tensor::DType::float32 || !has_layout(desc, Layout::channels_last) || desc.count() == 0)
+        return {};
+    }
+    const std::optional<Geometry> geometry = geometry_of(layer);
+    return geometry ? std::make_unique<PoolKernel>(*geometry) : nullptr;
+  }
+};
+
+Implementations make_all(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<Pooling>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_pooling() { return {make_all}; }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+namespace assay::engine::cpu {
+
+// Loops over rows of float32, for one instruction set.
+struct RowKernels {
+  const char* name;
+  void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
+  void (*add)(float* sum, const float* x, size_t count);
+  void (*scale)(float* x, float factor, size_t count);
+  // exp(x - greatest) / sum; `out` may be `x`.
+  void (*softmax)(const float* x, float* out, size_t count);
+  // (x - mean) / sqrt(variance + epsilon) * scale + shift, without mean and shift where `is_rms`; no shift: null.
+  void (*normalize)(const float* x, const float* scale, const float* shift, float* out, size_t count, float epsilon,
+                    bool is_rms);
+};
+
+// The best that this processor has.
+const RowKernels& row_kernels();
+
+}  // namespace assay::engine::cpu

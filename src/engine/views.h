@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "engine/layer.h"
+
+namespace assay::engine {
+
+// Some or all elements of a tensor, in another shape or order.
+struct View {
+  TensorDesc desc;
+  int64_t offset = 0;  // of the first element, in elements
+};
+
+// What a layer does that moves nothing: each result as a view of the first operand, however that lies.
+struct Views {
+  bool needs_plain = false;  // the operand has to lie in the order of its dims
+  std::vector<std::function<View(const TensorDesc& operand)>> outputs;
+};
+
+// Of Reshape and its relatives, Transpose, Slice, Split and Expand; nullopt for others.
+std::optional<Views> find_views(const Layer& layer);
+
+}  // namespace assay::engine
