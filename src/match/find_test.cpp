@@ -141,5 +141,15 @@ TEST(Match, looks_into_one_graph_only) {
   EXPECT_TRUE(find(model, bodies[1], plugin.pattern).empty());
 }
 
+TEST(Match, does_not_reach_from_a_body_into_the_graph_around_it) {
+  const ir::Model model = parsed(
+      "g (float[4] x, bool c) => (float[4] y) <float[4] w = {1, 2, 3, 4}> {\n  a = Mul(x, w)\n"
+      "  y = If(c) <then_branch = t () => (float[4] t1) { t1 = Relu(a) },\n"
+      "            else_branch = e () => (float[4] e1) { e1 = Neg(x) }>\n}");
+  const surgery::PluginPattern plugin = surgery::parse_pattern_file("op: P\n" + std::string(kScaled), "p");
+  const std::vector<ir::GraphId> bodies = model.bodies(model[model[model.main_graph()].last]);
+  EXPECT_TRUE(find(model, bodies[0], plugin.pattern).empty());
+}
+
 }  // namespace
 }  // namespace assay::match
