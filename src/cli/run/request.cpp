@@ -107,6 +107,8 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   if (request.backends.empty() && !request.model.path.empty()) {
     notes.emplace_back("no backend is chosen: the model is not run");
   }
+  const auto is_peers = [](const Arguments::Occurrence& use) { return use.typed == "--trt"; };
+  if (std::ranges::any_of(arguments.in_order(), is_peers)) notes.emplace_back("`--trt` chooses the built-in engine");
   if (request.inputs.is_generated()) return notes;
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {

@@ -15,7 +15,8 @@ class MeasuringWork {
  public:
   virtual ~MeasuringWork() = default;
   // A runner of the model on the backend that measures, for these values; without a name it has that of the backend.
-  // Each value that it gives is a step.
+  // Each value that it gives is a step, and so is a run without
+  // values.
   virtual exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) = 0;
   // A step that no runner makes. Error (cancelled) if nobody wants the rest.
   virtual void advance() = 0;

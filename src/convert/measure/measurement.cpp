@@ -93,7 +93,7 @@ Measurement::Measurement(ir::Model model, exec::DataSource& source, MeasuringHos
 
 exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = source_.get(0);
-  if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
+  if (!feeds) fail(ErrorCode::usage, "there are no inputs to measure with");
   const std::map<std::string, uint64_t> sizes = analysis::value_sizes(model_, *feeds);
   const FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
@@ -109,10 +109,10 @@ exec::TapPlan Measurement::plan_taps() const {
 }
 
 uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) const {
+  uint64_t values = 0;
+  for (const std::vector<std::string>& group : taps) values += std::max<uint64_t>(group.size(), 1);
   constexpr uint64_t kMostCounted = uint64_t{1} << 32;
   const uint64_t iterations = source_.count().value_or(0);
-  uint64_t values = 0;
-  for (const std::vector<std::string>& group : taps) values += group.size();
   return iterations <= kMostCounted ? iterations * values * runners : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "convert/measure/choose_ranges.h"
 #include "formats/calibration_cache.h"
@@ -55,21 +56,26 @@ float cached_scale(const calibrate::Range& range) {
   return std::max(scale, std::numeric_limits<float>::min());
 }
 
-// Ranges, with what is there already and what has to be measured.
+// Ranges, from the cache and from measurements.
 class RangeFinder {
  public:
   RangeFinder(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
               LayerErrors& measuring)
-      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {}
+      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {
+    if (!path_.empty()) open_cache();
+  }
 
   calibrate::Ranges find(const std::vector<std::string>& names) {
-    const bool has_cache = !path_.empty() && has_content(path_);
-    if (has_cache) load_cache();
+    if (names.empty()) {
+      tell_unused();
+      return {};
+    }
+    if (has_cache_) job_.report.calibration = cache_.algorithm;
     calibrate::Ranges ranges = cached_ranges(cache_, names);
     std::vector<std::string> missing = names;
     std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
     if (missing.empty()) return ranges;
-    if (!has_cache || !job_.request.inputs.is_generated()) {
+    if (!has_cache_ || !job_.request.inputs.is_generated()) {
       measure(missing, ranges);
       return ranges;
     }
@@ -81,18 +87,32 @@ class RangeFinder {
   }
 
  private:
+  void open_cache() {
+    if (has_content(path_)) return load_cache();
+    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+    if (is_folder(folder)) return;
+    throw Error(ErrorCode::io, fmt::format("`{}` can be neither read nor written: `{}` is no folder",
+                                           printable(path_.string()), printable(folder.string())))
+        .about("calibration_cache");
+  }
+
   void load_cache() {
     job_.observer.info("Loading calibration cache: " + printable(path_.string()));
     cache_ = formats::read_calibration_cache(path_);
-    job_.report.calibration = cache_.algorithm;
+    has_cache_ = true;
+  }
+
+  void tell_unused() {
+    if (path_.empty()) return;
+    job_.observer.warning(fmt::format("the calibration cache `{}` is not {}: no layer needs ranges",
+                                      printable(path_.string()), has_cache_ ? "used" : "written"));
   }
 
   void measure(const std::vector<std::string>& names, calibrate::Ranges& ranges) {
     if (job_.request.inputs.is_generated()) {
-      job_.loaded.findings.warn(
-          "calibration", "",
-          "ranges are taken from made-up inputs: accuracy on real ones needs --data-loader-script "
-          "or --load-inputs");
+      job_.loaded.findings.warn("calibration", "",
+                                "ranges are measured on generated inputs: load real ones for accuracy on them",
+                                "load_inputs");
     }
     job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
     convert::RangeCandidate chosen = calibrate(names, ranges);
@@ -119,7 +139,7 @@ class RangeFinder {
     Measuring& measuring = measuring_.measuring();
     convert::RangeCandidate chosen =
         convert::choose_ranges(measuring.measurement(), options_, std::move(candidates), measuring.host());
-    if (found.size() > 1) job_.observer.info("Ranges are taken by " + chosen.name);
+    if (found.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
     return chosen;
   }
 
@@ -129,6 +149,7 @@ class RangeFinder {
   LayerErrors& measuring_;
   std::filesystem::path path_;
   formats::CalibrationCache cache_;
+  bool has_cache_ = false;
 };
 
 }  // namespace

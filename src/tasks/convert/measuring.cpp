@@ -43,7 +43,9 @@ class CountedRunner final : public exec::Runner {
   std::optional<double> run(uint64_t iteration, std::span<const exec::Feed> feeds, std::span<const std::string> values,
                             exec::TensorSink& sink) override {
     CountingSink counting(sink, progress_);
-    return runner_->run(iteration, feeds, values, counting);
+    const std::optional<double> seconds = runner_->run(iteration, feeds, values, counting);
+    if (values.empty()) progress_.advance();  // inputs alone are one step
+    return seconds;
   }
 
  private:
@@ -77,13 +79,15 @@ class CountedWork final : public convert::MeasuringWork {
 
 }  // namespace
 
-Measuring::Measuring(const ConversionJob& job, std::string backend)
+Measuring::Measuring(ConversionJob& job, std::string backend)
     : observer_(job.observer),
       backend_(std::move(backend)),
       session_(job.request.session),
       model_(inlined_copy(job)),
       data_(make_inputs(model_, job.request.inputs, job.observer, job.loaded.findings)),
-      measurement_(model_.copy(), *data_.source, *this, job.loaded.findings) {}
+      measurement_(model_.copy(), *data_.source, *this, job.loaded.findings) {
+  job.uses_inputs = true;
+}
 
 std::unique_ptr<convert::MeasuringWork> Measuring::start(std::string what, uint64_t steps) {
   return std::make_unique<CountedWork>(observer_, std::move(what), steps, backend_, session_);

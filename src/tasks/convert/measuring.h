@@ -11,7 +11,7 @@ namespace assay::tasks {
 class Measuring final : private convert::MeasuringHost {
  public:
   // Errors of the inputs. `backend` measures.
-  Measuring(const ConversionJob& job, std::string backend);
+  Measuring(ConversionJob& job, std::string backend);
 
   convert::Measurement& measurement() { return measurement_; }
   convert::MeasuringHost& host() { return *this; }

@@ -8,7 +8,7 @@ namespace assay::cli {
 namespace {
 
 OptionRow refused(std::vector<std::string_view> names, Arity arity) {
-  return {.names = std::move(names), .arity = arity, .help = "not part of this build", .hidden = true};
+  return {.names = std::move(names), .arity = arity, .help = "not supported", .hidden = true};
 }
 
 bool is_tensorflow(std::string_view name) {
@@ -114,7 +114,7 @@ std::vector<OptionRow> refused_rows() {
 OptionGroup engine_view_group() {
   return {
       .title = "Engine",
-      .description = "Options about the built-in engine, which is not part of this build: they are refused",
+      .description = "Options about saved engines, which are not supported: they are refused",
       .rows = {{.names = {"--convert-to", "--display-as"},
                 .choices = {"trt"},
                 .help = "show the network that the built-in engine makes of the model"},
@@ -147,7 +147,7 @@ OptionGroup engine_view_group() {
 
 OptionGroup engine_run_group() {
   return {.title = "Engine",
-          .description = "Options of the built-in engine, which is not part of this build: they are refused",
+          .description = "Options of engines that are built and saved, which are not supported: they are refused",
           .rows = refused_rows()};
 }
 
