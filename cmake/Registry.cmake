@@ -1,9 +1,13 @@
-# assay_registry(FOLDER f NAMESPACE n PREFIX p TYPE t HEADER h FUNCTION g OUT o): writes a source that defines
+# assay_registry(FOLDERS f... NAMESPACE n PREFIX p TYPE t HEADER h FUNCTION g OUT o): writes a source that defines
 # `std::span<const Registered<t>> n::g()`, which lists one function for each f/<stem>.cpp and f/<group>/<stem>.cpp in
 # path order (with STEM s: for each f/<group>/s.cpp): `t n::<p>_<group>_<stem>()`. A new file is registered by being there. HEADER declares t and g.
 function(assay_registry)
-  cmake_parse_arguments(REGISTRY "" "FOLDER;STEM;NAMESPACE;PREFIX;TYPE;HEADER;FUNCTION;OUT" "" ${ARGN})
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${REGISTRY_FOLDER} ${REGISTRY_FOLDER}/*.cpp ${REGISTRY_FOLDER}/*/*.cpp)
+  cmake_parse_arguments(REGISTRY "" "STEM;NAMESPACE;PREFIX;TYPE;HEADER;FUNCTION;OUT" "FOLDERS" ${ARGN})
+  set(files "")
+  foreach(folder ${REGISTRY_FOLDERS})
+    file(GLOB found CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*.cpp ${folder}/*/*.cpp)
+    list(APPEND files ${found})
+  endforeach()
   list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
   if(REGISTRY_STEM)
     list(FILTER files INCLUDE REGEX "/${REGISTRY_STEM}\\.cpp$")

@@ -136,7 +136,7 @@ PASS = """// Before: {mark}: the nodes that are matched, as in: Identity.
 // Only if: {mark}: the conditions, as in: the output of the graph does not become an input.
 #include <array>
 
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {{
 namespace {{
@@ -199,12 +199,28 @@ BACKEND = """#include "exec/backend.h"
 namespace assay::backends {{
 namespace {{
 
-class {type}Session final : public exec::Session {{
+class {type}Execution final : public exec::Execution {{
  public:
   void run(std::span<const exec::Feed>, std::span<const std::string>, exec::TensorSink&) override {{
     // {mark}: run once, then call sink.accept(name, value) once for each value that was asked for.
     fail(ErrorCode::backend, "{words} cannot run models yet");
   }}
+  double seconds() const override {{ return 0; }}
+  // {mark}: exec/bound_outputs.h checks and fills what is bound.
+  void bind(std::vector<exec::OutputBuffer>) override {{}}
+}};
+
+class {type}Session final : public exec::Session {{
+ public:
+  explicit {type}Session(const ir::Model& model) : signature_(exec::signature_of(model)) {{}}
+
+  const exec::Signature& signature() const override {{ return signature_; }}
+  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions&) const override {{
+    return std::make_unique<{type}Execution>();
+  }}
+
+ private:
+  exec::Signature signature_;
 }};
 
 class {type}Backend final : public exec::Backend {{
@@ -221,9 +237,10 @@ class {type}Backend final : public exec::Backend {{
     return {{}};
   }}
 
-  std::unique_ptr<exec::Session> prepare(const ir::Model&, const exec::SessionOptions&, Diagnostics&) const override {{
+  std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions&,
+                                         Diagnostics&) const override {{
     // {mark}: compile the model. It outlives the session.
-    return std::make_unique<{type}Session>();
+    return std::make_unique<{type}Session>(model);
   }}
 }};
 

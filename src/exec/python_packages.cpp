@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/trim.h"
 #include "exec/library_search.h"
 
 // Finds the packages of a Python interpreter without running it.
@@ -31,18 +32,12 @@ std::vector<std::string> first_lines(const fs::path& path) {
   return lines;
 }
 
-std::string trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
-}
-
 // The value of `key = value` in a pyvenv.cfg.
 std::string setting(const fs::path& config, std::string_view key) {
   for (const std::string& line : first_lines(config)) {
     const size_t equals = line.find('=');
-    if (equals != std::string::npos && to_lower(trimmed(line.substr(0, equals))) == key) {
-      return trimmed(line.substr(equals + 1));
+    if (equals != std::string::npos && to_lower(trimmed(std::string_view(line).substr(0, equals))) == key) {
+      return std::string(trimmed(std::string_view(line).substr(equals + 1)));
     }
   }
   return {};
@@ -93,7 +88,7 @@ fs::path on_path(const std::string& name, const fs::path& after = {}) {
 
 std::optional<std::string> first_word(const fs::path& file) {
   for (const std::string& line : first_lines(file)) {
-    const std::string text = trimmed(line);
+    const std::string text(trimmed(line));
     if (!text.empty() && text[0] != '#') return text.substr(0, text.find_first_of(" \t:"));
   }
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "ops/write_types.h"
 
 namespace assay::inspect {
@@ -17,11 +18,9 @@ namespace {
 
 constexpr int kMostRounds = 100;
 
-bool is_live(const ir::Node& node) { return node.alive && !node.is_outputs; }
-
 size_t count_live(const ir::Model& model) {
   size_t count = 0;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) count += is_live(model[ir::NodeId{i}]) ? 1 : 0;
+  for (const ir::NodeId node : ir::live_nodes(model)) count += node.valid();
   return count;
 }
 
@@ -70,11 +69,9 @@ class Rest {
   // So that a message names one node only.
   void name_nodes() {
     std::set<std::string_view> seen;
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      const ir::NodeId id{i};
-      if (!is_live(model_[id])) continue;
+    for (const ir::NodeId id : ir::live_nodes(model_)) {
       if (!model_[id].name.empty() && seen.insert(model_[id].name).second) continue;
-      given_names_.emplace_back(fmt::format("assay_node_{}_", i), id);
+      given_names_.emplace_back(fmt::format("assay_node_{}_", id.index), id);
       edit_.rename(id, edit_.keep(given_names_.back().first));
     }
   }

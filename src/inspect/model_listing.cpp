@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/cost.h"
 #include "base/text.h"
-#include "inspect/cost.h"
 #include "inspect/model_overview.h"
 
 namespace assay::inspect {
@@ -122,7 +122,7 @@ void Lister::begin_node(Level& level) {
   listing.domain = model_.text(node.domain);
   for (const ir::Use& use : node.operands) listing.inputs.push_back(value_info(model_, use.value));
   for (const ir::ValueId result : node.results) listing.outputs.push_back(value_info(model_, result));
-  if (options_.costs) listing.cost = node_cost(model_, *options_.costs, id);
+  if (options_.costs) listing.cost = analysis::node_cost(model_, *options_.costs, id);
   sink_.begin_node(listing);
   level.in_node = true;
   if (options_.attributes) level.attributes = node.attributes;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/walk.h"
+
 namespace assay::inspect {
 namespace {
 
@@ -33,9 +35,9 @@ void count_weight(const ir::TensorEntry& entry, results::WeightCount& count) {
 }
 
 void count_initializers(const ir::Model& model, results::ModelOverview& overview) {
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (!value.alive || !value.constant) continue;
+  for (const ir::ValueId id : ir::live_values(model)) {
+    const ir::Value& value = model[id];
+    if (!value.constant) continue;
     const ir::TensorEntry& entry = model[value.constant];
     const tensor::DType dtype = entry.sparse ? entry.sparse->values.dtype() : entry.tensor.dtype();
     count_weight(entry, overview.weights[tensor::name(dtype)]);
@@ -82,9 +84,8 @@ void count_constant(const ir::Model& model, const ir::Node& node, results::Weigh
 
 void count_nodes(const ir::Model& model, results::ModelOverview& overview) {
   std::map<std::pair<ir::Symbol, ir::Symbol>, uint64_t> counts;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) {
-    const ir::Node& node = model[ir::NodeId{i}];
-    if (!node.alive || node.is_outputs) continue;
+  for (const ir::NodeId id : ir::live_nodes(model)) {
+    const ir::Node& node = model[id];
     ++counts[{node.domain, node.op}];
     ++overview.total_node_count;
     if (is_constant_node(model, node)) count_constant(model, node, overview.constants);

@@ -24,10 +24,10 @@ std::string type_text(const ir::Model& model, ir::TypeId id) {
   return "";
 }
 
-std::vector<results::Dim> dims_of(const ir::Model& model, const ir::Type& type) {
-  std::vector<results::Dim> dims;
+std::vector<results::ListedDim> dims_of(const ir::Model& model, const ir::Type& type) {
+  std::vector<results::ListedDim> dims;
   for (const ir::DimId id : type.dims) {
-    results::Dim& dim = dims.emplace_back();
+    results::ListedDim& dim = dims.emplace_back();
     dim.value = model.dims().as_constant(id);
     if (!dim.value && id != ir::kUnknownDim) dim.symbol = model.dims().text(id, model.symbols());
   }

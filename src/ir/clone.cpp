@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "ir/constants.h"
+#include "ir/queries.h"
+
 namespace assay::ir {
 
 namespace {
@@ -28,9 +31,7 @@ ValueId Cloner::mapped(ValueId from) const {
 
 Symbol Cloner::fresh_name(std::string_view name) {
   const std::string base = joined(plan_.prefix, name, model_.value_slots());
-  std::string text = base;
-  while (model_.symbols().find(text)) text = fmt::format("{}_{}", base, next_name_++);
-  return edit_.intern(text);
+  return model_.symbols().find(base) ? names_.next(edit_, base) : edit_.intern(base);
 }
 
 std::vector<NodeId> Cloner::copy_contents(GraphId from) {
@@ -64,12 +65,11 @@ void Cloner::copy_body(const Body& body) {
 
 void Cloner::copy_initializers(const Body& body, std::vector<NodeId>& made) {
   const bool is_top = body.to == model_[plan_.before].graph;
-  const bool has_initializers = body.to == model_.main_graph() || model_[body.to].parent.valid();
   for (const ValueId value : std::vector<ValueId>(model_[body.from].initializers)) {
     if (model_[value].kind != ValueKind::initializer) continue;
     const Symbol name = fresh_name(model_.text(model_[value].name));
     const TensorId tensor = copy_tensor(model_[value].constant, name);
-    if (is_top && !has_initializers) {
+    if (is_top && !has_initializers(model_, body.to)) {
       made.push_back(add_constant(tensor, name));
       map(value, model_[made.back()].results[0]);
     } else {
@@ -87,7 +87,9 @@ NodeId Cloner::add_constant(TensorId tensor, Symbol name) {
   spec.op = edit_.intern("Constant");
   spec.results = {&name, 1};
   spec.attributes = attributes;
-  return edit_.add_node(model_[plan_.before].graph, spec, plan_.before);
+  const NodeId made = edit_.add_node(model_[plan_.before].graph, spec, plan_.before);
+  edit_.origins().merge(made, {});
+  return made;
 }
 
 NodeId Cloner::copy_node(NodeId id, GraphId target, NodeId before) {
@@ -109,6 +111,7 @@ NodeId Cloner::copy_node(NodeId id, GraphId target, NodeId before) {
   spec.results = results;
   spec.attributes = attributes;
   const NodeId made = edit_.add_node(target, spec, before);
+  edit_.origins().merge(made, {id});
   for (size_t i = 0; i < results.size(); ++i) {
     if (!node.results[i]) continue;
     map(node.results[i], model_[made].results[i]);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/edit.h"
+#include "ir/naming.h"
 
 namespace assay::ir {
 
@@ -21,7 +22,7 @@ struct ClonePlan {
 };
 
 // Copies nodes, initializers and bodies of one graph to another place of the same model. Operands that are neither
-// copied nor mapped stay what they are: captures.
+// copied nor mapped stay what they are: captures. A copy stands for the nodes that the copied one stands for.
 class Cloner {
  public:
   Cloner(Model& model, Edit& edit, const ClonePlan& plan) : model_(model), edit_(edit), plan_(plan) {}
@@ -55,7 +56,7 @@ class Cloner {
   const ClonePlan& plan_;
   std::unordered_map<ValueId, ValueId> values_;
   std::vector<Body> pending_;
-  uint64_t next_name_ = 0;
+  NameCounter names_;
 };
 
 }  // namespace assay::ir

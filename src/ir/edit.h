@@ -31,6 +31,8 @@ class Edit {
   explicit Edit(Model& model, Purpose purpose = Purpose::change)
       : model_(model), importing_(purpose == Purpose::import) {}
 
+  const Model& model() const { return model_; }
+
   Symbol intern(std::string_view text) { return model_.symbols_.intern(text); }
   // A copy of the text that lives as long as the model.
   std::string_view keep(std::string_view text) { return model_.text(intern(text)); }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ir/constants.h"
+#include "ir/queries.h"
 #include "ir/verify.h"
 
 namespace assay::ir {
@@ -63,11 +65,6 @@ std::string after(const Model& model, const RewriteStep& step) {
   if (!text.empty()) return text;
   for (const auto& [old_value, value] : step.replaced) text += (text.empty() ? "" : ", ") + quoted_name(model, value);
   return text.empty() ? "nothing" : text;
-}
-
-// The body of a function holds constants as nodes.
-bool has_initializers(const Model& model, GraphId graph) {
-  return graph == model.main_graph() || model[graph].parent.valid();
 }
 
 }  // namespace
@@ -131,36 +128,22 @@ void Rewriter::check_types(const Patch& patch) const {
   }
 }
 
-bool Rewriter::is_output(ValueId value) const {
-  for (const Use& use : uses(model_, value)) {
-    if (model_[use.user].is_outputs) return true;
-  }
-  return false;
-}
-
 bool Rewriter::can_be_renamed(ValueId value, GraphId graph) const {
   const Value& facts = model_[value];
   const bool is_inside = facts.kind == ValueKind::result || facts.kind == ValueKind::initializer;
-  return is_inside && facts.graph == graph && !is_output(value);
+  return is_inside && facts.graph == graph && !is_output(model_, value);
 }
 
 bool Rewriter::can_replace(ValueId old_value, ValueId new_value) const {
   // Types of initializers are those of their tensors.
   if (model_[new_value].kind != ValueKind::initializer && !refines(new_value, old_value)) return false;
-  return !is_output(old_value) || can_be_renamed(new_value, model_[old_value].graph);
+  return !is_output(model_, old_value) || can_be_renamed(new_value, model_[old_value].graph);
 }
 
 ValueId Rewriter::resolve(const PatchValue& value) const {
   if (value.kind_ == PatchValue::Kind::existing) return value.existing_;
   if (value.kind_ == PatchValue::Kind::constant) return made_constants_[value.index_];
   return model_[made_[value.index_]].results[value.result_];
-}
-
-Symbol Rewriter::fresh_name(std::string_view base) {
-  for (;;) {
-    const std::string name = fmt::format("{}_{}", base, next_name_++);
-    if (!model_.symbols().find(name)) return edit_.intern(name);
-  }
 }
 
 // The name of the value that a new one replaces, if that dies with the patch.
@@ -181,23 +164,11 @@ void Rewriter::add_constants(const Patch& patch, NodeId anchor) {
   made_constants_.clear();
   for (const Patch::Constant& item : patch.constants_) {
     Symbol name = taken_name(patch, PatchValue::Kind::constant, made_constants_.size(), 0);
-    if (!name) name = item.name.empty() ? fresh_name("constant") : edit_.intern(item.name);
-    const GraphId graph = model_[anchor].graph;
-    ir::TensorEntry entry;
-    entry.tensor = item.tensor;
-    entry.dirty = true;
-    if (has_initializers(model_, graph)) {
-      entry.name = model_.text(name);
-      made_constants_.push_back(edit_.add_initializer(graph, name, edit_.add_tensor(std::move(entry))));
-      continue;
-    }
-    const TensorId tensor = edit_.add_tensor(std::move(entry));
-    const std::array attributes = {Attribute::of(edit_.intern("value"), AttributeType::tensor, tensor)};
-    NodeSpec spec;
-    spec.op = edit_.intern("Constant");
-    spec.results = {&name, 1};
-    spec.attributes = attributes;
-    made_constants_.push_back(model_[edit_.add_node(graph, spec, anchor)].results[0]);
+    if (!name) name = item.name.empty() ? names_.next(edit_, "constant") : edit_.intern(item.name);
+    const NewConstant constant = {model_[anchor].graph, name, item.tensor, anchor};
+    made_constants_.push_back(add_constant(edit_, constant));
+    const NodeId node = model_[made_constants_.back()].producer;
+    if (node) edit_.origins().merge(node, patch.removed_);
   }
 }
 
@@ -209,7 +180,7 @@ void Rewriter::add_nodes(const Patch& patch, NodeId anchor) {
     std::vector<Symbol> results;
     for (uint32_t i = 0; i < item.result_types.size(); ++i) {
       const Symbol name = taken_name(patch, PatchValue::Kind::node, made_.size(), i);
-      results.push_back(name ? name : fresh_name(item.op));
+      results.push_back(name ? name : names_.next(edit_, item.op));
     }
     NodeSpec spec;
     spec.op = edit_.intern(item.op);
@@ -228,7 +199,7 @@ void Rewriter::add_nodes(const Patch& patch, NodeId anchor) {
 void Rewriter::replace(const Patch::Replacement& item) {
   const ValueId value = resolve(item.new_value);
   const TypeId old_type = model_[item.old_value].type;
-  const bool becomes_output = is_output(item.old_value);
+  const bool becomes_output = is_output(model_, item.old_value);
   const bool is_constant = model_[value].kind == ValueKind::initializer;
   if (becomes_output && !item.new_value.is_new()) edit_.rename(value, model_[item.old_value].name);
   if ((becomes_output && old_type) || (!model_[value].type && !is_constant)) edit_.set_type(value, old_type);
@@ -252,6 +223,23 @@ bool Rewriter::commit(std::string_view reason, const Patch& patch) {
   for (const Patch::Replacement& item : patch.replacements_) {
     steps_.back().replaced.emplace_back(item.old_value, resolve(item.new_value));
   }
+  return true;
+}
+
+bool Rewriter::apply(std::string_view reason, std::span<const NodeId> changed, FunctionRef<void()> change) {
+  if (steps_left() < std::max<size_t>(changed.size(), 1)) return false;
+  const uint32_t first_made = model_.node_slots();
+  change();
+  std::vector<NodeId> added;
+  for (uint32_t i = first_made; i < model_.node_slots(); ++i) {
+    const NodeId made{i};
+    if (!model_[made].alive) continue;
+    if (edit_.origins().of(made) == std::vector<NodeId>{made}) edit_.origins().merge(made, {});
+    added.push_back(made);
+  }
+  for (const NodeId node : changed) record(reason, node);
+  if (changed.empty()) record(reason);
+  steps_.back().added = std::move(added);
   return true;
 }
 

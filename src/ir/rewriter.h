@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
 
 namespace assay::ir {
 
@@ -106,6 +108,10 @@ class Rewriter {
   // Types that do not refine what they replace, a new node before its operands, an output that would change its name:
   // bugs of the pass (InternalError).
   bool commit(std::string_view reason, const Patch& patch);
+  // A change that is no patch, made by `change` through edit(): a step for each of these nodes, which stay, or one step
+  // if there are none. Nodes that it adds without an origin stand for no node of the source. False: there are not so
+  // many steps left, and nothing is changed.
+  bool apply(std::string_view reason, std::span<const NodeId> changed, FunctionRef<void()> change);
   // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
   bool record(std::string_view reason);
   // The same for a change of one node, which stays.
@@ -132,19 +138,17 @@ class Rewriter {
   void check_operand(const PatchValue& operand, NodeId anchor) const;
   void check_types(const Patch& patch) const;
   bool refines(ValueId new_value, ValueId old_value) const;
-  bool is_output(ValueId value) const;
   bool can_be_renamed(ValueId value, GraphId graph) const;
   void add_constants(const Patch& patch, NodeId anchor);
   void add_nodes(const Patch& patch, NodeId anchor);
   void replace(const Patch::Replacement& item);
   Symbol taken_name(const Patch& patch, PatchValue::Kind kind, size_t index, uint32_t result) const;
   ValueId resolve(const PatchValue& value) const;
-  Symbol fresh_name(std::string_view base);
 
   Model& model_;
   Edit edit_;
   uint64_t last_step_;
-  uint64_t next_name_ = 0;
+  NameCounter names_;
   std::vector<RewriteStep> steps_;
   std::vector<NodeId> made_;             // nodes of the patch that is being applied
   std::vector<ValueId> made_constants_;  // and its constants

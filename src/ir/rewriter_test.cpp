@@ -171,6 +171,29 @@ TEST_F(RewriterTest, RecordsANodeThatGaveWayToOthers) {
   EXPECT_EQ(model_.origins().of(made), (std::vector<NodeId>{conv_}));
 }
 
+TEST_F(RewriterTest, AppliesOneChangeOfSeveralNodesInAStepForEach) {
+  const std::array changed = {conv_, relu_};
+  NodeId from_nowhere;
+  NodeId from_relu;
+  const auto change = [&](Rewriter& rewriter) {
+    from_nowhere = add(rewriter.edit(), "Cast", "k", result(conv_));
+    from_relu = add(rewriter.edit(), "Fast", "f", result(conv_));
+    rewriter.edit().origins().merge(from_relu, {relu_});
+  };
+  Rewriter short_one(model_, 1);
+  EXPECT_FALSE(short_one.apply("cast", changed, [&] { change(short_one); }));
+  EXPECT_FALSE(from_nowhere);
+  EXPECT_TRUE(short_one.steps().empty());
+  Rewriter rewriter(model_, 2);
+  EXPECT_TRUE(rewriter.apply("cast", changed, [&] { change(rewriter); }));
+  ASSERT_EQ(rewriter.steps().size(), 2u);
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[0]), "step 1: cast: the Conv node of `c`");
+  EXPECT_EQ(rewriter.explain(rewriter.steps()[1]), "step 2: cast: the Relu node of `r`");
+  EXPECT_TRUE(model_.origins().of(from_nowhere).empty());
+  EXPECT_EQ(model_.origins().of(from_relu), std::vector<NodeId>{relu_});
+  EXPECT_FALSE(rewriter.apply("cast", {}, [] {}));
+}
+
 TEST_F(RewriterTest, RefusesATypeThatSaysLess) {
   Patch worse;
   const TypeId other = model_.types().tensor(tensor::DType::float16, {});

@@ -14,7 +14,7 @@ Model to_model(Outcome outcome, const Model& source) {
 }
 
 template <typename Conversion>
-Model convert(const Model& model, Conversion conversion, const std::vector<Values>& inputs, Observer* observer) {
+Model converted(const Model& model, Conversion conversion, const std::vector<Values>& inputs, Observer* observer) {
   library::TaskObserver watching(observer);
   tasks::ConvertRequest request;
   request.edit.model = library::source_of(model);
@@ -81,7 +81,7 @@ Model Model::to_half(const HalfOptions& options, Observer* observer) const {
   request.options.keeps_interface = options.keep_interface;
   request.options.choice.excluded = options.excluded;
   request.measures_ranges = options.measure;
-  return convert(*this, std::move(request), options.inputs, observer);
+  return converted(*this, std::move(request), options.inputs, observer);
 }
 
 Model Model::quantize(const Int8Options& options, Observer* observer) const {
@@ -92,7 +92,7 @@ Model Model::quantize(const Int8Options& options, Observer* observer) const {
   if (options.least_snr_db) request.bound = tasks::ErrorBound{true, *options.least_snr_db};
   tasks::set_calibrator(tasks::calibrators().front(), request);
   request.backend = options.backend;
-  return convert(*this, std::move(request), options.inputs, observer);
+  return converted(*this, std::move(request), options.inputs, observer);
 }
 
 Model Model::compress_weights(const WeightOptions& options, Observer* observer) const {
@@ -101,7 +101,7 @@ Model Model::compress_weights(const WeightOptions& options, Observer* observer) 
   request.options.block_size = options.block_size;
   request.options.asymmetric = options.asymmetric;
   request.options.choice.excluded = options.excluded;
-  return convert(*this, std::move(request), {}, observer);
+  return converted(*this, std::move(request), {}, observer);
 }
 
 }  // namespace assay

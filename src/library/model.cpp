@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kInMemory = "the model";  // in messages
 
-std::string text_of(const results::Dim& dim) {
+std::string text_of(const results::ListedDim& dim) {
   if (dim.value) return std::to_string(*dim.value);
   return dim.symbol.empty() ? "?" : dim.symbol;
 }
@@ -22,7 +22,7 @@ ValueInfo value_info(const ir::Model& model, ir::ValueId value) {
   ValueInfo info{known.name, known.type, std::nullopt};
   if (!known.ranked) return info;
   info.shape.emplace();
-  for (const results::Dim& dim : known.shape) info.shape->push_back(text_of(dim));
+  for (const results::ListedDim& dim : known.shape) info.shape->push_back(text_of(dim));
   return info;
 }
 

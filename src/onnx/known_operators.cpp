@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "schema/schema.h"
 
 namespace assay::onnx {
@@ -28,11 +29,10 @@ using Usages = std::map<std::pair<ir::Symbol, ir::Symbol>, Usage>;  // by domain
 
 Usages count_operators(const ir::Model& model) {
   Usages usages;
-  for (uint32_t i = 0; i < model.node_slots(); ++i) {
-    const ir::Node& node = model[ir::NodeId{i}];
-    if (!node.alive || node.is_outputs) continue;
+  for (const ir::NodeId id : ir::live_nodes(model)) {
+    const ir::Node& node = model[id];
     Usage& usage = usages[{node.domain, node.op}];
-    if (usage.count++ == 0) usage.example = ir::NodeId{i};
+    if (usage.count++ == 0) usage.example = id;
   }
   return usages;
 }

@@ -18,9 +18,9 @@ using tensor::Shape;
 using tensor::Tensor;
 
 // What a node's evaluation needs from the run that it is part of.
-class Runner {
+class BodyRunner {
  public:
-  virtual ~Runner() = default;
+  virtual ~BodyRunner() = default;
   virtual std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) = 0;
   // The seed for a random node without a seed attribute; a different one each time it is asked.
   virtual uint64_t next_seed() = 0;
@@ -36,7 +36,7 @@ class Runner {
 class Eval : public Node {
  public:
   Eval(const Node& node, std::span<const Datum> inputs, std::span<const Type> types, std::span<Datum> outputs,
-       Runner& runner, bool is_wide)
+       BodyRunner& runner, bool is_wide)
       : Node(node), inputs_(inputs), types_(types), outputs_(outputs), runner_(runner), is_wide_(is_wide) {}
 
   uint32_t input_count() const { return static_cast<uint32_t>(inputs_.size()); }
@@ -76,13 +76,13 @@ class Eval : public Node {
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) const {
     return runner_.run_body(body, inputs);
   }
-  Runner& runner() const { return runner_; }
+  BodyRunner& runner() const { return runner_; }
 
  private:
   std::span<const Datum> inputs_;
   std::span<const Type> types_;
   std::span<Datum> outputs_;
-  Runner& runner_;
+  BodyRunner& runner_;
   bool is_wide_;
 };
 

@@ -132,7 +132,7 @@ Cost output_cost(const Node& node, std::span<const Knowledge> outputs, std::span
 
 }  // namespace
 
-std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, Runner& runner,
+std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, BodyRunner& runner,
                             const EvaluationOptions& options) {
   refuse_broken(broken_call_rules(node));
   const std::vector<Knowledge> known = known_inputs(inputs);

@@ -29,7 +29,7 @@ struct EvaluationOptions {
 
 // Runs one operator node on data: checks it against its schema, infers, has the cost admitted, evaluates. Left-out
 // inputs are empty datums. Errors do not name the node.
-std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, Runner& runner,
+std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, BodyRunner& runner,
                             const EvaluationOptions& options);
 
 // `datum` as fp64 mode stores it: floating tensors as float64.

@@ -29,7 +29,7 @@ using InputTypes = std::map<ir::ValueId, Type>;
 // Types of all values of a model, found from its inputs and constants. Values that shapes are computed from are
 // followed too, as numbers or as expressions in the names of dims; sizes that only data decides become symbols of their
 // own. The model is only read; what is found lives here, and write_types() puts it into the model.
-class Inference final : private BodyInference, private Runner, private Budget {
+class Inference final : private BodyInference, private BodyRunner, private Budget {
  public:
   explicit Inference(const ir::Model& model, InputTypes given = {});
   ~Inference() override;

@@ -40,7 +40,7 @@ struct InputDatum {
 };
 
 // Runs a model on the reference operators, node by node in graph order; values are dropped after their last use.
-class Interpreter final : private Runner, private Budget {
+class Interpreter final : private BodyRunner, private Budget {
  public:
   // The model must outlive it and not be edited meanwhile.
   Interpreter(const ir::Model& model, const InterpreterOptions& options);

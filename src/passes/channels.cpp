@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
-#include "passes/match.h"
+#include "ir/queries.h"
 #include "tensor/casts.h"
 #include "tensor/elements.h"
 

@@ -69,12 +69,14 @@ class PassRun {
   std::optional<ops::Resolver> callees_;
 };
 
-// One transformation. Every src/passes/rewrites/<family>/<name>.cpp defines `Pass pass_<family>_<name>()`; it opens
-// with `Before:`, `After:` and `Only if:`.
+// One transformation. Every <family>/<name>.cpp in src/passes/rewrites and src/convert/passes defines
+// `Pass pass_<family>_<name>()`, which is registered by being there; it opens with `Before:`, `After:` and `Only if:`.
+// A pass that is defined elsewhere is private to whoever gives it to a pipeline.
 struct Pass {
   std::string_view name;     // as users write it: `fold-constants`
   std::string_view summary;  // one line for lists: lower case, no full stop
   PassClass pass_class = PassClass::exact;
+  std::string_view needs = {};  // options that it does nothing without: it cannot be asked for by its name alone
   void (*run)(PassRun& run) = nullptr;
 };
 

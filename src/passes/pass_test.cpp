@@ -24,8 +24,9 @@ TEST(Passes, NamesAreUniqueAndDescribed) {
 
 TEST(Passes, FilesSayWhatTheyDo) {
   for (const Registered<Pass>& entry : registered_passes()) {
-    const std::shared_ptr<const MappedFile> file =
-        MappedFile::open(fmt::format("{}/src/passes/rewrites/{}.cpp", ASSAY_SOURCE_DIR, entry.path));
+    const std::string own = fmt::format("{}/src/passes/rewrites/{}.cpp", ASSAY_SOURCE_DIR, entry.path);
+    const std::string converting = fmt::format("{}/src/convert/passes/{}.cpp", ASSAY_SOURCE_DIR, entry.path);
+    const std::shared_ptr<const MappedFile> file = MappedFile::open(std::filesystem::exists(own) ? own : converting);
     const Bytes bytes = file->bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     EXPECT_TRUE(text.starts_with("// Before: ")) << entry.path;

@@ -29,11 +29,16 @@ void inline_functions(ir::Model& model, ir::Rewriter& rewriter) {
   if (!model.functions().empty()) Pipeline(model, rewriter, options).run(kPasses);
 }
 
-uint64_t Pipeline::run(PassNames passes) {
+std::vector<Pass> passes_named(PassNames names) {
+  std::vector<Pass> passes;
+  for (const std::string_view name : names) passes.push_back(find_pass(name));
+  return passes;
+}
+
+uint64_t Pipeline::run(std::span<const Pass> passes) {
   uint64_t total = 0;
-  for (const std::string_view name : passes) {
+  for (const Pass& pass : passes) {
     if (run_.rewriter_.is_done()) break;
-    const Pass pass = find_pass(name);
     run_.pass_ = pass.name;
     const uint64_t before = run_.rewriter_.steps().size();
     pass.run(run_);
@@ -44,7 +49,7 @@ uint64_t Pipeline::run(PassNames passes) {
   return total;
 }
 
-uint64_t Pipeline::run_until_stable(PassNames passes, uint64_t most_rounds) {
+uint64_t Pipeline::run_until_stable(std::span<const Pass> passes, uint64_t most_rounds) {
   uint64_t total = 0;
   for (uint64_t round = 0; round < most_rounds; ++round) {
     const uint64_t steps = run(passes);

@@ -17,6 +17,9 @@ PassNames folding_passes();   // what can be computed now
 PassNames simplify_passes();  // all exact passes that make a model smaller
 PassNames fusion_passes();    // what merges operators, within their rounding
 
+// The registered passes of these names. Error (usage) for a name that none has.
+std::vector<Pass> passes_named(PassNames names);
+
 // Calls of a model's functions hide what is computed: their nodes take the place of the calls, in every copy of a model
 // under the same names.
 void inline_functions(ir::Model& model, ir::Rewriter& rewriter);
@@ -26,16 +29,20 @@ struct PassResult {
   uint64_t steps = 0;
 };
 
-// Runs passes over one model and keeps account of what they did.
+// Runs passes, registered or not, over one model and keeps account of what they did.
 class Pipeline {
  public:
   // The model must be free of cycles and in order; `sort` is the one pass that makes it so.
   Pipeline(ir::Model& model, ir::Rewriter& rewriter, const Options& options) : run_(model, rewriter, options) {}
 
   // Each pass once, in this order; stops when the rewriter is done. Gives the number of steps taken.
-  uint64_t run(PassNames passes);
+  uint64_t run(std::span<const Pass> passes);
+  uint64_t run(PassNames names) { return run(passes_named(names)); }
   // The sequence again and again, until it changes nothing; at most `most_rounds` times.
-  uint64_t run_until_stable(PassNames passes, uint64_t most_rounds = 100);
+  uint64_t run_until_stable(std::span<const Pass> passes, uint64_t most_rounds = 100);
+  uint64_t run_until_stable(PassNames names, uint64_t most_rounds = 100) {
+    return run_until_stable(passes_named(names), most_rounds);
+  }
 
   const std::vector<PassResult>& results() const { return results_; }
   const std::vector<Skipped>& skipped() const { return run_.skipped(); }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "passes/match.h"
+#include "ir/queries.h"
 
 namespace assay::passes {
 

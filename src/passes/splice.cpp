@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "passes/match.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
 
 namespace assay::passes {
 
@@ -34,11 +35,7 @@ std::string Splicer::refusal(const Job& job) const {
 }
 
 std::string Splicer::unique_prefix(NodeId node) {
-  const ir::Model& model = run_.model();
-  std::string prefix(model[node].name);
-  for (const ValueId value : model[node].results) {
-    if (prefix.empty() && value) prefix = model.text(model[value].name);
-  }
+  std::string prefix(ir::known_name(run_.model(), node));
   const uint64_t uses = prefixes_[prefix]++;
   return uses == 0 ? prefix : fmt::format("{}_{}", prefix, uses);
 }

@@ -11,7 +11,7 @@
 #include "base/temporary_folder.h"
 #include "exec/bound_outputs.h"
 #include "onnx/export.h"
-#include "remote/peer.h"
+#include "remote/remote_process.h"
 #include "remote/session_messages.h"
 
 namespace assay::remote {
@@ -19,13 +19,14 @@ namespace {
 
 constexpr uint64_t kHeadroomBytes = uint64_t{1} << 30;
 
-std::unique_ptr<Peer> start_worker(const IsolationOptions& options, uint64_t max_memory_bytes) {
+std::unique_ptr<RemoteProcess> start_worker(const IsolationOptions& options, uint64_t max_memory_bytes) {
   const bool is_limited = max_memory_bytes > 0 && max_memory_bytes < std::numeric_limits<uint64_t>::max() / 2;
   const Launch launch = {.program = options.program.empty() ? worker_program() : options.program,
                          .arguments = {"--worker", "3"},
                          .max_data_bytes = is_limited ? max_memory_bytes + kHeadroomBytes : 0};
-  PeerOptions peer = {.label = "the process of " + options.backend, .timeout_seconds = options.timeout_seconds};
-  return std::make_unique<Peer>(launch, std::span<const int>(), std::move(peer));
+  RemoteProcessOptions process = {.label = "the process of " + options.backend,
+                                  .timeout_seconds = options.timeout_seconds};
+  return std::make_unique<RemoteProcess>(launch, std::span<const int>(), std::move(process));
 }
 
 bool is_built_in(std::string_view backend, const exec::LibrarySearch& search) {
@@ -69,7 +70,7 @@ class SentModel {
 // The worker of a session. Its executions take turns.
 struct Worker {
   std::mutex mutex;
-  std::unique_ptr<Peer> peer;
+  std::unique_ptr<RemoteProcess> process;
   uint64_t executions = 0;
 };
 
@@ -78,15 +79,15 @@ class IsolatedExecution final : public exec::Execution {
   IsolatedExecution(Worker& worker, const exec::Signature& signature, const exec::ExecutionOptions& options)
       : worker_(worker), signature_(signature) {
     const std::scoped_lock lock(worker_.mutex);
-    expect_kind(worker_.peer->ask(write_make_execution(options)), MessageKind::done);
+    expect_kind(worker_.process->ask(write_make_execution(options)), MessageKind::done);
     number_ = worker_.executions++;
   }
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     const std::scoped_lock lock(worker_.mutex);
-    worker_.peer->send(write_run(number_, feeds, values));
-    ReceivedMessage message = worker_.peer->receive();
-    for (; message.kind != MessageKind::ran; message = worker_.peer->receive()) take(message, sink);
+    worker_.process->send(write_run(number_, feeds, values));
+    ReceivedMessage message = worker_.process->receive();
+    for (; message.kind != MessageKind::ran; message = worker_.process->receive()) take(message, sink);
     facts_ = read_ran(message);
   }
 
@@ -102,7 +103,7 @@ class IsolatedExecution final : public exec::Execution {
       const tensor::NamedDatum value = read_value(message);
       sink.accept(value.name, bound_.placed(value.name, value.value));
     } catch (...) {
-      worker_.peer->abandon("a value that it gave was not taken");
+      worker_.process->abandon("a value that it gave was not taken");
       throw;
     }
   }
@@ -116,9 +117,9 @@ class IsolatedExecution final : public exec::Execution {
 
 class IsolatedSession final : public exec::Session {
  public:
-  IsolatedSession(std::unique_ptr<const SentModel> model, std::unique_ptr<Peer> peer, SessionFacts facts)
+  IsolatedSession(std::unique_ptr<const SentModel> model, std::unique_ptr<RemoteProcess> process, SessionFacts facts)
       : model_(std::move(model)), facts_(std::move(facts)) {
-    worker_.peer = std::move(peer);
+    worker_.process = std::move(process);
   }
 
   const exec::Signature& signature() const override { return facts_.signature; }
@@ -167,7 +168,7 @@ class IsolatedBackend final : public exec::Backend {
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
     auto sent = std::make_unique<SentModel>(model, options);
-    std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
+    std::unique_ptr<RemoteProcess> worker = start_worker(options_, options.max_memory_bytes);
     SessionFacts facts = read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
     sent->forget_bytes();
     return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker), std::move(facts));
@@ -178,7 +179,7 @@ class IsolatedBackend final : public exec::Backend {
     PrepareRequest request = {
         .backend = options_.backend, .threads = thread_count(), .options = options, .is_plan = true, .model_bytes = {}};
     request.options.path = absolute_path(plan);
-    std::unique_ptr<Peer> worker = start_worker(options_, options.max_memory_bytes);
+    std::unique_ptr<RemoteProcess> worker = start_worker(options_, options.max_memory_bytes);
     SessionFacts facts = read_prepared(worker->ask(write_prepare(request)), findings);
     return std::make_unique<IsolatedSession>(nullptr, std::move(worker), std::move(facts));
   }

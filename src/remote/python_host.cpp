@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "exec/library_search.h"
 #include "remote/host_source.h"
-#include "remote/peer.h"
+#include "remote/remote_process.h"
 #include "remote/session_messages.h"
 
 namespace assay::remote {
@@ -48,13 +48,13 @@ tensor::NamedData read_data(const ReceivedMessage& message) {
 }  // namespace
 
 // The process, once it is needed.
-class PythonHost::Interpreter {
+class PythonHost::Child {
  public:
-  explicit Interpreter(PythonOptions options) : options_(std::move(options)) {}
+  explicit Child(PythonOptions options) : options_(std::move(options)) {}
 
   ReceivedMessage ask(const Message& message) {
-    if (!peer_) start();
-    return peer_->ask(message);
+    if (!process_) start();
+    return process_->ask(message);
   }
 
  private:
@@ -69,15 +69,15 @@ class PythonHost::Interpreter {
     const Descriptor messages = source_memory(host_messages_source());
     const Descriptor host = source_memory(host_source());
     const int sources[] = {messages.number(), host.number()};
-    PeerOptions peer = {.label = fmt::format("the process of `{}`", printable(program.string())),
-                        .timeout_seconds = options_.timeout_seconds,
-                        .grace_seconds = kGraceSeconds,
-                        .show = options_.show};
-    peer_ = std::make_unique<Peer>(launch, sources, std::move(peer));
+    RemoteProcessOptions process = {.label = fmt::format("the process of `{}`", printable(program.string())),
+                                    .timeout_seconds = options_.timeout_seconds,
+                                    .grace_seconds = kGraceSeconds,
+                                    .show = options_.show};
+    process_ = std::make_unique<RemoteProcess>(launch, sources, std::move(process));
   }
 
   PythonOptions options_;
-  std::unique_ptr<Peer> peer_;
+  std::unique_ptr<RemoteProcess> process_;
 };
 
 namespace {
@@ -113,25 +113,25 @@ class ScriptSource final : public exec::DataSource {
 
 }  // namespace
 
-PythonHost::PythonHost(PythonOptions options) : interpreter_(std::make_unique<Interpreter>(std::move(options))) {}
+PythonHost::PythonHost(PythonOptions options) : child_(std::make_unique<Child>(std::move(options))) {}
 PythonHost::~PythonHost() = default;
 
 exec::DataSourcePtr PythonHost::data_loader(const ScriptFunction& function) {
   MessageWriter writer(MessageKind::load_data);
   write_function(writer, function);
-  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  const ReceivedMessage message = child_->ask(writer.finish());
   expect_kind(message, MessageKind::done);
   MessageReader reader(message);
   const uint64_t loader = reader.number();
   reader.finish();
-  return std::make_unique<ScriptSource>([this](const Message& next) { return interpreter_->ask(next); }, loader);
+  return std::make_unique<ScriptSource>([this](const Message& next) { return child_->ask(next); }, loader);
 }
 
 tensor::NamedData PythonHost::postprocess(const ScriptFunction& function, const IterationResult& result) {
   MessageWriter writer(MessageKind::postprocess);
   write_function(writer, function);
   write_result(writer, result);
-  return read_data(interpreter_->ask(writer.finish()));
+  return read_data(child_->ask(writer.finish()));
 }
 
 std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFunction& function, const IterationResult& a,
@@ -140,7 +140,7 @@ std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFuncti
   write_function(writer, function);
   write_result(writer, a);
   write_result(writer, b);
-  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  const ReceivedMessage message = child_->ask(writer.finish());
   expect_kind(message, MessageKind::verdicts);
   MessageReader reader(message);
   std::vector<std::pair<std::string, bool>> verdicts;
@@ -155,7 +155,7 @@ std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFuncti
 std::string PythonHost::match_subgraphs(const std::string& script, const std::string& model) {
   MessageWriter writer(MessageKind::match_subgraphs);
   writer.text(script).text(model);
-  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  const ReceivedMessage message = child_->ask(writer.finish());
   expect_kind(message, MessageKind::matched);
   MessageReader reader(message);
   std::string json = reader.text();
@@ -168,7 +168,7 @@ ScriptReplacements PythonHost::replace_subgraphs(const std::string& script, cons
                                                  const std::filesystem::path& target) {
   MessageWriter writer(MessageKind::replace_subgraphs);
   writer.text(script).text(model.string()).text(target.string()).text(plugin);
-  const ReceivedMessage message = interpreter_->ask(writer.finish());
+  const ReceivedMessage message = child_->ask(writer.finish());
   expect_kind(message, MessageKind::replaced);
   MessageReader reader(message);
   ScriptReplacements replacements;

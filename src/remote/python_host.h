@@ -56,8 +56,8 @@ class PythonHost {
                                        const std::filesystem::path& model, const std::filesystem::path& target);
 
  private:
-  class Interpreter;
-  std::unique_ptr<Interpreter> interpreter_;
+  class Child;
+  std::unique_ptr<Child> child_;
 };
 
 }  // namespace assay::remote

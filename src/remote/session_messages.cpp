@@ -244,9 +244,9 @@ Message write_run(uint64_t execution, std::span<const exec::Feed> feeds, std::sp
   return MessageWriter(MessageKind::run).number(execution).data(feeds).texts(values).finish();
 }
 
-RunRequest read_run(const ReceivedMessage& message) {
+RunMessage read_run(const ReceivedMessage& message) {
   MessageReader reader(message);
-  RunRequest request;
+  RunMessage request;
   request.execution = reader.number();
   request.feeds = reader.data();
   request.values = reader.texts();

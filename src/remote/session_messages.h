@@ -41,13 +41,13 @@ SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings
 Message write_make_execution(const exec::ExecutionOptions& options);
 exec::ExecutionOptions read_make_execution(const ReceivedMessage& message);
 
-struct RunRequest {
+struct RunMessage {
   uint64_t execution = 0;
   std::vector<exec::Feed> feeds;
   std::vector<std::string> values;
 };
 Message write_run(uint64_t execution, std::span<const exec::Feed> feeds, std::span<const std::string> values);
-RunRequest read_run(const ReceivedMessage& message);
+RunMessage read_run(const ReceivedMessage& message);
 
 Message write_value(std::string_view name, const tensor::Datum& value);
 tensor::NamedDatum read_value(const ReceivedMessage& message);

@@ -10,7 +10,7 @@
 #include "onnx/document.h"
 #include "onnx/import.h"
 #include "onnx/load.h"
-#include "remote/peer.h"
+#include "remote/remote_process.h"
 #include "remote/session_messages.h"
 
 namespace assay::remote {
@@ -101,7 +101,7 @@ class Worker {
     send(channel_, MessageWriter(MessageKind::done).finish());
   }
 
-  void run(const RunRequest& request) {
+  void run(const RunMessage& request) {
     if (request.execution >= executions_.size()) fail(ErrorCode::backend, "the worker has no such execution");
     exec::Execution& execution = *executions_[request.execution];
     SendingSink sink(channel_);

@@ -113,7 +113,7 @@ void write_value_info(JsonWriter& json, const results::ValueInfo& info) {
   json.key("shape");
   if (info.ranked) {
     json.begin_array();
-    for (const results::Dim& dim : info.shape) {
+    for (const results::ListedDim& dim : info.shape) {
       if (dim.value)
         json.value(*dim.value);
       else if (dim.symbol.empty())

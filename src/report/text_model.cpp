@@ -13,14 +13,14 @@ namespace {
 
 constexpr size_t kStep = 4;
 
-std::string dim_text(const results::Dim& dim) {
+std::string dim_text(const results::ListedDim& dim) {
   if (dim.value) return fmt::format("{}", *dim.value);
   return dim.symbol.empty() ? "-1" : python_string(dim.symbol);
 }
 
-std::string tuple_text(const std::vector<results::Dim>& dims) {
+std::string tuple_text(const std::vector<results::ListedDim>& dims) {
   std::string text;
-  for (const results::Dim& dim : dims) text += (text.empty() ? "" : ", ") + dim_text(dim);
+  for (const results::ListedDim& dim : dims) text += (text.empty() ? "" : ", ") + dim_text(dim);
   return dims.size() == 1 ? "(" + text + ",)" : "(" + text + ")";
 }
 
@@ -150,7 +150,7 @@ void TextModelListing::initializers(const results::GraphListing& graph) {
 void TextModelListing::weights(const results::GraphListing& graph) {
   for (const results::InitializerInfo& item : graph.initializers) {
     std::string shape;
-    for (const results::Dim& dim : item.info.shape) shape += (shape.empty() ? "" : ", ") + dim_text(dim);
+    for (const results::ListedDim& dim : item.info.shape) shape += (shape.empty() ? "" : ", ") + dim_text(dim);
     line(fmt::format("Initializer | {} [dtype={}, shape=[{}]] | Values:", printable(item.info.name), item.info.type,
                      shape));
     block(item.tensor ? values_text(*item.tensor) : "<sparse>", kStep);

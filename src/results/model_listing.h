@@ -16,7 +16,7 @@
 namespace assay::results {
 
 // One dim of a type: a number, a symbolic text, or not known.
-struct Dim {
+struct ListedDim {
   std::optional<int64_t> value;
   std::string symbol;
 };
@@ -26,7 +26,7 @@ struct ValueInfo {
   std::string name;
   std::string type;  // `float32` for tensors, else as `seq(float32)`; empty: not known
   bool ranked = false;
-  std::vector<Dim> shape;
+  std::vector<ListedDim> shape;
   bool is_initializer = false;
 };
 

@@ -34,39 +34,11 @@ ir::Attribute make(ir::Model& model, Symbol name, const std::vector<std::string>
   return make_list(model, name, AttributeType::strings, std::span<const Symbol>(symbols));
 }
 
-template <typename T>
-std::vector<T> to_vector(std::span<const T> items) {
-  return {items.begin(), items.end()};
-}
-
 }  // namespace
 
 ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute) {
   const Symbol name = model.symbols().intern(attribute.name);
   return std::visit([&](const auto& value) { return make(model, name, value); }, attribute.value);
-}
-
-std::optional<AttributeValue> attribute_value(const ir::Model& model, const ir::Attribute& attribute) {
-  if (attribute.is_reference()) return std::nullopt;
-  switch (attribute.type()) {
-    case AttributeType::integer:
-      return attribute.integer();
-    case AttributeType::floating:
-      return attribute.floating();
-    case AttributeType::string:
-      return std::string(model.text(attribute.string()));
-    case AttributeType::integers:
-      return to_vector(attribute.integers());
-    case AttributeType::floats:
-      return to_vector(attribute.floats());
-    case AttributeType::strings: {
-      std::vector<std::string> texts;
-      for (const Symbol symbol : attribute.strings()) texts.emplace_back(model.text(symbol));
-      return texts;
-    }
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace assay::surgery

@@ -7,9 +7,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/constants.h"
+#include "ir/naming.h"
 #include "ops/eval.h"
 #include "schema/imports.h"
-#include "surgery/names.h"
 
 namespace assay::surgery {
 namespace {
@@ -26,12 +27,9 @@ void bound_size(ir::Model& model, const SizeBound& item) {
                          kind == tensor::DTypeKind::floating;
   if (!is_number) fail(ErrorCode::usage, "`{}` is no tensor of numbers: it cannot be bounded", printable(name));
   ir::Edit edit(model);
-  ir::TensorEntry entry;
-  entry.tensor = ops::make_rounded(dtype, {}, std::vector<int64_t>{item.bound});
-  entry.dirty = true;
-  const ir::Symbol bound_name = fresh_name(model, edit, name + "_upper_bound");
-  entry.name = model.text(bound_name);
-  const ir::ValueId bound = edit.add_initializer(value.graph, bound_name, edit.add_tensor(std::move(entry)));
+  const ir::Symbol bound_name = ir::fresh_name(edit, name + "_upper_bound");
+  const ir::ValueId bound = ir::add_initializer(
+      edit, {value.graph, bound_name, ops::make_rounded(dtype, {}, std::vector<int64_t>{item.bound})});
   const std::array results = {value.name};
   const std::array operands = {item.value, bound};
   ir::NodeSpec spec;
@@ -42,7 +40,7 @@ void bound_size(ir::Model& model, const SizeBound& item) {
   edit.set_type(model[min].results[0], value.type);
   edit.replace_uses(item.value, model[min].results[0]);
   edit.set_operands(min, operands);
-  edit.rename(item.value, fresh_name(model, edit, name + "_copy"));
+  edit.rename(item.value, ir::fresh_name(edit, name + "_copy"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
@@ -117,12 +118,12 @@ class Extractor {
   // Nothing that is left may depend on an input that was not given, or on nothing at all.
   void check_complete() const {
     std::vector<ValueId> missing;
-    for (uint32_t i = 0; i < model_.value_slots(); ++i) {
-      const ir::Value& value = model_[ValueId{i}];
-      if (!value.alive || !value.first_use || is_of_functions(value.graph)) continue;
+    for (const ValueId id : ir::live_values(model_)) {
+      const ir::Value& value = model_[id];
+      if (!value.first_use || is_of_functions(value.graph)) continue;
       const bool is_input = value.kind == ValueKind::input && value.graph == model_.main_graph();
-      const bool is_left_out = is_input && !inputs_.empty() && !value.constant && !is_chosen(ValueId{i});
-      if (is_left_out || value.kind == ValueKind::undefined) missing.push_back(ValueId{i});
+      const bool is_left_out = is_input && !inputs_.empty() && !value.constant && !is_chosen(id);
+      if (is_left_out || value.kind == ValueKind::undefined) missing.push_back(id);
     }
     if (missing.empty()) return;
     const std::string what = fmt::format("the outputs need {} besides the given inputs; add {}", names_of(missing),

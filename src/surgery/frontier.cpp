@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/walk.h"
+
 namespace assay::surgery {
 namespace {
 
@@ -18,12 +20,10 @@ class Finder {
     std::vector<bool> is_missing(model_.value_slots());
     for (const ValueId value : missing) is_missing[value.index] = true;
     Frontier found;
-    for (uint32_t i = 0; i < model_.value_slots(); ++i) {
-      const ValueId value{i};
-      if (!model_[value].alive) continue;
+    for (const ValueId value : ir::live_values(model_)) {
       const NodeId producer = model_[value].producer;
       if (producer && behind[producer.index]) continue;
-      const bool is_open = producer ? needing[producer.index] : is_missing[i];
+      const bool is_open = producer ? needing[producer.index] : is_missing[value.index];
       if (is_open) sort_in(value, behind, found);
     }
     drop_what_follows(missing, found.values);

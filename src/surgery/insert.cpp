@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/constants.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
 #include "ir/verify.h"
 #include "schema/imports.h"
 #include "schema/schema.h"
@@ -48,10 +50,7 @@ class Inserter {
       if (std::ranges::find(insertion_.inputs, constant.name) == insertion_.inputs.end()) {
         fail(ErrorCode::usage, "the node does not read the constant `{}`: name it among its inputs", text);
       }
-      const Symbol name = edit_.intern(constant.name);
-      const ir::TensorId tensor =
-          edit_.add_tensor({.tensor = constant.tensor, .name = model_.text(name), .dirty = true});
-      edit_.add_initializer(model_.main_graph(), name, tensor);
+      ir::add_initializer(edit_, {model_.main_graph(), edit_.intern(constant.name), constant.tensor});
     }
   }
 
@@ -176,7 +175,7 @@ class Inserter {
   Symbol free_name(ValueId old) {
     const Symbol name = model_[old].name;
     const std::string suffixed = std::string(model_.text(name)) + std::string(kInsertedSuffix);
-    const Symbol other = fresh_name(model_, edit_, suffixed);
+    const Symbol other = ir::fresh_name(edit_, suffixed);
     if (is_input(old) && (!is_graph_output(old) || model_[old].kind == ir::ValueKind::input)) return other;
     edit_.rename(old, other);
     return name;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,6 @@ using results::NamedAttribute;
 
 // The attribute as part of this model.
 ir::Attribute attribute_of(ir::Model& model, const NamedAttribute& attribute);
-// The value of an attribute; nothing for tensors, graphs, types and references.
-std::optional<AttributeValue> attribute_value(const ir::Model& model, const ir::Attribute& attribute);
 
 // A tensor that becomes an initializer.
 struct NamedConstant {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ir/edit.h"
-#include "surgery/names.h"
+#include "ir/naming.h"
 
 namespace assay::surgery {
 
@@ -18,7 +18,7 @@ ir::ValueId make_input(ir::Model& model, ir::ValueId value, ir::TypeId type) {
   const ir::ValueId input = edit.add_input(model.main_graph(), name, type);
   edit.replace_uses(value, input);
   const std::string other = std::string(model.text(name)) + "_detached";
-  if (kind != ir::ValueKind::undefined) edit.rename(value, fresh_name(model, edit, other));
+  if (kind != ir::ValueKind::undefined) edit.rename(value, ir::fresh_name(edit, other));
   return input;
 }
 

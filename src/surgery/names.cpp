@@ -9,17 +9,18 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 
 namespace assay::surgery {
 
 NamedValues::NamedValues(const ir::Model& model)
     : model_(model), values_(model.symbols().size()), is_defined_twice_(model.symbols().size()) {
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (!value.alive || value.graph != model.main_graph() || value.name == ir::kEmpty) continue;
+  for (const ir::ValueId id : ir::live_values(model)) {
+    const ir::Value& value = model[id];
+    if (value.graph != model.main_graph() || value.name == ir::kEmpty) continue;
     ir::ValueId& slot = values_[value.name.index];
     if (slot) is_defined_twice_[value.name.index] = true;
-    slot = ir::ValueId{i};
+    slot = id;
   }
 }
 
@@ -34,9 +35,9 @@ ir::ValueId NamedValues::operator[](std::string_view name) const {
 }
 
 void NamedValues::fail_unknown(std::string_view name) const {
-  for (uint32_t i = 0; i < model_.value_slots(); ++i) {
-    const ir::Value& value = model_[ir::ValueId{i}];
-    if (!value.alive || model_.text(value.name) != name || name.empty()) continue;
+  for (const ir::ValueId id : ir::live_values(model_)) {
+    const ir::Value& value = model_[id];
+    if (model_.text(value.name) != name || name.empty()) continue;
     const ir::NodeId parent = model_[value.graph].parent;
     if (!parent) continue;
     fail(ErrorCode::usage, "`{}` is in a body of {}; expected a value of the main graph", printable(name),
@@ -50,12 +51,6 @@ void NamedValues::fail_unknown(std::string_view name) const {
   const std::optional<std::string> near = did_you_mean(name, known);
   fail(ErrorCode::usage, "the model has no value `{}`{}", printable(name),
        near ? fmt::format("; did you mean `{}`?", printable(*near)) : "");
-}
-
-ir::Symbol fresh_name(const ir::Model& model, ir::Edit& edit, std::string_view base) {
-  std::string name(base);
-  for (size_t i = 1; model.symbols().find(name).valid(); ++i) name = fmt::format("{}_{}", base, i);
-  return edit.intern(name);
 }
 
 }  // namespace assay::surgery

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/edit.h"
+#include "ir/model.h"
 
 namespace assay::surgery {
 
@@ -22,8 +22,5 @@ class NamedValues {
   std::vector<ir::ValueId> values_;     // by symbol
   std::vector<bool> is_defined_twice_;  // by symbol
 };
-
-// `base`, or `base_1`, `base_2`, … if the model already has that name.
-ir::Symbol fresh_name(const ir::Model& model, ir::Edit& edit, std::string_view base);
 
 }  // namespace assay::surgery

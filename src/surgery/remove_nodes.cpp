@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
+#include "match/named_nodes.h"
 #include "ops/inference.h"
-#include "passes/layers.h"
-#include "surgery/names.h"
 #include "surgery/prune.h"
 
 namespace assay::surgery {
@@ -34,10 +36,8 @@ class NodeRemoval {
 
   std::vector<NodeId> find(const NodeChoice& choice, Diagnostics& findings) const {
     std::vector<NodeId> nodes;
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      if (model_[NodeId{i}].alive && !model_[NodeId{i}].is_outputs) nodes.push_back(NodeId{i});
-    }
-    std::vector<bool> chosen = passes::named_nodes(model_, nodes, choice.names, findings);
+    for (const NodeId node : ir::live_nodes(model_)) nodes.push_back(node);
+    std::vector<bool> chosen = match::named_nodes(model_, nodes, choice.names, findings);
     for (const std::string& type : choice.op_types) {
       bool is_found = false;
       for (const NodeId node : nodes) {
@@ -72,10 +72,10 @@ class NodeRemoval {
     const ValueId from = model_[id].operands[0].value;
     const ValueId result = model_[id].results[0];
     if (from == result) refuse(id, "it reads its own result");
-    if (result && is_output(result)) {
+    if (result && ir::is_output(model_, result)) {
       if (!can_take_name(from, result)) return make_identity(id);
       const ir::Symbol name = model_[result].name;
-      edit_.rename(result, fresh_name(model_, edit_, std::string(model_.text(name)) + "_removed"));
+      edit_.rename(result, ir::fresh_name(edit_, std::string(model_.text(name)) + "_removed"));
       edit_.rename(from, name);
     }
     if (result && model_[result].first_use) edit_.replace_uses(result, from);
@@ -99,17 +99,10 @@ class NodeRemoval {
     return constant ? ops::type_of(*constant) : inference_.type(value);
   }
 
-  bool is_output(ValueId value) const {
-    for (const ir::Use& use : ir::uses(model_, value)) {
-      if (model_[use.user].is_outputs) return true;
-    }
-    return false;
-  }
-
   // An output keeps its name where its new source can have it.
   bool can_take_name(ValueId from, ValueId result) const {
     const ir::Value& source = model_[from];
-    return source.kind == ir::ValueKind::result && source.graph == model_[result].graph && !is_output(from);
+    return source.kind == ir::ValueKind::result && source.graph == model_[result].graph && !ir::is_output(model_, from);
   }
 
   void make_identity(NodeId id) {

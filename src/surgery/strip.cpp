@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/edit.h"
+#include "ir/walk.h"
 #include "surgery/sparsity/sparsity.h"
 #include "surgery/sparsity/zero.h"
 #include "surgery/strippable.h"
@@ -36,9 +37,8 @@ class SparseTensors {
 
 void note_unknown(const ir::Model& model, const std::set<std::string_view>& excluded, Diagnostics& findings) {
   std::set<std::string_view> unknown = excluded;
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (value.alive && value.constant) unknown.erase(model.text(value.name));
+  for (const ir::ValueId id : ir::live_values(model)) {
+    if (model[id].constant) unknown.erase(model.text(model[id].name));
   }
   for (const std::string_view name : unknown) {
     findings.warn("strip", std::string(name),

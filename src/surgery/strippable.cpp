@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "ir/walk.h"
 #include "schema/schema.h"
 
 namespace assay::surgery {
@@ -42,10 +43,7 @@ class WeightSearch {
   }
 
   std::vector<ValueId> run() {
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      const ir::Node& node = model_[ir::NodeId{i}];
-      if (node.alive && !node.is_outputs) visit(node);
-    }
+    for (const ir::NodeId node : ir::live_nodes(model_)) visit(model_[node]);
     while (!pending_.empty()) {
       const ValueId value = pending_.back();
       pending_.pop_back();

@@ -5,11 +5,11 @@
 #include <variant>
 #include <vector>
 
+#include "calibrate/calibrate.h"
+#include "convert/precision/half_options.h"
+#include "convert/quantize/qdq_options.h"
+#include "convert/quantize/weight_options.h"
 #include "ir/selection.h"
-#include "passes/precision/half_options.h"
-#include "passes/quantize/qdq_options.h"
-#include "passes/quantize/weight_options.h"
-#include "quantize/calibrate.h"
 #include "results/conversion.h"
 #include "tasks/edit.h"
 
@@ -17,7 +17,7 @@ namespace assay::tasks {
 
 // Float32 values and weights become 16 bits wide.
 struct HalfRequest {
-  passes::HalfOptions options;
+  convert::HalfOptions options;
   bool measures_ranges = false;  // in a run; values that do not fit stay float32
   double margin = 0.5;           // the share of the type's largest number that values may reach
   bool reports_errors = false;   // of each layer; does not change what is converted
@@ -32,9 +32,9 @@ struct ErrorBound {
 
 // Layers compute on integers.
 struct Int8Request {
-  passes::QdqOptions options;
+  convert::QdqOptions options;
   std::optional<ErrorBound> bound;
-  std::vector<quantize::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
+  std::vector<calibrate::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
   double quantile = 0.9999;
   std::string calibration;      // what messages call it
   std::string cache_algorithm;  // what a cache that is written calls it
@@ -45,7 +45,7 @@ struct Int8Request {
 
 // Only weights become small integers.
 struct WeightsRequest {
-  passes::WeightOptions options;
+  convert::WeightOptions options;
   bool reports_errors = false;
   std::string backend;  // that measures, as of Int8Request
 };
@@ -72,7 +72,7 @@ struct Calibrator {
   std::string_view word;
   std::string_view peer;   // class of TensorRT
   std::string_view cache;  // as caches call it that it reads
-  quantize::Calibration calibration;
+  calibrate::Calibration calibration;
 };
 // The first one means a choice among the others.
 std::span<const Calibrator> calibrators();

@@ -9,7 +9,11 @@
 #include "formats/shard_hints.h"
 #include "ir/selection.h"
 #include "onnx/export.h"
+#include "passes/fold/fold_options.h"
+#include "passes/opset/opset_options.h"
 #include "passes/options.h"
+#include "passes/outline/outline_options.h"
+#include "passes/unroll/unroll_options.h"
 #include "results/edit_report.h"
 #include "surgery/extract.h"
 #include "surgery/insert.h"
@@ -60,10 +64,11 @@ struct NamedPass {
   std::string name;
   std::string summary;
 };
+// Those that need nothing but their names.
 std::vector<NamedPass> known_passes();
 // The model is written in this version of ai.onnx.
 void set_opset(int64_t version, PassRequest& request);
-// Error (usage) for a name that no pass has.
+// Error (usage) for a name that no pass has, (unsupported) for one that does nothing without options of its own.
 void check_passes(const std::vector<std::string>& names);
 
 struct SanitizeRequest {

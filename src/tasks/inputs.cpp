@@ -5,12 +5,12 @@
 
 #include <unistd.h>
 
+#include "analysis/input_roles.h"
 #include "base/errno_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
 #include "formats/saved_data.h"
-#include "inspect/input_roles.h"
 
 namespace assay::tasks {
 namespace {
@@ -31,7 +31,7 @@ InputData saved_inputs(std::vector<tensor::NamedData> iterations) {
 
 InputData generated_inputs(const ir::Model& model, const InputRequest& request, Diagnostics& findings) {
   exec::GenerateOptions options = request.generated;
-  options.roles = inspect::input_roles(model);
+  options.roles = analysis::input_roles(model);
   return {nullptr, exec::generated_source(exec::signature_of(model), options, request.iterations, findings)};
 }
 

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "calibrate/range.h"
 #include "ir/verify.h"
 #include "onnx/export.h"
 #include "onnx/import.h"
+#include "passes/fold/fold_options.h"
 #include "passes/pipelines.h"
 #include "support/fuzzing.h"
 
@@ -38,9 +40,9 @@ void rewrite(ir::Model& model, std::string_view to_half) {
                               std::string_view("remove-qdq")};
   ir::Rewriter rewriter(model);
   passes::Options options;
-  options.fold.size_threshold_bytes = 1 << 16;
+  options.of<passes::FoldOptions>().size_threshold_bytes = 1 << 16;
   for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    options.ranges[std::string(model.text(model[ir::ValueId{i}].name))] = {-4, 4};
+    options.of<calibrate::Ranges>()[std::string(model.text(model[ir::ValueId{i}].name))] = {-4, 4};
   }
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);

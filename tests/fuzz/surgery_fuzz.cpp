@@ -5,23 +5,24 @@
 #include <cstdlib>
 #include <random>
 
+#include "analysis/unbounded_sizes.h"
 #include "base/error.h"
+#include "convert/quantize/insert_qdq.h"
+#include "convert/quantize/shadow_layers.h"
+#include "convert/quantize/weight_only.h"
 #include "formats/plugin_config.h"
-#include "inspect/unbounded_sizes.h"
 #include "ir/verify.h"
+#include "match/find.h"
 #include "onnx/export.h"
 #include "ops/inference.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
-#include "passes/quantize/insert_qdq.h"
-#include "passes/quantize/shadow_layers.h"
-#include "passes/quantize/weight_only.h"
 #include "support/fuzzing.h"
 #include "surgery/bound_sizes.h"
 #include "surgery/extract.h"
 #include "surgery/insert.h"
 #include "surgery/override_shapes.h"
-#include "surgery/pattern/match.h"
+#include "surgery/plugin/pattern_file.h"
 #include "surgery/plugin/replace.h"
 #include "surgery/prune.h"
 #include "surgery/reconstruct.h"
@@ -158,7 +159,7 @@ void bound_sizes(Draw& draw, Diagnostics&) {
   std::vector<surgery::SizeBound> bounds;
   ops::Inference inference(draw.model);
   inference.run();
-  for (const ir::ValueId value : inspect::unbounded_sizes(draw.model, inference)) bounds.push_back({value, 7});
+  for (const ir::ValueId value : analysis::unbounded_sizes(draw.model, inference)) bounds.push_back({value, 7});
   const surgery::SizeBound other{draw.value(), int64_t{1} << 40};
   const bool is_main = other.value && draw.model[other.value].graph == draw.model.main_graph();
   if (bounds.empty() && is_main) bounds.push_back(other);
@@ -166,7 +167,7 @@ void bound_sizes(Draw& draw, Diagnostics&) {
 }
 
 // The node with what computes its operands, as a pattern.
-surgery::Pattern pattern_of(Draw& draw, ir::NodeId last) {
+surgery::PluginPattern pattern_of(Draw& draw, ir::NodeId last) {
   const ir::Model& model = draw.model;
   std::vector<ir::NodeId> nodes;
   for (const ir::Use& use : model[last].operands) {
@@ -177,10 +178,11 @@ surgery::Pattern pattern_of(Draw& draw, ir::NodeId last) {
   }
   nodes.push_back(last);
   const auto name_of = [](ir::ValueId value) { return value ? "v" + std::to_string(value.index) : std::string(); };
-  surgery::Pattern pattern;
+  surgery::PluginPattern plugin;
+  match::Pattern& pattern = plugin.pattern;
   std::vector<std::string> made;
   for (const ir::NodeId id : nodes) {
-    surgery::PatternNode node;
+    match::PatternNode node;
     node.name = "n" + std::to_string(id.index);
     node.ops = {draw.text(model[id].op)};
     for (const ir::Use& operand : model[id].operands) node.inputs.push_back(name_of(operand.value));
@@ -188,13 +190,13 @@ surgery::Pattern pattern_of(Draw& draw, ir::NodeId last) {
     node.is_commutative = has_two && draw.chance(4);
     for (const ir::ValueId result : model[id].results) node.outputs.push_back(name_of(result));
     for (const ir::Attribute& attribute : model[id].attributes) {
-      pattern.attributes.push_back(
-          {"a" + std::to_string(pattern.attributes.size()), {}, node.name, draw.text(attribute.name())});
+      plugin.attributes.push_back(
+          {"a" + std::to_string(plugin.attributes.size()), {}, node.name, draw.text(attribute.name())});
     }
     made.insert(made.end(), node.outputs.begin(), node.outputs.end());
     pattern.nodes.push_back(std::move(node));
   }
-  for (const surgery::PatternNode& node : pattern.nodes) {
+  for (const match::PatternNode& node : pattern.nodes) {
     for (const std::string& input : node.inputs) {
       const bool is_known = std::ranges::find(made, input) != made.end();
       if (input.empty() || is_known || std::ranges::find(pattern.inputs, input) != pattern.inputs.end()) continue;
@@ -202,22 +204,22 @@ surgery::Pattern pattern_of(Draw& draw, ir::NodeId last) {
     }
   }
   pattern.outputs = pattern.nodes.back().outputs;
-  return pattern;
+  return plugin;
 }
 
 // Matches are written down and read again, as `plugin match` and `plugin replace` do.
 void replace(Draw& draw, Diagnostics&) {
   const ir::NodeId last = draw.node();
   if (!last) return;
-  const surgery::Pattern pattern = pattern_of(draw, last);
-  surgery::check_pattern(pattern);
+  const surgery::PluginPattern plugin = pattern_of(draw, last);
+  match::check(plugin.pattern);
   results::PluginMatches matches{"plugin", "Plugin", "custom", {}};
-  for (const surgery::Match& match : surgery::find_matches(draw.model, pattern)) {
-    matches.instances.push_back(surgery::instance_of(draw.model, pattern, match));
+  for (const match::Match& match : match::find(draw.model, plugin.pattern)) {
+    matches.instances.push_back(surgery::instance_of(draw.model, plugin, match));
   }
   const std::string written = formats::plugin_config_text({matches});
-  for (const results::PluginMatches& plugin : formats::parse_plugin_config(written)) {
-    surgery::replace_instances(draw.model, plugin);
+  for (const results::PluginMatches& read : formats::parse_plugin_config(written)) {
+    surgery::replace_instances(draw.model, read);
   }
   sort(draw.model);
 }
@@ -246,8 +248,8 @@ void shard_weights(Draw& draw, Diagnostics&) {
   surgery::set_rank(draw.model, sharding, hints.nb_rank - 1);
 }
 
-passes::ValueRanges ranges_of(Draw& draw, const passes::QdqPlan& plan) {
-  passes::ValueRanges ranges;
+calibrate::Ranges ranges_of(Draw& draw, const convert::QdqPlan& plan) {
+  calibrate::Ranges ranges;
   for (const std::string& name : plan.ranges(draw.model)) {
     if (!draw.chance(1)) ranges[name] = {draw.chance(4) ? -1.5 : 0.0, draw.chance(7) ? 2.0 : 1e38};
   }
@@ -257,29 +259,29 @@ passes::ValueRanges ranges_of(Draw& draw, const passes::QdqPlan& plan) {
 void quantize(Draw& draw, Diagnostics& findings) {
   sort(draw.model);
   infer(draw.model);
-  passes::QdqOptions options;
+  convert::QdqOptions options;
   options.asymmetric = draw.chance(4);
   options.per_channel = draw.chance(6);
-  const passes::ValueRanges ranges = ranges_of(draw, passes::plan_qdq(draw.model, options, findings));
+  const calibrate::Ranges ranges = ranges_of(draw, convert::plan_qdq(draw.model, options, findings));
   if (draw.chance(4)) {
-    passes::insert_qdq(draw.model, options, ranges, findings);
+    convert::insert_qdq(draw.model, options, ranges, findings);
   } else {
-    passes::add_shadow_layers(draw.model, options, ranges, findings);
+    convert::add_shadow_layers(draw.model, options, ranges, findings);
   }
 }
 
 void compress(Draw& draw, Diagnostics& findings) {
   sort(draw.model);
   infer(draw.model);
-  passes::WeightOptions options;
+  convert::WeightOptions options;
   options.bits = draw.chance(4) ? 4 : 8;
   options.block_size = draw.chance(4) ? 16 : draw.below(2) * 32;
   options.asymmetric = draw.chance(4);
   if (draw.chance(3)) {
-    options.form = passes::WeightForm::matmulnbits;
+    options.form = convert::WeightForm::matmulnbits;
     options.block_size = 32;
   }
-  passes::compress_weights(draw.model, options, findings);
+  convert::compress_weights(draw.model, options, findings);
 }
 
 using Operation = void (*)(Draw&, Diagnostics&);

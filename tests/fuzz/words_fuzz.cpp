@@ -14,12 +14,12 @@
 #include "formats/plugin_config.h"
 #include "formats/shard_hints.h"
 #include "ir/verify.h"
+#include "match/find.h"
 #include "onnx/export.h"
 #include "onnx/text.h"
 #include "support/fuzzing.h"
 #include "support/memory_file.h"
-#include "surgery/pattern/match.h"
-#include "surgery/pattern/pattern_file.h"
+#include "surgery/plugin/pattern_file.h"
 #include "surgery/plugin/replace.h"
 #include "surgery/shard/shard.h"
 
@@ -77,8 +77,8 @@ void pattern(std::string_view text) {
   const surgery::PluginPattern plugin = surgery::parse_pattern_file(text, "plugin");
   ir::Model model = small_model();
   results::PluginMatches found{plugin.name, plugin.op, plugin.domain, {}};
-  for (const surgery::Match& match : surgery::find_matches(model, plugin.pattern)) {
-    found.instances.push_back(surgery::instance_of(model, plugin.pattern, match));
+  for (const match::Match& match : match::find(model, plugin.pattern)) {
+    found.instances.push_back(surgery::instance_of(model, plugin, match));
   }
   surgery::replace_instances(model, found);
   check(model);

@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "onnx/export.h"
 #include "onnx/load.h"
+#include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
 #include "runners/onnx_feeds.h"
 #include "runners/onnx_index.h"
@@ -66,7 +67,7 @@ std::string first_difference(const Results& seen, const Results& expected) {
 Outcome change(ir::Model& model, int64_t version, bool is_inlined) {
   ir::Rewriter rewriter(model);
   passes::Options options;
-  options.opset = version;
+  options.of<passes::OpsetOptions>().version = version;
   passes::Pipeline pipeline(model, rewriter, options);
   constexpr std::string_view kInline[] = {"inline-functions"};
   constexpr std::string_view kPass[] = {"change-opset"};

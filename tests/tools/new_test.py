@@ -96,7 +96,9 @@ class NewTest(unittest.TestCase):
         self.assertIn('.name = "my-pass"', files[source])
         self.assertIn("TEST(MyPass, ", files[test])
         self.assertIn('nodes_after("my-pass"', files[test])
-        self.check_includes(files, {"passes"})
+        self.check_includes(files, {"ir", "match", "passes"})
+        self.compile(source, "src/passes/rewrites/fuse/conv_bn.cpp")
+        self.compile(test, "src/passes/rewrites/fuse/conv_bn_test.cpp")
         for path in files:
             self.assertIn(path, self.check_text())
 
@@ -127,6 +129,7 @@ class NewTest(unittest.TestCase):
         added = after.pop("backends/my_device")
         self.assertEqual(after, before)
         self.check_includes({"src/backends/my_device/backend.cpp": source}, added)
+        self.compile("src/backends/my_device/backend.cpp", "src/backends/reference/backend.cpp")
         self.assertEqual(self.new("backend", "my_device").returncode, 2)
         self.assertEqual(lists.read_text().count("backends/my_device "), 1)
 

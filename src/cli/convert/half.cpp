@@ -33,12 +33,12 @@ double margin(const Arguments& arguments) {
   return number;
 }
 
-passes::HalfOptions parse_options(const Arguments& arguments, DType half) {
-  passes::HalfOptions options;
+convert::HalfOptions parse_options(const Arguments& arguments, DType half) {
+  convert::HalfOptions options;
   options.half = half;
   options.keeps_interface = !arguments.flag("--no-keep-io-types");
   const bool clamps = arguments.value("--fp16-overflow") == "clamp";
-  options.overflow = clamps ? passes::HalfOverflow::clamp : passes::HalfOverflow::keep;
+  options.overflow = clamps ? convert::HalfOverflow::clamp : convert::HalfOverflow::keep;
   options.choice = layer_choice(arguments);
   for (LayerPrecision& layer : layer_precisions(arguments)) {
     const bool is_kept = layer.dtype == DType::float32;
@@ -51,7 +51,7 @@ passes::HalfOptions parse_options(const Arguments& arguments, DType half) {
   return options;
 }
 
-void check_measuring(const Arguments& arguments, const passes::HalfOptions& options) {
+void check_measuring(const Arguments& arguments, const convert::HalfOptions& options) {
   static_cast<void>(margin(arguments));
   check_input_data(arguments);
   const bool is_run = measures_ranges(arguments) || arguments.flag("--report-error");

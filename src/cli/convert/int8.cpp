@@ -10,8 +10,8 @@
 namespace assay::cli {
 namespace {
 
-passes::QdqOptions parse_options(const Arguments& arguments) {
-  passes::QdqOptions options;
+convert::QdqOptions parse_options(const Arguments& arguments) {
+  convert::QdqOptions options;
   options.asymmetric = arguments.flag("--asymmetric");
   options.per_channel = !arguments.flag("--per-tensor");
   options.choice = layer_choice(arguments);

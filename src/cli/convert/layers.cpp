@@ -50,7 +50,7 @@ OptionGroup layer_group() {
   };
 }
 
-passes::LayerChoice layer_choice(const Arguments& arguments) {
+convert::LayerChoice layer_choice(const Arguments& arguments) {
   return {.excluded = arguments.values("--exclude"),
           .excluded_ops = arguments.values("--exclude-op-types"),
           .only_ops = arguments.values("--op-types"),

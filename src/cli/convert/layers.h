@@ -19,7 +19,7 @@ struct LayerPrecision {
   tensor::DType dtype;
 };
 // Of `--exclude`, `--op-types` and `--exclude-op-types`.
-passes::LayerChoice layer_choice(const Arguments& arguments);
+convert::LayerChoice layer_choice(const Arguments& arguments);
 // Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other values.
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
 

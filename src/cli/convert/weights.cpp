@@ -26,13 +26,13 @@ uint64_t block_size(const Arguments& arguments, bool is_nbits) {
   return static_cast<uint64_t>(size);
 }
 
-passes::WeightOptions parse_options(const Arguments& arguments) {
-  passes::WeightOptions options;
+convert::WeightOptions parse_options(const Arguments& arguments) {
+  convert::WeightOptions options;
   const bool is_nbits = arguments.value("--weights-form") == "matmulnbits";
   options.bits = is_int4(arguments) ? 4 : 8;
   options.block_size = block_size(arguments, is_nbits);
   options.asymmetric = arguments.flag("--asymmetric");
-  options.form = is_nbits ? passes::WeightForm::matmulnbits : passes::WeightForm::dequantize;
+  options.form = is_nbits ? convert::WeightForm::matmulnbits : convert::WeightForm::dequantize;
   options.choice = layer_choice(arguments);
   for (LayerPrecision& layer : layer_precisions(arguments)) options.choice.excluded.push_back(std::move(layer.layer));
   return options;

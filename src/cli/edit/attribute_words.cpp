@@ -6,17 +6,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/trim.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
 namespace {
 
 using Scalar = std::variant<int64_t, float, std::string>;
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
 
 template <typename Number>
 std::optional<Number> read_number(std::string_view option, std::string_view text) {
@@ -118,12 +114,12 @@ surgery::NamedAttribute parse_attribute(std::string_view option, std::string_vie
     fail(ErrorCode::usage, "{}: expected NAME=VALUE, seen `{}`", option, printable(word));
   }
   surgery::NamedAttribute attribute{std::string(word.substr(0, equals)), {}};
-  const std::string_view text = trimmed(word.substr(equals + 1));
+  const std::string_view text = trimmed(word.substr(equals + 1), " ");
   if (!text.starts_with('[') || !text.ends_with(']')) {
     std::visit([&](auto&& value) { attribute.value = std::move(value); }, parse_scalar(option, text, meaning));
     return attribute;
   }
-  const std::string_view inner = trimmed(text.substr(1, text.size() - 2));
+  const std::string_view inner = trimmed(text.substr(1, text.size() - 2), " ");
   if (inner.empty()) fail(ErrorCode::usage, "{}: the empty list in `{}` has no type", option, printable(word));
   attribute.value = parse_list(option, inner, word);
   return attribute;

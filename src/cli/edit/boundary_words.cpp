@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/trim.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
@@ -9,11 +10,6 @@ namespace {
 
 using surgery::Boundary;
 using surgery::BoundaryDim;
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(' ');
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
 
 bool is_auto(std::string_view text) { return to_lower(text) == "auto"; }
 bool is_list(std::string_view text) { return text.size() >= 2 && text.front() == '[' && text.back() == ']'; }
@@ -46,9 +42,9 @@ BoundaryDim parse_dim(std::string_view option, std::string_view text, std::strin
 
 std::vector<BoundaryDim> parse_shape(std::string_view option, std::string_view list, std::string_view word) {
   std::vector<BoundaryDim> dims;
-  const std::string_view inner = trimmed(list.substr(1, list.size() - 2));
+  const std::string_view inner = trimmed(list.substr(1, list.size() - 2), " ");
   if (inner.empty()) return dims;
-  for (const std::string_view item : split(inner, ',')) dims.push_back(parse_dim(option, trimmed(item), word));
+  for (const std::string_view item : split(inner, ',')) dims.push_back(parse_dim(option, trimmed(item, " "), word));
   return dims;
 }
 

@@ -1,4 +1,4 @@
-#include "inspect/node_match/interface.h"
+#include "match/models/interface.h"
 
 #include <algorithm>
 
@@ -55,8 +55,9 @@ void diff_ends(const DiffContext& context, const Ends& ends, results::InterfaceD
 }  // namespace
 
 void diff_interfaces(const DiffContext& context, results::ModelDiff& diff) {
-  diff_ends(context, {inputs_of(context.a), inputs_of(context.b), context.matching.inputs}, diff.inputs);
-  diff_ends(context, {outputs_of(context.a), outputs_of(context.b), context.matching.outputs}, diff.outputs);
+  diff_ends(context, {match::inputs_of(context.a), match::inputs_of(context.b), context.matching.inputs}, diff.inputs);
+  diff_ends(context, {match::outputs_of(context.a), match::outputs_of(context.b), context.matching.outputs},
+            diff.outputs);
 }
 
 }  // namespace assay::inspect

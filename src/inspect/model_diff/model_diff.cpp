@@ -62,7 +62,7 @@ ModelDiff diff_models(const ir::Model& a, const ir::Model& b, const DiffOptions&
   diff.ignores_names = options.ignore_names;
   diff.same_bytes = have_same_bytes(a, b);
   if (diff.same_bytes) return diff;
-  const Matching matching = match_models(a, b);
+  const match::Matching matching = match::match_models(a, b);
   const DiffContext context = {a, b, matching, options};
   diff_header(context, diff);
   diff_interfaces(context, diff);

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "inspect/model_diff/model_diff.h"
-#include "inspect/node_match/node_match.h"
+#include "match/models/match_models.h"
 
 namespace assay::inspect {
 
@@ -12,7 +12,7 @@ namespace assay::inspect {
 struct DiffContext {
   const ir::Model& a;
   const ir::Model& b;
-  const Matching& matching;
+  const match::Matching& matching;
   const DiffOptions& options;
 };
 

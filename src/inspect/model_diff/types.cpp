@@ -24,8 +24,8 @@ bool TypeComparison::compare(ir::TypeId id_a, ir::TypeId id_b) const {
 
 bool TypeComparison::same_dims(const ir::Type& a, const ir::Type& b) const {
   if (a.ranked != b.ranked || a.dims.size() != b.dims.size()) return false;
-  const std::vector<results::Dim> dims_a = dims_of(context_.a, a);
-  const std::vector<results::Dim> dims_b = dims_of(context_.b, b);
+  const std::vector<results::ListedDim> dims_a = dims_of(context_.a, a);
+  const std::vector<results::ListedDim> dims_b = dims_of(context_.b, b);
   for (size_t i = 0; i < dims_a.size(); ++i) {
     if (dims_a[i].value != dims_b[i].value) return false;
     const bool both_named = !dims_a[i].symbol.empty() && !dims_b[i].symbol.empty();

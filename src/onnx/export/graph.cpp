@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "ir/walk.h"
 #include "onnx/export/source_fields.h"
 #include "onnx/fields.h"
 
@@ -43,11 +44,10 @@ void GraphExporter::mark_unclean(GraphId graph) {
 }
 
 void GraphExporter::find_unclean_nodes() {
-  for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-    const ir::Node& node = model_[NodeId{i}];
-    if (!node.alive || node.is_outputs) continue;
+  for (const NodeId id : ir::live_nodes(model_)) {
+    const ir::Node& node = model_[id];
     if (!node.dirty && node.source.present && !has_unclean_tensor(node)) continue;
-    unclean_nodes_[i] = true;
+    unclean_nodes_[id.index] = true;
     mark_unclean(node.graph);
   }
 }

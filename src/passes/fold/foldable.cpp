@@ -6,8 +6,6 @@
 #include <set>
 #include <string_view>
 
-#include "passes/walk.h"
-
 namespace assay::passes {
 namespace {
 

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
+#include "ir/constants.h"
 #include "passes/opset/draft.h"
 
 namespace assay::passes {
 
 ir::Symbol Drafting::fresh_name(std::string_view base) {
-  for (;;) {
-    const std::string name = fmt::format("{}_opset_{}", base, next_name_++);
-    if (!run_.model().symbols().find(name)) return run_.edit().intern(name);
-  }
+  return names_.next(run_.edit(), fmt::format("{}_opset", base));
 }
 
 ir::ValueId Draft::resolve(const DraftValue& value) const { return value.made ? values_[*value.made] : value.existing; }
@@ -16,17 +14,12 @@ ir::ValueId Draft::resolve(const DraftValue& value) const { return value.made ? 
 // Bodies of functions have no initializers; a Constant node is right everywhere.
 void Draft::put_constant(const tensor::Tensor& tensor) {
   const ir::Symbol name = fresh_name();
-  ir::TensorEntry entry;
-  entry.tensor = tensor;
-  entry.dirty = true;
   const ir::GraphId graph = model()[node_].graph;
   if (graph == model().main_graph()) {
-    entry.name = model().text(name);
-    values_.push_back(edit().add_initializer(graph, name, edit().add_tensor(std::move(entry))));
+    values_.push_back(ir::add_initializer(edit(), {graph, name, tensor}));
     return;
   }
-  const ir::TensorId id = edit().add_tensor(std::move(entry));
-  const ir::Attribute held = ir::Attribute::of(edit().intern("value"), ir::AttributeType::tensor, id);
+  const ir::Attribute held = ir::tensor_attribute(edit(), "value", tensor);
   values_.push_back(put({.op = "Constant", .operands = {}, .attributes = {held}}, node_, name));
 }
 

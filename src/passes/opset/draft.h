@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/naming.h"
 #include "passes/inferred.h"
 
 namespace assay::passes {
@@ -22,7 +23,7 @@ class Drafting {
  private:
   PassRun& run_;
   Inferred inferred_;
-  uint64_t next_name_ = 0;
+  ir::NameCounter names_;
 };
 
 // An operand of a draft: a value of the model, one of the draft's own nodes, or left out.

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "passes/match.h"
+#include "ir/constants.h"
+#include "ir/queries.h"
 #include "passes/same.h"
 #include "schema/imports.h"
 
@@ -126,17 +127,9 @@ std::string Outliner::function_name() const {
 }
 
 ValueId Outliner::add_constant(ir::GraphId body, const tensor::Tensor& tensor, std::string_view name) {
-  ir::TensorEntry entry;
-  entry.tensor = tensor;
-  entry.dirty = true;
-  const ir::TensorId id = edit_.add_tensor(std::move(entry));
-  const ir::Attribute held = ir::Attribute::of(edit_.intern("value"), ir::AttributeType::tensor, id);
-  const ir::Symbol result_name = edit_.intern(name);
-  ir::NodeSpec spec;
-  spec.op = edit_.intern("Constant");
-  spec.results = {&result_name, 1};
-  spec.attributes = {&held, 1};
-  return model_[edit_.add_node(body, spec)].results[0];
+  const NodeId made = ir::add_constant_node(edit_, {body, edit_.intern(name), tensor});
+  edit_.origins().merge(made, {});
+  return model_[made].results[0];
 }
 
 void Outliner::copy_nodes(ir::GraphId body) {
@@ -160,6 +153,9 @@ void Outliner::copy_nodes(ir::GraphId body) {
                                .attributes = attributes,
                                .source = {}};
     const NodeId made = edit_.add_node(body, spec);
+    std::vector<NodeId> sources;
+    for (size_t n = 0; n < repeat_.starts.size(); ++n) sources.push_back(node(n, i));
+    edit_.origins().merge(made, sources);
     for (uint32_t k = 0; k < results.size(); ++k) {
       if (result(model_, from, k)) copies_[result(model_, from, k)] = result(model_, made, k);
     }

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "passes/match.h"
+#include "ir/queries.h"
 #include "passes/same.h"
 
 namespace assay::passes {

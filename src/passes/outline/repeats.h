@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "passes/outline/outline_options.h"
 #include "passes/pass.h"
 
 namespace assay::passes {

@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 #include "ir/clone.h"
+#include "ir/constants.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
 #include "passes/constants.h"
-#include "passes/match.h"
 
 namespace assay::passes {
 namespace {
@@ -52,15 +54,10 @@ class Unroller {
   std::vector<std::vector<ValueId>> gathered_;  // by output, then by iteration
   std::vector<NodeId> made_;
   std::string prefix_;
-  uint64_t next_name_ = 0;
+  ir::NameCounter names_;
 };
 
-ir::Symbol Unroller::fresh_name() {
-  for (;;) {
-    const std::string name = fmt::format("{}_unrolled_{}", prefix_, next_name_++);
-    if (!model_.symbols().find(name)) return edit_.intern(name);
-  }
-}
+ir::Symbol Unroller::fresh_name() { return names_.next(edit_, fmt::format("{}_unrolled", prefix_)); }
 
 ValueId Unroller::add(NewNode node) {
   if (!node.name) node.name = fresh_name();
@@ -75,13 +72,8 @@ ValueId Unroller::add(NewNode node) {
 
 // A Constant node, which may stand in any graph.
 ValueId Unroller::add_constant(tensor::Tensor tensor) {
-  ir::TensorEntry entry;
-  entry.tensor = std::move(tensor);
-  entry.dirty = true;
-  const ir::TensorId id = edit_.add_tensor(std::move(entry));
-  return add({.op = "Constant",
-              .operands = {},
-              .attributes = {ir::Attribute::of(edit_.intern("value"), ir::AttributeType::tensor, id)}});
+  return add(
+      {.op = "Constant", .operands = {}, .attributes = {ir::tensor_attribute(edit_, "value", std::move(tensor))}});
 }
 
 tensor::Tensor scalar(int64_t number) { return ops::make_rounded(tensor::DType::int64, {}, std::vector{number}); }
@@ -156,10 +148,7 @@ void Unroller::hand_over() {
 }
 
 NodeId Unroller::run() {
-  prefix_ = model_[plan_.node].name;
-  for (const ValueId value : model_[plan_.node].results) {
-    if (prefix_.empty() && value) prefix_ = model_.text(model_[value].name);
-  }
+  prefix_ = ir::known_name(model_, plan_.node);
   for (uint32_t i = 0; i < plan_.states; ++i) {
     states_.push_back(operand(model_, plan_.node, plan_.first_state_operand + i));
   }

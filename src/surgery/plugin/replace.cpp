@@ -7,9 +7,10 @@
 
 #include "base/text.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
+#include "ir/walk.h"
 #include "schema/imports.h"
 #include "surgery/insert.h"
-#include "surgery/names.h"
 
 namespace assay::surgery {
 namespace {
@@ -21,10 +22,10 @@ class Replacer {
  public:
   Replacer(ir::Model& model, const results::PluginMatches& plugin)
       : model_(model), edit_(model), plugin_(plugin), values_(model.symbols().size()) {
-    for (uint32_t i = 0; i < model.value_slots(); ++i) {
-      const ir::Value& value = model[ValueId{i}];
-      const bool is_named = value.alive && value.graph == model.main_graph() && value.name != ir::kEmpty;
-      if (is_named) values_[value.name.index] = ValueId{i};
+    for (const ValueId id : ir::live_values(model)) {
+      const ir::Value& value = model[id];
+      const bool is_named = value.graph == model.main_graph() && value.name != ir::kEmpty;
+      if (is_named) values_[value.name.index] = id;
     }
   }
 
@@ -143,7 +144,7 @@ class Replacer {
     std::vector<ir::Symbol> names;
     for (const ValueId output : outputs_) {
       names.push_back(output ? model_[output].name : ir::kEmpty);
-      if (output) edit_.rename(output, fresh_name(model_, edit_, std::string(model_.text(names.back())) + "_replaced"));
+      if (output) edit_.rename(output, ir::fresh_name(edit_, std::string(model_.text(names.back())) + "_replaced"));
     }
     std::vector<ir::Attribute> attributes;
     for (const NamedAttribute& item : instance.attributes) attributes.push_back(attribute_of(model_, item));

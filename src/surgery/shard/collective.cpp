@@ -72,14 +72,6 @@ ir::Attribute ShardNodes::text_attribute(std::string_view name, std::string_view
   return ir::Attribute::of(edit_.intern(name), ir::AttributeType::string, edit_.intern(text));
 }
 
-ir::Symbol ShardNodes::next_name() {
-  std::string name;
-  do {
-    name = fmt::format("shard_{}", next_name_++);
-  } while (model_.symbols().find(name).valid());
-  return edit_.intern(name);
-}
-
 std::vector<NodeId> readers_of(const ir::Model& model, ValueId value) {
   std::vector<NodeId> readers;
   for (const ir::Use& use : ir::uses(model, value)) readers.push_back(use.user);

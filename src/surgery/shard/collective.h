@@ -5,6 +5,7 @@
 
 #include "formats/shard_hints.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
 
 namespace assay::surgery {
 
@@ -25,13 +26,13 @@ class ShardNodes {
 
  private:
   ir::Attribute text_attribute(std::string_view name, std::string_view text);
-  ir::Symbol next_name();
+  ir::Symbol next_name() { return names_.next(edit_, "shard"); }
 
   ir::Model& model_;
   ir::Edit edit_;
   const formats::ShardHints& hints_;
   ir::NodeId before_;
-  uint64_t next_name_ = 0;
+  ir::NameCounter names_;
 };
 
 // The nodes that use a value, including those of bodies and outputs.

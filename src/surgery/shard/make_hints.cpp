@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "surgery/shard/attention.h"
+#include "match/attention.h"
 #include "surgery/shard/sequence.h"
 #include "surgery/shard/shard.h"
 
@@ -16,7 +16,7 @@ using ir::ValueId;
 class HintMaker {
  public:
   HintMaker(ir::Model& model, const HintOptions& options)
-      : model_(model), options_(options), layers_(find_attention(model)) {
+      : model_(model), options_(options), layers_(match::attention(model)) {
     const bool follows = options.follows_inputs || options.follows_outputs || options.follows_k || options.follows_v;
     if (follows) flow_.emplace(model, layers_);
   }
@@ -24,7 +24,7 @@ class HintMaker {
   formats::ShardHints run() {
     formats::ShardHints hints = options_.base;
     std::vector<NodeId> lasts;
-    for (const AttentionLayer& layer : layers_) {
+    for (const match::AttentionLayer& layer : layers_) {
       if (options_.is_scaled && !layer.scaled) continue;
       formats::AttentionLayerHint hint = options_.layer;
       hint.q = name_of(options_.is_scaled ? layer.scaled->q : layer.q);
@@ -44,7 +44,7 @@ class HintMaker {
   }
 
  private:
-  void follow_layer(const AttentionLayer& layer, formats::ShardHints& hints) const {
+  void follow_layer(const match::AttentionLayer& layer, formats::ShardHints& hints) const {
     const SequenceDims dims = flow_->of_layer(layer);
     if (!hints.kv_rank) hints.kv_rank = flow_->rank(layer.k);
     if (options_.follows_k && dims.contains(layer.k)) hints.k_seq_len_idx = dims.at(layer.k);
@@ -158,7 +158,7 @@ class HintMaker {
 
   const ir::Model& model_;
   const HintOptions& options_;
-  std::vector<AttentionLayer> layers_;
+  std::vector<match::AttentionLayer> layers_;
   std::optional<SequenceFlow> flow_;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/queries.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -138,10 +139,7 @@ bool grows_cache(const Region& region, NodeId node, const Split& split) {
   const ValueId past = region.facts().operand(node, 0);
   if (split.dim != kHeads || facts.operands.size() != 2 || !past || model[past].kind != ir::ValueKind::input)
     return false;
-  for (const ir::Use& use : ir::uses(model, facts.results[0])) {
-    if (model[use.user].is_outputs) return true;
-  }
-  return false;
+  return ir::is_output(model, facts.results[0]);
 }
 
 void follow_concat(Region& region, NodeId node, uint32_t, const Split& split) {

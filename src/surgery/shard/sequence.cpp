@@ -33,9 +33,9 @@ std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dim
 
 }  // namespace
 
-SequenceFlow::SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers)
+SequenceFlow::SequenceFlow(ir::Model& model, const std::vector<match::AttentionLayer>& layers)
     : facts_(model), layers_(layers) {
-  for (const AttentionLayer& layer : layers) {
+  for (const match::AttentionLayer& layer : layers) {
     for (const ValueId value : {layer.k, layer.v}) {
       if (value != layer.q) gathered_.insert(value);
     }
@@ -95,7 +95,7 @@ std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, Valu
   return op == "Concat" || passes::is_elementwise(op) ? aligned(use.value, dim, result) : std::nullopt;
 }
 
-SequenceDims SequenceFlow::of_layer(const AttentionLayer& layer) const {
+SequenceDims SequenceFlow::of_layer(const match::AttentionLayer& layer) const {
   SequenceDims found;
   for (const ValueId value : {layer.q, layer.v, layer.k}) {
     const int64_t from_end = value == layer.k && !layer.is_attention_op ? 1 : 2;
@@ -123,8 +123,8 @@ void SequenceFlow::follow_back(ValueId value, int64_t dim, SequenceDims& found) 
 
 SequenceDims SequenceFlow::before_layers() const {
   SequenceDims found;
-  for (const auto& get : {&AttentionLayer::q, &AttentionLayer::v, &AttentionLayer::k}) {
-    for (const AttentionLayer& layer : layers_) {
+  for (const auto& get : {&match::AttentionLayer::q, &match::AttentionLayer::v, &match::AttentionLayer::k}) {
+    for (const match::AttentionLayer& layer : layers_) {
       const SequenceDims dims = of_layer(layer);
       const auto known = dims.find(layer.*get);
       if (known != dims.end()) follow_back(known->first, known->second, found);
@@ -154,7 +154,7 @@ SequenceDims SequenceFlow::behind(const SequenceDims& values) const {
 
 SequenceDims SequenceFlow::behind_layers() const {
   SequenceDims results;
-  for (const AttentionLayer& layer : layers_) {
+  for (const match::AttentionLayer& layer : layers_) {
     const ValueId result = facts_.model()[layer.last].results[0];
     const int64_t rank = facts_.rank(result).value_or(0);
     if (rank >= 2) results.emplace(result, rank - 2);

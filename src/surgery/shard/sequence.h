@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "surgery/shard/attention.h"
+#include "match/attention.h"
 #include "surgery/shard/shape_facts.h"
 
 namespace assay::surgery {
@@ -17,11 +17,11 @@ using SequenceDims = std::map<ir::ValueId, int64_t>;
 // Follows the sequence, along which attention layers work, through the nodes of the main graph.
 class SequenceFlow {
  public:
-  SequenceFlow(ir::Model& model, const std::vector<AttentionLayer>& layers);
+  SequenceFlow(ir::Model& model, const std::vector<match::AttentionLayer>& layers);
 
   std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
   // Of Q, K and V as the products of the layer read them; of values whose rank is known.
-  SequenceDims of_layer(const AttentionLayer& layer) const;
+  SequenceDims of_layer(const match::AttentionLayer& layer) const;
   // Before Q, K and V of all layers. If a value is reached along two dims, that of Q counts.
   SequenceDims before_layers() const;
   // After these values; stops at values gathered for a layer (its K and V).
@@ -42,7 +42,7 @@ class SequenceFlow {
   std::vector<const ir::Use*> size_uses(const SequenceDims& split) const;
 
   ShapeFacts facts_;
-  const std::vector<AttentionLayer>& layers_;
+  const std::vector<match::AttentionLayer>& layers_;
   std::set<ir::ValueId> gathered_;  // K and V
 };
 

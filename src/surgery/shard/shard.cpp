@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/verify.h"
+#include "match/attention.h"
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
 #include "surgery/names.h"
-#include "surgery/shard/attention.h"
 #include "surgery/shard/collective.h"
 #include "surgery/shard/sequence.h"
 #include "surgery/shard/shape_facts.h"
@@ -32,7 +32,7 @@ constexpr std::string_view kAllGather = "all_gather";
 class Sharder {
  public:
   Sharder(ir::Model& model, const formats::ShardHints& hints)
-      : model_(model), edit_(model), nodes_(model, hints), hints_(hints), layers_(find_attention(model)) {
+      : model_(model), edit_(model), nodes_(model, hints), hints_(hints), layers_(match::attention(model)) {
     index_layers();
     const auto fuses = [](const formats::AttentionLayerHint& hint) { return hint.replace.has_value(); };
     if (std::ranges::any_of(hints.attention_layers, fuses)) facts_.emplace(model);
@@ -69,7 +69,7 @@ class Sharder {
 
   void index_layers() {
     for (size_t i = 0; i < layers_.size(); ++i) {
-      const AttentionLayer& layer = layers_[i];
+      const match::AttentionLayer& layer = layers_[i];
       by_q_.emplace(model_.text(model_[layer.q].name), FoundLayer{i, false, layer.q, layer.k});
       if (!layer.scaled) continue;
       by_q_.emplace(model_.text(model_[layer.scaled->q].name), FoundLayer{i, true, layer.scaled->q, layer.scaled->k});
@@ -94,7 +94,7 @@ class Sharder {
   }
 
   // A node that masks by place takes a part of Q for its first part, on each device.
-  void check_masks(const AttentionLayer& layer) const {
+  void check_masks(const match::AttentionLayer& layer) const {
     if (!layer.is_attention_op) return;
     const auto number = [&](std::string_view name, int64_t otherwise) {
       const ir::Attribute* const found = model_.find_attribute(model_[layer.last], name);
@@ -275,7 +275,7 @@ class Sharder {
 
   // Constant factors of the scores become the scale; anything else would be lost.
   void fuse(const FoundLayer& found, const formats::FusedAttention& how) {
-    const AttentionLayer& layer = layers_[found.layer];
+    const match::AttentionLayer& layer = layers_[found.layer];
     if (layer.is_attention_op) refuse_to_fuse(found, "it is one node already");
     if (layer.behind) refuse_to_fuse(found, ir::describe(model_, layer.behind) + " is part of it");
     const double scale = scale_of(found);
@@ -299,7 +299,7 @@ class Sharder {
   }
 
   double scale_of(const FoundLayer& found) const {
-    const AttentionLayer& layer = layers_[found.layer];
+    const match::AttentionLayer& layer = layers_[found.layer];
     double scale = 1;
     if (found.is_unscaled) {
       const std::optional<double> q = facts_->number(layer.scaled->q_scale);
@@ -352,7 +352,7 @@ class Sharder {
   ir::Edit edit_;
   ShardNodes nodes_;
   const formats::ShardHints& hints_;
-  std::vector<AttentionLayer> layers_;
+  std::vector<match::AttentionLayer> layers_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::multimap<std::string, FoundLayer, std::less<>> by_q_;

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "ir/verify.h"
+#include "match/attention.h"
 #include "support/model_checks.h"
 #include "support/parsed_model.h"
-#include "surgery/shard/attention.h"
 
 namespace assay::surgery {
 namespace {
@@ -59,8 +59,8 @@ TEST(Shard, sees_through_scales_masks_and_casts) {
       "  s = MatMul(q, k)\n  t = Mul(c, s)\n  u = Cast <to = 11> (t)\n  p = Softmax(u)\n  r = Cast <to = 1> (p)\n"
       "  o = MatMul(r, v)\n}";
   const ir::Model model = parsed(graph);
-  ASSERT_EQ(find_attention(model).size(), 1u);
-  EXPECT_EQ(model.text(model[find_attention(model)[0].k].name), "k");
+  ASSERT_EQ(match::attention(model).size(), 1u);
+  EXPECT_EQ(model.text(model[match::attention(model)[0].k].name), "k");
 }
 
 TEST(Shard, knows_the_operator_attention) {

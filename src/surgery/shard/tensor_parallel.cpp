@@ -7,9 +7,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/constants.h"
 #include "ir/edit.h"
+#include "ir/naming.h"
 #include "ir/verify.h"
-#include "surgery/names.h"
 #include "surgery/shard/collective.h"
 #include "surgery/shard/find_regions.h"
 
@@ -79,7 +80,7 @@ class TensorSharder {
       made = nodes_.add_node("Div", std::array{target, made});
     }
     edit_.set_operand(node, 1, made);
-    drop_unused(target);
+    ir::drop_unused(edit_, target);
   }
 
   void divide_sizes(NodeId node) {
@@ -88,15 +89,13 @@ class TensorSharder {
         facts_.dim(model_[node].results[0], facts_.axis_from_end(node, facts_.attributes(node).integer("axis", 0)));
     edit_.set_operand(
         node, 1, add_constant(model_[sizes].name, std::vector<int64_t>(model_[node].results.size(), *size / ranks_)));
-    drop_unused(sizes);
+    ir::drop_unused(edit_, sizes);
   }
 
   ValueId add_constant(ir::Symbol name, const std::vector<int64_t>& numbers) {
-    ir::TensorEntry entry;
-    entry.tensor = tensor::make_tensor(tensor::DType::int64, {static_cast<int64_t>(numbers.size())},
-                                       std::span<const int64_t>(numbers));
-    const ir::Symbol fresh = fresh_name(model_, edit_, model_.text(name));
-    return edit_.add_initializer(model_.main_graph(), fresh, edit_.add_tensor(std::move(entry)));
+    return ir::add_initializer(edit_, {model_.main_graph(), ir::fresh_name(edit_, model_.text(name)),
+                                       tensor::make_tensor(tensor::DType::int64, {static_cast<int64_t>(numbers.size())},
+                                                           std::span<const int64_t>(numbers))});
   }
 
   void divide_type(ValueId value, int64_t from_end) {
@@ -146,7 +145,7 @@ class TensorSharder {
                                  .part = {.axis = axis, .index = 0, .count = ranks_, .groups = key.groups}};
     if (weight.value != key.value) {
       for (const SlicedOperand& operand : operands) edit_.set_operand(operand.user, operand.index, weight.value);
-      drop_unused(key.value);
+      ir::drop_unused(edit_, key.value);
     }
     const tensor::Tensor part = slice_of(whole, weight.part);
     edit_.set_tensor(model_[weight.value].constant, part);
@@ -161,23 +160,14 @@ class TensorSharder {
   }
 
   ValueId add_copy(ValueId value) {
-    ir::TensorEntry entry;
-    entry.tensor = *facts_.constant(value);
-    const ir::Symbol name = fresh_name(model_, edit_, model_.text(model_[value].name));
-    return edit_.add_initializer(model_.main_graph(), name, edit_.add_tensor(std::move(entry)));
+    const ir::Symbol name = ir::fresh_name(edit_, model_.text(model_[value].name));
+    return ir::add_initializer(edit_, {model_.main_graph(), name, *facts_.constant(value)});
   }
 
   ir::TypeId type_of(const tensor::Tensor& tensor) {
     std::vector<ir::DimId> dims;
     for (const int64_t dim : tensor.shape()) dims.push_back(model_.dims().constant(dim));
     return model_.types().tensor(tensor.dtype(), std::move(dims));
-  }
-
-  void drop_unused(ValueId value) {
-    if (model_[value].first_use) return;
-    if (model_[value].kind == ir::ValueKind::initializer) return edit_.erase(value);
-    const NodeId producer = model_[value].producer;
-    if (producer && facts_.op(producer) == "Constant") edit_.erase(producer);
   }
 
   ir::Model& model_;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/walk.h"
+
 namespace assay::surgery {
 namespace {
 
@@ -27,10 +29,7 @@ class CandidateSearch {
       : model_(model), skipped_(skipped) {}
 
   std::vector<SparsityCandidate> run() {
-    for (uint32_t i = 0; i < model_.node_slots(); ++i) {
-      const ir::Node& node = model_[ir::NodeId{i}];
-      if (node.alive && !node.is_outputs) visit(node);
-    }
+    for (const ir::NodeId node : ir::live_nodes(model_)) visit(model_[node]);
     return std::move(found_);
   }
 

@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "convert/measure/choose_ranges.h"
 #include "formats/calibration_cache.h"
-#include "tasks/convert/choose_ranges.h"
 
 namespace assay::tasks {
 namespace {
 
-using quantize::Calibration;
+using calibrate::Calibration;
 
 constexpr float kSteps = 127;  // of a cache's scales
 
@@ -40,8 +40,8 @@ std::string word_of(Calibration calibration) {
   return "";
 }
 
-passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
-  passes::ValueRanges ranges;
+calibrate::Ranges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
+  calibrate::Ranges ranges;
   for (const std::string& name : names) {
     const auto found = cache.scales.find(name);
     if (found == cache.scales.end()) continue;
@@ -51,7 +51,7 @@ passes::ValueRanges cached_ranges(const formats::CalibrationCache& cache, const 
   return ranges;
 }
 
-float cached_scale(const passes::ValueRange& range) {
+float cached_scale(const calibrate::Range& range) {
   const float scale = static_cast<float>(std::max(-range.low, range.high) / double{kSteps});
   return std::max(scale, std::numeric_limits<float>::min());
 }
@@ -59,18 +59,19 @@ float cached_scale(const passes::ValueRange& range) {
 // Ranges, from the cache and from measurements.
 class RangeFinder {
  public:
-  RangeFinder(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job, LayerErrors& measuring)
+  RangeFinder(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
+              LayerErrors& measuring)
       : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {
     if (!path_.empty()) open_cache();
   }
 
-  passes::ValueRanges find(const std::vector<std::string>& names) {
+  calibrate::Ranges find(const std::vector<std::string>& names) {
     if (names.empty()) {
       tell_unused();
       return {};
     }
     if (has_cache_) job_.report.calibration = cache_.algorithm;
-    passes::ValueRanges ranges = cached_ranges(cache_, names);
+    calibrate::Ranges ranges = cached_ranges(cache_, names);
     std::vector<std::string> missing = names;
     std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
     if (missing.empty()) return ranges;
@@ -107,14 +108,14 @@ class RangeFinder {
                                       printable(path_.string()), has_cache_ ? "used" : "written"));
   }
 
-  void measure(const std::vector<std::string>& names, passes::ValueRanges& ranges) {
+  void measure(const std::vector<std::string>& names, calibrate::Ranges& ranges) {
     if (job_.request.inputs.is_generated()) {
       job_.loaded.findings.warn("calibration", "",
                                 "ranges are measured on generated inputs: load real ones for accuracy on them",
                                 "load_inputs");
     }
     job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
-    RangeCandidate chosen = calibrate(names, ranges);
+    convert::RangeCandidate chosen = calibrate(names, ranges);
     ranges = std::move(chosen.ranges);
     job_.report.calibration = chosen.name;
     if (path_.empty()) return;
@@ -125,23 +126,25 @@ class RangeFinder {
   }
 
   // Those that are known already hold in any case.
-  RangeCandidate calibrate(const std::vector<std::string>& names, const passes::ValueRanges& known) {
-    quantize::CalibrationOptions options;
+  convert::RangeCandidate calibrate(const std::vector<std::string>& names, const calibrate::Ranges& known) {
+    calibrate::CalibrationOptions options;
     options.calibrations = request_.calibrations;
     options.quantile = request_.quantile;
-    std::vector<passes::ValueRanges> found = measuring_.measurement().calibrate(names, options);
-    std::vector<RangeCandidate> candidates;
+    std::vector<calibrate::Ranges> found = measuring_.measuring().measurement().calibrate(names, options);
+    std::vector<convert::RangeCandidate> candidates;
     for (size_t i = 0; i < found.size(); ++i) {
       found[i].insert(known.begin(), known.end());
       candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
     }
-    RangeCandidate chosen = choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.observer);
+    Measuring& measuring = measuring_.measuring();
+    convert::RangeCandidate chosen =
+        convert::choose_ranges(measuring.measurement(), options_, std::move(candidates), measuring.host());
     if (found.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
     return chosen;
   }
 
   const Int8Request& request_;
-  const passes::QdqOptions& options_;
+  const convert::QdqOptions& options_;
   ConversionJob& job_;
   LayerErrors& measuring_;
   std::filesystem::path path_;
@@ -161,8 +164,8 @@ void set_calibrator(const Calibrator& calibrator, Int8Request& request) {
   request.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
 }
 
-passes::ValueRanges find_ranges(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job,
-                                LayerErrors& measuring, const std::vector<std::string>& names) {
+calibrate::Ranges find_ranges(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
+                              LayerErrors& measuring, const std::vector<std::string>& names) {
   return RangeFinder(request, options, job, measuring).find(names);
 }
 

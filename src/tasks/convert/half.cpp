@@ -2,26 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "passes/precision/convert_floats.h"
+#include "convert/precision/convert_floats.h"
+#include "convert/precision/keep_misfits.h"
 #include "tasks/convert/layer_errors.h"
 
 namespace assay::tasks {
 namespace {
 
 using tensor::DType;
-
-// The greatest magnitude of the node's operands and results that were measured.
-std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node, const quantize::Ranges& ranges) {
-  std::optional<double> magnitude;
-  const auto look = [&](ir::ValueId value) {
-    if (!value || model[value].graph != model.main_graph()) return;
-    const auto found = ranges.find(model.text(model[value].name));
-    if (found != ranges.end()) magnitude = std::max(magnitude.value_or(0), double{found->second});
-  };
-  for (const ir::Use& use : node.operands) look(use.value);
-  for (const ir::ValueId value : node.results) look(value);
-  return magnitude;
-}
 
 // Converts, and keeps account of what the report needs while nodes and values still have their old names.
 class HalfJob {
@@ -31,7 +19,9 @@ class HalfJob {
   void run() {
     job_.report.conversion = tensor::name(options_.half);
     if (request_.measures_ranges || request_.reports_errors) measurement_.emplace(job_, request_.backend);
-    if (request_.measures_ranges) measure();
+    if (request_.measures_ranges) {
+      magnitudes_ = convert::keep_misfits(model(), measurement_->measurement().magnitudes(), request_.margin, options_);
+    }
     note_results();
     job_.observer.info(fmt::format("Converting float tensors to {}", job_.report.conversion));
     convert();
@@ -41,27 +31,6 @@ class HalfJob {
 
  private:
   ir::Model& model() { return job_.loaded.model; }
-
-  void measure() {
-    const quantize::Ranges ranges = measurement_->ranges();
-    const double largest = passes::largest_half(options_.half) * request_.margin;
-    for (uint32_t i = 0; i < model().node_slots(); ++i) {
-      const ir::NodeId node{i};
-      if (!model()[node].alive || model()[node].is_outputs) continue;
-      const std::optional<double> magnitude = magnitude_of(model(), model()[node], ranges);
-      if (!magnitude) continue;
-      magnitudes_[node] = *magnitude;
-      const std::string reason = misfit(*magnitude, largest);
-      if (!reason.empty()) options_.choice.kept[node] = reason;
-      options_.measured.insert(node);
-    }
-  }
-
-  std::string misfit(double magnitude, double largest) const {
-    if (magnitude > largest) return fmt::format("its values reach {:.3g}", magnitude);
-    const bool is_tiny = magnitude > 0 && magnitude < passes::smallest_normal_half(options_.half);
-    return is_tiny ? fmt::format("its values are not above {:.3g}", magnitude) : "";
-  }
 
   void note_results() {
     if (!measurement_) return;
@@ -74,14 +43,14 @@ class HalfJob {
 
   void convert() {
     results::ConversionReport& report = job_.report;
-    const passes::HalfReport found = passes::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
+    const convert::HalfReport found = convert::convert_floats(model(), job_.rewriter, options_, job_.loaded.findings);
     report.changed = report.changed || found.changed;
     report.casts_added = found.edits.casts_added;
     report.casts_removed = found.edits.casts_removed;
     report.weights_converted = found.edits.weights;
     report.weight_bytes_before = found.edits.weight_bytes_before;
     report.weight_bytes_after = found.edits.weight_bytes_after;
-    for (const passes::Layer& layer : found.layers) add_layer(layer);
+    for (const convert::Layer& layer : found.layers) add_layer(layer);
     for (const auto& [value, survey] : found.weights) {
       if (survey.overflows == 0 && survey.flushed == 0) continue;
       report.weights.push_back(
@@ -89,7 +58,7 @@ class HalfJob {
     }
   }
 
-  void add_layer(const passes::Layer& layer) {
+  void add_layer(const convert::Layer& layer) {
     results::ConvertedLayer added;
     added.name = layer.name;
     added.op = layer.op;
@@ -101,21 +70,21 @@ class HalfJob {
   }
 
   void measure_errors() {
-    const auto errors = try_to_measure(*measurement_, model(), job_.loaded.findings);
+    const auto errors = try_to_measure(measurement_->measurement(), model(), job_.loaded.findings);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (const std::string& name : results_[nodes_[i]]) {
         const auto found = errors.find(name);
         if (found == errors.end()) continue;
         std::optional<results::LayerError>& known = job_.report.layers[i].error;
-        known = known ? worse(*known, found->second) : found->second;
+        known = known ? convert::worse(*known, found->second) : found->second;
       }
     }
   }
 
   const HalfRequest& request_;
   ConversionJob& job_;
-  passes::HalfOptions options_;
-  std::optional<Measurement> measurement_;
+  convert::HalfOptions options_;
+  std::optional<Measuring> measurement_;
   std::map<ir::NodeId, double> magnitudes_;
   std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change
   std::vector<ir::NodeId> nodes_;                           // of the report's layers

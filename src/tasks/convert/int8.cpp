@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "convert/quantize/insert_qdq.h"
+#include "convert/quantize/shadow_layers.h"
+#include "match/named_nodes.h"
 #include "passes/pipelines.h"
-#include "passes/quantize/insert_qdq.h"
-#include "passes/quantize/shadow_layers.h"
 #include "tasks/convert/calibration.h"
 
 namespace assay::tasks {
@@ -29,7 +30,7 @@ class Int8Job {
     if (bound) keep_quantized_model();
     if (!needed_ranges().empty()) fuse_layers();
     const std::vector<std::string> names = needed_ranges();
-    const passes::ValueRanges ranges = find_ranges(request_, options_, job_, errors_, names);
+    const calibrate::Ranges ranges = find_ranges(request_, options_, job_, errors_, names);
     if (bound && !names.empty()) judge(*bound, ranges);
     job_.observer.info("Converting layers to int8");
     convert(ranges);
@@ -53,14 +54,14 @@ class Int8Job {
   // The plan is made again when ranges are known, and then says what it finds.
   std::vector<std::string> needed_ranges() {
     Diagnostics repeated;
-    return passes::plan_qdq(model(), options_, repeated).ranges(model());
+    return convert::plan_qdq(model(), options_, repeated).ranges(model());
   }
 
   // What takes the place of an excluded node is excluded too.
   void fuse_layers() {
     std::vector<ir::NodeId> nodes;
     for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) nodes.push_back(node);
-    const std::vector<bool> named = passes::named_nodes(model(), nodes, options_.choice.excluded, job_.loaded.findings);
+    const std::vector<bool> named = match::named_nodes(model(), nodes, options_.choice.excluded, job_.loaded.findings);
     options_.choice.excluded.clear();
     fuse(model(), job_.rewriter);
     const auto is_named = [&](ir::NodeId node) { return node.index < named.size() && named[node.index]; };
@@ -76,14 +77,14 @@ class Int8Job {
   }
 
   // Leaves layers float whose result would lose too much if they alone were rounded.
-  void judge(const ErrorBound& bound, const passes::ValueRanges& ranges) {
-    Measurement& measurement = errors_.measurement();
+  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+    convert::Measurement& measurement = errors_.measuring().measurement();
     ir::Model shadowed = measurement.copy();
     ir::Rewriter rewriter(shadowed);
     fuse(shadowed, rewriter);
     Diagnostics repeated;
-    Measurement::NamePairs pairs;
-    for (const passes::ShadowLayer& layer : passes::add_shadow_layers(shadowed, options_, ranges, repeated)) {
+    convert::Measurement::NamePairs pairs;
+    for (const convert::ShadowLayer& layer : convert::add_shadow_layers(shadowed, options_, ranges, repeated)) {
       pairs[layer.result] = layer.shadow;
     }
     job_.observer.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
@@ -102,15 +103,16 @@ class Int8Job {
     return found == costs_.end() ? nullptr : &found->second;
   }
 
-  void convert(const passes::ValueRanges& ranges) {
+  void convert(const calibrate::Ranges& ranges) {
     results::ConversionReport& report = job_.report;
-    const passes::QdqReport found = passes::insert_qdq(model(), job_.rewriter, options_, ranges, job_.loaded.findings);
+    const convert::QdqReport found =
+        convert::insert_qdq(model(), job_.rewriter, options_, ranges, job_.loaded.findings);
     report.changed = report.changed || !job_.rewriter.steps().empty();
     report.activations = found.activations;
     report.weights_converted = found.weights;
     report.weight_bytes_before = found.weight_bytes_before;
     report.weight_bytes_after = found.weight_bytes_after;
-    for (const passes::Layer& layer : found.layers) {
+    for (const convert::Layer& layer : found.layers) {
       nodes_.push_back(layer.node);
       report.layers.push_back({layer.name, layer.op, layer.converted ? "int8" : "float", layer.reason, {}, {}});
       if (const results::LayerError* cost = cost_of(layer.node)) report.layers.back().error = *cost;
@@ -119,7 +121,7 @@ class Int8Job {
 
   const Int8Request& request_;
   ConversionJob& job_;
-  passes::QdqOptions options_;
+  convert::QdqOptions options_;
   LayerErrors errors_;
   std::map<std::string, results::LayerError> costs_;  // of each layer alone, by its result
   std::vector<ir::NodeId> nodes_;                     // of the report's layers

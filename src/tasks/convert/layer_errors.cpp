@@ -13,15 +13,15 @@ std::string usual_backend(const exec::LibrarySearch& search) {
 
 }  // namespace
 
-Measurement& LayerErrors::measurement() {
+Measuring& LayerErrors::measuring() {
   if (backend_.empty()) backend_ = usual_backend(job_.request.session.search);
-  if (!measurement_) measurement_.emplace(job_, backend_);
-  return *measurement_;
+  if (!measuring_) measuring_.emplace(job_, backend_);
+  return *measuring_;
 }
 
 void LayerErrors::measure(const std::vector<ir::NodeId>& nodes) {
   const ir::Model& model = job_.loaded.model;
-  const auto errors = try_to_measure(measurement(), model, job_.loaded.findings);
+  const auto errors = try_to_measure(measuring().measurement(), model, job_.loaded.findings);
   for (size_t i = 0; i < nodes.size(); ++i) {
     for (const ir::ValueId value : model[nodes[i]].results) {
       const auto found = value ? errors.find(std::string(model.text(model[value].name))) : errors.end();
@@ -30,7 +30,7 @@ void LayerErrors::measure(const std::vector<ir::NodeId>& nodes) {
   }
 }
 
-std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
+std::map<std::string, results::LayerError> try_to_measure(convert::Measurement& measurement, const ir::Model& converted,
                                                           Diagnostics& findings) {
   auto measured = attempt([&] { return measurement.errors(converted); });
   if (const Error* error = std::get_if<Error>(&measured)) {

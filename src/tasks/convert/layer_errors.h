@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tasks/convert/measurement.h"
+#include "tasks/convert/measuring.h"
 
 namespace assay::tasks {
 
@@ -17,17 +17,17 @@ class LayerErrors {
   // Runs the model before and after and adds the errors to the report, whose layers are these nodes. Values that cannot
   // be measured become findings.
   void measure(const std::vector<ir::NodeId>& nodes);
-  // The model with inputs and a backend, for callers that need them earlier. Errors of Measurement.
-  Measurement& measurement();
+  // The model with inputs and a backend, for callers that need them earlier. Errors of Measuring.
+  Measuring& measuring();
 
  private:
   ConversionJob& job_;
   std::string backend_;
-  std::optional<Measurement> measurement_;
+  std::optional<Measuring> measuring_;
 };
 
 // The errors from a measurement; if the backend fails, nothing and a finding.
-std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
+std::map<std::string, results::LayerError> try_to_measure(convert::Measurement& measurement, const ir::Model& converted,
                                                           Diagnostics& findings);
 
 }  // namespace assay::tasks

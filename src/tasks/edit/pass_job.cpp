@@ -106,18 +106,22 @@ std::vector<NamedPass> known_passes() {
   std::vector<NamedPass> known;
   for (const Registered<passes::Pass>& entry : passes::registered_passes()) {
     const passes::Pass pass = entry.make();
-    known.push_back({std::string(pass.name), std::string(pass.summary)});
+    if (pass.needs.empty()) known.push_back({std::string(pass.name), std::string(pass.summary)});
   }
   return known;
 }
 
 void set_opset(int64_t version, PassRequest& request) {
-  request.options.opset = version;
+  request.options.of<passes::OpsetOptions>().version = version;
   request.passes.emplace_back(kChangeOpset);
 }
 
 void check_passes(const std::vector<std::string>& names) {
-  for (const std::string& name : names) static_cast<void>(passes::find_pass(name));
+  for (const std::string& name : names) {
+    const passes::Pass pass = passes::find_pass(name);
+    if (pass.needs.empty()) continue;
+    fail(ErrorCode::unsupported, "the pass `{}` cannot run by itself: it needs {}", name, pass.needs);
+  }
 }
 
 void run_passes(const PassRequest& request, EditJob& job) { PassJob(request, job).run(); }

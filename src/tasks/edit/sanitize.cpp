@@ -1,5 +1,6 @@
+#include "convert/precision/convert_floats.h"
 #include "ir/edit.h"
-#include "passes/precision/convert_floats.h"
+#include "ir/walk.h"
 #include "surgery/override_shapes.h"
 #include "tasks/edit/observed_types.h"
 #include "tasks/edit/pass_job.h"
@@ -10,17 +11,18 @@ namespace {
 
 void observe_all_types(const InputRequest& inputs, EditJob& job) {
   std::vector<ir::ValueId> values;
-  for (uint32_t i = 0; i < job.model().value_slots(); ++i) {
-    const ir::Value& value = job.model()[ir::ValueId{i}];
+  for (const ir::ValueId id : ir::live_values(job.model())) {
+    const ir::Value& value = job.model()[id];
     const bool has_type = value.kind == ir::ValueKind::input || value.kind == ir::ValueKind::result;
-    if (value.alive && has_type && value.graph == job.model().main_graph()) values.push_back(ir::ValueId{i});
+    if (has_type && value.graph == job.model().main_graph()) values.push_back(id);
   }
   observe_types(job.loaded(), values, make_inputs(job.model(), inputs, job.observer(), job.findings()));
 }
 
 // Whether no pass that is asked for looks at types, so that inference after them, when nodes are in order, is enough.
 bool only_orders(const PassRequest& request) {
-  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() && !request.options.opset;
+  return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() &&
+         !request.options.get<passes::OpsetOptions>().version;
 }
 
 // What changes before the passes run.
@@ -31,7 +33,7 @@ void edit(const SanitizeRequest& request, EditJob& job) {
   }
   if (request.converts_to_float16) {
     job.observer().info("Converting float tensors to float16");
-    passes::convert_to_float16(model, job.findings());
+    convert::convert_to_float16(model, job.findings());
   }
   surgery::override_shapes(model, request.overrides, job.findings());
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/unbounded_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "inspect/unbounded_sizes.h"
 #include "ops/inference.h"
 #include "surgery/bound_sizes.h"
 #include "surgery/names.h"
@@ -15,7 +15,7 @@ namespace {
 std::vector<ir::ValueId> open_sizes(const ir::Model& model) {
   ops::Inference inference(model);
   inference.run();
-  return inspect::unbounded_sizes(model, inference);
+  return analysis::unbounded_sizes(model, inference);
 }
 
 bool holds(std::span<const surgery::SizeBound> bounds, ir::ValueId value) {

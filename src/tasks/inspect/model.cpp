@@ -1,8 +1,8 @@
+#include "analysis/cost.h"
+#include "analysis/unbounded_sizes.h"
 #include "base/text.h"
-#include "inspect/cost.h"
 #include "inspect/model_listing.h"
 #include "inspect/model_overview.h"
-#include "inspect/unbounded_sizes.h"
 #include "onnx/text.h"
 #include "tasks/inspect.h"
 
@@ -32,7 +32,7 @@ void InspectedModel::list(results::ModelListingSink& sink) const {
 }
 
 void InspectedModel::find_unbounded() {
-  for (const ir::ValueId value : inspect::unbounded_sizes(loaded_.model, *inference_)) {
+  for (const ir::ValueId value : analysis::unbounded_sizes(loaded_.model, *inference_)) {
     const ops::Type& type = inference_->type(value);
     UnboundedSize found{.name = std::string(loaded_.model.text(loaded_.model[value].name)),
                         .shape = {},
@@ -47,7 +47,7 @@ results::ModelOverview InspectedModel::overview() const {
   overview.path = request_.model.path;
   overview.findings = loaded_.findings.all();
   overview.findings_dropped = loaded_.findings.dropped();
-  if (request_.costs) overview.cost = inspect::model_cost(loaded_.model, *inference_);
+  if (request_.costs) overview.cost = analysis::model_cost(loaded_.model, *inference_);
   if (request_.finds_unbounded) {
     std::vector<std::string>& names = overview.unbounded_sizes.emplace();
     for (const UnboundedSize& size : unbounded_) names.push_back(size.name);

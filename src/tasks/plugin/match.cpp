@@ -1,5 +1,3 @@
-#include "surgery/pattern/match.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -15,8 +13,9 @@
 #include "base/temporary_folder.h"
 #include "base/text.h"
 #include "formats/plugin_config.h"
+#include "match/find.h"
 #include "remote/python_host.h"
-#include "surgery/pattern/pattern_file.h"
+#include "surgery/plugin/pattern_file.h"
 #include "tasks/plugin.h"
 
 namespace assay::tasks {
@@ -76,8 +75,8 @@ class PluginMatcher {
   results::PluginMatches match_pattern(const std::string& path, const std::string& name) const {
     const surgery::PluginPattern plugin = surgery::parse_pattern_file(read_text(path), name);
     results::PluginMatches matches{.name = plugin.name, .op = plugin.op, .domain = plugin.domain, .instances = {}};
-    for (const surgery::Match& match : surgery::find_matches(loaded_.model, plugin.pattern)) {
-      matches.instances.push_back(surgery::instance_of(loaded_.model, plugin.pattern, match));
+    for (const match::Match& match : match::find(loaded_.model, plugin.pattern)) {
+      matches.instances.push_back(surgery::instance_of(loaded_.model, plugin, match));
     }
     return matches;
   }

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "analysis/computations.h"
+#include "analysis/value_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/runs/averages.h"
 #include "compare/runs/unused_settings.h"
-#include "inspect/computations.h"
-#include "inspect/value_sizes.h"
+#include "convert/precision/convert_floats.h"
 #include "ir/edit.h"
-#include "passes/precision/convert_floats.h"
 #include "remote/isolated_backend.h"
 #include "tasks/run.h"
 #include "tasks/run/pictures.h"
@@ -129,7 +129,7 @@ class Job {
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       observer_.info("Converting float tensors to float16");
-      passes::convert_to_float16(loaded_->model, loaded_->findings);
+      convert::convert_to_float16(loaded_->model, loaded_->findings);
     }
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
     request_.session.path = runnable_path();
@@ -249,7 +249,7 @@ class Job {
   exec::TapPlan plan_taps() {
     const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
     std::map<std::string, uint64_t> sizes;
-    if (budget != 0) sizes = inspect::value_sizes(loaded_->model, *inputs_.source->get(0));
+    if (budget != 0) sizes = analysis::value_sizes(loaded_->model, *inputs_.source->get(0));
     return taps_.plan(sizes, budget);
   }
 
@@ -258,7 +258,7 @@ class Job {
       fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
     }
     request_.compare.computation =
-        [known = inspect::computations(loaded_->model, *inputs_.source->get(0))](std::string_view name) {
+        [known = analysis::computations(loaded_->model, *inputs_.source->get(0))](std::string_view name) {
           const auto found = known.find(std::string(name));
           return found == known.end() ? compare::Computation() : found->second;
         };

@@ -89,10 +89,10 @@ tasks::PassRequest folding_request(const Arguments& arguments) {
     request.most_fold_rounds = parse_count("--num-passes", arguments.value("--num-passes"));
   }
   if (arguments.has("--fold-size-threshold")) {
-    request.options.fold.size_threshold_bytes =
+    request.options.of<passes::FoldOptions>().size_threshold_bytes =
         parse_size("--fold-size-threshold", arguments.value("--fold-size-threshold"), 0);
   }
-  request.options.fold.folds_shapes = !arguments.flag("--no-fold-shapes");
+  request.options.of<passes::FoldOptions>().folds_shapes = !arguments.flag("--no-fold-shapes");
   return request;
 }
 

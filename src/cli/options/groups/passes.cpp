@@ -66,8 +66,10 @@ tasks::PassRequest pass_request(const Arguments& arguments) {
   if (arguments.has("--opset")) {
     tasks::set_opset(static_cast<int64_t>(parse_count("--opset", arguments.value("--opset"))), request);
   }
-  request.options.unroll.most_iterations = parse_count("--unroll-limit", arguments.value("--unroll-limit"));
-  request.options.outline.least_nodes = parse_count("--outline-size", arguments.value("--outline-size"), 1);
+  request.options.of<passes::UnrollOptions>().most_iterations =
+      parse_count("--unroll-limit", arguments.value("--unroll-limit"));
+  request.options.of<passes::OutlineOptions>().least_nodes =
+      parse_count("--outline-size", arguments.value("--outline-size"), 1);
   request.last_step = last_step(arguments);
   request.explains = arguments.flag("--explain");
   return request;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "base/trim.h"
 #include "ops/kernels/quantization/cast.h"
 #include "ops/kernels/quantization/numeric_limits.h"
 #include "tensor/float_column.h"
@@ -12,10 +13,9 @@
 namespace assay::ops {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  text = text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+// Without blanks around the number, and without a plus before it.
+std::string_view bare(std::string_view text) {
+  text = trimmed(text);
   const bool has_plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   return has_plus ? text.substr(1) : text;
 }
@@ -45,7 +45,7 @@ std::string number_text(DType dtype, double value) {
 }
 
 double number_of_text(std::string_view text, bool is_float32) {
-  const std::string_view word = trimmed(text);
+  const std::string_view word = bare(text);
   const std::string lower = to_lower(word);
   if (lower == "true") return 1;
   if (lower == "false") return 0;
@@ -58,7 +58,7 @@ double number_of_text(std::string_view text, bool is_float32) {
 }
 
 uint64_t integer_of_text(DType to, std::string_view text) {
-  const std::string_view word = trimmed(text);
+  const std::string_view word = bare(text);
   if (const std::optional<int64_t> value = parsed<int64_t>(word)) return static_cast<uint64_t>(*value);
   if (const std::optional<uint64_t> value = parsed<uint64_t>(word)) return *value;
   return truncated_to(to, number_of_text(text, false));

@@ -3,8 +3,8 @@
 // Only if: no result of the node is used, in its own graph or by a body below it.
 #include <vector>
 
+#include "ir/walk.h"
 #include "passes/pass.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {
@@ -34,10 +34,10 @@ void remove_initializers(PassRun& run) {
   const ir::Model& model = run.model();
   ir::Patch patch;
   bool is_empty = true;
-  for (uint32_t i = 0; i < model.value_slots(); ++i) {
-    const ir::Value& value = model[ir::ValueId{i}];
-    if (!value.alive || value.kind != ir::ValueKind::initializer || value.first_use) continue;
-    patch.remove(ir::ValueId{i});
+  for (const ir::ValueId id : ir::live_values(model)) {
+    const ir::Value& value = model[id];
+    if (value.kind != ir::ValueKind::initializer || value.first_use) continue;
+    patch.remove(id);
     is_empty = false;
   }
   if (!is_empty) run.rewriter().commit("nothing uses them", patch);

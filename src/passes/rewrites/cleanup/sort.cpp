@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "ir/topological_sort.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 #include "passes/pass.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "ir/walk.h"
 #include "ops/interpreter.h"
+#include "passes/fold/fold_options.h"
 #include "passes/fold/foldable.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {
@@ -106,7 +106,7 @@ void Folder::evaluate(ir::NodeId node) {
 }
 
 bool Folder::is_too_large(ir::NodeId node, uint64_t bytes) {
-  const std::optional<uint64_t> threshold = run_.options().fold.size_threshold_bytes;
+  const std::optional<uint64_t> threshold = run_.options().get<FoldOptions>().size_threshold_bytes;
   if (threshold) {
     if (bytes <= *threshold) return false;
     run_.skip(node, fmt::format("its result has {}, the threshold is {}", human_bytes(bytes), human_bytes(*threshold)));

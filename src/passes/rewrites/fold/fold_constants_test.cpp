@@ -2,6 +2,7 @@
 
 #include "ir/verify.h"
 #include "onnx/text.h"
+#include "passes/fold/fold_options.h"
 #include "passes/pipelines.h"
 #include "support/parsed_model.h"
 
@@ -90,8 +91,11 @@ TEST(FoldConstants, leaves_results_that_are_much_larger) {
   const Outcome left = fold(model);
   EXPECT_EQ(left.nodes, "ConstantOfShape Add");
   EXPECT_EQ(left.skipped.size(), 1u);
-  EXPECT_EQ(fold(model, {.fold = {.size_threshold_bytes = 4'000'000}}).nodes, "Add");
-  EXPECT_EQ(fold(model, {.fold = {.size_threshold_bytes = 3'999'999}}).nodes, "ConstantOfShape Add");
+  Options options;
+  options.of<FoldOptions>().size_threshold_bytes = 4'000'000;
+  EXPECT_EQ(fold(model, options).nodes, "Add");
+  options.of<FoldOptions>().size_threshold_bytes = 3'999'999;
+  EXPECT_EQ(fold(model, options).nodes, "ConstantOfShape Add");
 }
 
 TEST(FoldConstants, what_cannot_be_computed_does_not_stop_others) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ops/inference.h"
+#include "passes/fold/fold_options.h"
 #include "passes/pass.h"
-#include "passes/walk.h"
 
 namespace assay::passes {
 namespace {
@@ -109,7 +109,7 @@ bool Simplifier::simplify(ir::NodeId node) {
 }
 
 void simplify_shapes(PassRun& run) {
-  if (run.options().fold.folds_shapes) Simplifier(run).run();
+  if (run.options().get<FoldOptions>().folds_shapes) Simplifier(run).run();
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/channels.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 #include "tensor/elements.h"
 
 namespace assay::passes {
@@ -33,7 +35,7 @@ struct InputChannels {
 void fuse(PassRun& run, ir::NodeId node) {
   const ir::Model& model = run.model();
   const ir::ValueId between = operand(model, node, 0);
-  if (!between || !is_only_for(model, between, node) || !producer(model, between)) return;
+  if (!between || !match::is_only_for(model, between, node) || !producer(model, between)) return;
   const std::optional<Weighted> conv = find_convolution(run, node);
   if (!conv || !pads_nothing(run.facts(node))) return;
   const std::optional<ChannelAffine> affine = batch_normalization(run, producer(model, between));

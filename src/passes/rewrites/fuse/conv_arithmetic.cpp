@@ -5,8 +5,10 @@
 // Class:  rounding; weights and biases are merged in double and rounded once.
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/channels.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 void fuse(PassRun& run, ir::NodeId node) {
   for (const uint32_t index : {0u, 1u}) {
     const ir::ValueId between = operand(run.model(), node, index);
-    if (!between || !is_only_for(run.model(), between, node)) continue;
+    if (!between || !match::is_only_for(run.model(), between, node)) continue;
     const std::optional<Weighted> convolution = find_convolution(run, producer(run.model(), between));
     if (!convolution) continue;
     const std::optional<ChannelAffine> affine = channel_arithmetic(run, node, *convolution);

@@ -4,15 +4,17 @@
 // Class:  rounding; weights are merged in double and rounded once.
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/channels.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
 
 void fuse(PassRun& run, ir::NodeId node) {
   const ir::ValueId between = operand(run.model(), node, 0);
-  if (!between || !is_only_for(run.model(), between, node)) return;
+  if (!between || !match::is_only_for(run.model(), between, node)) return;
   const std::optional<Weighted> convolution = find_convolution(run, producer(run.model(), between));
   const std::optional<ChannelAffine> affine = batch_normalization(run, node);
   if (convolution && affine) fold_behind(run, *convolution, node, *affine);

@@ -4,9 +4,11 @@
 // Class:  rounding; weights are merged in double and rounded once.
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/channels.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -19,7 +21,7 @@ struct Context {
 void fuse(Context& context, ir::NodeId node) {
   PassRun& run = context.run;
   const ir::ValueId between = operand(run.model(), node, 0);
-  if (!between || !is_only_for(run.model(), between, node)) return;
+  if (!between || !match::is_only_for(run.model(), between, node)) return;
   const std::optional<Weighted> product = find_matrix_product(run, producer(run.model(), between));
   if (!product) return;
   if (run.is_op(product->node, "MatMul")) {  // of more dims than two the columns are another axis

@@ -4,8 +4,10 @@
 // Class:  rounding; the sum is rounded once instead of twice.
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -33,7 +35,7 @@ void fuse(Context& context, ir::NodeId node) {
     const ir::ValueId product = operand(model, node, index);
     const ir::NodeId matmul = producer(model, product);
     const ir::ValueId addend = operand(model, node, 1 - index);
-    if (!matmul || !addend || !run.is_op(matmul, "MatMul") || !is_only_for(model, product, node)) continue;
+    if (!matmul || !addend || !run.is_op(matmul, "MatMul") || !match::is_only_for(model, product, node)) continue;
     const ops::Dims* left = context.inferred.dims(operand(model, matmul, 0));
     const ops::Dims* right = context.inferred.dims(operand(model, matmul, 1));
     if (!left || !right || left->size() != 2 || right->size() != 2) continue;

@@ -8,10 +8,12 @@
 #include <array>
 #include <unordered_set>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
 #include "passes/reshapes.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -65,7 +67,7 @@ std::optional<Product> find_product(Context& context, NodeId matmul, ValueId val
   if (model[matmul].is_outputs || !context.run.is_op(matmul, "MatMul") || operand(model, matmul, 0) != value) return {};
   const ValueId product = result(model, matmul);
   const NodeId add = model[product].first_use ? model[product].first_use->user : NodeId{};
-  if (!add || !is_only_for(model, product, add) || !context.run.is_op(add, "Add")) return {};
+  if (!add || !match::is_only_for(model, product, add) || !context.run.is_op(add, "Add")) return {};
   const uint32_t index = operand(model, add, 0) == product ? 1 : 0;
   Product found{matmul, add, operand(model, matmul, 1), operand(model, add, index), {}};
   const tensor::Tensor* weights = initializer(context, found.weights);

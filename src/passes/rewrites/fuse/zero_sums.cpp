@@ -5,9 +5,10 @@
 // Class:  rounding; -0 stays -0, where the sum is 0.
 #include <array>
 
+#include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {

@@ -14,7 +14,7 @@
 #include "passes/opset/adapters.h"
 #include "passes/opset/form.h"
 #include "passes/opset/misfit.h"
-#include "passes/walk.h"
+#include "passes/opset/opset_options.h"
 #include "schema/imports.h"
 
 namespace assay::passes {
@@ -195,7 +195,7 @@ void Change::write_versions() {
 
 void change_opset(PassRun& run) {
   const int64_t newest = *schema::newest_version("");
-  const int64_t target = run.options().opset.value_or(newest);
+  const int64_t target = run.options().get<OpsetOptions>().version.value_or(newest);
   if (target < kOldestSource || target > newest) {
     fail(ErrorCode::usage, "version {} of ai.onnx is not one of {} to {}", target, kOldestSource, newest);
   }

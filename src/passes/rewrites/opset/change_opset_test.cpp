@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "passes/opset/opset_options.h"
 #include "support/pass_checks.h"
 
 namespace assay::passes {
@@ -12,7 +13,7 @@ using testing_support::Rewritten;
 
 Rewritten changed(int64_t from, int64_t to, const std::string& graph) {
   Options options;
-  options.opset = to;
+  options.of<OpsetOptions>().version = to;
   return rewritten("change-opset", fmt::format("<ir_version: 6, opset_import: [\"\" : {}]> {}", from, graph), options);
 }
 
@@ -38,7 +39,7 @@ TEST(ChangeOpset, writes_versions) {
 TEST(ChangeOpset, lowers_the_ir_version_as_far_as_types_allow) {
   const auto lowered = [](const std::string& type) {
     Options options;
-    options.opset = 21;
+    options.of<OpsetOptions>().version = 21;
     return rewritten("change-opset",
                      fmt::format("<ir_version: 13, opset_import: [\"\" : 25, \"o\" : 1]> g ({0} x) => ({0} y) "
                                  "{{ y = o.Op(x) }}",
@@ -174,7 +175,7 @@ TEST(ChangeOpset, goes_into_bodies) {
 
 Rewritten with_function(const std::string& body) {
   Options options;
-  options.opset = 13;
+  options.of<OpsetOptions>().version = 13;
   return rewritten("change-opset",
                    "<ir_version: 8, opset_import: [\"\" : 12, \"l\" : 1]> g (float[1,2] x) => (float[2] y) "
                    "{ y = l.f<k = [0]>(x) } <domain: \"l\", opset_import: [\"\" : 11]> f <k> (i) => (o) " +

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/lossless.h"
-#include "passes/match.h"
 #include "passes/reshapes.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -44,7 +46,8 @@ void commit(Context& context, std::string_view reason, ir::Patch& patch, NodeId 
   patch.remove(node);
   for (NodeId last = node; last != first;) {
     const ValueId between = operand(model, last, 0);
-    if (!is_only_for(model, between, last) || !is_first_result_enough(model, model[between].producer)) break;
+    if (!match::is_only_for(model, between, last) || !match::is_first_result_enough(model, model[between].producer))
+      break;
     last = model[between].producer;
     patch.remove(last);
   }
@@ -138,7 +141,7 @@ void reshape_to_known(Context& context, NodeId node) {
   const NodeId first = first_reshape(context, node);
   const ValueId value = result(context.model(), node);
   if (!first || !value || context.run.facts(node).version() < 5) return;
-  if (!is_only_for(context.model(), operand(context.model(), node, 0), node)) return;
+  if (!match::is_only_for(context.model(), operand(context.model(), node, 0), node)) return;
   const std::optional<tensor::Shape> shape = context.inferred.shape(value);
   if (!shape || std::ranges::count(*shape, 0) > 0) return;
   ir::Patch patch;
@@ -177,7 +180,7 @@ std::optional<int64_t> concat_axis(Context& context, NodeId node) {
 // Whether an operand is a Concat that another Concat along this axis may take in.
 bool is_part(Context& context, ValueId value, NodeId user, int64_t axis) {
   const NodeId made = producer(context.model(), value);
-  return made && context.run.is_op(made, "Concat") && is_only_for(context.model(), value, user) &&
+  return made && context.run.is_op(made, "Concat") && match::is_only_for(context.model(), value, user) &&
          !context.model()[user].is_outputs && concat_axis(context, made) == axis;
 }
 
@@ -235,7 +238,7 @@ std::optional<std::vector<int64_t>> zero_pads(Context& context, NodeId node) {
 
 void pad(Context& context, NodeId node) {
   const NodeId first = before(context, node, "Pad");
-  if (!first || !is_only_for(context.model(), result(context.model(), first), node)) return;
+  if (!first || !match::is_only_for(context.model(), result(context.model(), first), node)) return;
   const std::optional<std::vector<int64_t>> inner = zero_pads(context, first);
   std::optional<std::vector<int64_t>> pads = zero_pads(context, node);
   if (!inner || !pads || inner->size() != pads->size()) return;

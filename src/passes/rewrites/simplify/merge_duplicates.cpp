@@ -5,7 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/match.h"
+#include "ir/queries.h"
+#include "passes/pass.h"
 #include "passes/same.h"
 
 namespace assay::passes {

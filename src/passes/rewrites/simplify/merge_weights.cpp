@@ -4,7 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "passes/match.h"
+#include "ir/queries.h"
+#include "ir/walk.h"
+#include "passes/pass.h"
 #include "passes/same.h"
 
 namespace assay::passes {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -24,7 +26,7 @@ struct Context {
 
 void replace(Context& context, NodeId node, ValueId same, std::string_view reason) {
   const ir::Model& model = context.model();
-  if (!same || !is_first_result_enough(model, node)) return;
+  if (!same || !match::is_first_result_enough(model, node)) return;
   if (!context.run.rewriter().can_replace(result(model, node), same)) return;
   ir::Patch patch;
   patch.replace(result(model, node), same);

@@ -9,10 +9,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/queries.h"
+#include "match/uses.h"
 #include "passes/elementwise.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
 #include "passes/reshapes.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {
@@ -115,7 +117,7 @@ bool Region::grow_to_operands(NodeId node) {
 
 bool Region::grow_to_users(NodeId node) {
   const ValueId value = result(model_, node);
-  if (!is_first_result_enough(model_, node)) return false;
+  if (!match::is_first_result_enough(model_, node)) return false;
   for (const ir::Use& use : ir::uses(model_, value)) {
     if (known_.contains(use.user)) continue;
     if (known_.size() < kMostNodes && is_end(use.user, value)) {

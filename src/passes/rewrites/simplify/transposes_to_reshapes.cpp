@@ -3,10 +3,11 @@
 // Only if: all dims are known but one, and none is 0.
 #include <array>
 
+#include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
 #include "passes/reshapes.h"
+#include "passes/rules.h"
 
 namespace assay::passes {
 namespace {

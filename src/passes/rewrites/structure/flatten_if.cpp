@@ -1,8 +1,8 @@
 // Before: an If whose condition is a constant.
 // After:  the nodes and initializers of the branch that it takes, in its place.
 // Only if: the branch gives what the If gives.
+#include "ir/queries.h"
 #include "passes/constants.h"
-#include "passes/match.h"
 #include "passes/splice.h"
 
 namespace assay::passes {

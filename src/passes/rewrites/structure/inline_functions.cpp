@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "passes/match.h"
 #include "passes/splice.h"
 #include "schema/imports.h"
 

@@ -4,6 +4,7 @@
 // Only if: the nodes are of known operators, have no bodies and are not random, stand behind one another, and are as
 //         many and as often as the options say. Runs are found by distances that are frequent, so that the search is
 //         linear.
+#include "passes/outline/outline_options.h"
 #include "passes/outline/outliner.h"
 
 namespace assay::passes {
@@ -14,7 +15,7 @@ constexpr int kMostFunctions = 64;
 // The best repeat that can be outlined; false if there is none.
 bool outline_one(PassRun& run) {
   const NodeClasses classes(run);
-  const OutlineOptions& options = run.options().outline;
+  const OutlineOptions& options = run.options().get<OutlineOptions>();
   for (Repeat repeat : find_repeats(classes, options)) {
     keep_same_wiring(run.model(), classes, repeat);
     if (repeat.starts.size() < options.least_count || repeat.starts.size() < 2) continue;

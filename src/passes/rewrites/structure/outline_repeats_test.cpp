@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "passes/outline/outline_options.h"
 #include "support/pass_checks.h"
 #include "support/reference_outputs.h"
 
@@ -96,9 +97,9 @@ TEST(OutlineRepeats, common_constants_go_into_the_function) {
 TEST(OutlineRepeats, keeps_to_its_limits) {
   const std::string layer(kLayer);
   Options options;
-  options.outline.least_nodes = 6;
+  options.of<OutlineOptions>().least_nodes = 6;
   EXPECT_EQ(rewritten(kPass, model_of({layer, layer}), options).steps, 0u);
-  options.outline = {.least_nodes = 4, .least_count = 3};
+  options.of<OutlineOptions>() = {.least_nodes = 4, .least_count = 3};
   EXPECT_EQ(rewritten(kPass, model_of({layer, layer}), options).steps, 0u);
 }
 

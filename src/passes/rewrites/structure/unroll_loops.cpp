@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
-#include "passes/match.h"
+#include "passes/unroll/unroll_options.h"
 #include "passes/unroll/unroller.h"
 
 namespace assay::passes {
@@ -33,7 +34,8 @@ bool is_always_true(PassRun& run, ValueId value) { return integer_of(run, origin
 
 class Unrolling {
  public:
-  explicit Unrolling(PassRun& run) : run_(run), inferred_(run), nodes_left_(run.options().unroll.most_nodes) {}
+  explicit Unrolling(PassRun& run)
+      : run_(run), inferred_(run), nodes_left_(run.options().get<UnrollOptions>().most_nodes) {}
 
   // The node to go on with.
   NodeId visit(NodeId node) {
@@ -61,7 +63,7 @@ class Unrolling {
 };
 
 bool Unrolling::is_allowed(const UnrollPlan& plan) {
-  const UnrollOptions& limits = run_.options().unroll;
+  const UnrollOptions& limits = run_.options().get<UnrollOptions>();
   const auto count = static_cast<uint64_t>(std::max<int64_t>(plan.iterations, 0));
   const uint64_t nodes = count <= limits.most_iterations ? count * nodes_made(run_.model(), plan) : 0;
   std::string refusal = unroll_refusal(run_.model(), plan);

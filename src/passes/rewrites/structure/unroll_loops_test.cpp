@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "passes/unroll/unroll_options.h"
 #include "support/pass_checks.h"
 #include "support/reference_outputs.h"
 
@@ -100,7 +101,7 @@ TEST(UnrollLoops, keeps_to_its_limits) {
   EXPECT_EQ(skipped(loop(33)), "it has 33 iterations, the limit is 32");
   EXPECT_EQ(skipped(loop(0)), "it has no iterations");
   Options options;
-  options.unroll.most_nodes = 4;
+  options.of<UnrollOptions>().most_nodes = 4;
   EXPECT_EQ(skipped(loop(5), options), "unrolling would make 5 nodes, 4 of 4 are left");
 }
 

@@ -1,0 +1,34 @@
+#include "analysis/input_roles.h"
+
+#include <gtest/gtest.h>
+
+#include "support/parsed_model.h"
+
+namespace assay::analysis {
+namespace {
+
+using exec::InputRole;
+
+std::vector<InputRole> roles(const char* text) { return input_roles(testing_support::parsed(text)); }
+
+TEST(InputRoles, the_smallest_table_limits_an_index_also_through_a_cast) {
+  const std::vector<InputRole> found = roles(
+      "g (int32[2] ids, float[2] x) => (float[2, 3] a, float[2] b) "
+      "<float[2, 3] big = {1, 2, 3, 4, 5, 6}, float[4] small = {1, 2, 3, 4}> "
+      "{ wide = Cast <to = 7> (ids) a = Gather(big, wide) b = Gather(small, wide) }");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "ids");
+  EXPECT_EQ(found[0].kind, InputRole::Kind::index);
+  EXPECT_EQ(found[0].rows, 2);
+}
+
+TEST(InputRoles, masks_go_by_their_name) {
+  const std::vector<InputRole> found = roles(
+      "g (int64[2] attention_mask, float[2] mask_like) => (float[2] y) { f = Cast <to = 1> (attention_mask) "
+      "y = Mul(f, mask_like) }");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, InputRole::Kind::mask);
+}
+
+}  // namespace
+}  // namespace assay::analysis

@@ -1,0 +1,116 @@
+#include "calibrate/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "base/parallel.h"
+#include "base/text.h"
+#include "calibrate/histogram.h"
+
+namespace assay::calibrate {
+namespace {
+
+// What is known of one value so far.
+struct Seen {
+  Range range;
+  Histogram histogram;
+};
+
+struct Extent {
+  float low = 0;
+  float high = 0;
+  bool has_nan = false;
+};
+
+Extent extent_of(tensor::Bytes floats) {
+  constexpr uint64_t kGrain = uint64_t{1} << 18;
+  const auto look = [floats](uint64_t begin, uint64_t end) {
+    Extent found;
+    for (uint64_t i = begin; i < end; ++i) {
+      float number = 0;
+      std::memcpy(&number, floats.data() + i * sizeof(float), sizeof(float));
+      found.low = std::min(found.low, number);
+      found.high = std::max(found.high, number);
+      found.has_nan = found.has_nan || number != number;
+    }
+    return found;
+  };
+  const auto join = [](const Extent& a, const Extent& b) {
+    return Extent{std::min(a.low, b.low), std::max(a.high, b.high), a.has_nan || b.has_nan};
+  };
+  return parallel_reduce(floats.size() / sizeof(float), kGrain, Extent(), look, join);
+}
+
+class CalibrationWatcher final : public exec::DriveWatcher {
+ public:
+  explicit CalibrationWatcher(const CalibrationOptions& options) : options_(options) {}
+
+  void on_feeds(size_t, uint64_t iteration, const tensor::NamedData& feeds) override {
+    for (const tensor::NamedDatum& feed : feeds) look(iteration, feed.name, feed.value);
+  }
+  void on_value(size_t, uint64_t iteration, std::string_view name, const tensor::Datum& value) override {
+    look(iteration, name, value);
+  }
+  void on_failure(size_t, const Error& error) override { failure_ = error; }
+  bool wants_stop() const override { return failure_.has_value(); }
+
+  std::vector<Ranges> take() {
+    if (failure_) throw Error(*failure_);
+    std::vector<Ranges> all;
+    for (const Calibration calibration : options_.calibrations) {
+      Ranges& ranges = all.emplace_back();
+      for (const auto& [name, seen] : seen_) ranges[name] = range_of(seen, calibration);
+    }
+    return all;
+  }
+
+ private:
+  void look(uint64_t iteration, std::string_view name, const tensor::Datum& value) {
+    if (failure_ || !options_.names.contains(name) || !value.is_tensor()) return;
+    const tensor::Tensor& tensor = value.tensor();
+    if (tensor.dtype() != tensor::DType::float32) return;
+    const Extent extent = extent_of(tensor.bytes());
+    if (extent.has_nan || std::isinf(extent.low) || std::isinf(extent.high)) {
+      failure_ = Error(ErrorCode::usage, fmt::format("value `{}` has {} in batch {}: ranges need finite numbers; check "
+                                                     "these inputs, or exclude the layer that computes it",
+                                                     printable(name), extent.has_nan ? "NaN" : "infinity", iteration));
+      return;
+    }
+    Seen& seen = seen_[std::string(name)];
+    seen.range.low = std::min(seen.range.low, double{extent.low});
+    seen.range.high = std::max(seen.range.high, double{extent.high});
+    if (options_.calibrations == std::vector{Calibration::minmax}) return;
+    seen.histogram.add(tensor.bytes(), std::max(-extent.low, extent.high));
+  }
+
+  double threshold_of(const Histogram& histogram, Calibration calibration) const {
+    if (calibration == Calibration::entropy) return entropy_threshold(histogram);
+    if (calibration == Calibration::mse) return square_threshold(histogram);
+    return percentile_threshold(histogram, options_.quantile);
+  }
+
+  Range range_of(const Seen& seen, Calibration calibration) const {
+    if (calibration == Calibration::minmax) return seen.range;
+    const double threshold = threshold_of(seen.histogram, calibration);
+    return {std::max(seen.range.low, -threshold), std::min(seen.range.high, threshold)};
+  }
+
+  const CalibrationOptions& options_;
+  std::map<std::string, Seen, std::less<>> seen_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+std::vector<Ranges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
+                              const CalibrationOptions& options, Diagnostics& findings) {
+  CalibrationWatcher watcher(options);
+  exec::DrivePlan plan;
+  plan.taps = options.taps;
+  exec::drive({&runner, 1}, &source, plan, watcher, findings);
+  return watcher.take();
+}
+
+}  // namespace assay::calibrate

@@ -1,0 +1,232 @@
+#include "convert/precision/half_edit.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "convert/precision/float_values.h"
+#include "convert/precision/half_storage.h"
+#include "ir/constants.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
+
+namespace assay::convert {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+struct Place {
+  ir::NodeId user;
+  uint32_t index;
+};
+
+class HalfEditor {
+ public:
+  HalfEditor(ir::Model& model, ir::Edit& edit, const HalfOptions& options, const HalfPlan& plan)
+      : model_(model), edit_(edit), half_(options.half), clamps_(options.overflow == HalfOverflow::clamp), plan_(plan) {
+    for (uint32_t i = 0; i < model.graph_slots(); ++i) first_.push_back(model[ir::GraphId{i}].first);
+  }
+
+  HalfEdits apply() {
+    find_casts();
+    const uint32_t values = model_.value_slots();
+    for (uint32_t i = 0; i < values; ++i) {
+      if (plan_.is_float[i]) convert(ir::ValueId{i});
+    }
+    for (const TypedNode& typed : plan_.typed) set_result_type(typed);
+    remove_casts();
+    return edits_;
+  }
+
+ private:
+  bool is_main_output(ir::NodeId user) const { return user == model_[model_.main_graph()].outputs_node; }
+  DType dtype(bool is_half) const { return is_half ? half_ : DType::float32; }
+
+  // Casts that are there; those that are added here are none of them.
+  void find_casts() {
+    for (const TypedNode& typed : plan_.typed) {
+      const ir::Node& node = model_[typed.node];
+      const bool is_whole = !node.operands.empty() && node.operands[0].value && !node.results.empty();
+      if (typed.attribute == "to" && is_whole && node.results[0]) casts_[node.results[0]] = typed.node;
+    }
+  }
+
+  void convert(ir::ValueId value) {
+    const bool is_half = plan_.is_half[value.index];
+    std::vector<Place> others;
+    for (const ir::Use& use : ir::uses(model_, value)) {
+      const Wanted wanted = plan_.want(use);
+      const bool fits = wanted == Wanted::either || (wanted == Wanted::half) == is_half;
+      if (!fits) others.push_back({use.user, use.index});
+    }
+    const std::optional<Tensor> constant = float_constant(model_, value);
+    if (is_half && constant) set_constant(value, *constant);
+    const ir::TypeId old_type = model_[value].type;
+    if (is_half && old_type) edit_.set_type(value, retyped(old_type, half_));
+    if (!others.empty()) redirect(value, constant, others);
+  }
+
+  // Gives these uses the value in the other type.
+  void redirect(ir::ValueId value, const std::optional<Tensor>& constant, const std::vector<Place>& places) {
+    const bool to_half_type = !plan_.is_half[value.index];
+    const ir::ValueId source = to_half_type ? half_source(value) : ir::ValueId{};
+    ir::ValueId other;
+    for (const Place& place : places) {
+      if (source && !model_[place.user].is_outputs) {
+        edit_.set_operand(place.user, place.index, source);
+        continue;
+      }
+      if (!other && constant && to_half_type) other = add_constant(value, *constant);
+      if (!other) other = add_cast(value, to_half_type);
+      edit_.set_operand(place.user, place.index, other);
+    }
+    const auto is_output = [this](const Place& place) { return is_main_output(place.user); };
+    if (std::ranges::any_of(places, is_output)) hand_on_name(value, other);
+  }
+
+  // What a Cast that is there makes float32 of, if that is half by then.
+  ir::ValueId half_source(ir::ValueId value) const {
+    const auto cast = casts_.find(value);
+    if (cast == casts_.end()) return {};
+    const ir::ValueId from = model_[cast->second].operands[0].value;
+    return plan_.ends_half(from) ? from : ir::ValueId{};
+  }
+
+  ir::TypeId retyped(ir::TypeId id, DType dtype) {
+    if (!id) return id;
+    ir::Type type = model_[id];
+    type.dtype = dtype;
+    return model_.types().intern(std::move(type));
+  }
+
+  ir::Symbol fresh_name(ir::ValueId value, bool is_half) {
+    return ir::fresh_name(edit_, fmt::format("{}_{}", model_.text(model_[value].name), tensor::name(dtype(is_half))));
+  }
+
+  // An output keeps its name, whatever stands behind it.
+  void hand_on_name(ir::ValueId old_value, ir::ValueId new_value) {
+    const ir::Symbol name = model_[old_value].name;
+    edit_.rename(old_value, fresh_name(old_value, plan_.is_half[old_value.index]));
+    edit_.rename(new_value, name);
+  }
+
+  ir::NodeId node_after(ir::ValueId value) const {
+    const ir::Value& facts = model_[value];
+    return facts.producer ? model_[facts.producer].next : first_[facts.graph.index];
+  }
+
+  ir::ValueId add_cast(ir::ValueId value, bool is_half) {
+    const ir::Symbol name = fresh_name(value, is_half);
+    const std::array attributes = {ir::Attribute::of(edit_.intern("to"), static_cast<int64_t>(dtype(is_half)))};
+    const std::string node_name = fmt::format("Cast_{}", model_.text(name));
+    ir::NodeSpec spec;
+    spec.op = edit_.intern("Cast");
+    spec.name = edit_.keep(node_name);
+    spec.operands = {&value, 1};
+    spec.results = {&name, 1};
+    spec.attributes = attributes;
+    const ir::NodeId node = edit_.add_node(model_[value].graph, spec, node_after(value));
+    const ir::ValueId result = model_[node].results[0];
+    edit_.set_type(result, retyped(model_[value].type, dtype(is_half)));
+    ++edits_.casts_added;
+    return result;
+  }
+
+  Tensor converted(const Tensor& floats) {
+    ++edits_.weights;
+    edits_.weight_bytes_before += floats.size_bytes();
+    Tensor half = to_half(floats, half_, clamps_);
+    edits_.weight_bytes_after += half.size_bytes();
+    return half;
+  }
+
+  ir::Attribute tensor_attribute(Tensor tensor) { return ir::tensor_attribute(edit_, "value", std::move(tensor)); }
+
+  void set_constant(ir::ValueId value, const Tensor& floats) {
+    const ir::Value& facts = model_[value];
+    if (facts.constant) return edit_.set_tensor(facts.constant, converted(floats));
+    const std::array attributes = {tensor_attribute(converted(floats))};
+    edit_.set_attributes(facts.producer, attributes);
+  }
+
+  // A second constant beside the one that stays float32; invalid where there can be none.
+  ir::ValueId add_constant(ir::ValueId value, const Tensor& floats) {
+    const ir::Value& facts = model_[value];
+    if (facts.kind == ir::ValueKind::input) return {};
+    const bool is_node = facts.kind == ir::ValueKind::result;
+    constexpr int64_t kFirstWithoutInputs = 4;
+    if (!is_node && model_.header().ir_version < kFirstWithoutInputs) return {};
+    const ir::Symbol name = fresh_name(value, true);
+    if (!is_node) return ir::add_initializer(edit_, {facts.graph, name, converted(floats)});
+    return model_[ir::add_constant_node(edit_, {facts.graph, name, converted(floats), node_after(value)})].results[0];
+  }
+
+  void set_result_type(const TypedNode& typed) {
+    const ir::Node& node = model_[typed.node];
+    const ir::ValueId result = node.results.empty() ? ir::ValueId{} : node.results[0];
+    if (!result || !plan_.is_float[result.index] || !plan_.is_half[result.index]) return;
+    if (typed.attribute == "value") {
+      edit_.set_attribute(typed.node, tensor_attribute(fill_of(model_.find_attribute(node, typed.attribute))));
+    } else {
+      edit_.set_attribute(typed.node, ir::Attribute::of(edit_.intern(typed.attribute), static_cast<int64_t>(half_)));
+    }
+  }
+
+  Tensor fill_of(const ir::Attribute* old) const {
+    constexpr float kZero = 0;
+    if (old) return to_half(model_[old->tensors()[0]].tensor, half_, clamps_);
+    return to_half(tensor::make_tensor<float>(DType::float32, {1}, {&kZero, 1}), half_, clamps_);
+  }
+
+  // Casts between values that are of one type by now, and those that nothing uses any more.
+  void remove_casts() {
+    for (const TypedNode& typed : plan_.typed) {
+      const ir::NodeId node = typed.node;
+      const ir::ValueId result = model_[node].results.empty() ? ir::ValueId{} : model_[node].results[0];
+      if (!casts_.contains(result)) continue;
+      const ir::ValueId from = model_[node].operands[0].value;
+      if (from.index >= plan_.is_float.size()) continue;  // it was made here
+      const bool is_changed = plan_.is_half[result.index] || (plan_.is_float[from.index] && plan_.is_half[from.index]);
+      const bool is_equal = is_changed && plan_.ends_half(result) && plan_.ends_half(from);
+      if (is_equal && !ir::is_output(model_, result)) {
+        edit_.replace_uses(result, from);
+        edit_.origins().replace(result, from);
+      }
+      const bool was_bypassed = plan_.is_float[result.index] && plan_.ends_half(from);
+      if (model_[result].first_use || !(is_equal || was_bypassed)) continue;
+      edit_.erase(node);
+      ++edits_.casts_removed;
+    }
+  }
+
+  ir::Model& model_;
+  ir::Edit& edit_;
+  DType half_;
+  bool clamps_;
+  const HalfPlan& plan_;
+  std::vector<ir::NodeId> first_;                      // by graph: its first node before anything was added
+  std::unordered_map<ir::ValueId, ir::NodeId> casts_;  // by result
+  HalfEdits edits_;
+};
+
+}  // namespace
+
+bool changes_model(const ir::Model& model, const HalfPlan& plan) {
+  for (uint32_t i = 0; i < plan.is_float.size(); ++i) {
+    if (!plan.is_float[i]) continue;
+    if (plan.is_half[i]) return true;
+    for (const ir::Use& use : ir::uses(model, ir::ValueId{i})) {
+      if (plan.want(use) == Wanted::half) return true;
+    }
+  }
+  return false;
+}
+
+HalfEdits apply_half(ir::Model& model, ir::Edit& edit, const HalfOptions& options, const HalfPlan& plan) {
+  return HalfEditor(model, edit, options, plan).apply();
+}
+
+}  // namespace assay::convert

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "convert/layers.h"
+#include "tensor/dtype.h"
+
+namespace assay::convert {
+
+// What is done with weights that 16 bits cannot hold.
+enum class HalfOverflow : uint8_t {
+  keep,   // the nodes that use them stay in float32
+  clamp,  // the largest number takes their place, or the smallest that of what would become 0
+};
+
+// How a model is converted to 16-bit floats.
+struct HalfOptions {
+  tensor::DType half = tensor::DType::float16;  // or bfloat16
+  bool keeps_interface = true;                  // inputs and outputs of the model stay float32
+  HalfOverflow overflow = HalfOverflow::keep;
+  LayerChoice choice = {};
+  std::vector<std::string> forced = {};  // nodes that are converted though they would better not be
+  std::set<ir::NodeId> measured = {};    // nodes whose values are known not to be too large
+};
+
+}  // namespace assay::convert

@@ -1,0 +1,121 @@
+#include "convert/precision/half_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "convert/precision/half_misfits.h"
+#include "convert/precision/typed_by_attribute.h"
+
+namespace assay::convert {
+namespace {
+
+// Where 16 bits only cost accuracy: their results are decided by rounding, or summed up over a whole axis.
+constexpr std::array<std::string_view, 5> kPointless = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
+                                                        "CumSum", "MeanVarianceNormalization"};
+// What makes its result up is converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
+constexpr std::array<std::string_view, 10> kGenerators = {
+    "Bernoulli",       "BlackmanWindow", "EyeLike",          "HammingWindow", "HannWindow",
+    "MelWeightMatrix", "RandomNormal",   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+constexpr std::array<std::string_view, 2> kQuantizers = {"QuantizeLinear", "DynamicQuantizeLinear"};
+constexpr std::array<std::string_view, 4> kQuantized = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
+                                                        "ConvInteger"};
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const FloatModel& floats,
+                     Diagnostics& findings)
+    : model_(model),
+      callees_(floats.callees),
+      holds_(floats.holds),
+      filter_(model, floats.nodes, options.choice, findings),
+      forced_(match::named_nodes(model, floats.nodes, options.forced, findings)),
+      misfits_(find_misfits(model, floats, options)),
+      counted_(model.value_slots()),
+      quantized_(model.value_slots()) {}
+
+// Follows what was computed from integers alone, and what stands for quantized numbers.
+void HalfRules::note_sources(ir::NodeId id) {
+  if (callees_[id].function || !callees_[id].schema) return;
+  const ir::Node& node = model_[id];
+  const schema::Schema& schema = *callees_[id].schema;
+  bool is_quantized = is_one_of(schema.name, kQuantized);
+  bool is_counted = false;
+  if (schema.name == "Cast" && !node.operands.empty() && node.operands[0].value) {
+    const ir::ValueId from = node.operands[0].value;
+    is_quantized = quantized_[from.index] && holds_[from.index] != Holds::float32;
+    is_counted = holds_[from.index] == Holds::integer;
+  }
+  for (const ir::ValueId result : node.results) {
+    if (!result) continue;
+    quantized_[result.index] = is_quantized;
+    counted_[result.index] = is_counted && is_float(result);
+  }
+}
+
+std::string HalfRules::reason_to_stay(ir::NodeId id) {
+  const ir::Node& node = model_[id];
+  const ops::Callee& callee = callees_[id];
+  if (callee.function) return "it calls a function of the model";
+  if (!callee.schema) return "its operator is not known";
+  if (std::string reason = filter_.refusal(id, callee.schema->name); !reason.empty()) return reason;
+  if (std::string reason = unfit_values(node); !reason.empty()) return reason;
+  if (is_one_of(callee.schema->name, kGenerators)) return "it generates its result";
+  if (forced_[id.index]) return {};
+  if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
+  if (is_quantized(node)) return "it works on quantized values";
+  if (is_counted(id)) return "computed from integers";
+  return misfits_[id.index];
+}
+
+std::string HalfRules::unfit_values(const ir::Node& node) const {
+  bool has_list = false;
+  bool has_unknown = false;
+  const auto look = [&](ir::ValueId value) {
+    has_list = has_list || (value && holds_[value.index] == Holds::list);
+    has_unknown = has_unknown || (value && holds_[value.index] == Holds::unknown);
+  };
+  for (const ir::Use& use : node.operands) look(use.value);
+  for (const ir::ValueId value : node.results) look(value);
+  if (has_list) return "sequences and optionals stay float32";
+  return has_unknown ? "the types of its values are not known" : "";
+}
+
+bool HalfRules::is_quantized(const ir::Node& node) const {
+  const auto is_source = [this](const ir::Use& use) { return is_float(use.value) && quantized_[use.value.index]; };
+  if (std::ranges::any_of(node.operands, is_source)) return true;
+  bool feeds_quantizers = false;
+  for (const ir::ValueId result : node.results) {
+    if (!is_float(result)) continue;
+    for (const ir::Use& use : ir::uses(model_, result)) {
+      if (!is_one_of(model_.text(model_[use.user].op), kQuantizers)) return false;
+      feeds_quantizers = true;
+    }
+  }
+  return feeds_quantizers;
+}
+
+// Positions, lengths and masks: all that is not constant comes from integers, and nothing is summed up.
+bool HalfRules::is_counted(ir::NodeId id) {
+  const ir::Node& node = model_[id];
+  const ops::Callee& callee = callees_[id];
+  if (!callee.op || callee.op->macs || !model_.bodies(node).empty()) return false;
+  bool has_counted = false;
+  for (const ir::Use& use : node.operands) {
+    if (!is_float(use.value)) continue;
+    const bool is_number = counted_[use.value.index];
+    if (!is_number && !float_constant(model_, use.value)) return false;
+    has_counted = has_counted || is_number;
+  }
+  if (!has_counted || !type_attribute(*callee.schema).empty()) return false;
+  for (const ir::ValueId result : node.results) {
+    if (is_float(result)) counted_[result.index] = true;
+  }
+  return true;
+}
+
+}  // namespace assay::convert

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "convert/layers.h"
+
+namespace assay::convert {
+
+// Which nodes are made to work on integers, by default all that quantizable_ops() names, and how.
+struct QdqOptions {
+  bool asymmetric = false;  // activations as uint8 with a zero point, in the place of int8 around 0
+  bool per_channel = true;  // a scale for each output channel of a weight
+  LayerChoice choice = {};
+};
+
+}  // namespace assay::convert

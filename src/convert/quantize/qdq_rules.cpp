@@ -1,0 +1,110 @@
+#include "convert/quantize/qdq_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay::convert {
+namespace {
+
+struct Rule {
+  std::string_view op;
+  QdqRole role;
+};
+
+constexpr std::array<Rule, 21> kRules = {{
+    {"Add", QdqRole::elementwise},       {"AveragePool", QdqRole::elementwise},
+    {"Clip", QdqRole::activation},       {"Concat", QdqRole::elementwise},
+    {"Conv", QdqRole::compute},          {"ConvTranspose", QdqRole::compute},
+    {"DepthToSpace", QdqRole::movement}, {"Flatten", QdqRole::movement},
+    {"Gemm", QdqRole::compute},          {"GlobalAveragePool", QdqRole::elementwise},
+    {"MatMul", QdqRole::compute},        {"MaxPool", QdqRole::movement},
+    {"Mul", QdqRole::elementwise},       {"Relu", QdqRole::activation},
+    {"Reshape", QdqRole::movement},      {"Resize", QdqRole::movement},
+    {"Slice", QdqRole::movement},        {"SpaceToDepth", QdqRole::movement},
+    {"Squeeze", QdqRole::movement},      {"Transpose", QdqRole::movement},
+    {"Unsqueeze", QdqRole::movement},
+}};
+
+// Cubic interpolation leaves the range of the numbers that it is given.
+bool stays_in_range(const ir::Model& model, const ir::Node& node) {
+  const ir::Attribute* mode = model.find_attribute(node, "mode");
+  if (!mode || mode->is_reference() || mode->type() != ir::AttributeType::string) return true;
+  return model.text(mode->string()) != "cubic";
+}
+
+// What is added to a value that nothing else uses.
+std::optional<Place> added_constant(const ir::Model& model, ir::ValueId value) {
+  const ir::Use* use = model[value].first_use;
+  if (!use || use->next || model[use->user].is_outputs) return std::nullopt;
+  const ir::Node& user = model[use->user];
+  const bool is_sum = model.text(user.op) == "Add" && model.text(user.domain).empty() && user.operands.size() == 2;
+  if (!is_sum || user.graph != model[value].graph) return std::nullopt;
+  return Place{use->user, 1 - use->index};
+}
+
+}  // namespace
+
+int64_t integer_attribute(const ir::Model& model, const ir::Node& node, std::string_view name, int64_t otherwise) {
+  const ir::Attribute* attribute = model.find_attribute(node, name);
+  const bool is_integer = attribute && !attribute->is_reference() && attribute->type() == ir::AttributeType::integer;
+  return is_integer ? attribute->integer() : otherwise;
+}
+
+bool is_one(const ir::Model& model, const ir::Node& node, std::string_view name) {
+  const ir::Attribute* attribute = model.find_attribute(node, name);
+  if (!attribute) return true;
+  return !attribute->is_reference() && attribute->type() == ir::AttributeType::floating && attribute->floating() == 1;
+}
+
+std::vector<std::string> quantizable_ops() {
+  std::vector<std::string> ops;
+  for (const Rule& rule : kRules) ops.emplace_back(rule.op);
+  return ops;
+}
+
+QdqRole role_of(const ir::Model& model, ir::NodeId id, const ops::Callee& callee) {
+  const ir::Node& node = model[id];
+  if (callee.function || !callee.schema || !callee.schema->domain.empty()) return QdqRole::none;
+  const auto* rule = std::ranges::find(kRules, callee.schema->name, &Rule::op);
+  if (rule == kRules.end() || node.operands.empty() || node.results.size() != 1 || !node.results[0]) {
+    return QdqRole::none;
+  }
+  if (rule->op == "Resize" && !stays_in_range(model, node)) return QdqRole::none;
+  return rule->role;
+}
+
+std::vector<uint32_t> data_operands(const ir::Node& node, QdqRole role) {
+  uint32_t count = role == QdqRole::none || role == QdqRole::activation ? 0 : 1;
+  if (role == QdqRole::compute) count = 2;
+  if (role == QdqRole::elementwise) count = static_cast<uint32_t>(node.operands.size());
+  std::vector<uint32_t> operands;
+  for (uint32_t i = 0; i < count && i < node.operands.size(); ++i) {
+    if (node.operands[i].value) operands.push_back(i);
+  }
+  return operands;
+}
+
+std::optional<uint32_t> channel_axis(const ir::Model& model, ir::NodeId id, uint32_t operand, size_t rank) {
+  const ir::Node& node = model[id];
+  const std::string_view op = model.text(node.op);
+  if (operand != 1 || rank < 2) return std::nullopt;
+  if (op == "Conv") return 0;
+  if (op == "ConvTranspose") return 1;
+  if (op == "Gemm" && rank == 2) return integer_attribute(model, node, "transB", 0) != 0 ? 0 : 1;
+  // Integer kernels take one scale for a stack of matrices.
+  if (op == "MatMul" && rank == 2) return 1;
+  return std::nullopt;
+}
+
+std::optional<Place> bias_place(const ir::Model& model, ir::NodeId id) {
+  constexpr uint32_t kBias = 2;
+  const ir::Node& node = model[id];
+  const std::string_view op = model.text(node.op);
+  if (op == "MatMul") return added_constant(model, node.results[0]);
+  if (node.operands.size() <= kBias || !node.operands[kBias].value) return std::nullopt;
+  const bool is_plain = op == "Gemm" && is_one(model, node, "alpha") && is_one(model, node, "beta");
+  if (op == "Conv" || op == "ConvTranspose" || is_plain) return Place{id, kBias};
+  return std::nullopt;
+}
+
+}  // namespace assay::convert

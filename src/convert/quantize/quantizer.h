@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "calibrate/range.h"
+#include "tensor/tensor.h"
+
+namespace assay::convert {
+
+// How numbers become integers: round(x / scale) + zero_point, within the type.
+struct Quantizer {
+  tensor::DType dtype = tensor::DType::int8;
+  float scale = 1;
+  int32_t zero_point = 0;
+};
+
+// The nearest float that can be divided by without overflow.
+float usable_scale(double scale);
+
+inline float number_at(tensor::Bytes floats, uint64_t index) {
+  float number = 0;
+  std::memcpy(&number, floats.data() + index * sizeof(float), sizeof(float));
+  return number;
+}
+
+// int8 around 0, or uint8 from the lowest number to the highest, with 0 among them. The scale is above 0 in any case.
+Quantizer quantizer_of(const calibrate::Range& range, bool asymmetric);
+
+// A float32 tensor as integers.
+struct QuantizedWeight {
+  tensor::Tensor codes;
+  tensor::Tensor scales;  // a scalar, or one number for each channel
+};
+
+// The greatest magnitude of each channel along `axis`, or of the whole tensor. Empty if a number is not finite.
+std::optional<std::vector<float>> channel_magnitudes(const tensor::Tensor& floats, std::optional<uint32_t> axis);
+// Symmetric int8: codes are within -127 and 127.
+std::vector<float> int8_scales(const std::vector<float>& magnitudes);
+QuantizedWeight quantize_weight(const tensor::Tensor& floats, std::optional<uint32_t> axis,
+                                const std::vector<float>& scales);
+
+// As int32, to be added to products of integers; empty if a number does not fit.
+std::optional<tensor::Tensor> quantize_bias(const tensor::Tensor& floats, const std::vector<float>& scales);
+
+}  // namespace assay::convert

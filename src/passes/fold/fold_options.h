@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace assay::passes {
+
+struct FoldOptions {
+  // Results of more bytes stay computed at run time. Unset: large results are not folded.
+  std::optional<uint64_t> size_threshold_bytes;
+  // Also fold what follows from shapes alone, whatever data a model is given.
+  bool folds_shapes = true;
+};
+
+}  // namespace assay::passes

@@ -1,0 +1,96 @@
+#include "tasks/convert/measuring.h"
+
+#include "exec/runner.h"
+#include "passes/pipelines.h"
+#include "remote/isolated_backend.h"
+
+namespace assay::tasks {
+namespace {
+
+ir::Model inlined_copy(const ConversionJob& job) {
+  ir::Model model = job.loaded.model.copy();
+  ir::Rewriter rewriter(model);
+  passes::inline_functions(model, rewriter);
+  return model;
+}
+
+class CountingSink final : public exec::TensorSink {
+ public:
+  CountingSink(exec::TensorSink& sink, Counter& progress) : sink_(sink), progress_(progress) {}
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    sink_.accept(name, value);
+    progress_.advance();
+  }
+
+ private:
+  exec::TensorSink& sink_;
+  Counter& progress_;
+};
+
+class CountedRunner final : public exec::Runner {
+ public:
+  CountedRunner(exec::RunnerPtr runner, Counter& progress) : runner_(std::move(runner)), progress_(progress) {}
+
+  const std::string& name() const override { return runner_->name(); }
+  bool is_live() const override { return runner_->is_live(); }
+  void open(Diagnostics& findings) override { runner_->open(findings); }
+  void close() override { runner_->close(); }
+  const exec::Signature& signature() const override { return runner_->signature(); }
+  exec::TapAnswer answer(std::string_view value) const override { return runner_->answer(value); }
+  std::string description() const override { return runner_->description(); }
+  std::optional<uint64_t> iterations() const override { return runner_->iterations(); }
+
+  std::optional<double> run(uint64_t iteration, std::span<const exec::Feed> feeds, std::span<const std::string> values,
+                            exec::TensorSink& sink) override {
+    CountingSink counting(sink, progress_);
+    const std::optional<double> seconds = runner_->run(iteration, feeds, values, counting);
+    if (values.empty()) progress_.advance();  // inputs alone are one step
+    return seconds;
+  }
+
+ private:
+  exec::RunnerPtr runner_;
+  Counter& progress_;
+};
+
+// Values of the runners that it makes are its steps; they must not outlive it.
+class CountedWork final : public convert::MeasuringWork {
+ public:
+  CountedWork(Observer& observer, std::string what, uint64_t steps, const std::string& backend,
+              const exec::SessionOptions& session)
+      : progress_(observer, std::move(what), steps), backend_(backend), session_(session) {}
+
+  exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) override {
+    exec::SessionOptions options = session_;
+    for (const std::vector<std::string>& group : taps)
+      options.values.insert(options.values.end(), group.begin(), group.end());
+    exec::BackendPtr backend = remote::safe_backend(backend_, session_.search);
+    exec::RunnerPtr runner =
+        exec::backend_runner(name.empty() ? backend_ : name, std::move(backend), model, std::move(options));
+    return std::make_unique<CountedRunner>(std::move(runner), progress_);
+  }
+  void advance() override { progress_.advance(); }
+
+ private:
+  Counter progress_;
+  const std::string& backend_;
+  const exec::SessionOptions& session_;
+};
+
+}  // namespace
+
+Measuring::Measuring(ConversionJob& job, std::string backend)
+    : observer_(job.observer),
+      backend_(std::move(backend)),
+      session_(job.request.session),
+      model_(inlined_copy(job)),
+      data_(make_inputs(model_, job.request.inputs, job.observer, job.loaded.findings)),
+      measurement_(model_.copy(), *data_.source, *this, job.loaded.findings) {
+  job.uses_inputs = true;
+}
+
+std::unique_ptr<convert::MeasuringWork> Measuring::start(std::string what, uint64_t steps) {
+  return std::make_unique<CountedWork>(observer_, std::move(what), steps, backend_, session_);
+}
+
+}  // namespace assay::tasks
