@@ -7,7 +7,8 @@ The table is the lines `assay_module(name DEPS …)` of CMakeLists.txt. A file o
 which must have no cycle. Tests (x_test.cpp) may include every module. Every include with quotes is written from src/
 (in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>. src/precompiled.h,
 which the build puts before every source, belongs to no module. include/ holds what the library shows: those headers
-include nothing but each other and the standard library, and only the module `library` uses them, but for the error.
+include nothing but each other and the standard library, and only the module `library` uses them, but for the error. Only the
+module cli names options of the command line, in text and in comments; the other modules name settings of requests.
 """
 
 import pathlib
@@ -24,6 +25,19 @@ PRECOMPILED = pathlib.Path("src/precompiled.h")
 PUBLIC = "include"
 PUBLIC_MODULE = "library"
 PUBLIC_FOR_ALL = "assay/error.h"
+
+COMMAND_LINE = "cli"
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
+# The peer's own lines, a value of a format, and the word that starts a worker process.
+OPTIONS_ELSEWHERE = {
+    "src/report/text_output.cpp": {"--no-shape-check"},
+    "src/compare/runs/run_comparer.cpp": {"--match"},
+    "src/results/comparison.h": {"--match"},
+    "src/remote/isolated_backend.cpp": {"--worker"},
+    "src/remote/isolated_backend.h": {"--worker"},
+    "src/remote/worker.h": {"--worker"},
+}
 
 Table = dict[str, set[str]]
 
@@ -90,9 +104,20 @@ def include_finding(root: pathlib.Path, path: pathlib.Path, line: str, table: Ta
     return None
 
 
+def option_finding(path: pathlib.Path, line: str, table: Table) -> str | None:
+    is_library = path.parts[0] == PUBLIC or (path.parts[0] == "src" and not source_tree.is_test(path) and
+                                             module_of(path.relative_to("src"), table) != COMMAND_LINE)
+    if not is_library:
+        return None
+    named = {option for text in TEXT_OR_COMMENT.findall(line) for option in OPTION.findall(text)}
+    named -= OPTIONS_ELSEWHERE.get(path.as_posix(), set())
+    return f"names {', '.join(sorted(named))}: only module {COMMAND_LINE} knows options" if named else None
+
+
 def file_findings(root: pathlib.Path, path: pathlib.Path, table: Table) -> list[str]:
     lines = (root / path).read_text(errors="replace").splitlines()
-    findings = ((number, include_finding(root, path, line, table)) for number, line in enumerate(lines, 1))
+    findings = ((number, finding) for number, line in enumerate(lines, 1)
+                for finding in (include_finding(root, path, line, table), option_finding(path, line, table)))
     return [f"{path}:{number}: {finding}" for number, finding in findings if finding]
 
 

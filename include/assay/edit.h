@@ -59,4 +59,16 @@ struct WeightOptions {
   std::vector<std::string> excluded = {};
 };
 
+// How the sequence of a model with attention is split over devices: K and V are gathered before each layer, inputs and
+// outputs that have the sequence are scattered and gathered.
+struct ShardOptions {
+  int64_t devices = 0;               // that share the work; 0: all
+  std::vector<int64_t> groups = {};  // of devices, one group after the other
+  int64_t root = -1;                 // the device that collectives start from; -1: none
+  bool fuse = false;                 // one Attention node replaces each layer, K and V stay split
+  bool is_causal = false;            // of these nodes
+  int64_t ranks = 1;                 // that collectives and these nodes are told
+  std::string hints = {};            // a file of shard hints, which replaces all of the above
+};
+
 }  // namespace assay

@@ -35,6 +35,12 @@ class Error : public std::exception {
     setting_ = std::move(setting);
     return *this;
   }
+  // The setting that lifts what is said, as `max_steps`; empty: none does.
+  const std::string& remedy() const { return remedy_; }
+  Error& remedied_by(std::string setting) {
+    remedy_ = std::move(setting);
+    return *this;
+  }
   // frames and message, outside-in, without line breaks or control characters
   std::string line() const;
   const char* what() const noexcept override { return message_.c_str(); }
@@ -43,6 +49,7 @@ class Error : public std::exception {
   ErrorCode code_;
   std::string message_;
   std::string setting_;
+  std::string remedy_;
   std::vector<std::string> frames_;  // innermost first
 };
 

@@ -11,6 +11,7 @@
 #include "assay/edit.h"
 #include "assay/error.h"
 #include "assay/observer.h"
+#include "assay/plugin.h"
 #include "assay/run.h"
 #include "assay/tensor.h"
 
@@ -48,6 +49,7 @@ struct LintFinding {
   std::string code;
   std::string node;
   std::string message;
+  std::string remedy;  // the setting that lifts it, as `max_steps`; empty: none does
 };
 
 // What one backend says of a model.
@@ -94,6 +96,15 @@ class Model {
   Model to_half(const HalfOptions& options = {}, Observer* observer = nullptr) const;
   Model quantize(const Int8Options& options = {}, Observer* observer = nullptr) const;
   Model compress_weights(const WeightOptions& options = {}, Observer* observer = nullptr) const;
+
+  Model shard(const ShardOptions& options = {}, Observer* observer = nullptr) const;
+  // Splits the weights over ranks: a model for each of them.
+  std::vector<Model> split_weights(int64_t ranks, Observer* observer = nullptr) const;
+
+  // Plugins without a match are listed too.
+  std::vector<PluginMatches> match_plugins(const PluginOptions& options, Observer* observer = nullptr) const;
+  // A node of the plugin replaces each instance; one that no longer fits is left, with a message.
+  Model replace_plugins(const std::vector<PluginMatches>& plugins, Observer* observer = nullptr) const;
 
   struct Content;
   explicit Model(std::shared_ptr<const Content> content);

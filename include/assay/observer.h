@@ -14,6 +14,7 @@ struct Finding {
   std::string code;
   std::string node;
   std::string message;
+  std::string remedy = {};  // the setting that lifts it, as `input_shapes`; empty: none does
 };
 
 // How far work of one kind has come.

@@ -72,7 +72,7 @@ def type_name(value):
 
 
 def failure(fault):
-    return Writer(FAILED).number(fault.code).text(fault.line).text(fault.text)
+    return Writer(FAILED).number(fault.code).text(fault.line).text(fault.text).text("")
 
 
 # Messages.

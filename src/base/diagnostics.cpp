@@ -4,13 +4,13 @@
 
 namespace assay {
 
-void Diagnostics::add(Severity severity, std::string_view code, std::string node, std::string message) {
-  if (severity == Severity::error) ++errors_;
+void Diagnostics::add(Diagnostic finding) {
+  if (finding.severity == Severity::error) ++errors_;
   if (all_.size() >= cap_) {
     ++dropped_;
     return;
   }
-  all_.push_back({severity, code, std::move(node), std::move(message)});
+  all_.push_back(std::move(finding));
 }
 
 }  // namespace assay

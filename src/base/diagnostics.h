@@ -8,12 +8,14 @@ namespace assay {
 
 enum class Severity { info, warning, error };
 
-// One finding about a model or a file. `code` is a stable word for scripts, `node` the name of what it is about.
+// One finding about a model or a file. `code` is a stable word for scripts, `node` the name of what it is about,
+// `remedy` the setting of a request that lifts it, as Error::remedy().
 struct Diagnostic {
   Severity severity;
   std::string_view code;  // a literal
   std::string node;
   std::string message;
+  std::string remedy = {};
 };
 
 // Findings in the order they were made. Beyond the cap they are counted, not kept.
@@ -21,12 +23,12 @@ class Diagnostics {
  public:
   explicit Diagnostics(size_t cap = 1000) : cap_(cap) {}
 
-  void add(Severity severity, std::string_view code, std::string node, std::string message);
+  void add(Diagnostic finding);
   void error(std::string_view code, std::string node, std::string message) {
-    add(Severity::error, code, std::move(node), std::move(message));
+    add({Severity::error, code, std::move(node), std::move(message)});
   }
-  void warn(std::string_view code, std::string node, std::string message) {
-    add(Severity::warning, code, std::move(node), std::move(message));
+  void warn(std::string_view code, std::string node, std::string message, std::string remedy = {}) {
+    add({Severity::warning, code, std::move(node), std::move(message), std::move(remedy)});
   }
 
   const std::vector<Diagnostic>& all() const { return all_; }

@@ -20,7 +20,7 @@ class [[nodiscard]] ForeignCode {
 };
 
 // A crash of foreign code is told; any crash removes unfinished output files. A file that foreign code has mapped and
-// that shrank ends with status 2.
-void install_crash_handlers();
+// that shrank ends with status 2. `advice`, a literal, ends the line about a crash.
+void install_crash_handlers(const char* advice = "");
 
 }  // namespace assay

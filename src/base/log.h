@@ -33,7 +33,7 @@ struct LogOptions {
   bool timestamps = false;
   bool line_info = false;
   bool colors = false;
-  bool text_to_stderr = false;  // --json -: standard output belongs to the report
+  bool text_to_stderr = false;  // standard output belongs to a report
   std::string file;             // copy of all messages; empty: none
 };
 

@@ -47,7 +47,7 @@ SharedLibrary SharedLibrary::open(const std::filesystem::path& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const said = dlerror();
-    std::string_view reason = said != nullptr ? said : "no reason is known";
+    std::string_view reason = said != nullptr ? said : "unknown reason";
     const std::string prefix = path.string() + ": ";
     if (reason.starts_with(prefix)) reason.remove_prefix(prefix.size());
     fail(ErrorCode::backend, "`{}` cannot be opened: {}", printable(path.string()), printable(reason));

@@ -92,6 +92,7 @@ void remove_temporaries() {
 }
 
 std::atomic<const char*> foreign_code{nullptr};
+std::atomic<const char*> crash_advice{""};
 alignas(16) std::array<char, 64 << 10> crash_stack;  // for a crash that used up the main thread's own
 
 void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text)); }
@@ -123,7 +124,8 @@ void on_crash(int signal_number, siginfo_t*, void*) {
   say(library);
   say(" crashed: ");
   say(crash_text(signal_number));
-  say(" (with `run --isolate` each backend has a process of its own)\n");
+  say(crash_advice.load());
+  say("\n");
   remove_temporaries();
   _exit(kExitUndecided);
 }
@@ -225,7 +227,8 @@ void install_signal_handlers() {
   handle_fault(SIGBUS, on_bus_error);
 }
 
-void install_crash_handlers() {
+void install_crash_handlers(const char* advice) {
+  crash_advice.store(advice);
   stack_t stack = {};
   stack.ss_sp = crash_stack.data();
   stack.ss_size = crash_stack.size();

@@ -140,7 +140,7 @@ class TreeBuilder final : public YAML::EventHandler {
   static void set_key(Open& parent, YamlNode node) {
     if (node.kind != YamlNode::Kind::scalar) node.fail_here("a name as key");
     if (!parent.keys.insert(node.text).second) {
-      fail(ErrorCode::parse, "line {}: the key `{}` stands twice", node.line, printable(node.text));
+      fail(ErrorCode::parse, "line {}: the key `{}` occurs twice", node.line, printable(node.text));
     }
     parent.key = std::move(node.text);
     parent.has_key = true;

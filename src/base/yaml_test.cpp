@@ -40,7 +40,7 @@ TEST(Yaml, aliases_are_copies) {
 }
 
 TEST(Yaml, refuses) {
-  EXPECT_EQ(refusal("a: 1\na: 2\n"), "line 2: the key `a` stands twice");
+  EXPECT_EQ(refusal("a: 1\na: 2\n"), "line 2: the key `a` occurs twice");
   EXPECT_EQ(refusal("[a]: 1\n"), "line 1: expected a name as key, found a list");
   EXPECT_EQ(refusal("a: [1\n"), "line 2: end of sequence flow not found");
   EXPECT_EQ(refusal(std::string(100000, '[')), "values are nested deeper than 64");

@@ -16,11 +16,11 @@ struct VerbSummary {
 // Verbs with sub-commands; a test holds this against the listing.
 constexpr std::array kVerbSummaries = {
     VerbSummary{"check", "find what is wrong with a model, and what can run it"},
-    VerbSummary{"data", "put files of inputs and outputs together, and from one form into another"},
+    VerbSummary{"data", "combine and convert files of inputs and outputs"},
     VerbSummary{"docs", "print the manual in other forms"},
     VerbSummary{"inspect", "show what is in a model or in a file of tensors"},
     VerbSummary{"multi-device", "split a model over devices"},
-    VerbSummary{"plugin", "find subgraphs that plugins stand for, and put the plugins in"},
+    VerbSummary{"plugin", "find subgraphs that plugins can replace, and replace them"},
     VerbSummary{"surgeon", "change a model: cut, insert, fold, prune, strip"},
     VerbSummary{"template", "write starting points for scripts"},
 };

@@ -1,24 +1,13 @@
 #include "cli/data_commands.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/log_observer.h"
 #include "cli/options/values.h"
-#include "formats/change.h"
 
 namespace assay::cli {
 namespace {
-
-using formats::SavedInputs;
-using formats::SavedRuns;
-
-size_t iteration_count(const SavedRuns& runs) {
-  size_t count = 0;
-  for (const formats::SavedRun& run : runs) count = std::max(count, run.iterations.size());
-  return count;
-}
 
 std::pair<std::string, std::string> parse_rename(const std::string& text) {
   const size_t at = text.find('=');
@@ -58,7 +47,7 @@ formats::DataChanges data_changes(const Arguments& arguments) {
 OptionGroup data_change_group() {
   return {
       .title = "Content",
-      .description = "What is kept, under which names and in which types; in this order",
+      .description = "Which arrays are kept, and how they are renamed and converted; applied in this order",
       .rows = {
           {.names = {"--runner"}, .metavar = "NAME", .help = "keep the outputs of this runner; wildcards are allowed"},
           {.names = {"--select"},
@@ -68,7 +57,7 @@ OptionGroup data_change_group() {
           {.names = {"--drop"},
            .arity = Arity::one_or_more,
            .metavar = "NAME",
-           .help = "leave these arrays out; wildcards are allowed"},
+           .help = "remove these arrays; wildcards are allowed"},
           {.names = {"--rename"},
            .repeat = Repeat::append,
            .metavar = "OLD=NEW",
@@ -104,41 +93,23 @@ OptionGroup data_output_group() {
           .description = "Where to",
           .rows = {{.names = {"-o", "--output"},
                     .metavar = "FILE",
-                    .help = "the file to write; its extension says the form",
+                    .help = "the file to write; its extension decides the format",
                     .details = ".npz, .npy, .safetensors; .raw: a folder of raw arrays; a name that ends in `/`, or a "
-                               "folder: one JSON file an iteration; anything else: JSON.",
+                               "folder: one JSON file per iteration; anything else: JSON.",
                     .is_file = true,
                     .is_output = true,
                     .required = true}}};
 }
 
-std::vector<formats::DataPart> load_parts(const Arguments& arguments) {
+tasks::DataRequest data_request(const Arguments& arguments) {
   limit_data_memory(arguments);
-  const formats::DataChanges changes = data_changes(arguments);
-  std::vector<formats::DataPart> parts;
-  for (const std::string& path : arguments.values("paths")) parts.push_back({path, formats::load_data(path)});
-  formats::change_data(parts, changes);
-  return parts;
-}
-
-void save_data(const formats::SavedData& data, const Arguments& arguments, Environment& environment) {
-  const std::string path = arguments.value("--output");
-  if (const SavedInputs* const inputs = std::get_if<SavedInputs>(&data)) {
-    environment.log.info(
-        fmt::format("Saving input file containing {} iteration(s) to {}", inputs->size(), printable(path)));
-    formats::save_inputs(path, *inputs);
-    return;
-  }
-  const SavedRuns& runs = std::get<SavedRuns>(data);
-  environment.log.info(fmt::format("Saving output file containing {} runner(s) and {} iteration(s) to {}", runs.size(),
-                                   iteration_count(runs), printable(path)));
-  formats::save_results(path, runs);
+  return {
+      .paths = arguments.values("paths"), .changes = data_changes(arguments), .output = arguments.value("--output")};
 }
 
 int run_data_merge(const Arguments& arguments, Environment& environment) {
-  formats::MergedData merged = formats::merge_data(load_parts(arguments));
-  for (const std::string& warning : merged.warnings) environment.log.warning(warning);
-  save_data(std::move(merged.inputs), arguments, environment);
+  LogObserver observer(arguments, environment);
+  tasks::merge_data(data_request(arguments), observer);
   return kExitEqual;
 }
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <vector>
-
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/logging.h"
-#include "formats/combine.h"
+#include "tasks/data.h"
 
 namespace assay::cli {
 
@@ -24,10 +22,8 @@ OptionGroup data_limits_group();
 // Applies data_limits_group() to the whole process.
 void limit_data_memory(const Arguments& arguments);
 
-// Loads all named files and applies the changes of data_change_group().
-std::vector<formats::DataPart> load_parts(const Arguments& arguments);
-// Saves to the file of `-o`, in the form that its name implies, and logs it.
-void save_data(const formats::SavedData& data, const Arguments& arguments, Environment& environment);
+// The files, the changes of data_change_group() and the file of `-o`.
+tasks::DataRequest data_request(const Arguments& arguments);
 // Runs `data merge` and `data to-input`.
 int run_data_merge(const Arguments& arguments, Environment& environment);
 

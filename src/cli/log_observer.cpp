@@ -4,16 +4,20 @@
 
 #include "base/text.h"
 #include "cli/convert/print_conversion.h"
+#include "cli/options/remedies.h"
 #include "cli/output_files.h"
-#include "inspect/model_listing.h"
-#include "inspect/model_overview.h"
 #include "report/text_model.h"
 #include "report/text_run.h"
 #include "report/text_sparsity.h"
 #include "report/text_stats.h"
+#include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace fs = std::filesystem;
+
+void LogObserver::on_finding(const Diagnostic& finding) {
+  log_.warning(arguments_.as_typed(finding.message + remedy_text(finding.remedy, arguments_)));
+}
 
 void LogObserver::on_progress(const tasks::Progress& progress) {
   constexpr double kQuietSeconds = 2;
@@ -41,7 +45,7 @@ void LogObserver::on_loaded(const ir::Model& model, const std::string& path) {
 void LogObserver::on_model(tasks::ModelStage stage, const ir::Model& model) {
   if (!log_.enabled(LogLevel::info)) return;
   report::TextModelListing listing({.is_brief = true});
-  inspect::list_model(model, {}, inspect::model_overview(model), listing);
+  tasks::list_briefly(model, listing);
   const std::string_view title = stage == tasks::ModelStage::original  ? "Original Model:"
                                  : stage == tasks::ModelStage::changed ? "New Model:"
                                                                        : "New Model (each of them):";
@@ -54,6 +58,9 @@ void LogObserver::on_skipped_weight(const results::SkippedWeight& weight) {
 
 void LogObserver::on_conversion(const results::ConversionReport& report) {
   print_conversion(report, arguments_.flag("--report-error"), log_);
+  if (report.conversion == "int8" && report.changed && !arguments_.flag("--asymmetric")) {
+    log_.info("ONNX Runtime's CPU kernels run such a model slowly: --asymmetric makes one for them");
+  }
 }
 
 void LogObserver::on_runner_opening(const results::RunnerRun& run) {
@@ -85,7 +92,7 @@ void LogObserver::on_runner_finished(const results::RunnerRun& run) {
 }
 
 void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error) {
-  log_.error("error: " + error.line());
+  log_.error("error: " + arguments_.as_typed(line_of(error, arguments_)));
 }
 
 std::string LogObserver::values_text(const std::vector<results::RunValue>& values) const {

@@ -16,7 +16,7 @@ class LogObserver final : public tasks::Observer {
   LogObserver(const Arguments& arguments, Environment& environment) : arguments_(arguments), log_(environment.log) {}
 
   void on_message(LogLevel level, std::string_view text, Where where) override { log_.write(level, text, where); }
-  void on_finding(const Diagnostic& finding) override { log_.warning(finding.message); }
+  void on_finding(const Diagnostic& finding) override;
   void on_progress(const tasks::Progress& progress) override;
   void on_traceback(std::string_view lines) override { log_.keep_details(lines); }
   void on_loaded(const ir::Model& model, const std::string& path) override;

@@ -15,6 +15,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/parser.h"
+#include "cli/options/remedies.h"
 #include "cli/output_files.h"
 #include "cli/streams.h"
 #include "tasks/worker.h"
@@ -63,7 +64,7 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
     return run_command(find_command(version).command, words.subspan(1), environment);
   }
   if (first.starts_with('-')) {
-    fail(ErrorCode::usage, "option `{}` stands before the command; write it behind (see `assay --help`)", first);
+    fail(ErrorCode::usage, "option `{}` comes before the command; put it after (see `assay --help`)", first);
   }
   const bool is_verb = has_subcommands(first);
   if (is_verb && words.size() > 1 && asks_for_help(words[1])) return print_list(first, environment);
@@ -82,11 +83,6 @@ std::optional<int> worker_socket(const Words& all) {
   return error == std::errc() && stop == end ? std::optional(socket) : std::nullopt;
 }
 
-// The error's line with the option that is at fault.
-std::string line_of(const Error& error) {
-  return error.setting().empty() ? error.line() : fmt::format("{}: {}", option_of(error.setting()), error.line());
-}
-
 int run_parsed(const Command& command, const Arguments& arguments, Environment& environment) {
   try {
     check_output_files(arguments);
@@ -94,7 +90,7 @@ int run_parsed(const Command& command, const Arguments& arguments, Environment& 
     for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
     return command.run(arguments, environment);
   } catch (const Error& error) {
-    throw Error(error.code(), arguments.as_typed(line_of(error)));
+    throw Error(error.code(), arguments.as_typed(line_of(error, arguments)));
   }
 }
 
@@ -164,7 +160,8 @@ int run_program(int argc, char** argv) {
   install_signal_handlers();
   const Words all(argv, argv + argc);
   if (const std::optional<int> socket = worker_socket(all)) return tasks::serve_worker(*socket);
-  install_crash_handlers();  // a worker's crash is told by who started it
+  // A worker's crash is told by who started it.
+  install_crash_handlers(" (with `run --isolate` each backend has a process of its own)");
   std::vector<std::shared_ptr<const void>> kept;
   const int status = run_with_streams(all, kept);
   if (kept.empty()) return status;

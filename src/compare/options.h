@@ -77,7 +77,8 @@ struct CompareOptions {
   // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: for none.
   std::function<bool(std::string_view)> wants_percentiles;
   bool histograms_of_passed = false;  // if percentiles are wanted
-  // `--tolerance auto`: how a value is computed; null: not requested. The magnitude is filled in from the reference.
+  // For a computed tolerance: how a value is computed; null: not requested. The magnitude is filled in from the
+  // reference.
   std::function<Computation(std::string_view)> computation;
   // Sees each pair of arrays of numbers, of one shape, once measured, for example to draw them; may be null.
   std::function<void(const ComparedAt&, const tensor::Tensor& a, const tensor::Tensor& b, results::OutputComparison&)>

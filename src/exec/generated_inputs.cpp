@@ -53,10 +53,10 @@ tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOp
     if (shape.back() < 0) fail(ErrorCode::usage, "dim {} of input `{}` is negative: {}", i, name, shape.back());
   }
   if (is_open) {
-    findings.warn("input_shape", name,
-                  fmt::format("input `{}`: its shape is not fixed; data of shape {} is made (--input-shapes "
-                              "sets another)",
-                              name, shape_text(shape)));
+    findings.warn(
+        "input_shape", name,
+        fmt::format("input `{}`: its shape is not fixed; generating data of shape {}", name, shape_text(shape)),
+        "input_shapes");
   }
   return shape;
 }
@@ -122,10 +122,9 @@ tensor::Tensor random_integers(const Draw& draw, bool is_sensible, NumpyRandom& 
   random.integers(range.low, range.high, bits, values);
   if (is_index && (range.high >= draw.role->rows || range.low < -draw.role->rows)) {
     for (int64_t& value : values) value %= draw.role->rows;
-    findings.warn(
-        "input_values", draw.name,
-        fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they look into",
-                    printable(draw.name), range.low, range.high, draw.role->rows));
+    findings.warn("input_values", draw.name,
+                  fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they index",
+                              printable(draw.name), range.low, range.high, draw.role->rows));
   }
   std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
   tensor::store(draw.dtype, std::span<const int64_t>(values), 0, bytes);
@@ -156,19 +155,21 @@ const PortType& drawn_type(const Port& input) {
   const PortType* type = input.type ? &*input.type : nullptr;
   if (type != nullptr && type->kind == ir::TypeKind::optional && !type->element.empty()) type = &type->element.front();
   if (type == nullptr || type->kind != ir::TypeKind::tensor || !tensor::is_known(type->dtype)) {
-    fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be made for it",
+    fail(ErrorCode::unsupported, "input `{}` is not a tensor of a known type: no data can be generated for it",
          printable(input.name));
   }
   return *type;
 }
 
 // Error (usage) for a pattern that fits no input.
-void check_pattern(std::string_view option, const std::string& pattern, const std::vector<std::string>& inputs) {
+void check_pattern(std::string_view setting, const std::string& pattern, const std::vector<std::string>& inputs) {
   const auto fits = [&](const std::string& name) { return name == pattern || matches_glob(pattern, name); };
   if (pattern.empty() || std::ranges::any_of(inputs, fits)) return;
   const std::optional<std::string> near = did_you_mean(pattern, inputs);
-  fail(ErrorCode::usage, "{}: the model has no input `{}`{}", option, printable(pattern),
-       near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", "));
+  const std::string help =
+      near ? fmt::format("; did you mean `{}`?", printable(*near)) : "; its inputs: " + join(inputs, ", ");
+  throw Error(ErrorCode::usage, fmt::format("the model has no input `{}`{}", printable(pattern), help))
+      .about(std::string(setting));
 }
 
 void check_patterns(const Signature& signature, const GenerateOptions& options) {
@@ -176,8 +177,8 @@ void check_patterns(const Signature& signature, const GenerateOptions& options) 
   for (const Port& input : signature.inputs) {
     if (!input.has_default) inputs.push_back(input.name);
   }
-  for (const InputShape& shape : options.shapes) check_pattern("--input-shapes", shape.pattern, inputs);
-  for (const ValueRange& range : options.ranges) check_pattern("--val-range", range.pattern, inputs);
+  for (const InputShape& shape : options.shapes) check_pattern("input_shapes", shape.pattern, inputs);
+  for (const ValueRange& range : options.ranges) check_pattern("val_range", range.pattern, inputs);
 }
 
 Draw draw_of(const Port& input, const GenerateOptions& options, Diagnostics& findings) {
@@ -204,8 +205,8 @@ std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOpti
     const Draw draw = draw_of(input, options, findings);
     const uint64_t needed = bytes_needed(draw.dtype, draw.shape);
     if (needed > left) {
-      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than there is: {} of {}", printable(draw.name),
-           shape_text(draw.shape), human_bytes(needed), human_bytes(left));
+      fail(ErrorCode::limit, "input `{}` of shape {} needs more memory than is available: {} of {}",
+           printable(draw.name), shape_text(draw.shape), human_bytes(needed), human_bytes(left));
     }
     left -= needed;
     const bool is_integer = tensor::is_integer(draw.dtype) || draw.dtype == DType::boolean;

@@ -80,7 +80,7 @@ class Search {
       look_at_wish(wish);
       return std::move(found_);
     }
-    if (!search.python.empty()) look_in_python("--python", search.python);
+    if (!search.python.empty()) look_in_python("the given Python", search.python);
     if (const std::string folder = variable("VIRTUAL_ENV"); !folder.empty()) look_in_python("VIRTUAL_ENV", folder);
     look_in_python("PATH", "python3");
     for (const fs::path& python : matching(fs::path(variable("HOME")) / ".local/lib", "python3*")) {
@@ -117,7 +117,7 @@ class Search {
   void look_in_python(std::string_view where, const std::string& python) {
     if (is_done()) return;
     const std::vector<fs::path> folders = package_folders(python);
-    if (folders.empty()) note(where, python, "no Python is there");
+    if (folders.empty()) note(where, python, "there is no Python");
     for (const fs::path& folder : folders) look_in_packages(where, folder);
   }
 

@@ -55,7 +55,7 @@ class LibrarySearchTest : public ::testing::Test {
 TEST_F(LibrarySearchTest, NothingIsFoundAndEveryPlaceIsNamed) {
   const FoundLibrary found = find_library(kKind, {});
   EXPECT_TRUE(found.path.empty());
-  EXPECT_EQ(found.tried.front(), "PATH: python3: no Python is there");
+  EXPECT_EQ(found.tried.front(), "PATH: python3: there is no Python");
   EXPECT_GT(found.tried.size(), 3u);
 }
 

@@ -25,7 +25,7 @@ TappedValues::TappedValues(const ir::Model& model, std::span<const std::string> 
 
 std::optional<tensor::Datum> TappedValues::given(std::string_view name, std::span<const Feed> feeds) const {
   const auto found = values_.find(name);
-  if (found == values_.end()) fail(ErrorCode::usage, "the value `{}` was not asked for", printable(name));
+  if (found == values_.end()) fail(ErrorCode::usage, "the value `{}` was not requested", printable(name));
   const ir::Value& value = model_[found->second];
   if (value.kind == ir::ValueKind::result) return std::nullopt;
   const auto feed = std::ranges::find(feeds, name, &Feed::name);

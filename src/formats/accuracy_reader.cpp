@@ -40,8 +40,9 @@ class AccuracyReader {
     }
     reader_.finish();
     if (class_name != "AccuracyResults") {
-      fail(ErrorCode::parse, "it holds {}, expected the `AccuracyResults` that `run --save-accuracy-results` writes",
-           class_name.empty() ? "no object with a class" : "a `" + printable(class_name) + "`");
+      const std::string seen = class_name.empty() ? "no object with a class" : "a `" + printable(class_name) + "`";
+      throw Error(ErrorCode::parse, fmt::format("it holds {}, expected `AccuracyResults`", seen))
+          .remedied_by("accuracy_results");
     }
     return comparisons;
   }

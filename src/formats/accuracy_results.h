@@ -6,7 +6,7 @@
 
 namespace assay::formats {
 
-// What `--save-accuracy-results` writes: JSON as the peer's `AccuracyResults`.
+// JSON as the peer's `AccuracyResults`.
 void save_accuracy_results(const std::filesystem::path& path, const results::AccuracyResults& comparisons);
 // Error (io, parse) with the path as frame.
 results::AccuracyResults load_accuracy_results(const std::filesystem::path& path);

@@ -1,5 +1,6 @@
 #include "formats/plugin_config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -27,6 +28,14 @@ std::optional<T> read_number(std::string_view text) {
   return number;
 }
 
+// Text without quotes that can only be a number or a tuple with a mistake; `1.0.0` is a version.
+bool is_malformed(std::string_view text) {
+  if (text.starts_with('(')) return true;
+  const bool has_digit = text.find_first_of("0123456789") != std::string_view::npos;
+  return has_digit && text.find_first_not_of("+-.0123456789eE, ") == std::string_view::npos &&
+         std::ranges::count(text, '.') < 2;
+}
+
 Scalar parse_scalar(const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar) node.fail_here("a number, text, or a list of one of these");
   if (node.is_quoted) return node.text;
@@ -39,9 +48,11 @@ Scalar parse_scalar(const YamlNode& node) {
   if (node.text == ".nan") return NAN;
   const bool starts_as_number =
       !digits.empty() && digits.find_first_not_of("+-.0123456789eE") == std::string_view::npos;
-  if (!starts_as_number) return node.text;
-  if (const std::optional<float> number = read_number<float>(digits)) return *number;
-  if (read_number<double>(digits)) node.fail_here("a number within the range of an attribute");
+  if (starts_as_number) {
+    if (const std::optional<float> number = read_number<float>(digits)) return *number;
+    if (read_number<double>(digits)) node.fail_here("a number within the range of an attribute");
+  }
+  if (is_malformed(node.text)) node.fail_here("a number, a list as [1, 2], or text in quotes");
   return node.text;
 }
 

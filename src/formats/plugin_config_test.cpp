@@ -50,6 +50,16 @@ TEST(PluginConfig, refuses) {
             "line 3: unknown key `input`; expected inputs, outputs, attributes");
   EXPECT_EQ(refusal("name: a\nop: A\ninstances: [{outputs: [x], attributes: {k: [1, a]}}]"),
             "line 3: expected a list of numbers or a list of texts, found a list");
+  const auto with_value = [](std::string_view value) {
+    return refusal(fmt::format("name: a\nop: A\ninstances: [{{outputs: [x], attributes: {{k: {}}}}}]", value));
+  };
+  for (const std::string_view word : {"1e", "--1", "1.5.", "(1)"}) {
+    const bool is_version = word == "1.5.";
+    EXPECT_EQ(with_value(word), is_version ? "no error"
+                                           : fmt::format("line 3: expected a number, a list as [1, 2], or text in "
+                                                         "quotes, found `{}`",
+                                                         word));
+  }
 }
 
 }  // namespace

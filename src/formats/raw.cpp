@@ -119,7 +119,7 @@ SavedInputs read_raw(const fs::path& folder) {
                  }
                  const auto place = static_cast<size_t>(entry.iteration);
                  if (!names[place].insert(entry.name).second)
-                   fail(ErrorCode::parse, "it stands twice in iteration {}", place);
+                   fail(ErrorCode::parse, "it occurs twice in iteration {}", place);
                  inputs[place].push_back({entry.name, map_array(folder, entry)});
                });
   }

@@ -97,7 +97,7 @@ std::vector<Entry> read_header(std::string_view text) {
   std::unordered_set<std::string> names;
   reader.begin_object();
   for (std::string key; reader.next_key(key);) {
-    if (!names.insert(key).second) reader.fail_here(fmt::format("the tensor `{}` stands twice", printable(key)));
+    if (!names.insert(key).second) reader.fail_here(fmt::format("the tensor `{}` occurs twice", printable(key)));
     if (key == kMetadata)
       reader.skip();
     else

@@ -10,7 +10,7 @@
 
 namespace assay::formats {
 
-// Inputs as `--save-inputs` writes them: one set per iteration.
+// Saved inputs: one set per iteration.
 using SavedInputs = std::vector<tensor::NamedData>;
 
 // One iteration of one runner.
@@ -20,7 +20,7 @@ struct SavedIteration {
   std::string runner;
 };
 
-// Outputs as `--save-outputs` writes them; two runs may have the same name.
+// Saved outputs; two runs may have the same name.
 struct SavedRun {
   std::string runner;
   std::vector<SavedIteration> iterations;

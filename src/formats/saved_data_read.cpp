@@ -98,7 +98,7 @@ SavedData read_file(const std::shared_ptr<const MappedFile>& file) {
   if (starts_as_safetensors(bytes)) return SavedInputs{read_safetensors(file)};
   if (starts_as_json(start)) return read_peer_json(file);
   fail(ErrorCode::parse, "{}, expected JSON, .npz, .npy or .safetensors",
-       bytes.empty() ? "an empty file" : "no form of saved data that is known");
+       bytes.empty() ? "an empty file" : "an unknown format");
 }
 
 bool is_data(const fs::path& path) {
@@ -121,7 +121,7 @@ SavedData load_data(const fs::path& path) {
 SavedInputs load_inputs(const fs::path& path) {
   SavedData data = load_data(path);
   if (SavedInputs* const inputs = std::get_if<SavedInputs>(&data)) return std::move(*inputs);
-  fail(ErrorCode::parse, "`{}` holds outputs, expected inputs; `assay data to-input` makes inputs of them",
+  fail(ErrorCode::parse, "`{}` holds outputs, expected inputs; `assay data to-input` converts them to inputs",
        printable(path.native()));
 }
 

@@ -176,7 +176,7 @@ TEST(SavedData, damaged_files) {
 
 TEST(SavedData, what_is_no_data) {
   EXPECT_NE(error_of("").find("an empty file"), std::string::npos);
-  EXPECT_NE(error_of("hello").find("no form of saved data"), std::string::npos);
+  EXPECT_NE(error_of("hello").find("an unknown format"), std::string::npos);
   EXPECT_NE(load_error("/nowhere/x.json").find("loading `/nowhere/x.json`"), std::string::npos);
 }
 

@@ -73,7 +73,8 @@ void write_folder(const fs::path& folder, const SavedRuns& runs) {
   const size_t count = runs.empty() ? 0 : runs[0].iterations.size();
   for (const SavedRun& run : runs) {
     if (run.iterations.size() != count) {
-      fail(ErrorCode::usage, "a folder needs as many iterations of every runner, but `{}` has {} and `{}` has {}",
+      fail(ErrorCode::usage,
+           "a folder needs the same number of iterations of every runner, but `{}` has {} and `{}` has {}",
            printable(runs[0].runner), count, printable(run.runner), run.iterations.size());
     }
   }

@@ -170,7 +170,7 @@ void report_disorder(const Model& model, ValueId early, Diagnostics& diagnostics
 
 void report_cycle(const Model& model, const std::vector<NodeId>& stuck, Diagnostics& diagnostics) {
   diagnostics.error("cycle", std::string(model[stuck[0]].name),
-                    fmt::format("the graph has a cycle: {} node(s) stand on it or behind it, the first is {}",
+                    fmt::format("the graph has a cycle: {} node(s) are on it or after it, the first is {}",
                                 stuck.size(), describe(model, stuck[0])));
 }
 
@@ -185,7 +185,7 @@ void report_undefined(const Model& model, const Value& value, Diagnostics& diagn
 void report_invisible(const Model& model, const Value& value, NodeId user, Diagnostics& diagnostics) {
   const std::string name = printable(model.text(value.name));
   diagnostics.error("undefined_name", name,
-                    fmt::format("tensor `{}` is used by {}, which stands outside the graph that defines it", name,
+                    fmt::format("tensor `{}` is used by {}, which is outside the graph that defines it", name,
                                 model[user].is_outputs ? "a graph's outputs" : describe(model, user)));
 }
 

@@ -12,7 +12,8 @@ std::vector<LintFinding> Model::lint(bool is_static, Observer* observer) const {
   request.is_static = is_static;
   std::vector<LintFinding> findings;
   for (const results::LintEntry& entry : tasks::lint(request, watching).entries) {
-    findings.push_back({static_cast<LintFinding::Level>(entry.level), entry.code, entry.node, entry.message});
+    findings.push_back(
+        {static_cast<LintFinding::Level>(entry.level), entry.code, entry.node, entry.message, entry.remedy});
   }
   return findings;
 }

@@ -6,7 +6,9 @@
 #include "assay/model.h"
 #include "assay/tensor.h"
 #include "base/diagnostics.h"
+#include "compare/options.h"
 #include "ir/model.h"
+#include "results/comparison.h"
 #include "tasks/load.h"
 #include "tensor/named.h"
 
@@ -29,6 +31,8 @@ namespace library {
 Tensor to_public(const tensor::Tensor& tensor);
 // Values that are no tensors are left out.
 Values to_public(const tensor::NamedData& data);
+Comparison to_public(const results::PairComparison& pair);
+compare::CompareOptions to_internal(const Tolerance& tolerance);
 tensor::NamedData to_internal(const Values& values);
 std::vector<tensor::NamedData> to_internal(const std::vector<Values>& sets);
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <thread>
@@ -34,6 +36,8 @@ std::vector<float> elements(const Tensor& tensor) {
   const std::span<const float> view = tensor.elements<float>();
   return {view.begin(), view.end()};
 }
+
+std::string number(float value) { return std::to_string(static_cast<int>(value)); }
 
 ErrorCode code_of(const std::function<void()>& work) {
   try {
@@ -179,12 +183,16 @@ TEST(Library, ACancelledCallLeavesNothing) {
 
 class CountingObserver final : public Observer {
  public:
-  void on_finding(const Finding&) override { ++findings; }
+  void on_finding(const Finding& finding) override {
+    ++findings;
+    remedy = finding.remedy;
+  }
   void on_progress(const Progress& progress) override {
     ++steps;
     last[std::string(progress.what)] = {progress.done, progress.total};
   }
   int findings = 0;
+  std::string remedy;  // of the last one
   int steps = 0;
   std::map<std::string, std::pair<uint64_t, uint64_t>> last;  // done and total of each kind of work
 };
@@ -195,6 +203,7 @@ TEST(Library, ObserversSeeFindingsAndProgress) {
 <ir_version: 8, opset_import: ["" : 17]> net (float[N] x) => (float[N] y) { y = Relu(x) })");
   static_cast<void>(open.run({.iterations = 3}, &observer));
   EXPECT_EQ(observer.steps, 3);
+  EXPECT_EQ(observer.remedy, "input_shapes");
   EXPECT_GE(observer.findings, 1);  // the shape of x was made up
 }
 
@@ -214,6 +223,15 @@ net (float[2, 4] x) => (float[2, 2] y)
   }
 }
 
+TEST(Library, CalibrationOfInputsAloneSaysHowMuchIsLeft) {
+  CountingObserver observer;
+  const Model layer = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 4] x) => (float[2, 2] y) <float[4, 2] a = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(x, a) })");
+  static_cast<void>(layer.quantize({.inputs = {inputs(), inputs(), inputs()}, .backend = "ref"}, &observer));
+  EXPECT_EQ(observer.last["values calibrated"], (std::pair<uint64_t, uint64_t>{3, 3}));
+}
+
 TEST(Library, OneModelServesTwoThreads) {
   const Model model = Model::from_text(kNet);
   std::atomic<int> right = 0;
@@ -227,6 +245,113 @@ TEST(Library, OneModelServesTwoThreads) {
   work();
   other.join();
   EXPECT_EQ(right, 40);
+}
+
+TEST(Library, TheSequenceIsSplitOverDevices) {
+  const Model model = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+attention (float[2, seq_len, 4] q, float[2, 4, seq_len] k, float[2, seq_len, 4] v) => (float[2, seq_len, 4] o)
+{ s = MatMul(q, k) p = Softmax <axis = -1> (s) o = MatMul(p, v) })");
+  const std::vector<std::string> gathered = ops(model.shard({.devices = 2, .groups = {0, 1}}));
+  // Three inputs are scattered; K, V and the output are gathered.
+  EXPECT_EQ(std::ranges::count(gathered, "DistCollective"), 6);
+  EXPECT_EQ(std::ranges::count(gathered, "Softmax"), 1);
+  EXPECT_EQ(std::ranges::count(ops(model.shard({.fuse = true, .ranks = 2})), "Softmax"), 0);
+  EXPECT_EQ(ops(model).size(), 3U);
+  EXPECT_EQ(code_of([] { static_cast<void>(Model::from_text(kNet).shard()); }), ErrorCode::usage);
+}
+
+// The weights of `mlp`: [4, 4] and [4, 2].
+const std::vector<float> kFirst = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+const std::vector<float> kSecond = {1, -2, 3, -4, 5, -6, 7, -8};
+
+TEST(Library, WeightsAreSplitOverRanks) {
+  const Model model = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+mlp (float[2, 4] x) => (float[2, 2] y)
+<float[4, 4] a = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, float[4, 2] b = {1, -2, 3, -4, 5, -6, 7, -8}>
+{ h = MatMul(x, a) r = Relu(h) y = MatMul(r, b) })");
+  const std::vector<Model> ranks = model.split_weights(2);
+  ASSERT_EQ(ranks.size(), 2U);
+  for (size_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(ops(ranks[rank]), (std::vector<std::string>{"MatMul", "Relu", "MatMul", "DistCollective"}));
+    // The two products are split by columns and by rows.
+    std::string columns;
+    std::string rows;
+    for (size_t i = 0; i < 4; ++i) {
+      for (size_t j = 0; j < 2; ++j) columns += (columns.empty() ? "" : ", ") + number(kFirst[4 * i + 2 * rank + j]);
+    }
+    for (size_t i = 0; i < 4; ++i) rows += (rows.empty() ? "" : ", ") + number(kSecond[4 * rank + i]);
+    EXPECT_NE(ranks[rank].text().find("{" + columns + "}"), std::string::npos) << ranks[rank].text();
+    EXPECT_NE(ranks[rank].text().find("{" + rows + "}"), std::string::npos) << ranks[rank].text();
+  }
+  EXPECT_EQ(code_of([&] { static_cast<void>(model.split_weights(1)); }), ErrorCode::usage);
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+TEST(Library, PluginsReplaceSubgraphs) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "biased/pattern.yaml",
+             "op: Biased\ndomain: own\ninputs: [x]\nconstants: [b]\noutputs: [y]\nnodes:\n"
+             "  - {op: Add, inputs: [x, b], outputs: [y]}\nattributes: {sizes: [1, 2]}\n");
+  write_file(folder.path() / "never/pattern.yaml",
+             "op: Never\ninputs: [x]\noutputs: [y]\nnodes: [{op: Softmax, inputs: [x], outputs: [y]}]\n");
+  const PluginOptions options = {.folder = folder.path().string()};
+  EXPECT_EQ(list_plugins(options), (std::vector<std::string>{"biased", "never"}));
+  EXPECT_EQ(list_plugins({.folder = options.folder, .excluded = {"never"}}), (std::vector<std::string>{"biased"}));
+  EXPECT_EQ(code_of([&] { list_plugins({.folder = options.folder, .included = {"nobody"}}); }), ErrorCode::usage);
+  const Model model = Model::from_text(kNet);
+  const std::vector<PluginMatches> found = model.match_plugins(options);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].op, "Biased");
+  ASSERT_EQ(found[0].instances.size(), 1U);
+  EXPECT_EQ(found[0].instances[0].outputs, (std::vector<std::string>{"s"}));
+  ASSERT_EQ(found[0].instances[0].attributes.size(), 1U);
+  EXPECT_EQ(found[0].instances[0].attributes[0].second, AttributeValue(std::vector<int64_t>{1, 2}));
+  EXPECT_TRUE(found[1].instances.empty());
+  const Model replaced = model.replace_plugins(found);
+  EXPECT_EQ(ops(replaced), (std::vector<std::string>{"MatMul", "Biased", "Identity", "Relu"}));
+  EXPECT_EQ(ops(model)[1], "Add");
+}
+
+TEST(Library, SavedDataComesBackInEveryForm) {
+  const TemporaryFolder folder;
+  const auto in = [&](const char* name) { return (folder.path() / name).string(); };
+  save_data({.is_inputs = true, .runs = {{"", {inputs()}}}}, in("x.npz"));
+  convert_data(in("x.npz"), in("x.json"), {.renamed = {{"x", "image"}}, .casts = {{"*", "float64"}}});
+  const SavedData data = load_data(in("x.json"));
+  EXPECT_TRUE(data.is_inputs);
+  ASSERT_EQ(data.runs.size(), 1U);
+  ASSERT_EQ(data.runs[0].iterations.size(), 1U);
+  const auto& [name, value] = data.runs[0].iterations[0][0];
+  EXPECT_EQ(name, "image");
+  EXPECT_EQ(value.shape(), (Tensor::Shape{2, 4}));
+  EXPECT_EQ(value.elements<double>()[7], -1);
+  EXPECT_EQ(code_of([&] { convert_data(in("x.npz"), in("y.npz"), {.casts = {{"*", "float31"}}}); }), ErrorCode::usage);
+  EXPECT_EQ(code_of([&] { load_data(in("none.npz")); }), ErrorCode::io);
+}
+
+TEST(Library, SavedOutputsAreComparedRunByRun) {
+  const TemporaryFolder folder;
+  const std::string a = (folder.path() / "a.json").string();
+  const std::string b = (folder.path() / "b.json").string();
+  const Values low = {{"y", Tensor({2}, std::vector<float>{1, 2})}};
+  const Values high = {{"y", Tensor({2}, std::vector<float>{1, 2.5})}};
+  save_data({.is_inputs = false, .runs = {{"one", {low, low}}}}, a);
+  save_data({.is_inputs = false, .runs = {{"two", {low, high}}}}, b);
+  EXPECT_EQ(load_data(b).runs[0].runner, "two");
+  const DataComparison found = compare_data(b, a);
+  EXPECT_EQ(found.verdict, Verdict::different);
+  ASSERT_EQ(found.comparisons.size(), 1U);
+  EXPECT_EQ(found.comparisons[0].run_a, "two");
+  ASSERT_EQ(found.comparisons[0].iterations.size(), 2U);
+  EXPECT_TRUE(found.comparisons[0].iterations[0][0].passed);
+  EXPECT_DOUBLE_EQ(found.comparisons[0].iterations[1][0].max_absolute, 0.5);
+  EXPECT_EQ(compare_data(b, a, {.absolute = 0.5}).verdict, Verdict::equal);
 }
 
 TEST(Library, BackendsSayWhetherTheyCanBeUsed) {

@@ -110,7 +110,7 @@ namespace library {
 
 Finding to_finding(const Diagnostic& diagnostic) {
   return {static_cast<Finding::Severity>(diagnostic.severity), std::string(diagnostic.code), diagnostic.node,
-          diagnostic.message};
+          diagnostic.message, diagnostic.remedy};
 }
 
 Model make_model(ir::Model model, std::string path, const std::vector<Diagnostic>& findings) {

@@ -32,25 +32,6 @@ OutputDifference to_public(const results::OutputComparison& output) {
   return found;
 }
 
-Comparison to_public(const results::PairComparison& pair) {
-  Comparison comparison{pair.runner_a, pair.runner_b, to_public(pair.verdict), {}, {}};
-  for (const results::IterationComparison& iteration : pair.iterations) {
-    std::vector<OutputDifference>& outputs = comparison.iterations.emplace_back();
-    for (const results::OutputComparison& output : iteration.outputs) outputs.push_back(to_public(output));
-    for (const std::vector<std::string>* names : {&iteration.missing, &iteration.extra}) {
-      comparison.missing.insert(comparison.missing.end(), names->begin(), names->end());
-    }
-  }
-  return comparison;
-}
-
-compare::CompareOptions to_internal(const Tolerance& tolerance) {
-  compare::CompareOptions options;
-  options.atol.set("", tolerance.absolute);
-  options.rtol.set("", tolerance.relative);
-  return options;
-}
-
 // Error (usage) if no backend has a setting of that name.
 void set(const std::string& name, const std::vector<std::string>& values, exec::Settings& settings) {
   std::vector<std::string> known;
@@ -77,7 +58,7 @@ tasks::RunRequest request_of(const RunOptions& options) {
   request.inputs.generated.seed = options.seed;
   request.outputs.names = options.outputs;
   request.outputs.is_everything = options.all_values;
-  request.compare = to_internal(options.tolerance);
+  request.compare = library::to_internal(options.tolerance);
   request.computes_tolerance = options.tolerance.is_computed;
   request.keeps_outputs = true;
   return request;
@@ -98,13 +79,37 @@ std::vector<Run> runs_of(const tasks::RunOutcome& outcome) {
 
 }  // namespace
 
+namespace library {
+
+Comparison to_public(const results::PairComparison& pair) {
+  Comparison comparison{pair.runner_a, pair.runner_b, assay::to_public(pair.verdict), {}, {}};
+  for (const results::IterationComparison& iteration : pair.iterations) {
+    std::vector<OutputDifference>& outputs = comparison.iterations.emplace_back();
+    for (const results::OutputComparison& output : iteration.outputs) outputs.push_back(assay::to_public(output));
+    for (const std::vector<std::string>* names : {&iteration.missing, &iteration.extra}) {
+      comparison.missing.insert(comparison.missing.end(), names->begin(), names->end());
+    }
+  }
+  return comparison;
+}
+
+compare::CompareOptions to_internal(const Tolerance& tolerance) {
+  compare::CompareOptions options;
+  options.atol.set("", tolerance.absolute);
+  options.rtol.set("", tolerance.relative);
+  return options;
+}
+
+}  // namespace library
+
 RunReport Model::run(const RunOptions& options, Observer* observer) const {
   library::TaskObserver watching(observer);
   tasks::RunRequest request = request_of(options);
   request.model = library::source_of(*this);
   const tasks::RunOutcome outcome = tasks::run(std::move(request), watching);
   RunReport report{to_public(outcome.report.verdict), runs_of(outcome), {}, {}};
-  for (const results::PairComparison& pair : outcome.report.pairs) report.comparisons.push_back(to_public(pair));
+  for (const results::PairComparison& pair : outcome.report.pairs)
+    report.comparisons.push_back(library::to_public(pair));
   for (const Diagnostic& finding : outcome.report.findings) report.findings.push_back(library::to_finding(finding));
   return report;
 }
@@ -112,12 +117,12 @@ RunReport Model::run(const RunOptions& options, Observer* observer) const {
 Comparison compare_outputs(const Values& a, const Values& b, const Tolerance& tolerance) {
   const tensor::NamedData first = library::to_internal(a);
   const tensor::NamedData second = library::to_internal(b);
-  const compare::CompareOptions options = to_internal(tolerance);
+  const compare::CompareOptions options = library::to_internal(tolerance);
   const std::vector<const tensor::NamedData*> views_a = {&first};
   const std::vector<const tensor::NamedData*> views_b = {&second};
   results::PairComparison pair = compare::compare_saved(views_a, views_b, options);
   pair.verdict = compare::verdict(pair);
-  return to_public(pair);
+  return library::to_public(pair);
 }
 
 std::vector<BackendInfo> available_backends(const std::string& python) {

@@ -53,7 +53,7 @@ std::span<const std::string> Tensor::strings() const { return content_->array.st
 
 const void* Tensor::data_of(const char* type) const {
   if (content_->type != type) {
-    fail(ErrorCode::usage, "the elements are of type {}, asked for is {}", content_->type, type);
+    fail(ErrorCode::usage, "the elements are of type {}, requested is {}", content_->type, type);
   }
   return bytes().data();
 }

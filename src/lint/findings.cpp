@@ -41,15 +41,19 @@ std::unordered_map<ir::NodeId, std::string> make_names(const ir::Model& model) {
 Findings::Findings(const ir::Model& model)
     : model_(model), failing_(model.node_slots()), passing_(model.node_slots()) {}
 
-void Findings::add(LintLevel level, std::string_view source, std::string_view code, std::string message) {
-  entries_->push_back({level, std::string(source), std::string(code), std::move(message), {}, {}});
+results::LintEntry& Findings::add(LintLevel level, std::string_view source, std::string_view code,
+                                  std::string message) {
+  return entries_->emplace_back(
+      results::LintEntry{level, std::string(source), std::string(code), std::move(message), {}, {}});
 }
 
-void Findings::add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
-                   std::string message) {
+results::LintEntry& Findings::add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
+                                  std::string message) {
   if (level == LintLevel::exception) failing_[node.index] = true;
-  entries_->push_back({level, std::string(source), std::string(code), std::move(message), name_of(node),
-                       std::string(model_.text(model_[node].op))});
+  results::LintEntry& entry = add(level, source, code, std::move(message));
+  entry.node = name_of(node);
+  entry.op = model_.text(model_[node].op);
+  return entry;
 }
 
 std::string Findings::name_of(ir::NodeId node) {

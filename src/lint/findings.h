@@ -21,8 +21,10 @@ class Findings {
 
   // Where findings go from now on.
   void set_target(std::vector<results::LintEntry>& entries) { entries_ = &entries; }
-  void add(LintLevel level, std::string_view source, std::string_view code, std::string message);
-  void add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node, std::string message);
+  // The entry may be completed until the next one is added.
+  results::LintEntry& add(LintLevel level, std::string_view source, std::string_view code, std::string message);
+  results::LintEntry& add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
+                          std::string message);
   bool is_failing(ir::NodeId node) const { return failing_[node.index]; }
   // The node ran.
   void pass(ir::NodeId node) { passing_[node.index] = true; }

@@ -58,7 +58,7 @@ std::vector<size_t> sorted_order(const std::vector<Key>& keys) {
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   const auto same = [&](size_t a, size_t b) { return keys[a] == keys[b]; };
   if (std::adjacent_find(order.begin(), order.end(), same) != order.end()) {
-    fail(ErrorCode::parse, "a key of the map stands twice");
+    fail(ErrorCode::parse, "a key of the map occurs twice");
   }
   return order;
 }

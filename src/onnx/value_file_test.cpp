@@ -115,7 +115,7 @@ TEST_F(ValueFile, wrong_maps) {
   EXPECT_EQ(line(Wire().text(4, "a").message(5, two), words), "the map has 1 keys of its type and 2 values");
   EXPECT_EQ(line(Wire().integer(3, 1).integer(3, 2).message(5, two), words),
             "the map has 0 keys of its type and 2 values");
-  EXPECT_EQ(line(Wire().text(4, "a").text(4, "a").message(5, two), words), "a key of the map stands twice");
+  EXPECT_EQ(line(Wire().text(4, "a").text(4, "a").message(5, two), words), "a key of the map occurs twice");
   const Wire pair = Wire().message(3, raw_tensor("", 1, {2}, "12345678"));
   EXPECT_EQ(line(Wire().text(4, "a").message(5, pair), words),
             "a value of the map has 2 elements of float32, expected one of float32");

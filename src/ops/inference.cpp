@@ -141,9 +141,9 @@ bool Inference::may_enter(ir::GraphId graph, ir::NodeId node) {
     return true;
   }
   if (std::exchange(steps_left_, 0) > 0) {
-    report(node, "limit",
-           fmt::format("bodies and functions come to more than {} nodes: what is behind is not looked at",
-                       most_steps(model_)));
+    report(
+        node, "limit",
+        fmt::format("bodies and functions come to more than {} nodes: the rest is not examined", most_steps(model_)));
   }
   return false;
 }

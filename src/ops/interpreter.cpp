@@ -103,8 +103,9 @@ void Interpreter::run_alone(ir::NodeId node) {
 
 std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum> inputs) {
   if (steps_left_ == 0) {
-    fail(ErrorCode::limit, "it did not end within {} iterations of loops and calls of functions (--max-steps)",
-         options_.max_steps);
+    throw Error(ErrorCode::limit,
+                fmt::format("it did not end within {} iterations of loops and calls of functions", options_.max_steps))
+        .remedied_by("max_steps");
   }
   --steps_left_;
   if (depth_ == kDeepestBody) fail(ErrorCode::limit, "bodies and functions are nested deeper than {}", kDeepestBody);
@@ -134,12 +135,14 @@ uint64_t Interpreter::next_seed() {
 
 void Interpreter::admit(const Cost& cost) {
   if (const uint64_t left = memory_.left(cost.bytes); left < cost.bytes) {
-    fail(ErrorCode::limit, "it needs {} of memory, {} are left (--max-memory)", human_bytes(cost.bytes),
-         human_bytes(left));
+    throw Error(ErrorCode::limit,
+                fmt::format("it needs {} of memory, {} are left", human_bytes(cost.bytes), human_bytes(left)))
+        .remedied_by("max_memory");
   }
   if (work_left_ < cost.work) {
-    fail(ErrorCode::limit, "it needs {:.3g} steps of work, {:.3g} of {} are left (--max-work)", cost.work, work_left_,
-         options_.max_work);
+    throw Error(ErrorCode::limit, fmt::format("it needs {:.3g} steps of work, {:.3g} of {} are left", cost.work,
+                                              work_left_, options_.max_work))
+        .remedied_by("max_work");
   }
   work_left_ -= cost.work;
 }
@@ -253,7 +256,7 @@ Datum Interpreter::value_of(ir::ValueId value) {
   if (is_set_[value.index]) return values_[value.index];
   const ir::Value& facts = model_[value];
   if (!facts.constant.valid()) {
-    fail(ErrorCode::usage, "value `{}` is not there: it has no data", printable(model_.text(facts.name)));
+    fail(ErrorCode::usage, "value `{}` has no data", printable(model_.text(facts.name)));
   }
   const Datum constant = constant_of(model_, facts.constant);
   if (!options_.is_wide) return constant;

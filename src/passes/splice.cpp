@@ -19,7 +19,7 @@ std::string Splicer::refusal(const Job& job) const {
   const std::span<const ir::Use> outputs = model.outputs(job.contents);
   if (!job.takes_operands && !inputs.empty()) return "its branch has inputs";
   if ((job.takes_operands && node.operands.size() > inputs.size()) || node.results.size() > outputs.size()) {
-    return "it has more operands or results than what it stands for";
+    return "it has more operands or results than the node it replaces";
   }
   for (uint32_t i = 0; i < node.results.size(); ++i) {
     const ValueId wanted = result(model, job.node, i);
@@ -28,7 +28,7 @@ std::string Splicer::refusal(const Job& job) const {
     bool is_given = given && model[given].kind != ir::ValueKind::undefined;
     for (uint32_t k = 0; k < inputs.size(); ++k)
       is_given = is_given && (inputs[k] != given || operand(model, job.node, k));
-    if (!is_given) return fmt::format("nothing gives `{}`", printable(model.text(model[wanted].name)));
+    if (!is_given) return fmt::format("nothing computes `{}`", printable(model.text(model[wanted].name)));
   }
   return {};
 }

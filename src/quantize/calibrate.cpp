@@ -73,11 +73,9 @@ class CalibrationWatcher final : public exec::DriveWatcher {
     if (tensor.dtype() != tensor::DType::float32) return;
     const Extent extent = extent_of(tensor.bytes());
     if (extent.has_nan || std::isinf(extent.low) || std::isinf(extent.high)) {
-      failure_ =
-          Error(ErrorCode::usage,
-                fmt::format("value `{}` has {} in batch {}: ranges need finite numbers; look at these inputs, or "
-                            "leave out the layer that makes it",
-                            printable(name), extent.has_nan ? "NaN" : "infinity", iteration));
+      failure_ = Error(ErrorCode::usage, fmt::format("value `{}` has {} in batch {}: ranges need finite numbers; check "
+                                                     "these inputs, or exclude the layer that computes it",
+                                                     printable(name), extent.has_nan ? "NaN" : "infinity", iteration));
       return;
     }
     Seen& seen = seen_[std::string(name)];

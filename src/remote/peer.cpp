@@ -20,6 +20,7 @@ Message make_failure(const Error& error, std::string_view text) {
       .number(static_cast<uint64_t>(error.code()))
       .text(error.line())
       .text(text)
+      .text(error.remedy())
       .finish();
 }
 
@@ -29,10 +30,11 @@ void throw_failure(const ReceivedMessage& message, const std::function<void(std:
   const uint64_t code = reader.number();
   const std::string line = reader.text();
   const std::string text = reader.text();
+  const std::string remedy = reader.text();
   reader.finish();
   if (show && !text.empty()) show(text);
   const bool is_code = code <= static_cast<uint64_t>(ErrorCode::cancelled);
-  throw Error(is_code ? static_cast<ErrorCode>(code) : ErrorCode::backend, line);
+  throw Error(is_code ? static_cast<ErrorCode>(code) : ErrorCode::backend, line).remedied_by(remedy);
 }
 
 Peer::Peer(const Launch& launch, std::span<const int> descriptors, PeerOptions options)

@@ -62,7 +62,8 @@ class PythonHost::Interpreter {
     const std::string wish = options_.search.python.empty() ? "python3" : options_.search.python;
     const std::filesystem::path program = exec::find_interpreter(wish);
     if (program.empty()) {
-      fail(ErrorCode::usage, "there is no Python `{}`, which scripts need (see `--python`)", printable(wish));
+      throw Error(ErrorCode::usage, fmt::format("there is no Python `{}`, which scripts need", printable(wish)))
+          .remedied_by("python");
     }
     const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
     const Descriptor messages = source_memory(host_messages_source());

@@ -265,7 +265,7 @@ TEST_F(PythonHostTest, InterpretersThatAreNotThere) {
                      [&] {
                        none.data_loader({"x.py", "f"});
                      }),
-            "there is no Python `/nowhere/python3`, which scripts need (see `--python`)");
+            "there is no Python `/nowhere/python3`, which scripts need");
   const fs::path bare = folder_ / "python3";  // without packages
   std::ofstream(bare) << "#!/bin/sh\nexec '" << ASSAY_PYTHON << "' -S \"$@\"\n";
   fs::permissions(bare, fs::perms::owner_all);

@@ -170,7 +170,10 @@ Message write_prepared(const SessionFacts& facts, const Diagnostics& findings) {
   }
   writer.number(findings.all().size());
   for (const Diagnostic& finding : findings.all()) {
-    writer.number(static_cast<uint64_t>(finding.severity)).text(finding.node).text(finding.message);
+    writer.number(static_cast<uint64_t>(finding.severity))
+        .text(finding.node)
+        .text(finding.message)
+        .text(finding.remedy);
   }
   return writer.finish();
 }
@@ -192,10 +195,10 @@ SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings
   }
   for (uint64_t left = reader.number(); left > 0; --left) {
     const uint64_t severity = reader.number();
-    std::string node = reader.text();
-    const bool is_known = severity <= static_cast<uint64_t>(Severity::error);
-    findings.add(is_known ? static_cast<Severity>(severity) : Severity::error, "worker", std::move(node),
-                 reader.text());
+    Diagnostic finding{.severity = Severity::error, .code = "worker", .node = reader.text(), .message = reader.text()};
+    finding.remedy = reader.text();
+    if (severity <= static_cast<uint64_t>(Severity::error)) finding.severity = static_cast<Severity>(severity);
+    findings.add(std::move(finding));
   }
   reader.finish();
   return facts;

@@ -13,6 +13,7 @@ void write_entry(JsonWriter& json, const results::LintEntry& entry) {
   json.field("source", entry.source);
   json.field("code", entry.code);
   json.field("message", entry.message);
+  if (!entry.remedy.empty()) json.field("remedy", entry.remedy);
   if (!entry.node.empty()) write_texts(json, "nodes", {entry.node});
   json.end_object();
 }

@@ -58,6 +58,7 @@ void write_finding(JsonWriter& json, const Diagnostic& finding) {
   json.field("code", std::string(finding.code));
   json.field("node", finding.node);
   json.field("message", finding.message);
+  if (!finding.remedy.empty()) json.field("remedy", finding.remedy);
   json.end_object();
 }
 

@@ -28,12 +28,12 @@ std::string short_list(const std::vector<std::string>& names, Log& log) {
 
 void print_unpaired(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
   for (const std::string& name : iteration.missing) {
-    log.verdict(false, fmt::format("FAILED | Output: '{}' is missing in {} (--match pairs outputs of different names)",
-                                   printable(name), runners.b));
+    log.verdict(false, fmt::format("FAILED | Output: '{}' is missing in {}{}", printable(name), runners.b,
+                                   runners.unpaired_hint));
   }
   for (const std::string& name : iteration.extra) {
-    log.verdict(false, fmt::format("FAILED | Output: '{}' is not in {} (--match pairs outputs of different names)",
-                                   printable(name), runners.a));
+    log.verdict(false,
+                fmt::format("FAILED | Output: '{}' is not in {}{}", printable(name), runners.a, runners.unpaired_hint));
   }
   if (iteration.unpaired.empty()) return;
   log.info(fmt::format("{} tensor(s) that only `mark all` exposes have no partner: {}", iteration.unpaired.size(),
@@ -110,8 +110,8 @@ std::string name_list(const std::vector<std::string>& names) {
   return "[" + join(quoted, ", ") + "]";
 }
 
-void print_comparison(const results::PairComparison& pair, Log& log) {
-  const RunnerNames runners{printable(pair.runner_a), printable(pair.runner_b)};
+void print_comparison(const results::PairComparison& pair, Log& log, std::string_view unpaired_hint) {
+  const RunnerNames runners{printable(pair.runner_a), printable(pair.runner_b), unpaired_hint};
   log.info(fmt::format("Accuracy Comparison | {} vs. {}", runners.a, runners.b));
   {
     const Log::Indent indent(log);

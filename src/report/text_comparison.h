@@ -6,7 +6,8 @@
 namespace assay::report {
 
 // Prints the comparison of two runs in the peer's layout: a block for each output, then the verdicts.
-void print_comparison(const results::PairComparison& pair, Log& log);
+// `unpaired_hint` follows the line about an output without a partner.
+void print_comparison(const results::PairComparison& pair, Log& log, std::string_view unpaired_hint = {});
 // The outputs of all iterations in one table, the greatest error first; nothing if there is only one row.
 void print_error_table(const results::PairComparison& pair, Log& log);
 void print_averages(const results::PairAverages& averages, Log& log);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/log.h"
 #include "results/comparison.h"
 
@@ -9,6 +11,7 @@ namespace assay::report {
 struct RunnerNames {
   std::string a;
   std::string b;
+  std::string_view unpaired_hint = {};  // after the line about an output without a partner
 };
 
 // The block about one output of two runs, from `Comparing Output` to its verdict.

@@ -93,7 +93,7 @@ struct PairComparison {
   uint64_t iterations_a = 0;
   uint64_t iterations_b = 0;
   uint64_t passed_count = 0;
-  bool stopped = false;  // --fail-fast ended it
+  bool stopped = false;  // it ended at the first failure
   Verdict verdict = Verdict::undecided;
   // The first value in the order of the graph that is beyond its tolerance; nothing where the order is not known.
   std::optional<std::string> first_failed;

@@ -15,8 +15,9 @@ struct LintEntry {
   std::string source;  // which part of the linter says so
   std::string code;    // a stable word for the kind of finding
   std::string message;
-  std::string node;  // name; empty: it is about the model
-  std::string op;    // of that node
+  std::string node;         // name; empty: it is about the model
+  std::string op;           // of that node
+  std::string remedy = {};  // the setting of a request that lifts it, as Error::remedy()
 };
 
 struct LintReport {

@@ -42,7 +42,7 @@ struct RunnerRun {
   std::vector<ValueAnswer> answers;
 };
 
-// What --validate found in one output.
+// What validation found in one output.
 struct ValidatedOutput {
   std::string runner;
   uint64_t iteration = 0;
@@ -54,7 +54,7 @@ struct ValidatedOutput {
   std::optional<std::vector<int64_t>> first_inf_at;
 };
 
-// An output's metrics averaged over all iterations, and the verdicts about them (--check-average).
+// An output's metrics averaged over all iterations, and the verdicts about them.
 struct AveragedOutput {
   std::string name;
   bool passed = false;

@@ -39,7 +39,7 @@ bool contradict(const ir::Model& model, const std::vector<DimId>& a, const std::
 
 void check_dtype(const Boundary& boundary, const ir::Type& known) {
   if (!boundary.dtype || known.dtype == tensor::DType::undefined || *boundary.dtype == known.dtype) return;
-  fail(ErrorCode::usage, "`{}` is {} in the model, {} was asked for; expected the same type or `auto`",
+  fail(ErrorCode::usage, "`{}` is {} in the model, {} was requested; expected the same type or `auto`",
        printable(boundary.name), tensor::name(known.dtype), tensor::name(*boundary.dtype));
 }
 

@@ -78,8 +78,9 @@ class Extractor {
     const ir::TypeId type = boundary_type(model_, boundary, known, findings_);
     const bool is_tensor = !type || model_[type].kind == ir::TypeKind::tensor;
     if (is_tensor && (!type || model_[type].dtype == tensor::DType::undefined)) {
-      fail(ErrorCode::usage, "the element type of `{}` is not known; say it, as in --inputs {}:[1,3]:float32",
-           printable(boundary.name), printable(boundary.name));
+      throw Error(ErrorCode::usage,
+                  fmt::format("the element type of `{}` is not known, and none is given", printable(boundary.name)))
+          .remedied_by("input_types");
     }
     if (is_tensor && !model_[type].ranked) {
       findings_.warn(
@@ -124,9 +125,9 @@ class Extractor {
       if (is_left_out || value.kind == ValueKind::undefined) missing.push_back(ValueId{i});
     }
     if (missing.empty()) return;
-    const std::string what = fmt::format("the outputs need {} besides the given inputs; add {} to --inputs",
-                                         names_of(missing), missing.size() == 1 ? "it" : "them");
-    fail(ErrorCode::usage, "{}{}", what, hint(missing));
+    const std::string what = fmt::format("the outputs need {} besides the given inputs; add {}", names_of(missing),
+                                         missing.size() == 1 ? "it" : "them");
+    throw Error(ErrorCode::usage, what + hint(missing)).remedied_by("inputs");
   }
 
   // What else completes the cut, and outputs that no cut behind the inputs can give.
@@ -184,7 +185,7 @@ class Extractor {
     ir::verify(model_, faults);
     for (const Diagnostic& fault : faults.all()) {
       if (fault.severity == Severity::error)
-        fail(ErrorCode::parse, "what is extracted is no valid graph: {}", fault.message);
+        fail(ErrorCode::parse, "the extracted graph is not valid: {}", fault.message);
     }
   }
 

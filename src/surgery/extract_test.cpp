@@ -65,19 +65,18 @@ constexpr std::string_view kResidual =
 
 TEST(Extract, says_what_completes_the_cut) {
   EXPECT_EQ(refusal(kResidual, {named({"b"}), {}}),
-            "the outputs need `x`, `m` besides the given inputs; add them to --inputs, or `r`, `n`, which complete the "
+            "the outputs need `x`, `m` besides the given inputs; add them, or `r`, `n`, which complete the "
             "cut");
   EXPECT_EQ(refusal(kResidual, {named({"b", "m"}), {}}),
-            "the outputs need `x` besides the given inputs; add it to --inputs, or `r`, which completes the cut");
+            "the outputs need `x` besides the given inputs; add it, or `r`, which completes the cut");
   const std::string text = extracted(kResidual, {named({"b", "r", "n"}), {}});
   EXPECT_NE(text.find("(float[4] b, float[4] r, float[4] n) => (float[4] y)"), std::string::npos) << text;
 }
 
 TEST(Extract, says_which_outputs_run_past_the_inputs) {
-  EXPECT_EQ(
-      refusal(kResidual, {named({"b"}), named({"d", "n"})}),
-      "the outputs need `x`, `m` besides the given inputs; add them to --inputs (`n` depends on none of the given "
-      "inputs)");
+  EXPECT_EQ(refusal(kResidual, {named({"b"}), named({"d", "n"})}),
+            "the outputs need `x`, `m` besides the given inputs; add them (`n` depends on none of the given "
+            "inputs)");
 }
 
 TEST(Extract, inputs_stand_in_the_order_given) {
@@ -110,21 +109,21 @@ TEST(Extract, bodies_keep_what_they_capture) {
       "  y = If<then_branch = t () => (float[2] p) { p = Neg(a) }, else_branch = e () => (float[2] q) { q = Abs(a) "
       "}>(c)\n}";
   EXPECT_EQ(refusal(graph, {named({"c"}), {}}),
-            "the outputs need `x` besides the given inputs; add it to --inputs, or `a`, which completes the cut");
+            "the outputs need `x` besides the given inputs; add it, or `a`, which completes the cut");
   const std::string text = extracted(graph, {named({"c", "a"}), {}});
   EXPECT_NE(text.find("(bool c, float[2] a)"), std::string::npos) << text;
   EXPECT_EQ(text.find("Relu"), std::string::npos) << text;
   EXPECT_EQ(refusal(graph, {named({"p"}), {}}),
-            "`p` stands in a body of the If node of `y`; expected a value of the main graph");
+            "`p` is in a body of the If node of `y`; expected a value of the main graph");
 }
 
 TEST(Extract, refuses_what_cannot_be) {
-  EXPECT_EQ(refusal(kChain, {named({"b"}), {}}), "the outputs need `z` besides the given inputs; add it to --inputs");
+  EXPECT_EQ(refusal(kChain, {named({"b"}), {}}), "the outputs need `z` besides the given inputs; add it");
   EXPECT_EQ(refusal(kChain, {named({"nope"}), {}}), "the model has no value `nope`");
   EXPECT_EQ(refusal(kChain, {{}, named({"y", "y"})}), "`y` is named twice");
   EXPECT_EQ(refusal(kChain, {named({"a", "b", "z"}), {}}), "no output depends on `a`: this extraction cuts no path");
   EXPECT_EQ(refusal(kChain, {{{"a", tensor::DType::int64, {}}, {"z", {}, {}}}, {}}),
-            "`a` is float32 in the model, int64 was asked for; expected the same type or `auto`");
+            "`a` is float32 in the model, int64 was requested; expected the same type or `auto`");
 }
 
 TEST(Extract, given_shapes_win_and_what_follows_is_inferred_anew) {

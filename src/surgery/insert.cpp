@@ -43,7 +43,7 @@ class Inserter {
     for (const NamedConstant& constant : insertion_.constants) {
       const std::string text = printable(constant.name);
       if (model_.symbols().find(constant.name)) {
-        fail(ErrorCode::usage, "the constant `{}` has a name that the model has already", text);
+        fail(ErrorCode::usage, "the constant `{}` has a name that the model already uses", text);
       }
       if (std::ranges::find(insertion_.inputs, constant.name) == insertion_.inputs.end()) {
         fail(ErrorCode::usage, "the node does not read the constant `{}`: name it among its inputs", text);
@@ -63,8 +63,10 @@ class Inserter {
       const std::string text = printable(name);
       if (std::ranges::find(outputs_, value) != outputs_.end()) fail(ErrorCode::usage, "`{}` is named twice", text);
       if (model_[value].kind == ir::ValueKind::input && !is_input(value)) {
-        fail(ErrorCode::usage, "`{}` is an input of the graph, so no node can define it; name it in --inputs too",
-             text);
+        throw Error(
+            ErrorCode::usage,
+            fmt::format("`{}` is an input of the graph, so no node can define it; add it to the inputs too", text))
+            .remedied_by("inputs");
       }
       outputs_.push_back(value);
     }
@@ -147,7 +149,7 @@ class Inserter {
   void check_no_input_from(NodeId node) const {
     for (const ValueId input : inputs_) {
       if (!input || model_[input].producer != node) continue;
-      fail(ErrorCode::usage, "the node would stand on a cycle: its input `{}` depends on its output",
+      fail(ErrorCode::usage, "the node would be part of a cycle: its input `{}` depends on its output",
            printable(model_.text(model_[input].name)));
     }
   }

@@ -74,10 +74,10 @@ TEST(Insert, moves_consumers_behind_it) {
 
 TEST(Insert, refuses_cycles_and_unknown_names) {
   EXPECT_EQ(refusal(kTwo, between({"y"}, {"a"})),
-            "the node would stand on a cycle: its input `y` depends on its output");
+            "the node would be part of a cycle: its input `y` depends on its output");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"aa"})), "the model has no value `aa`; did you mean `a`?");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"x"})),
-            "`x` is an input of the graph, so no node can define it; name it in --inputs too");
+            "`x` is an input of the graph, so no node can define it; add it to the inputs too");
   EXPECT_EQ(refusal(kTwo, between({"a"}, {"y", "y"})), "`y` is named twice");
 }
 

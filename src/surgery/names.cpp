@@ -28,7 +28,7 @@ ir::ValueId NamedValues::operator[](std::string_view name) const {
   const bool is_known = symbol && symbol.index < values_.size() && values_[symbol.index];
   if (!is_known) fail_unknown(name);
   if (is_defined_twice_[symbol.index]) {
-    fail(ErrorCode::parse, "the model defines `{}` twice; it is not clear which is meant", printable(name));
+    fail(ErrorCode::parse, "the model defines `{}` twice: the name is ambiguous", printable(name));
   }
   return values_[symbol.index];
 }
@@ -39,7 +39,7 @@ void NamedValues::fail_unknown(std::string_view name) const {
     if (!value.alive || model_.text(value.name) != name || name.empty()) continue;
     const ir::NodeId parent = model_[value.graph].parent;
     if (!parent) continue;
-    fail(ErrorCode::usage, "`{}` stands in a body of {}; expected a value of the main graph", printable(name),
+    fail(ErrorCode::usage, "`{}` is in a body of {}; expected a value of the main graph", printable(name),
          ir::describe(model_, parent));
   }
   std::vector<std::string> known;

@@ -31,6 +31,7 @@ struct EditRequest {
 struct EditOutcome {
   results::EditReport report;
   ir::Model model;
+  std::vector<ir::Model> ranks = {};  // of a task that makes a model per rank, if they are not saved
 };
 
 // Which passes run, and how far.
@@ -102,7 +103,8 @@ EditOutcome strip_weights(const EditRequest& request, const std::vector<std::str
 EditOutcome reconstruct_weights(const EditRequest& request, const ModelSource& weights, uint64_t seed,
                                 Observer& observer);
 
-// Splits a model over devices. Without hints they are made from the model.
+// Splits a model over devices. Without hints they are made from the model. Hints that split weights give a model per
+// rank.
 struct ShardRequest {
   EditRequest edit;
   std::optional<formats::ShardHints> hints;

@@ -1,7 +1,11 @@
 #include "tasks/inputs.h"
 
+#include <cerrno>
 #include <map>
 
+#include <unistd.h>
+
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
@@ -17,7 +21,7 @@ std::vector<tensor::NamedData> load_files(const std::vector<std::string>& paths,
     observer.info("Loading input data from " + printable(path));
     for (tensor::NamedData& iteration : formats::load_inputs(path)) inputs.push_back(std::move(iteration));
   }
-  if (inputs.empty()) fail(ErrorCode::usage, "there is not one set of inputs in the loaded files");
+  if (inputs.empty()) fail(ErrorCode::usage, "the loaded files hold no inputs");
   return inputs;
 }
 
@@ -55,6 +59,18 @@ InputData make_inputs(const ir::Model& model, const InputRequest& request, Obser
   return data;
 }
 
+void tell_unused_inputs(const InputRequest& request, Observer& observer) {
+  const auto tell = [&](const std::string& path, const std::string& setting) {
+    if (access(path.c_str(), R_OK) != 0) {
+      throw Error(ErrorCode::io, fmt::format("`{}` cannot be opened: {}", printable(path), errno_text(errno)))
+          .about(setting);
+    }
+    observer.warning(fmt::format("`{}` is not used: the model is not run", printable(path)));
+  };
+  for (const std::string& path : request.files) tell(path, "load_inputs");
+  if (request.script) tell(request.script->path, "data_loader_script");
+}
+
 std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& search, double timeout_seconds,
                                                      Observer& observer) {
   return std::make_shared<remote::PythonHost>(remote::PythonOptions{
@@ -65,7 +81,7 @@ std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& 
 
 std::vector<ops::InputDatum> first_inputs(const ir::Model& model, const InputData& data, Diagnostics& findings) {
   const std::optional<tensor::NamedData> first = data.source->get(0);
-  if (!first) fail(ErrorCode::usage, "there is not one set of inputs");
+  if (!first) fail(ErrorCode::usage, "there are no inputs");
   std::map<std::string_view, ir::ValueId> by_name;
   for (const ir::ValueId input : model[model.main_graph()].inputs)
     by_name.emplace(model.text(model[input].name), input);

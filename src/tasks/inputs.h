@@ -34,6 +34,8 @@ struct InputData {
 // `host` is shared with other scripts; without it the inputs' script gets its own.
 InputData make_inputs(const ir::Model& model, const InputRequest& request, Observer& observer, Diagnostics& findings,
                       std::shared_ptr<remote::PythonHost> host = nullptr);
+// For a task that runs no model: a warning for each file or script of inputs. Error (io) for one that cannot be read.
+void tell_unused_inputs(const InputRequest& request, Observer& observer);
 // A host that reports tracebacks to the observer.
 std::shared_ptr<remote::PythonHost> make_python_host(const exec::LibrarySearch& search, double timeout_seconds,
                                                      Observer& observer);

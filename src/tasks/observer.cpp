@@ -8,6 +8,11 @@ void check_cancelled(Observer& observer) {
   if (observer.is_cancelled()) fail(ErrorCode::cancelled, "the task was cancelled");
 }
 
+uint64_t counted_steps(std::optional<uint64_t> iterations, uint64_t each) {
+  constexpr uint64_t kMostIterations = uint64_t{1} << 32;
+  return iterations && *iterations <= kMostIterations ? *iterations * each : 0;
+}
+
 Counter::Counter(Observer& observer, std::string what, uint64_t total)
     : observer_(observer), what_(std::move(what)), total_(total) {}
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -73,6 +74,10 @@ class Observer {
 
 // Error (cancelled) if the observer says so.
 void check_cancelled(Observer& observer);
+
+// Steps of so many iterations with `each` steps; 0, not known, where the source gives no number or one beyond all
+// sense.
+uint64_t counted_steps(std::optional<uint64_t> iterations, uint64_t each);
 
 // Counts work of one kind for an observer.
 class Counter {

@@ -37,7 +37,8 @@ results::PluginReport match_plugins(const MatchPluginsRequest& request, Observer
 // Replaces subgraphs by plugins.
 struct ReplacePluginsRequest {
   EditRequest edit;
-  std::string config;  // the file that match_plugins wrote
+  std::string config;  // the file that match_plugins wrote; empty: `plugins`
+  std::vector<results::PluginMatches> plugins;
   std::string folder;  // of scripts that do the replacement themselves; empty: none
   exec::LibrarySearch search;
   bool infers = false;

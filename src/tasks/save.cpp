@@ -11,7 +11,7 @@ void save_model(ir::Model& model, const std::string& path, const onnx::SaveOptio
   surgery::complete_outputs(model);
   const onnx::SaveReport saved = onnx::save(model, path, options);
   if (!saved.external_name.empty()) {
-    observer.info("Weights are in the file beside it: " + printable(saved.external_name));
+    observer.info("Weights are in the file next to it: " + printable(saved.external_name));
   }
 }
 

@@ -10,7 +10,7 @@ namespace assay::tensor {
 // What a value holds at run time: nothing (an optional that is empty), a tensor, a sequence or a map. An optional with
 // content is its content. Cheap to copy; immutable.
 //
-// A tensor has a declared element type beside the one that it is stored in: with --ref-fp64 every floating tensor is
+// A tensor has a declared element type beside the one that it is stored in: in fp64 mode every floating tensor is
 // stored as float64, whatever the model declares.
 class Datum {
  public:

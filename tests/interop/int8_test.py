@@ -256,7 +256,7 @@ def check_bad_data(folder, inputs):
     empty = folder.path / "empty.json"
     empty.write_text("[]")
     done = folder.run("--int8", "--load-inputs", str(empty))
-    assert done.returncode == 2 and "not one set of inputs" in done.stderr, done.stderr
+    assert done.returncode == 2 and "the loaded files hold no inputs" in done.stderr, done.stderr
     print("bad data: ok")
 
 

@@ -40,6 +40,14 @@ def program_of_docs() -> str:
     return f"{includes}#include <assay/assay.h>\nint main() {{\n" + "".join(blocks) + "}\n"
 
 
+def save_plugin(folder: pathlib.Path):
+    """The pattern that the docs show, where they say that it is."""
+    place, text = re.search(r"as `(plugins/\w+/pattern.yaml)`:\n\n```yaml\n(.*?)```", (ROOT / "docs/cpp.md").read_text(),
+                            re.DOTALL).groups()
+    (folder / place).parent.mkdir(parents=True)
+    (folder / place).write_text(text)
+
+
 def save_model(path: pathlib.Path):
     weight = numpy_helper.from_array(np.arange(12, dtype=np.float32).reshape(4, 3), "w")
     nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Identity", ["h"], ["i"]),
@@ -70,10 +78,16 @@ class LibraryTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             save_model(folder / "model.onnx")
+            save_plugin(folder)
             out = run(program, cwd=folder, env={**os.environ, "LD_LIBRARY_PATH": str(self.libraries)})
             self.assertEqual(out.splitlines()[:4], ["x: float32", "MatMul", "Identity", "Relu"])
             self.assertIn("y: 9", out)  # 0.5 * (0 + 3 + 6 + 9)
             self.assertEqual([node.op_type for node in onnx.load(folder / "part.onnx").graph.node], ["MatMul"])
+            for line in "image has 8 elements", "same data", "activated fits 1 times", "DistCollective":
+                self.assertIn(line, out.splitlines())
+            self.assertEqual([node.op_type for node in onnx.load(folder / "plugged.onnx").graph.node],
+                             ["MatMul", "Activated"])
+            np.testing.assert_array_equal(np.load(folder / "inputs.npz")["x"], np.full((2, 4), 0.5, np.float32))
             half = onnx.load(folder / "half.onnx")
             onnx.checker.check_model(half, full_check=True)
             self.assertEqual(half.graph.initializer[0].data_type, TensorProto.FLOAT16)
@@ -102,7 +116,7 @@ class LibraryTest(unittest.TestCase):
         names = {line.split(maxsplit=2)[2] for line in symbols}
         self.assertTrue(any(name.startswith("assay::Model::load(") for name in names))
         allowed = re.compile(r"(typeinfo (name )?for |vtable for )?assay::(Error|Model|Tensor|available_backends|"
-                             r"compare_outputs|cli::run_program)\b")
+                             r"compare_(data|outputs)|(convert|load|save)_data|list_plugins|cli::run_program)\b")
         self.assertEqual([name for name in sorted(names) if not allowed.match(name)], [])
 
     def test_the_installed_program_runs(self):

@@ -203,7 +203,7 @@ class Plugins(InFolder):
         done = subprocess.run([PROGRAM, "plugin", "replace", model, *words, self.path / "ours.onnx", "--python",
                                sys.executable], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("[W] left as it is: instance 0 of `refuser` (`yb`): its function replace_with_plugin gave "
+        self.assertIn("[W] left unchanged: instance 0 of `refuser` (`yb`): its function replace_with_plugin gave "
                       "`None`, not what stands for it\n", done.stderr)
         ops = [[node.op_type for node in onnx.load(self.path / f"{name}.onnx").graph.node] for name in ("peer", "ours")]
         self.assertEqual(ops, [["Absent", "Toy"]] * 2)

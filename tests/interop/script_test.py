@@ -110,7 +110,7 @@ class ScriptTest(unittest.TestCase):
         for body in ("def load_data(): return []", "def load_data(): yield from ()"):
             for words in [], ["--ref-fp64"], ["--max-memory", "1G"], ["--ref-fp64", "--tolerance", "auto"]:
                 done = self.run_assay(body, "--data-loader-script", "script.py", *words)
-                self.expect(done, 3, "error: the data loader gave not one set of inputs: nothing is run")
+                self.expect(done, 3, "error: the data loader gave no inputs: nothing is run")
 
     def test_a_comparison_judges_the_outputs_and_nothing_else(self):
         for body, text in ((

@@ -50,6 +50,19 @@ class CheckLayers(TreeTest):
         self.write("include/assay/y.h", '#include "base/a.h"\n')
         self.assert_finding("include/assay/y.h:1:", '"base/a.h" is not a file below include/')
 
+    def test_only_the_command_line_names_options(self):
+        self.write("CMakeLists.txt", "assay_module(base)\nassay_module(cli DEPS base)\n")
+        self.write("src/ir/b.h", "")
+        self.write("src/backends/one/c.h", "")
+        self.write("src/cli/a.cpp", 'const char* a = "use --max-steps";  // --max-steps\n')
+        self.write("src/base/a_test.cpp", 'const char* a = "use --max-steps";\n')
+        self.write("src/base/b.cpp", "int b(int --depth) { return --depth; }\n")
+        self.assertEqual(self.check(), (0, ""))
+        self.write("src/base/a.cpp", 'const char* a = "use --max-steps";\n')
+        self.assert_finding("src/base/a.cpp:1:", "names --max-steps: only module cli knows options")
+        self.write("src/base/a.cpp", "// As --max-steps says.\n")
+        self.assert_finding("src/base/a.cpp:1:", "names --max-steps")
+
     def test_only_the_library_uses_public_headers(self):
         self.write("include/assay/error.h", "")
         self.write("include/assay/x.h", "")

@@ -10,11 +10,6 @@
 namespace assay::backends {
 namespace {
 
-// OpenVINO inlines no functions.
-constexpr std::string_view kFunctionHint =
-    " (the model has functions; `assay surgeon sanitize MODEL --passes inline-functions -o FILE` puts their nodes in "
-    "the place of the calls)";
-
 class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
  public:
   std::string_view name() const override { return "openvino"; }
@@ -58,7 +53,8 @@ class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
       return ov::make_session(ov::Library::get(options.search), model, options);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::unsupported || model.functions().empty()) throw;
-      throw Error(error.code(), error.message() + std::string(kFunctionHint));
+      throw Error(error.code(), error.message() + "; the model has functions, which OpenVINO does not inline")
+          .remedied_by("inline_functions");
     }
   }
 };

@@ -6,6 +6,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
@@ -28,6 +29,8 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   request.edit.save = save_options(arguments, request.edit.output);
   request.infers = arguments.flag("--shape-inference");
   request.outputs = parse_outputs(arguments);
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
   for (const Conversion& conversion : conversions()) {
     if (!conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
   }
@@ -68,19 +71,19 @@ std::vector<OptionGroup> groups() {
 }  // namespace
 
 Command command_convert() {
-  return {.path = "convert",
-          .summary = "convert a model to another precision or form",
-          .description =
-              "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`, `--int8`, "
-              "`--weights`), with other outputs, or with inferred shapes. Without --output the result lies beside the "
-              "model, as MODEL.fp16.onnx. "
-              "Engines are recognised and refused: the built-in engine is not part of this build. Exit status: 0 the "
-              "model is written, 2 wrong usage or input, 3 an engine is asked for, or a backend failed.",
-          .positionals = {model_positional()},
-          .groups = groups(),
-          .run = run,
-          .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
-                       "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx"}};
+  return {
+      .path = "convert",
+      .summary = "convert a model to another precision or form",
+      .description =
+          "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`, `--int8`, `--weights`), "
+          "with other outputs, or with inferred shapes. Without --output the result is written next to the model, as "
+          "MODEL.fp16.onnx. Engines are recognised and refused: the built-in engine is not part of this build. Exit "
+          "status: 0 the model is written, 2 wrong usage or input, 3 an engine was requested, or a backend failed.",
+      .positionals = {model_positional()},
+      .groups = groups(),
+      .run = run,
+      .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
+                   "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -32,7 +32,7 @@ void print_about_installing(Log& log) {
   const char* const wish = std::getenv("POLYGRAPHY_AUTOINSTALL_DEPS");
   if (wish == nullptr || *wish == '\0' || std::string_view(wish) == "0") return;
   log.warning(
-      "POLYGRAPHY_AUTOINSTALL_DEPS is set, but nothing is installed unasked; to install the backends: pip install "
+      "POLYGRAPHY_AUTOINSTALL_DEPS is set, but assay installs nothing by itself; to install the backends: pip install "
       "onnxruntime openvino");
 }
 
@@ -55,11 +55,11 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_doctor() {
   return {.path = "doctor",
-          .summary = "tell which backends can be used, or why not",
+          .summary = "report which backends can be used, or why not",
           .description =
-              "Opens the library of each backend, all of this build unless some are named, and tells its version and "
-              "where it lies, or why it cannot be used; -v lists every place that was looked at. Libraries are looked "
-              "for where ASSAY_ONNXRUNTIME or ASSAY_OPENVINO says and, without it, in the packages of --python, of "
+              "Opens the library of each backend, all of this build unless some are named, and reports its version and "
+              "path, or why it cannot be used; -v lists every place that was searched. Libraries are searched for in "
+              "the place that ASSAY_ONNXRUNTIME or ASSAY_OPENVINO names; without it, in the packages of --python, of "
               "VIRTUAL_ENV, of the first python3 on PATH and of the user, and in the system's folders. Exit status: 0, "
               "or 3 if a backend was named and cannot be used.",
           .groups = {logging_group(), backend_group(), json_group()},

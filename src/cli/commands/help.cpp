@@ -27,7 +27,7 @@ int run(const Arguments& arguments, Environment& environment) {
 Command command_help() {
   return {.path = "help",
           .summary = "explain a command",
-          .positionals = {{.names = {"command"}, .arity = Arity::any, .help = "the words of the command"}},
+          .positionals = {{.names = {"command"}, .arity = Arity::any, .help = "the name of the command"}},
           .run = run,
           .examples = {"assay help inspect model"}};
 }

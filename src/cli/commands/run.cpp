@@ -16,6 +16,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
+#include "cli/options/remedies.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/status.h"
@@ -27,7 +28,9 @@ namespace assay::cli {
 namespace {
 
 void print(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
-  for (const results::PairComparison& pair : report.pairs) report::print_comparison(pair, log);
+  for (const results::PairComparison& pair : report.pairs) {
+    report::print_comparison(pair, log, " (--match pairs outputs of different names)");
+  }
   for (const results::PairAverages& averages : report.averages) report::print_averages(averages, log);
   if (request.validate) report::print_validation(report, log);
 }
@@ -67,9 +70,10 @@ void print_hint(const results::RunReport& report, const Arguments& arguments, Lo
   log.info("The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic");
 }
 
-void print_unused(const std::vector<compare::NamedOutput>& unused, Log& log) {
+void print_unused(const std::vector<compare::NamedOutput>& unused, const Arguments& arguments, Log& log) {
   for (const compare::NamedOutput& named : unused) {
-    log.warning(fmt::format("{}: no output is called `{}`", option_of(named.setting), printable(named.name)));
+    log.warning(
+        fmt::format("{}: no output is called `{}`", option_of(named.setting, arguments), printable(named.name)));
   }
 }
 
@@ -104,8 +108,9 @@ int run(const Arguments& arguments, Environment& environment) {
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   for (const std::string& note : words.notes) environment.log.warning(note);
   LogObserver observer(arguments, environment);
+  if (words.request.backends.empty()) tasks::tell_unused_inputs(words.request.inputs, observer);
   tasks::RunOutcome outcome = tasks::run(words.request, observer);
-  print_unused(outcome.unused_names, environment.log);
+  print_unused(outcome.unused_names, arguments, environment.log);
   results::RunReport& report = outcome.report;
   print(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);

@@ -15,7 +15,7 @@ const tasks::Calibrator& asked_calibrator(const Arguments& arguments) {
     return *std::ranges::find(known, arguments.value("--calibration"), &tasks::Calibrator::word);
   }
   if (arguments.has("--calibration")) {
-    fail(ErrorCode::usage, "--calibration and --calib-base-cls both say how to calibrate: give one of them");
+    fail(ErrorCode::usage, "--calibration and --calib-base-cls both choose the calibration: use one of them");
   }
   const std::string name = arguments.value("--calib-base-cls");
   const auto found = name.empty() ? known.end() : std::ranges::find(known, name, &tasks::Calibrator::peer);
@@ -36,7 +36,7 @@ OptionGroup calibration_group() {
       .rows = {{.names = {"--calibration"},
                 .choices = {"auto", "mse", "minmax", "percentile", "entropy"},
                 .default_value = "auto",
-                .help = "which numbers are kept: by square error, all, a share of them, or by divergence; auto: what "
+                .help = "how ranges are chosen: by square error, extremes, percentile or divergence; auto: whichever "
                         "costs the layers and the model's outputs least, measured by nine further runs"},
                {.names = {"--calib-base-cls", "--calibration-base-class"},
                 .metavar = "CLASS",
@@ -47,11 +47,13 @@ OptionGroup calibration_group() {
                 .help = "with percentile: the share of the magnitudes that is kept"},
                {.names = {"--calibration-cache"},
                 .metavar = "FILE",
-                .help = "scales in TensorRT's form: read if it is there, and then no inputs are needed; else written",
+                .help =
+                    "scales in TensorRT's form: read if it exists, and then no inputs are needed; otherwise written",
                 .is_file = true},
                {.names = {"--calibrate-with"},
                 .metavar = "BACKEND",
-                .help = "what runs the model: ref, onnxrt or openvino; default: onnxrt where it is there, else ref"}},
+                .help =
+                    "what runs the model: ref, onnxrt or openvino; default: onnxrt if it is available, otherwise ref"}},
   };
 }
 

@@ -18,7 +18,7 @@ DType asked_half(const Arguments& arguments, bool is_onnx) {
   };
   const bool float16 = asks("--fp-to-fp16", "--fp16");
   const bool bfloat16 = asks("--fp-to-bf16", "--bf16");
-  if (float16 && bfloat16) fail(ErrorCode::usage, "float16 and bfloat16 are both asked for: give one of them");
+  if (float16 && bfloat16) fail(ErrorCode::usage, "float16 and bfloat16 are both requested: use one of them");
   return float16 ? DType::float16 : bfloat16 ? DType::bfloat16 : DType::undefined;
 }
 
@@ -73,7 +73,7 @@ OptionGroup half_group() {
            flag("--fp-to-bf16", "convert to bfloat16"),
            flag("--fp16", "with an ONNX output the same as --fp-to-fp16"),
            flag("--bf16", "with an ONNX output the same as --fp-to-bf16"),
-           flag("--no-keep-io-types", "convert the model's inputs and outputs too, instead of Casts behind them"),
+           flag("--no-keep-io-types", "convert the model's inputs and outputs too, instead of adding Casts after them"),
            {.names = {"--fp16-overflow"},
             .choices = {"keep-f32", "clamp"},
             .default_value = "keep-f32",
@@ -92,7 +92,8 @@ OptionGroup half_group() {
             .default_value = "ref",
             .help = "what runs the model to measure: ref, onnxrt or openvino"},
            flag("--report-error",
-                "run the model before and after, and say what each layer lost; what is converted stays the same")},
+                "run the model before and after, and report the error of each layer; does not change what is "
+                "converted")},
   };
 }
 
@@ -108,7 +109,6 @@ std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
 std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), input_data_group()}; }
 
 void request_half(const Arguments& arguments, tasks::ConvertRequest& request) {
-  request.inputs = input_request(arguments);
   request.conversion = tasks::HalfRequest{.options = parse_options(arguments, asked_half(arguments, true)),
                                           .measures_ranges = measures_ranges(arguments),
                                           .margin = margin(arguments),

@@ -39,7 +39,7 @@ void check_words(const Arguments& arguments) {
   check_input_data(arguments);
   static_cast<void>(layer_precisions(arguments));
   if (arguments.flag("--per-tensor") && arguments.flag("--per-channel")) {
-    fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: give one of them");
+    fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: use one of them");
   }
   if (arguments.flag("--asymmetric") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--asymmetric needs both ends of each range, of which a calibration cache has none");
@@ -55,7 +55,7 @@ OptionGroup int8_group() {
       .title = "Int8",
       .description = "Layers that compute with integers, between QuantizeLinear and DequantizeLinear",
       .rows = {
-          flag("--int8", "with an ONNX output: convert convolutions, matrix products, and what stands between"),
+          flag("--int8", "with an ONNX output: convert convolutions, matrix products, and the nodes between them"),
           {.names = {"--max-error"},
            .metavar = "snr:DB|cosine:C",
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},
@@ -69,6 +69,9 @@ OptionGroup int8_group() {
 }  // namespace
 
 std::string_view int8_suffix(const Arguments& arguments, bool is_onnx) {
+  if (is_onnx && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
+    fail(ErrorCode::usage, "--calibration-cache needs --int8");
+  }
   if (!is_onnx || !arguments.flag("--int8")) return {};
   check_words(arguments);
   return "int8";
@@ -82,7 +85,6 @@ void request_int8(const Arguments& arguments, tasks::ConvertRequest& request) {
   int8.bound = error_bound(arguments);
   int8.reports_errors = arguments.flag("--report-error");
   read_calibration(arguments, int8);
-  request.inputs = input_request(arguments);
   request.conversion = std::move(int8);
 }
 

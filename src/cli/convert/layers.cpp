@@ -39,8 +39,8 @@ OptionGroup layer_group() {
                list("--op-types", "OP", "convert nodes of these operators only"),
                list("--exclude-op-types", "OP", "operators whose nodes stay as they are"),
                list("--layer-precisions", "LAYER:TYPE",
-                    "the type of single nodes: float32, or the one that is converted to, also where the node would "
-                    "better stay float32"),
+                    "the type of single nodes: float32, or the one that is converted to, even if the node should "
+                    "rather stay float32"),
                {.names = {"--precision-constraints"},
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,

@@ -40,8 +40,8 @@ std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
   for (const Conversion& conversion : conversions()) {
     const std::string_view suffix = conversion.suffix(arguments, is_onnx);
     if (!suffix.empty() && !chosen.empty()) {
-      fail(ErrorCode::usage, "{} and {} are both asked for: convert to one, and what comes out to the other", chosen,
-           suffix);
+      fail(ErrorCode::usage, "{} and {} are both requested: convert to one of them, and the result to the other",
+           chosen, suffix);
     }
     if (!suffix.empty()) chosen = suffix;
   }
@@ -55,12 +55,12 @@ std::string conversion_output(const Arguments& arguments) {
   const std::string_view suffix = conversion_suffix(arguments, is_onnx);
   const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
   if (!is_onnx && !(is_undecided && !suffix.empty())) {
-    fail(ErrorCode::unsupported, "an engine is asked for: {}{}", kNoEngine,
-         is_undecided ? "; for an ONNX model say --output FILE.onnx, or --fp-to-fp16, --fp-to-bf16 or --weights" : "");
+    fail(ErrorCode::unsupported, "an engine is requested: {}{}", kNoEngine,
+         is_undecided ? "; for an ONNX model use --output FILE.onnx, or --fp-to-fp16, --fp-to-bf16 or --weights" : "");
   }
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty();
   if (suffix.empty() && !is_edited && !arguments.has("--output")) {
-    fail(ErrorCode::usage, "nothing is to be changed: say --output FILE");
+    fail(ErrorCode::usage, "there is nothing to change: name the output with --output FILE");
   }
   return model_output_path(arguments, arguments.value("model_file"), suffix.empty() ? "changed" : suffix);
 }

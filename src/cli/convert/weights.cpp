@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "cli/convert/layers.h"
-#include "cli/options/groups/input_data.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
@@ -64,7 +63,6 @@ std::vector<OptionGroup> weights_groups() {
 }
 
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request) {
-  request.inputs = input_request(arguments);
   request.conversion = tasks::WeightsRequest{.options = parse_options(arguments),
                                              .reports_errors = arguments.flag("--report-error"),
                                              .backend = arguments.value("--calibrate-with")};

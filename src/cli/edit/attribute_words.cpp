@@ -29,11 +29,50 @@ std::optional<Number> read_number(std::string_view option, std::string_view text
   fail(ErrorCode::usage, "{}: `{}` is beyond the range of an attribute", option, printable(text));
 }
 
-Scalar parse_scalar(std::string_view option, std::string_view text) {
+bool is_quote(char letter) { return letter == '\'' || letter == '"'; }
+
+// Text without quotes that begins like a list, a tuple, quoted text or a number is one of these with a mistake.
+[[noreturn]] void fail_malformed(std::string_view option, std::string_view text, std::string_view what) {
+  fail(ErrorCode::usage, "{}: `{}` {}; text of this kind needs quotes", option, printable(text), what);
+}
+
+void check_plain_text(std::string_view option, std::string_view text, PlainText meaning) {
+  if (text.empty()) return;
+  if (text[0] == '[') {
+    fail_malformed(option, text, text.back() == ']' ? "is a list within a list" : "is a list without `]`");
+  }
+  if (text[0] == '(') fail_malformed(option, text, "is not a list, which is written [ITEM,...]");
+  if (is_quote(text[0])) fail_malformed(option, text, "begins with a quote that is not closed at its end");
+  if (meaning == PlainText::text && begins_like_number(text))
+    fail_malformed(option, text, "begins like a number and is not one");
+}
+
+Scalar parse_scalar(std::string_view option, std::string_view text, PlainText meaning) {
   if (const std::optional<int64_t> number = read_number<int64_t>(option, text)) return *number;
   if (const std::optional<float> number = read_number<float>(option, text)) return *number;
-  const bool is_quoted = text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0];
-  return std::string(is_quoted ? text.substr(1, text.size() - 2) : text);
+  const bool is_quoted = text.size() >= 2 && is_quote(text[0]) && text.find(text[0], 1) == text.size() - 1;
+  if (is_quoted) return std::string(text.substr(1, text.size() - 2));
+  check_plain_text(option, text, meaning);
+  return std::string(text);
+}
+
+// The items between commas outside of quotes.
+std::vector<std::string_view> split_items(std::string_view inner) {
+  std::vector<std::string_view> items;
+  size_t begin = 0;
+  char quote = 0;
+  for (size_t at = 0; at < inner.size(); ++at) {
+    if (quote != 0) {
+      if (inner[at] == quote) quote = 0;
+    } else if (is_quote(inner[at])) {
+      quote = inner[at];
+    } else if (inner[at] == ',') {
+      items.push_back(trimmed(inner.substr(begin, at - begin)));
+      begin = at + 1;
+    }
+  }
+  items.push_back(trimmed(inner.substr(begin)));
+  return items;
 }
 
 float as_float(const Scalar& scalar) {
@@ -44,7 +83,10 @@ float as_float(const Scalar& scalar) {
 // Integers among floats become floats; text does not mix with numbers.
 surgery::AttributeValue parse_list(std::string_view option, std::string_view inner, std::string_view word) {
   std::vector<Scalar> items;
-  for (const std::string_view item : split(inner, ',')) items.push_back(parse_scalar(option, trimmed(item)));
+  for (const std::string_view item : split_items(inner)) {
+    if (item.empty()) fail(ErrorCode::usage, "{}: empty item in the list of `{}`", option, printable(word));
+    items.push_back(parse_scalar(option, item, PlainText::text));
+  }
   const auto count = [&]<typename T>(T) {
     return static_cast<size_t>(
         std::ranges::count_if(items, [](const Scalar& s) { return std::holds_alternative<T>(s); }));
@@ -70,7 +112,7 @@ surgery::AttributeValue parse_list(std::string_view option, std::string_view inn
 
 }  // namespace
 
-surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word) {
+surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word, PlainText meaning) {
   const size_t equals = word.rfind('=');
   if (equals == std::string_view::npos || equals == 0) {
     fail(ErrorCode::usage, "{}: expected NAME=VALUE, seen `{}`", option, printable(word));
@@ -78,7 +120,7 @@ surgery::NamedAttribute parse_attribute(std::string_view option, std::string_vie
   surgery::NamedAttribute attribute{std::string(word.substr(0, equals)), {}};
   const std::string_view text = trimmed(word.substr(equals + 1));
   if (!text.starts_with('[') || !text.ends_with(']')) {
-    std::visit([&](auto&& value) { attribute.value = std::move(value); }, parse_scalar(option, text));
+    std::visit([&](auto&& value) { attribute.value = std::move(value); }, parse_scalar(option, text, meaning));
     return attribute;
   }
   const std::string_view inner = trimmed(text.substr(1, text.size() - 2));

@@ -37,8 +37,7 @@ BoundaryDim parse_dim(std::string_view option, std::string_view text, std::strin
     const int64_t number = parse_integer(option, text);
     return number < 0 ? BoundaryDim() : BoundaryDim(number);
   }
-  const bool starts_like_number = std::string_view("+-.0123456789").find(text[0]) != std::string_view::npos;
-  if (starts_like_number || text.find_first_of("[]'\"") != std::string_view::npos) {
+  if (begins_like_number(text) || text.find_first_of("[]'\"") != std::string_view::npos) {
     fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected a number, -1 or a name", option, printable(text),
          printable(word));
   }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/edit/attribute_words.h"
-#include "formats/saved_data.h"
+#include "tasks/data.h"
 #include "tensor/elements.h"
 
 namespace assay::cli {
@@ -13,10 +13,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 Tensor load_one(std::string_view option, const std::string& path) {
-  formats::SavedInputs sets = formats::load_inputs(path);
-  const bool is_one = sets.size() == 1 && sets[0].size() == 1 && sets[0][0].value.is_tensor();
-  if (!is_one) fail(ErrorCode::usage, "{}: `{}` holds more or less than one tensor", option, printable(path));
-  return sets[0][0].value.tensor();
+  return with_frame([&] { return std::string(option); }, [&] { return tasks::load_tensor(path); });
 }
 
 // By the kind of value that the word has.
@@ -47,7 +44,7 @@ struct TensorOf {
 }  // namespace
 
 surgery::NamedConstant parse_constant(std::string_view option, std::string_view word) {
-  surgery::NamedAttribute item = parse_attribute(option, word);
+  surgery::NamedAttribute item = parse_attribute(option, word, PlainText::file);
   return {std::move(item.name), std::visit(TensorOf{option, word}, item.value)};
 }
 

@@ -24,11 +24,9 @@ inline constexpr std::array kExitStatusRows = {
 
 // How command lines are read, as paragraphs.
 inline constexpr std::array<std::string_view, 3> kCommandLineRules = {
-    "Values follow an option behind a blank or an equals sign: --opt value, --opt=value, -o value, -ovalue. Short "
-    "flags "
+    "Values follow an option after a blank or an equals sign: --opt value, --opt=value, -o value, -ovalue. Short flags "
     "may be bundled, as in -vvv. A long name may be shortened while it is unique. An option that takes a list takes "
-    "all "
-    "words up to the next option; write positionals before such an option, or after --, which ends options.",
+    "all words up to the next option; write positionals before such an option, or after --, which ends options.",
     "An option given again replaces what was given before, unless its text says otherwise. Negative numbers are "
     "values.",
     "Results go to standard output; warnings, verbose and error messages to standard error. Every word is checked "

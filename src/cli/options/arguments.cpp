@@ -17,6 +17,13 @@ const OptionRow* Arguments::find_row(std::string_view name) const {
   return nullptr;
 }
 
+std::string_view Arguments::option_named(std::string_view name) const {
+  for (const OptionRow* row : rows_) {
+    if (std::ranges::find(row->names, name) != row->names.end()) return canonical_name(*row);
+  }
+  return {};
+}
+
 const OptionRow& Arguments::row_of(std::string_view name) const {
   const OptionRow* row = find_row(name);
   ASSAY_CHECK(row != nullptr);

@@ -35,6 +35,8 @@ class Arguments {
   const std::vector<Occurrence>& in_order() const { return occurrences_; }
   // Whether the command has an option or positional of this name.
   bool knows(std::string_view name) const { return find_row(name) != nullptr; }
+  // The canonical name of the command's option that has this name among others; empty: it has none.
+  std::string_view option_named(std::string_view name) const;
   // All options and positionals of the command.
   const std::vector<const OptionRow*>& rows() const { return rows_; }
 

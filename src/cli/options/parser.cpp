@@ -71,7 +71,7 @@ size_t Parser::take_option(size_t at) {
     store(*row, {});
     name = {'-', attached->front()};
     row = find_option(command_, name);
-    if (row == nullptr) fail(ErrorCode::usage, "unknown option `{}` behind `{}`", name, word(at).text);
+    if (row == nullptr) fail(ErrorCode::usage, "unknown option `{}` after `{}`", name, word(at).text);
     attached = attached->size() > 1 ? std::optional(attached->substr(1)) : std::nullopt;
     if (attached && attached->starts_with('=')) attached->remove_prefix(1);
   }

@@ -77,7 +77,7 @@ TEST(Parser, short_flags_are_bundled_and_counted) {
   EXPECT_EQ(Parsed({"m", "-vvo", "f"}).arguments.value("--output"), "f");
   EXPECT_EQ(Parsed({"m", "-vof"}).arguments.value("--output"), "f");
   EXPECT_EQ(Parsed({"m", "-vo=f"}).arguments.value("--output"), "f");
-  EXPECT_EQ(error_of({"m", "-vx"}), "unknown option `-x` behind `-v`");
+  EXPECT_EQ(error_of({"m", "-vx"}), "unknown option `-x` after `-v`");
 }
 
 TEST(Parser, lists_take_all_words_up_to_the_next_option) {

@@ -17,12 +17,6 @@ std::string_view canonical_name(const OptionRow& row) {
   return row.names.front();
 }
 
-std::string option_of(std::string_view setting) {
-  std::string option = fmt::format("--{}", setting);
-  std::ranges::replace(option, '_', '-');
-  return option;
-}
-
 std::string value_label(const OptionRow& row) {
   if (!row.metavar.empty()) return std::string(row.metavar);
   if (!row.choices.empty()) return fmt::format("{{{}}}", fmt::join(row.choices, ","));

@@ -63,8 +63,6 @@ struct Command {
 
 // The name by which a row is looked up: its first long name, or its first name.
 std::string_view canonical_name(const OptionRow& row);
-// The option for a setting of a request: `--max-memory` for `max_memory`.
-std::string option_of(std::string_view setting);
 // The value as help and messages show it: `FILE`, `{a,b}`.
 std::string value_label(const OptionRow& row);
 // Least and greatest number of values of one use.

@@ -81,6 +81,11 @@ std::vector<std::string> spelled_out(const Spelling& spelling, std::string_view 
   return words;
 }
 
+bool begins_like_number(std::string_view text) {
+  const size_t first = text.find_first_not_of("+-.");
+  return first <= 2 && first < text.size() && text[first] >= '0' && text[first] <= '9';
+}
+
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text) {
   const KeyValue parts = split_key_value(text);
   const std::string_view list = parts.value;
@@ -95,7 +100,11 @@ exec::InputShape parse_input_shape(std::string_view option, std::string_view tex
     const size_t end = word.find_last_not_of(' ');
     if (begin == std::string_view::npos) fail(ErrorCode::usage, "{}: empty dim in `{}`", option, printable(text));
     const std::string_view dim = word.substr(begin, end - begin + 1);
-    const bool is_number = dim.find_first_not_of("-0123456789") == std::string_view::npos;
+    const bool is_number = dim.find_first_not_of("+-0123456789") == std::string_view::npos;
+    if (!is_number && (begins_like_number(dim) || dim.find_first_of("[](){}") != std::string_view::npos)) {
+      fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected a number, -1 or a name", option, printable(dim),
+           printable(text));
+    }
     const int64_t number = is_number ? parse_integer(option, dim) : -1;
     if (number < -1) fail(ErrorCode::usage, "{}: negative dim {} in `{}`", option, number, printable(text));
     shape.dims.push_back(number);

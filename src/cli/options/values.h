@@ -27,6 +27,9 @@ uint64_t parse_count(std::string_view option, std::string_view text, int64_t lea
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);
 
+// Whether the text begins with digits, after a sign or a point at most.
+bool begins_like_number(std::string_view text);
+
 // `name:[1,3,-1]`; a dim that is -1 or a word is taken from the model.
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
 // Bytes: `1000`, `512K`, `1.5G` (binary units).

@@ -152,7 +152,7 @@ void RunComparer::drop(size_t runner) {
 }
 
 std::vector<results::PairComparison> RunComparer::take() {
-  // What --fail-fast left open is reported as far as it went.
+  // What was left open at the first failure is reported as far as it went.
   for (auto& [key, iteration] : open_) {
     iteration.index = key.second;
     pairs_[key.first].stopped = true;

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "engine/elementwise.h"
+#include "engine/layer.h"
 #include "engine/lower.h"
+#include "engine/spelled_norm.h"
 #include "schema/imports.h"
 
 namespace assay::engine {
@@ -31,7 +33,7 @@ class LayerFormer {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     for (const NodeId node : nodes) {
-      if (taken_.contains(node) || !is_seed(node)) continue;
+      if (taken_.contains(node) || form_norm(node) || !is_seed(node)) continue;
       const std::vector<NodeId> group = grown_from(node);
       if (group.size() > 1) groups_.push_back(group);
     }
@@ -42,6 +44,40 @@ class LayerFormer {
   }
 
  private:
+  // A normalisation that begins here.
+  bool form_norm(NodeId first) {
+    if (model_.text(model_[first].op) != "ReduceMean" || !model_.text(model_[first].domain).empty()) return false;
+    const auto is_part = [&](NodeId node) {
+      constexpr std::array<std::string_view, 7> kParts = {"ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div"};
+      return std::ranges::find(kParts, model_.text(model_[node].op)) != kParts.end();
+    };
+    std::vector<NodeId> group = {first};
+    while (group.size() < kLeastNormNodes && extend(group, is_part) != 0) continue;
+    const auto constant = [&](ValueId value) -> const tensor::Tensor* {
+      const ir::Value& facts = model_[value];
+      const bool is_fixed = facts.kind == ir::ValueKind::initializer && !model_[facts.constant].sparse;
+      return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
+    };
+    if (!match_norm(model_, group, constant)) return false;
+    for (std::vector<NodeId> longer = group; longer.size() < kMostNormNodes && extend(longer, is_part) != 0;) {
+      if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant)) break;
+      group = longer;
+    }
+    taken_.insert(group.begin(), group.end());
+    groups_.push_back(std::move(group));
+    return true;
+  }
+
+  // Whether a node takes, besides the result of a normalisation, one number for each element of its rows.
+  bool has_rows_of(NodeId node, NodeId first) const {
+    const std::optional<TensorDesc> data = find_desc(model_, inference_, model_[first].operands[0].value);
+    return data && std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
+             const std::optional<TensorDesc> desc =
+                 use.value.valid() ? find_desc(model_, inference_, use.value) : std::nullopt;
+             return desc && desc->dims == tensor::Shape{data->dims.back()};
+           });
+  }
+
   bool is_seed(NodeId id) const {
     const ir::Node& node = model_[id];
     if (is_elementwise(inference_, model_, id)) return true;
@@ -71,14 +107,17 @@ class LayerFormer {
   std::vector<NodeId> grown_from(NodeId seed) {
     std::vector<NodeId> group = {seed};
     const ValueId shape = model_[seed].results.front();
-    for (size_t closed = 1; closed != 0 && group.size() < kMostNodes;) closed = extend(group, shape);
+    const auto fits = [&](NodeId node) {
+      return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
+    };
+    while (group.size() < kMostNodes && extend(group, fits) != 0) continue;
     taken_.insert(group.begin(), group.end());
     return group;
   }
 
   // Adds users of the last value until again only one value is used outside; returns how many, 0: it cannot be done.
-  size_t extend(std::vector<NodeId>& group, ValueId shape) const {
-    std::set<NodeId> inside(group.begin(), group.end());
+  template <typename Fits>
+  size_t extend(std::vector<NodeId>& group, Fits&& fits) const {
     std::set<std::pair<uint64_t, NodeId>> open;  // in the order of the graph
     std::vector<NodeId> added;
     if (!find_users(model_[group.back()].results.front(), open) || open.empty()) return 0;
@@ -86,9 +125,7 @@ class LayerFormer {
       const NodeId next = open.begin()->second;
       const bool is_last = open.size() == 1;
       open.erase(open.begin());
-      const bool fits = !taken_.contains(next) && is_elementwise(inference_, model_, next) &&
-                        has_same_dims(model_[next].results.front(), shape);
-      if (!fits) return 0;
+      if (taken_.contains(next) || !fits(next)) return 0;
       added.push_back(next);
       if (is_last) {  // all that was open goes through this node
         group.insert(group.end(), added.begin(), added.end());

@@ -226,7 +226,7 @@ void JsonReader::skip() {
 
 void JsonReader::finish() {
   skip_blanks();
-  if (at_ != text_.size()) fail_here("more text behind the value");
+  if (at_ != text_.size()) fail_here("unexpected text after the value");
 }
 
 }  // namespace assay::formats

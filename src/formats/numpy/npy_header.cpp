@@ -165,7 +165,7 @@ void read_dict(HeaderText text, NpyHeader& header) {
   while (!text.accept('}')) {
     const std::string_view key = text.quoted();
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      fail(ErrorCode::parse, "npy header: the key `{}` stands twice", printable(key));
+      fail(ErrorCode::parse, "npy header: the key `{}` occurs twice", printable(key));
     }
     seen.push_back(key);
     text.expect(':');
@@ -176,7 +176,7 @@ void read_dict(HeaderText text, NpyHeader& header) {
     }
   }
   if (seen.size() != 3) fail(ErrorCode::parse, "npy header: expected descr, fortran_order and shape");
-  if (!text.at_end()) fail(ErrorCode::parse, "npy header: more text behind it");
+  if (!text.at_end()) fail(ErrorCode::parse, "npy header: unexpected text after it");
 }
 
 std::string shape_text(const tensor::Shape& shape) {

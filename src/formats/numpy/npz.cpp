@@ -77,7 +77,7 @@ tensor::NamedData read_npz(const FilePtr& file) {
   for (const ZipMember& member : read_zip_directory(*file)) {
     all.push_back({array_name(member), read_member(file, member)});
     if (!places.emplace(all.back().name, all.size() - 1).second) {
-      fail(ErrorCode::parse, "the array `{}` stands twice", printable(all.back().name));
+      fail(ErrorCode::parse, "the array `{}` occurs twice", printable(all.back().name));
     }
   }
   std::vector<bool> is_used(all.size(), false);

@@ -72,7 +72,7 @@ TEST_F(Npz, a_name_that_stands_twice) {
   NamedData twice = arrays_;
   twice.push_back(arrays_[0]);
   write_npz(folder_ / "a.npz", twice);
-  EXPECT_NE(error_of(folder_.read("a.npz")).find("stands twice"), std::string::npos);
+  EXPECT_NE(error_of(folder_.read("a.npz")).find("occurs twice"), std::string::npos);
 }
 
 TEST_F(Npz, an_archive_without_arrays) { EXPECT_TRUE(round_trip({}).empty()); }

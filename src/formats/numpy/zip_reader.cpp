@@ -74,7 +74,7 @@ Directory find_directory(const View& view) {
     directory = {view.get<uint64_t>(end64 + 48), view.get<uint64_t>(end64 + 40), view.get<uint64_t>(end64 + 32)};
   }
   const bool fits = view.holds(directory.offset, directory.bytes) && directory.count <= directory.bytes / kEntryBytes;
-  if (!fits) fail(ErrorCode::parse, "zip: its directory lies outside of the file");
+  if (!fits) fail(ErrorCode::parse, "zip: its directory is outside of the file");
   return directory;
 }
 

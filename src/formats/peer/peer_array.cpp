@@ -90,7 +90,7 @@ Tensor read_content(JsonReader& reader, const FilePtr& file) {
 // Gives a member of the object its value; a second one is an error.
 template <typename Value, typename Read>
 void set_once(JsonReader& reader, std::string_view key, std::optional<Value>& member, Read&& read) {
-  if (member) reader.fail_here(fmt::format("the key `{}` stands twice", printable(key)));
+  if (member) reader.fail_here(fmt::format("the key `{}` occurs twice", printable(key)));
   member = read();
 }
 

@@ -155,10 +155,10 @@ TEST(PeerJson, what_is_refused_is_named) {
 
 TEST(PeerJson, names_and_keys_that_stand_twice) {
   const std::string array = array_of(kBytes);
-  EXPECT_NE(error_of(fmt::format(R"([{{"x": {}, "x": {}}}])", array, array)).find("stands twice"), std::string::npos);
-  EXPECT_NE(error_of(fmt::format(R"({{"x": {}, "x": {}}})", array, array)).find("stands twice"), std::string::npos);
+  EXPECT_NE(error_of(fmt::format(R"([{{"x": {}, "x": {}}}])", array, array)).find("occurs twice"), std::string::npos);
+  EXPECT_NE(error_of(fmt::format(R"({{"x": {}, "x": {}}})", array, array)).find("occurs twice"), std::string::npos);
   const std::string twice = array_of(kBytes, fmt::format("\"array\": \"{}\", ", base64_of(npy_of(kBytes))));
-  EXPECT_NE(error_of(fmt::format(R"([{{"x": {}}}])", twice)).find("stands twice"), std::string::npos);
+  EXPECT_NE(error_of(fmt::format(R"([{{"x": {}}}])", twice)).find("occurs twice"), std::string::npos);
 }
 
 TEST(PeerJson, bits_that_do_not_fit_their_type) {

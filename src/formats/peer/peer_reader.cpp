@@ -56,7 +56,7 @@ tensor::NamedData PeerReader::read_arrays() {
   std::unordered_set<std::string> names;
   reader_.begin_object();
   for (std::string name; reader_.next_key(name);) {
-    if (!names.insert(name).second) reader_.fail_here(fmt::format("the name `{}` stands twice", printable(name)));
+    if (!names.insert(name).second) reader_.fail_here(fmt::format("the name `{}` occurs twice", printable(name)));
     read_array(name, arrays);
   }
   return arrays;
@@ -79,7 +79,7 @@ SavedData PeerReader::read_object() {
   bool is_other = false;
   reader_.begin_object();
   for (std::string key; reader_.next_key(key);) {
-    if (!names.insert(key).second) reader_.fail_here(fmt::format("the key `{}` stands twice", printable(key)));
+    if (!names.insert(key).second) reader_.fail_here(fmt::format("the key `{}` occurs twice", printable(key)));
     const Kind kind = reader_.peek();
     if (kind == Kind::string && read_peer_class(reader_, key, class_name)) continue;
     if (key == "lst" && kind == Kind::array) {
@@ -129,7 +129,7 @@ SavedIteration PeerReader::read_iteration() {
   std::unordered_set<std::string> keys;
   reader_.begin_object();
   for (std::string key; reader_.next_key(key);) {
-    if (!keys.insert(key).second) reader_.fail_here(fmt::format("the key `{}` stands twice", printable(key)));
+    if (!keys.insert(key).second) reader_.fail_here(fmt::format("the key `{}` occurs twice", printable(key)));
     const bool is_null = reader_.peek() == Kind::null;
     if (read_peer_class(reader_, key, class_name)) continue;
     if (key == "outputs")

@@ -70,7 +70,7 @@ void report_deprecated(const Subject& subject, ir::NodeId id, NextVersions& vers
     if (!schema.find_attribute(name) || next->find_attribute(name)) continue;
     findings.add(
         LintLevel::info, kChecker, "attribute_removed_later", id,
-        fmt::format("attribute `{}` of {} is gone from version {} on", printable(name), schema.name, next->since));
+        fmt::format("attribute `{}` of {} was removed in version {}", printable(name), schema.name, next->since));
   }
 }
 

@@ -13,7 +13,8 @@ void report_all(const Subject& subject, Findings& findings) {
     // What a run may not take is no fault of the model.
     const bool is_limit = error.code() == ErrorCode::limit;
     const LintLevel level = is_limit ? LintLevel::warning : LintLevel::exception;
-    if (!is_reported) findings.add(level, kReference, is_limit ? "limit" : "run", node, error.line());
+    if (is_reported) return true;
+    findings.add(level, kReference, is_limit ? "limit" : "run", node, error.line()).remedy = error.remedy();
     return true;
   };
   const ops::FailureSink failures(note_failure);

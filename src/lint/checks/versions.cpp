@@ -33,10 +33,9 @@ void report_too_new(const ir::Header& header, int64_t opset, Findings& findings)
         fmt::format("{} loads IR versions up to {}, the model has {}", kRuntime.name, kRuntime.ir, header.ir_version));
   }
   if (opset > kRuntime.opset) {
-    findings.add(LintLevel::warning, kLoader, "newer_than_runtimes",
-                 fmt::format("{} loads operator sets up to {}, the model needs {} (`surgeon sanitize --opset {}` "
-                             "writes it in that one)",
-                             kRuntime.name, kRuntime.opset, opset, kRuntime.opset));
+    const std::string message =
+        fmt::format("{} loads operator sets up to {}, the model needs {}", kRuntime.name, kRuntime.opset, opset);
+    findings.add(LintLevel::warning, kLoader, "newer_than_runtimes", message).remedy = "opset";
   }
 }
 
@@ -51,7 +50,7 @@ void report_all(const Subject& subject, Findings& findings) {
     }
     if (import.version < 1) {
       findings.add(LintLevel::exception, kChecker, "opset_version",
-                   fmt::format("version {} of domain `{}` cannot be", import.version,
+                   fmt::format("version {} of domain `{}` does not exist", import.version,
                                domain.empty() ? "ai.onnx" : printable(domain)));
     }
     const int64_t least = least_ir_version(domain, import.version);

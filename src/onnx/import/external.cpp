@@ -21,7 +21,7 @@ bool is_inside(const fs::path& path, const fs::path& folder) {
 
 tensor::StoragePtr make_unread(std::string_view location, uint64_t size_bytes) {
   return tensor::make_absent(
-      size_bytes, Error(ErrorCode::io, fmt::format("the weights in `{}` were not read (--ignore-external-data)",
+      size_bytes, Error(ErrorCode::io, fmt::format("the weights in `{}` were not read: external data is ignored",
                                                    printable(location))));
 }
 
@@ -42,8 +42,9 @@ std::shared_ptr<const MappedFile> ExternalFiles::map(const std::string& location
   const fs::path folder = fs::canonical(folder_.empty() ? fs::path(".") : folder_, error);
   const fs::path path = fs::canonical(folder / location, error);
   if (error) {
-    fail(ErrorCode::io, "external data file `{}` cannot be opened: {} (--ignore-external-data goes on without weights)",
-         printable((folder_ / location).string()), errno_text(error.value()));
+    throw Error(ErrorCode::io, fmt::format("external data file `{}` cannot be opened: {}",
+                                           printable((folder_ / location).string()), errno_text(error.value())))
+        .remedied_by("ignore_external_data");
   }
   if (!is_inside(path, folder)) {
     fail(ErrorCode::parse, "external data location `{}` is a link that leaves the model's folder", printable(location));

@@ -6,7 +6,7 @@
 namespace assay::onnx {
 
 tensor::Bytes TextExternalStorage::bytes() const {
-  fail(ErrorCode::io, "data in `{}` cannot be read: an ONNX text does not say in which folder it lies",
+  fail(ErrorCode::io, "data in `{}` cannot be read: an ONNX text does not name the folder that it is in",
        printable(location()));
 }
 

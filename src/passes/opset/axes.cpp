@@ -28,7 +28,7 @@ Refusal lower_reduction(Draft& draft) {
   const std::optional<std::vector<int64_t>> axes = draft.known_integers(kAxes);
   const bool has_no_axes = !draft.has(kAxes) || (axes && axes->empty());
   if (has_no_axes && draft.integer("noop_with_empty_axes", 0) != 0) {
-    return "with `noop_with_empty_axes` it reduces nothing, which the older version has no word for";
+    return "with `noop_with_empty_axes` it reduces nothing, which the older version cannot express";
   }
   if (has_no_axes) draft.drop_operand(kAxes);
   Refusal refusal = axes_to_attribute(draft);

@@ -238,7 +238,7 @@ void Outliner::make_call(size_t occurrence) {
 bool Outliner::run() {
   find_inputs();
   find_outputs();
-  if (outputs_.empty() || !run_.rewriter().record("the same nodes stand in several places", node(0, 0))) return false;
+  if (outputs_.empty() || !run_.rewriter().record("the same nodes occur in several places", node(0, 0))) return false;
   import_domain();
   make_function();
   for (size_t n = 0; n < repeat_.starts.size(); ++n) make_call(n);

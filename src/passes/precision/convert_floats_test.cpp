@@ -117,7 +117,7 @@ TEST(ConvertFloats, RewritesAttributesThatSayTypes) {
       k = Constant<value_floats = [1.0, 2.0]>()
       a = Add(x, c)  b = Mul(a, k)  y = Mul(b, r) })");
   EXPECT_EQ(result.ops(), "Cast ConstantOfShape RandomNormal Cast Constant Add Mul Mul Cast ");
-  EXPECT_EQ(result.reason("r"), "it makes its result up");
+  EXPECT_EQ(result.reason("r"), "it generates its result");
 }
 
 TEST(ConvertFloats, KeepsWeightsThatDoNotFit) {

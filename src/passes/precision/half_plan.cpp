@@ -204,7 +204,7 @@ class HalfPlanner {
       is_converted = true;
     }
     if (is_converted) return {};
-    return {.reason = is_known ? "what it hands on does not fit" : "its body keeps its types"};
+    return {.reason = is_known ? "what it passes on does not fit" : "its body keeps its types"};
   }
 
   bool may_convert(ir::NodeId id, const TypeTie& tie) {

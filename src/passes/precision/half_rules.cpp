@@ -64,7 +64,7 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) {
   if (!callee.schema) return "its operator is not known";
   if (std::string reason = filter_.refusal(id, callee.schema->name); !reason.empty()) return reason;
   if (std::string reason = unfit_values(node); !reason.empty()) return reason;
-  if (is_one_of(callee.schema->name, kGenerators)) return "it makes its result up";
+  if (is_one_of(callee.schema->name, kGenerators)) return "it generates its result";
   if (forced_[id.index]) return {};
   if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
   if (is_quantized(node)) return "it works on quantized values";

@@ -114,7 +114,7 @@ void remove_pairs(PassRun& run) {
     const ir::ValueId source = operand(model[quantize], 0);
     const ir::ValueId result = model[node].results[0];
     if (!source || !result || !is_pair(run, quantize, node) || !run.rewriter().can_replace(result, source)) {
-      run.skip(node, "what it gives back is not what was quantized");
+      run.skip(node, "its result is not what was quantized");
       continue;
     }
     ir::Patch patch;

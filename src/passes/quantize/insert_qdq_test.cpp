@@ -190,7 +190,7 @@ TEST(InsertQdq, BodiesStayFloat) {
   const Quantized result = quantize(R"(net (bool c, float[2,2] x) => (float[2,2] y) <float[2,2] w = {1, 1, 1, 1}> {
     y = If(c) <then_branch = t () => (float[2,2] p) { [inner] p = MatMul(x, w) }, else_branch = e () => (float[2,2] q)
     { q = Identity(x) }> })");
-  EXPECT_EQ(result.reason("inner"), "it stands in the body of another node");
+  EXPECT_EQ(result.reason("inner"), "it is in the body of another node");
 }
 
 TEST(InsertQdq, RefusesOperatorSetsWithoutIt) {

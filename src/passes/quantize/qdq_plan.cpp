@@ -77,7 +77,7 @@ class QdqPlanner {
   std::string reason_to_stay(ir::NodeId id, QdqRole role) const {
     const ir::Node& node = model_[id];
     if (std::string reason = filter_.refusal(id, floats_.callees[id].schema->name); !reason.empty()) return reason;
-    if (!is_main(id)) return "it stands in the body of another node";
+    if (!is_main(id)) return "it is in the body of another node";
     bool has_activation = role == QdqRole::activation;
     for (const uint32_t i : data_operands(node, role)) {
       const ir::ValueId value = node.operands[i].value;

@@ -59,7 +59,7 @@ class WeightCompressor {
   std::string reason_to_stay(ir::NodeId id) const {
     const ir::Node& node = model_[id];
     if (std::string reason = filter_.refusal(id, model_.text(node.op)); !reason.empty()) return reason;
-    if (node.graph != model_.main_graph()) return "it stands in the body of another node";
+    if (node.graph != model_.main_graph()) return "it is in the body of another node";
     if (node.operands.size() <= kWeight || !node.operands[kWeight].value) return "it has no weight";
     const std::optional<Tensor> weight = float_constant(model_, node.operands[kWeight].value);
     if (!weight) return "its weight is not a float32 constant";

@@ -210,7 +210,7 @@ std::string unroll_refusal(const ir::Model& model, const UnrollPlan& plan) {
   }
   for (const ir::Use& output : outputs) {
     if (!output.value || model[output.value].kind == ir::ValueKind::undefined)
-      return "nothing gives an output of its body";
+      return "nothing computes an output of its body";
   }
   return {};
 }

@@ -109,7 +109,7 @@ std::string output_table(const std::vector<PageOutput>& outputs, size_t sections
   if (shown == outputs.size()) return text;
   return text + fmt::format(
                     "<p class=\"note\">{} further outputs, none of them worse, are left out of this table; "
-                    "<code>--json</code> has all of them.</p>\n",
+                    "the JSON report has all of them.</p>\n",
                     outputs.size() - shown);
 }
 

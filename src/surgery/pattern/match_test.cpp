@@ -120,7 +120,7 @@ TEST(Match, patterns_that_cannot_be_are_refused) {
   EXPECT_EQ(refusal("inputs: [x]\noutputs: [y]\nnodes: [{op: Abs, inputs: [z], outputs: [y]}]"),
             "the pattern does not define `z`; did you mean `x`?");
   EXPECT_EQ(refusal("inputs: [x]\noutputs: [x]\nnodes: [{op: Abs, inputs: [x], outputs: [y]}]"),
-            "`x` is an output of the pattern, and no node of it gives it");
+            "`x` is an output of the pattern, and no node of it computes it");
   EXPECT_EQ(refusal("inputs: [x, u]\noutputs: [y]\nnodes: [{op: Abs, inputs: [x], outputs: [y]}, "
                     "{op: Neg, inputs: [u], outputs: [v]}]"),
             "the node `Neg` of the pattern shares no value with the others");

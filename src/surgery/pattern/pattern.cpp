@@ -76,7 +76,7 @@ class PatternCheck {
   void check_output(const std::string& output) const {
     check_known(output);
     if (definers_.at(output) == kOutside) {
-      fail(ErrorCode::parse, "`{}` is an output of the pattern, and no node of it gives it", printable(output));
+      fail(ErrorCode::parse, "`{}` is an output of the pattern, and no node of it computes it", printable(output));
     }
   }
 

@@ -167,7 +167,7 @@ PluginPattern parse_pattern_file(std::string_view text, std::string_view name) {
   plugin.name = text_of(root, "name", name);
   plugin.op = text_of(root, "op", "");
   plugin.domain = text_of(root, "domain", "");
-  if (plugin.op.empty()) fail(ErrorCode::parse, "there is no `op`: the type of the node that stands for the subgraph");
+  if (plugin.op.empty()) fail(ErrorCode::parse, "there is no `op`: the type of the node that replaces the subgraph");
   plugin.pattern = parse_pattern(root);
   return plugin;
 }

@@ -92,7 +92,7 @@ class Replacer {
       const NodeId node = pending.back();
       pending.pop_back();
       if (!inner_.insert(node).second) continue;
-      if (!model_.bodies(model_[node]).empty()) return "a node with a body lies within it";
+      if (!model_.bodies(model_[node]).empty()) return "a node with a body is within it";
       for (const ir::Use& use : model_[node].operands) {
         if (!use.value || is_input(use.value)) continue;
         const ir::Value& value = model_[use.value];
@@ -130,7 +130,7 @@ class Replacer {
     while (!pending.empty()) {
       const NodeId node = pending.back();
       pending.pop_back();
-      if (producers.contains(node)) return "an input depends on an output: the node would stand on a cycle";
+      if (producers.contains(node)) return "an input depends on an output: the node would be part of a cycle";
       for (const ValueId result : model_[node].results) {
         if (result) push_users(result);
       }

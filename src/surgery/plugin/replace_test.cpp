@@ -62,8 +62,8 @@ TEST(Replace, leaves_what_needs_more_than_its_inputs) {
 TEST(Replace, leaves_what_would_stand_on_a_cycle) {
   const std::string_view graph = "g (float[4] x) => (float[4] y) {\n  a = Relu(x)\n  b = Abs(a)\n  y = Mul(a, b)\n}";
   EXPECT_EQ(replaced(graph, {{{"x", "b"}, {"a", "y"}, {}}}),
-            "Relu(x )Abs(a )Mul(a b ) 0 | instance 0 of `p` (`a`): an input depends on an output: the node would stand "
-            "on a cycle");
+            "Relu(x )Abs(a )Mul(a b ) 0 | instance 0 of `p` (`a`): an input depends on an output: the node would be "
+            "part of a cycle");
 }
 
 TEST(Replace, keeps_types_and_imports_the_domain) {

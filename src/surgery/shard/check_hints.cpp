@@ -34,16 +34,16 @@ void check_shard_hints(const formats::ShardHints& hints) {
   }
   constexpr int64_t kMostRanks = 256;
   if (hints.parallelism == "TP" && (hints.nb_rank < 2 || hints.nb_rank > kMostRanks)) {
-    fail(ErrorCode::usage,
-         "TP splits weights over ranks: expected 2 to {} of them (--nb-rank, nb_rank of hints), found {}", kMostRanks,
-         hints.nb_rank);
+    throw Error(ErrorCode::usage, fmt::format("TP splits weights over ranks: expected nb_rank from 2 to {}, found {}",
+                                              kMostRanks, hints.nb_rank))
+        .remedied_by("nb_rank");
   }
   if (std::ranges::find(kOps, hints.reduce_op) == kOps.end()) {
     fail(ErrorCode::usage, "the operator `{}` cannot reduce; expected sum, prod, min, max or avg",
          printable(hints.reduce_op));
   }
   if (hints.group_size < 0 || hints.nb_rank < 1 || hints.root < -1) {
-    fail(ErrorCode::usage, "group size {}, number of ranks {} and root {} cannot be; expected at least 0, 1 and -1",
+    fail(ErrorCode::usage, "group size {}, number of ranks {} and root {} are not valid; expected at least 0, 1 and -1",
          hints.group_size, hints.nb_rank, hints.root);
   }
   std::set<int64_t> devices;

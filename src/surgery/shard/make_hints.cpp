@@ -62,8 +62,8 @@ class HintMaker {
       found.back().seq_len_idx = dims.at(value);
     }
     if (found.empty() && !inputs.empty()) {
-      fail(ErrorCode::usage,
-           "no input is known to have the sequence of the attention layers; name its dim with --i-idx");
+      throw Error(ErrorCode::usage, "no input is known to have the sequence of the attention layers; name its dim")
+          .remedied_by("i_idx");
     }
     inputs = std::move(found);
   }
@@ -75,10 +75,11 @@ class HintMaker {
       const auto hint = std::ranges::find(outputs, name_of(use.value), &formats::ShardTensor::name);
       if (hint == outputs.end()) continue;
       if (!dims.contains(use.value)) {
-        fail(ErrorCode::usage,
-             "`{}` is not known to have the sequence of the attention layers before it, of which a device has a part; "
-             "name its dim with --o-idx",
-             printable(name_of(use.value)));
+        throw Error(ErrorCode::usage,
+                    fmt::format("`{}` is not known to have the sequence of the attention layers before it, of which a "
+                                "device has a part; name its dim",
+                                printable(name_of(use.value))))
+            .remedied_by("o_idx");
       }
       hint->seq_len_idx = dims.at(use.value);
     }

@@ -18,8 +18,8 @@ void Region::find(const std::set<NodeId>& other_roots) {
     follow(value, splits_.at(value), other_roots);
   }
   check_readers();
-  if (columns_.empty()) fail(ErrorCode::unsupported, "no product with constant weights stands before it");
-  if (!is_nonlinear_) fail(ErrorCode::unsupported, "nothing but linear operators stands between it and another");
+  if (columns_.empty()) fail(ErrorCode::unsupported, "no product with constant weights comes before it");
+  if (!is_nonlinear_) fail(ErrorCode::unsupported, "only linear operators are between it and another");
 }
 
 void Region::need(NodeId user, uint32_t index, const Split& split) {
@@ -86,16 +86,16 @@ void Region::follow(ValueId value, const Split& split, const std::set<NodeId>& o
          is_given ? "is an input of the graph" : "has no elements that can be split");
   }
   if (other_roots.contains(producer)) {
-    fail(ErrorCode::unsupported, "{} gives a sum over ranks already", ir::describe(model, producer));
+    fail(ErrorCode::unsupported, "{} already computes a sum over ranks", ir::describe(model, producer));
   }
   const SplitRule* const rule = find_rule(facts_, producer);
   if (!rule) fail(ErrorCode::unsupported, "{} needs all of its operands", ir::describe(model, producer));
   if (split.groups != 1 && !rule->keeps_groups) {
-    fail(ErrorCode::unsupported, "{} cannot be split where several things stand behind each other",
+    fail(ErrorCode::unsupported, "{} cannot be split where several parts are packed one after another",
          ir::describe(model, producer));
   }
   nodes_.insert(producer);
-  if (nodes_.size() > kMostNodes) fail(ErrorCode::unsupported, "more than {} nodes stand before it", kMostNodes);
+  if (nodes_.size() > kMostNodes) fail(ErrorCode::unsupported, "more than {} nodes come before it", kMostNodes);
   rule->follow(*this, producer, model[value].index, split);
 }
 

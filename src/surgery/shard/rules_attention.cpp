@@ -72,7 +72,7 @@ bool has_results_behind(const Region& region, NodeId node, size_t index) {
 void begin(Region& region, NodeId node, uint32_t result) {
   region.note_attention(node);
   region.note_nonlinear();
-  if (result != 0) refuse(region, node, "gives its cache to the graph itself");
+  if (result != 0) refuse(region, node, "passes its cache to the graph itself");
 }
 
 // Heads in the last dim, with their number as attributes, or in a dim of their own.
@@ -81,7 +81,7 @@ void follow_attention(Region& region, NodeId node, uint32_t result, const Split&
   const ShapeFacts& facts = region.facts();
   const bool has_numbers = facts.attributes(node).has_attribute("q_num_heads");
   const int64_t rank = facts.rank(facts.operand(node, 0)).value_or(has_numbers ? 3 : 4);
-  if (has_results_behind(region, node, 3)) refuse(region, node, "gives its scores, too");
+  if (has_results_behind(region, node, 3)) refuse(region, node, "also returns its scores");
   if (split.dim != (rank == 3 ? 1 : kHeads)) refuse(region, node, "can be split by heads only");
   Heads heads;
   if (has_numbers) {
@@ -124,7 +124,7 @@ void follow_multi_head(Region& region, NodeId node, uint32_t result, const Split
   const ShapeFacts& facts = region.facts();
   if (!facts.operand(node, 1) || !facts.operand(node, 2)) refuse(region, node, "reads Q, K and V as one value");
   if (facts.operand(node, 3)) refuse(region, node, "has one bias for Q, K and V");
-  if (has_results_behind(region, node, 3)) refuse(region, node, "gives its scores, too");
+  if (has_results_behind(region, node, 3)) refuse(region, node, "also returns its scores");
   if (split.dim != 1 || facts.rank(facts.operand(node, 1)) == 4) refuse(region, node, "can be split by heads only");
   const Heads heads = divide_heads(region, node, "num_heads", "num_heads");
   need_result(region, node, split, need_flat(region, node, heads));

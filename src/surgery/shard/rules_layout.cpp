@@ -44,7 +44,7 @@ int64_t period_of(const Region& region, NodeId node, const std::vector<std::opti
     const std::optional<int64_t> said = target[target.size() - static_cast<size_t>(dim)];
     if (!size && said && *said > 0) size = said;
     if (!size || *size <= 0 || __builtin_mul_overflow(period, *size, &period)) {
-      refuse(region, node, "gives dims behind the split one that are not known");
+      refuse(region, node, "has unknown dims after the split one");
     }
   }
   return period;
@@ -91,7 +91,8 @@ void follow_reshape(Region& region, NodeId node, uint32_t, const Split& split) {
   check_copies(region, node, *target, place, before);
   const std::optional<int64_t> said = (*target)[place];
   if (!said || (*said > 0 && *said != split.extent)) refuse(region, node, "has a target that is not known");
-  if (split.groups != 1 && before.extent != split.extent) refuse(region, node, "cuts what stands behind each other");
+  if (split.groups != 1 && before.extent != split.extent)
+    refuse(region, node, "cuts parts that are packed one after another");
   region.need(node, 0, {.dim = before.dim, .extent = before.extent, .groups = split.groups});
   if (*said > 0) region.divide_target(node, place);
 }
@@ -170,7 +171,7 @@ void follow_split_of_groups(Region& region, NodeId node, const Split& split) {
   const ShapeFacts& facts = region.facts();
   int64_t count = 0;
   for (const ValueId result : facts.model()[node].results) {
-    if (!result || facts.dim(result, split.dim) != split.extent) refuse(region, node, "gives parts of several sizes");
+    if (!result || facts.dim(result, split.dim) != split.extent) refuse(region, node, "returns parts of several sizes");
     region.also_split(result, split);
     ++count;
   }

@@ -232,7 +232,8 @@ class Sharder {
     const int64_t rank = is_known ? static_cast<int64_t>(model_[type].dims.size()) : place.rank.value_or(0);
     if (place.index == 0) return rank;
     if (!is_known && !place.rank) {
-      fail(ErrorCode::shape, "the rank of `{}` is not known; say it in the hints, or use --shape-inference", name);
+      throw Error(ErrorCode::shape, fmt::format("the rank of `{}` is not known; add it to the hints", name))
+          .remedied_by("shape_inference");
     }
     if (place.index < 0 || place.index >= rank || rank > 64) {
       fail(ErrorCode::shape, "`{}` has {} dims: dim {} cannot be that of the sequence", name, rank, place.index);
@@ -260,8 +261,9 @@ class Sharder {
     const std::vector<ir::DimId>& dims = model_[type].dims;
     if (static_cast<size_t>(index) >= dims.size() || model_.dims().as_constant(dims[static_cast<size_t>(index)]) != 1)
       return;
-    fail(ErrorCode::shape, "dim {} of `{}` is 1, so it is not that of the sequence; name another with --i-idx", index,
-         name);
+    throw Error(ErrorCode::shape,
+                fmt::format("dim {} of `{}` is 1, so it is not that of the sequence; name another", index, name))
+        .remedied_by("i_idx");
   }
 
   ValueId add_swap(ValueId value, int64_t index, int64_t rank) {
@@ -275,7 +277,7 @@ class Sharder {
   void fuse(const FoundLayer& found, const formats::FusedAttention& how) {
     const AttentionLayer& layer = layers_[found.layer];
     if (layer.is_attention_op) refuse_to_fuse(found, "it is one node already");
-    if (layer.behind) refuse_to_fuse(found, ir::describe(model_, layer.behind) + " stands in it");
+    if (layer.behind) refuse_to_fuse(found, ir::describe(model_, layer.behind) + " is part of it");
     const double scale = scale_of(found);
     const ValueId old = model_[layer.last].results[0];
     if (fused_.contains(old)) return;
@@ -307,7 +309,7 @@ class Sharder {
     }
     for (const NodeId node : layer.before) {
       const std::optional<double> factor = factor_of(node);
-      if (!factor) refuse_to_fuse(found, ir::describe(model_, node) + " stands in it");
+      if (!factor) refuse_to_fuse(found, ir::describe(model_, node) + " is part of it");
       scale *= *factor;
     }
     return scale;
@@ -324,8 +326,9 @@ class Sharder {
   }
 
   [[noreturn]] void refuse_to_fuse(const FoundLayer& found, std::string_view why) const {
-    fail(ErrorCode::usage, "the attention layer with Q `{}` cannot be one fused node: {}; use --cp-type native",
-         printable(model_.text(model_[found.q].name)), why);
+    throw Error(ErrorCode::usage, fmt::format("the attention layer with Q `{}` cannot be one fused node: {}",
+                                              printable(model_.text(model_[found.q].name)), why))
+        .remedied_by("cp_type");
   }
 
   ValueId shuffled(ValueId value, const std::optional<std::vector<int64_t>>& order) {

@@ -92,8 +92,7 @@ TEST(Shard, fuses_a_bare_layer_only) {
       refusal(std::string(kHead) + "{\n  s = MatMul(q, k)\n  [a] t = Abs(s)\n  [m] u = Add(s, t)\n  p = Softmax(u)\n"
                                    "  o = MatMul(p, v)\n}",
               options),
-      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) stands in it; use --cp-type "
-      "native");
+      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) is part of it");
 }
 
 // The scale of the fused node.
@@ -209,7 +208,7 @@ TEST(Shard, refuses_outputs_without_the_sequence) {
   const std::optional<Error> error = error_of([&] { make_shard_hints(model, following()); });
   EXPECT_EQ(error ? error->line() : "no error",
             "`o` is not known to have the sequence of the attention layers before it, of which a device has a part; "
-            "name its dim with --o-idx");
+            "name its dim");
 }
 
 std::string refused_places(const std::string& places) {
@@ -259,7 +258,7 @@ TEST(Shard, refuses_what_cannot_be_shared) {
   options = {};
   EXPECT_EQ(
       refusal("g (float[1,8,4] q, float[1,4,8] k, float[1,8,4] v) => (float[1,8,4] o) " + std::string(kBare), options),
-      "dim 0 of `q` is 1, so it is not that of the sequence; name another with --i-idx");
+      "dim 0 of `q` is 1, so it is not that of the sequence; name another");
   options.input_index = 3;
   EXPECT_EQ(refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
   ir::Model model = parsed("g (seq(float[4]) x) => (int64 y) {\n  y = SequenceLength(x)\n}");

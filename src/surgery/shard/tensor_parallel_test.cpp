@@ -313,8 +313,7 @@ TEST(TensorParallel, what_is_left_whole_says_why) {
 }
 
 TEST(TensorParallel, needs_ranks) {
-  EXPECT_EQ(refusal(kPlain, 1),
-            "TP splits weights over ranks: expected 2 to 256 of them (--nb-rank, nb_rank of hints), found 1");
+  EXPECT_EQ(refusal(kPlain, 1), "TP splits weights over ranks: expected nb_rank from 2 to 256, found 1");
 }
 
 TEST(TensorParallel, slices_of_narrow_elements_are_packed_anew) {

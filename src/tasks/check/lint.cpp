@@ -40,6 +40,7 @@ results::LintReport lint(const LintRequest& request, Observer& observer) {
   limits.max_work = request.max_work ? request.max_work : kMostWork;
   const std::optional<std::vector<ops::InputDatum>> inputs =
       request.is_static ? std::nullopt : inputs_of(loaded.model, request.inputs, observer);
+  if (request.is_static) tell_unused_inputs(request.inputs, observer);
   check_cancelled(observer);
   results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, limits);
   report.path = request.model.path;

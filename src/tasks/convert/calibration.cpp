@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "formats/calibration_cache.h"
 #include "tasks/convert/choose_ranges.h"
@@ -55,20 +56,25 @@ float cached_scale(const passes::ValueRange& range) {
   return std::max(scale, std::numeric_limits<float>::min());
 }
 
-// Ranges, with what is there already and what has to be measured.
+// Ranges, from the cache and from measurements.
 class RangeFinder {
  public:
   RangeFinder(const Int8Request& request, const passes::QdqOptions& options, ConversionJob& job, LayerErrors& measuring)
-      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {}
+      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {
+    if (!path_.empty()) open_cache();
+  }
 
   passes::ValueRanges find(const std::vector<std::string>& names) {
-    const bool has_cache = !path_.empty() && has_content(path_);
-    if (has_cache) load_cache();
+    if (names.empty()) {
+      tell_unused();
+      return {};
+    }
+    if (has_cache_) job_.report.calibration = cache_.algorithm;
     passes::ValueRanges ranges = cached_ranges(cache_, names);
     std::vector<std::string> missing = names;
     std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
     if (missing.empty()) return ranges;
-    if (!has_cache || !job_.request.inputs.is_generated()) {
+    if (!has_cache_ || !job_.request.inputs.is_generated()) {
       measure(missing, ranges);
       return ranges;
     }
@@ -80,18 +86,32 @@ class RangeFinder {
   }
 
  private:
+  void open_cache() {
+    if (has_content(path_)) return load_cache();
+    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+    if (is_folder(folder)) return;
+    throw Error(ErrorCode::io, fmt::format("`{}` can be neither read nor written: `{}` is no folder",
+                                           printable(path_.string()), printable(folder.string())))
+        .about("calibration_cache");
+  }
+
   void load_cache() {
     job_.observer.info("Loading calibration cache: " + printable(path_.string()));
     cache_ = formats::read_calibration_cache(path_);
-    job_.report.calibration = cache_.algorithm;
+    has_cache_ = true;
+  }
+
+  void tell_unused() {
+    if (path_.empty()) return;
+    job_.observer.warning(fmt::format("the calibration cache `{}` is not {}: no layer needs ranges",
+                                      printable(path_.string()), has_cache_ ? "used" : "written"));
   }
 
   void measure(const std::vector<std::string>& names, passes::ValueRanges& ranges) {
     if (job_.request.inputs.is_generated()) {
-      job_.loaded.findings.warn(
-          "calibration", "",
-          "ranges are taken from made-up inputs: accuracy on real ones needs --data-loader-script "
-          "or --load-inputs");
+      job_.loaded.findings.warn("calibration", "",
+                                "ranges are measured on generated inputs: load real ones for accuracy on them",
+                                "load_inputs");
     }
     job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
     RangeCandidate chosen = calibrate(names, ranges);
@@ -116,7 +136,7 @@ class RangeFinder {
       candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
     }
     RangeCandidate chosen = choose_ranges(measuring_.measurement(), options_, std::move(candidates), job_.observer);
-    if (found.size() > 1) job_.observer.info("Ranges are taken by " + chosen.name);
+    if (found.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
     return chosen;
   }
 
@@ -126,6 +146,7 @@ class RangeFinder {
   LayerErrors& measuring_;
   std::filesystem::path path_;
   formats::CalibrationCache cache_;
+  bool has_cache_ = false;
 };
 
 }  // namespace

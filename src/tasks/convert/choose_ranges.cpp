@@ -93,7 +93,7 @@ class RangeChooser {
     if (Errors* errors = std::get_if<Errors>(&result)) return std::move(*errors);
     const Error& error = std::get<Error>(result);
     if (error.code() == ErrorCode::cancelled) throw error;
-    const std::string line = "what quantization costs could not be measured: " + error.line();
+    const std::string line = "the quantization error could not be measured: " + error.line();
     is_told_ ? observer_.verbose(line) : observer_.warning(line);
     is_told_ = true;
     return {};

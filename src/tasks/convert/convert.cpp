@@ -47,6 +47,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   ir::Rewriter rewriter(loaded.model, request.last_step);
   ConversionJob job{request, observer, loaded, rewriter, report};
   apply(request, job);
+  if (!job.uses_inputs) tell_unused_inputs(request.inputs, observer);
   if (request.explains) explain_steps(rewriter, observer);
   tell_findings(loaded.findings, observer);
   const double convert_seconds = converting.seconds();

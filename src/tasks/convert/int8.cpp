@@ -29,16 +29,12 @@ class Int8Job {
     if (bound) keep_quantized_model();
     if (!needed_ranges().empty()) fuse_layers();
     const std::vector<std::string> names = needed_ranges();
-    passes::ValueRanges ranges;
-    if (!names.empty()) ranges = find_ranges(request_, options_, job_, errors_, names);
+    const passes::ValueRanges ranges = find_ranges(request_, options_, job_, errors_, names);
     if (bound && !names.empty()) judge(*bound, ranges);
     job_.observer.info("Converting layers to int8");
     convert(ranges);
     if (job_.report.changed && request_.reports_errors) errors_.measure(nodes_);
     job_.observer.on_conversion(job_.report);
-    if (job_.report.changed && !options_.asymmetric) {
-      job_.observer.info("ONNX Runtime's CPU kernels run such a model slowly: --asymmetric makes one for them");
-    }
   }
 
  private:
@@ -90,7 +86,7 @@ class Int8Job {
     for (const passes::ShadowLayer& layer : passes::add_shadow_layers(shadowed, options_, ranges, repeated)) {
       pairs[layer.result] = layer.shadow;
     }
-    job_.observer.info(fmt::format("Measuring what rounding costs each of {} layer(s)", pairs.size()));
+    job_.observer.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
     costs_ = measurement.differences(shadowed, pairs);
     for (const ir::NodeId node : ir::nodes(model(), model().main_graph())) {
       if (const results::LayerError* cost = cost_of(node)) {

@@ -12,6 +12,7 @@ struct ConversionJob {
   LoadedModel& loaded;
   ir::Rewriter& rewriter;
   results::ConversionReport& report;
+  bool uses_inputs = false;  // something was measured
 };
 
 void convert_to_half(const HalfRequest& request, ConversionJob& job);

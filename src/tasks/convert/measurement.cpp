@@ -98,18 +98,20 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
           std::min(a.snr_db, b.snr_db)};
 }
 
-Measurement::Measurement(const ConversionJob& job, std::string backend)
+Measurement::Measurement(ConversionJob& job, std::string backend)
     : observer_(job.observer),
       backend_(std::move(backend)),
       session_(job.request.session),
       model_(inlined_copy(job)),
       findings_(job.loaded.findings),
       data_(make_inputs(model_, job.request.inputs, job.observer, findings_)),
-      taps_(plan_taps()) {}
+      taps_(plan_taps()) {
+  job.uses_inputs = true;
+}
 
 exec::TapPlan Measurement::plan_taps() const {
   const std::optional<tensor::NamedData> feeds = data_.source->get(0);
-  if (!feeds) fail(ErrorCode::usage, "there is not one set of inputs to measure with");
+  if (!feeds) fail(ErrorCode::usage, "there are no inputs to measure with");
   const std::map<std::string, uint64_t> sizes = inspect::value_sizes(model_, *feeds);
   const passes::FloatModel floats(model_, tensor::DType::float16);
   std::vector<exec::Tap> taps;
@@ -134,11 +136,9 @@ exec::RunnerPtr Measurement::runner(const ir::Model& model, const exec::TapPlan&
 }
 
 uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) const {
-  constexpr uint64_t kMostCounted = uint64_t{1} << 32;
-  const uint64_t iterations = data_.source->count().value_or(0);
   uint64_t values = 0;
-  for (const std::vector<std::string>& group : taps) values += group.size();
-  return iterations <= kMostCounted ? iterations * values * runners : 0;
+  for (const std::vector<std::string>& group : taps) values += std::max<uint64_t>(group.size(), 1);
+  return counted_steps(data_.source->count(), values * runners);
 }
 
 quantize::Ranges Measurement::ranges() {

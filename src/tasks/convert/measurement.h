@@ -20,7 +20,7 @@ results::LayerError worse(const results::LayerError& a, const results::LayerErro
 class Measurement {
  public:
   // Errors of the inputs.
-  Measurement(const ConversionJob& job, std::string backend);
+  Measurement(ConversionJob& job, std::string backend);
 
   // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
@@ -43,7 +43,7 @@ class Measurement {
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);
-  // Its values count as steps of `progress`.
+  // Its values count as steps of `progress`; so does a run without values.
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name,
                          Counter& progress) const;
   // Of so many runners; 0 where it is not known.

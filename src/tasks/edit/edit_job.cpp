@@ -79,6 +79,20 @@ EditOutcome EditJob::save_each(std::span<const std::string> paths, FunctionRef<v
   return finish(save_seconds);
 }
 
+EditOutcome EditJob::keep_each(size_t count, FunctionRef<void(size_t index)> make) {
+  std::vector<ir::Model> models;
+  for (size_t i = 0; i < count; ++i) {
+    check_cancelled(observer_);
+    make(i);
+    surgery::complete_outputs(model());
+    models.push_back(model().copy());
+  }
+  show(ModelStage::one_of_several);
+  EditOutcome outcome = finish(0);
+  outcome.ranks = std::move(models);
+  return outcome;
+}
+
 EditOutcome EditJob::finish(double save_seconds) {
   report_.after = size_of(model());
   report_.findings = findings().all();

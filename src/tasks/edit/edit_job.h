@@ -35,6 +35,8 @@ class EditJob {
   // The same for several models, which `make` derives from the model one by one: all files or none, each with its
   // weights next to it.
   EditOutcome save_each(std::span<const std::string> paths, FunctionRef<void(size_t index)> make);
+  // The same without files.
+  EditOutcome keep_each(size_t count, FunctionRef<void(size_t index)> make);
 
  private:
   EditOutcome finish(double save_seconds);

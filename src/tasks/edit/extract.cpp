@@ -22,24 +22,28 @@ void observe(EditJob& job, const ExtractRequest& request) {
   observe_types(job.loaded(), wanted, make_inputs(job.model(), request.inputs, job.observer(), job.findings()));
 }
 
-// Completes the types at the boundary: by inference, and where that does not tell, by a run.
-void complete_types(EditJob& job, const ExtractRequest& request) {
-  if (request.types == TypeSource::observed) return observe(job, request);
+// Completes the types at the boundary: by inference, and where that does not tell, by a run. False: nothing was run.
+bool complete_types(EditJob& job, const ExtractRequest& request) {
+  if (request.types == TypeSource::observed) {
+    observe(job, request);
+    return true;
+  }
   const auto is_open = [&] { return surgery::is_open(job.model(), request.extraction); };
   if (request.types == TypeSource::inferred || is_open()) {
     if (request.types != TypeSource::inferred) {
-      job.observer().info("The model does not say all types and shapes that are asked for; inferring them");
+      job.observer().info("The model lacks some of the requested types and shapes; inferring them");
     }
     infer_shapes(job.loaded());
     job.observer().verbose("Shape inference completed successfully");
   }
-  if (!is_open()) return;
+  if (!is_open()) return false;
   try {  // what stays open is said later
     observe(job, request);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::cancelled) throw;
     job.findings().warn("fallback", "", "the model could not be run for its types: " + error.line());
   }
+  return true;
 }
 
 void report(EditJob& job) {
@@ -57,7 +61,7 @@ void report(EditJob& job) {
 EditOutcome extract(const ExtractRequest& request, Observer& observer) {
   EditJob job("surgeon extract", request.edit, observer);
   job.load();
-  complete_types(job, request);
+  if (!complete_types(job, request)) tell_unused_inputs(request.inputs, observer);
   surgery::extract(job.model(), request.extraction, job.findings());
   report(job);
   return job.save();

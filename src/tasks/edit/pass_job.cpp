@@ -90,7 +90,7 @@ class PassJob {
     for (const passes::Skipped& skipped : pipeline_.skipped()) {
       const std::string node = ir::describe(job_.model(), skipped.node);
       job_.skipped(skipped.pass, node, skipped.reason);
-      job_.observer().verbose(fmt::format("{}: {} is left as it is: {}", skipped.pass, node, skipped.reason));
+      job_.observer().verbose(fmt::format("{}: {} is left unchanged: {}", skipped.pass, node, skipped.reason));
     }
   }
 

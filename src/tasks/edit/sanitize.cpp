@@ -46,6 +46,7 @@ EditOutcome sanitize(const SanitizeRequest& request, Observer& observer) {
   if (infers && (has_edits || !only_orders(request.passes))) infer_shapes(job.loaded());
   edit(request, job);
   if (request.types == TypeSource::observed) observe_all_types(request.inputs, job);
+  if (request.types != TypeSource::observed) tell_unused_inputs(request.inputs, observer);
   run_passes(request.passes, job);
   bound_sizes(request.bounds, job);
   if (infers) infer_shapes(job.loaded());

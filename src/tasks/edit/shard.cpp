@@ -33,8 +33,8 @@ std::vector<std::string> rank_paths(const ShardRequest& request, int64_t ranks) 
     const std::string name = fmt::format("{}_tp{}_rank{}.onnx", place.stem().string(), ranks, rank);
     paths.push_back(std::filesystem::path(place).replace_filename(name).string());
     if (!request.replaces_files && is_there(paths.back())) {
-      fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it",
-           printable(paths.back()));
+      throw Error(ErrorCode::usage, fmt::format("`{}` already exists", printable(paths.back())))
+          .remedied_by("replaces_files");
     }
   }
   return paths;
@@ -49,7 +49,7 @@ void report(const surgery::TensorSharding& done, EditJob& job) {
     if (step.action == "all_reduce") ++sums;
   }
   for (const surgery::LeftWhole& left : done.left) {
-    const std::string line = fmt::format("{} stays whole: {}", left.node, left.reason);
+    const std::string line = fmt::format("{} is not split: {}", left.node, left.reason);
     left.is_attention ? job.observer().warning(line) : job.observer().info(line);
     job.skipped("split", left.node, left.reason);
   }
@@ -59,7 +59,8 @@ void report(const surgery::TensorSharding& done, EditJob& job) {
 EditOutcome shard_tensors(const formats::ShardHints& hints, std::span<const std::string> paths, EditJob& job) {
   const surgery::TensorSharding done = surgery::shard_tensors(job.model(), hints);
   report(done, job);
-  return job.save_each(paths, [&](size_t rank) { surgery::set_rank(job.model(), done, static_cast<int64_t>(rank)); });
+  const auto make = [&](size_t rank) { surgery::set_rank(job.model(), done, static_cast<int64_t>(rank)); };
+  return paths.empty() ? job.keep_each(static_cast<size_t>(hints.nb_rank), make) : job.save_each(paths, make);
 }
 
 void report(const surgery::Sharding& done, EditJob& job) {
@@ -73,7 +74,7 @@ void report(const surgery::Sharding& done, EditJob& job) {
   }
   if (!done.misfit.empty()) {
     job.observer().warning(
-        fmt::format("the model cannot run like that, is the sequence in another dim? {}", done.misfit));
+        fmt::format("the sharded model cannot run; is the sequence in another dim? {}", done.misfit));
   }
   job.observer().info(fmt::format("Inserted {} collectives and fused nodes", done.steps.size()));
 }
@@ -85,10 +86,7 @@ EditOutcome shard(const ShardRequest& request, Observer& observer) {
   const formats::ShardHints& given = request.hints ? *request.hints : request.options.base;
   const bool splits_weights = given.parallelism == kTensorParallel;
   std::vector<std::string> paths;
-  if (splits_weights) {
-    if (request.edit.output.empty()) fail(ErrorCode::usage, "the models of the ranks need a place");
-    paths = rank_paths(request, given.nb_rank);
-  }
+  if (splits_weights && !request.edit.output.empty()) paths = rank_paths(request, given.nb_rank);
   job.load();
   run_passes({.sorts = true, .passes = {}, .options = {}}, job);
   if (request.infers) infer_shapes(job.loaded());

@@ -18,7 +18,7 @@ std::vector<results::PluginMatches> read_config(const std::string& path) {
 void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, EditJob& job) {
   const surgery::Replacement done = replacer.replace(plugin);
   for (const std::string& line : done.skipped) {
-    job.observer().warning("left as it is: " + line);
+    job.observer().warning("left unchanged: " + line);
     job.skipped("replace", plugin.name, line);
   }
   job.observer().info(fmt::format("replaced {} instances of {} plugin", done.replaced, printable(plugin.name)));
@@ -29,7 +29,8 @@ void replace(const results::PluginMatches& plugin, PluginReplacer& replacer, Edi
 
 EditOutcome replace_plugins(const ReplacePluginsRequest& request, Observer& observer) {
   EditJob job("plugin replace", request.edit, observer);
-  const std::vector<results::PluginMatches> plugins = read_config(request.config);
+  const std::vector<results::PluginMatches> plugins =
+      request.config.empty() ? request.plugins : read_config(request.config);
   job.load();
   PluginReplacer replacer(request, job);
   for (const results::PluginMatches& plugin : plugins) replace(plugin, replacer, job);

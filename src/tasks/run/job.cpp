@@ -85,7 +85,7 @@ class Job {
     if (has_scripts) host_ = make_python_host(request_.session.search, request_.timeout_seconds, observer_);
     if (loaded_) inputs_ = make_inputs(loaded_->model, request_.inputs, observer_, findings(), host_);
     if (inputs_.source && !inputs_.source->get(0)) {  // what is wrong with the inputs is said before a backend starts
-      fail(ErrorCode::unsupported, "the data loader gave not one set of inputs: nothing is run");
+      fail(ErrorCode::unsupported, "the data loader gave no inputs: nothing is run");
     }
     if (request_.computes_tolerance) compute_tolerances();
     RunWatcher watcher(request_, runners_, findings(), observer_, host_.get());

@@ -12,12 +12,6 @@
 #include "tasks/run/describe.h"
 
 namespace assay::tasks {
-namespace {
-
-constexpr uint64_t kMostCounted = uint64_t{1} << 32;
-
-}  // namespace
-
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
                        Observer& observer, remote::PythonHost* host)
     : request_(request),
@@ -43,9 +37,9 @@ RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPt
 void RunWatcher::expect_iterations(const exec::DataSource* source) {
   uint64_t total = 0;
   for (const exec::RunnerPtr& runner : runners_) {
-    const std::optional<uint64_t> count = runner->is_live() ? source->count() : runner->iterations();
-    if (!count || *count > kMostCounted) return;
-    total += *count;
+    const uint64_t steps = counted_steps(runner->is_live() ? source->count() : runner->iterations(), 1);
+    if (steps == 0) return;
+    total += steps;
   }
   counter_.expect(total);
 }

@@ -29,7 +29,7 @@ compare::NewThresholds new_thresholds(const Arguments& arguments, const compare:
 
 void print(const results::Rejudgement& judged, Log& log) {
   for (const std::string& function : judged.ignored) {
-    log.info(fmt::format("Ignoring the saved results of `{}`: not asked for", function));
+    log.info(fmt::format("Ignoring the saved results of `{}`: not requested", function));
   }
   for (const results::RejudgedPair& pair : judged.pairs) {
     for (const std::string& line : pair.lines) log.verdict(false, line);

@@ -63,7 +63,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_check_compatibility() {
   return {.path = "check compatibility",
-          .summary = "tell which backends can run a model, and which nodes they cannot",
+          .summary = "report which backends can run a model, and which nodes they refuse",
           .description =
               "Asks each backend, all of this build unless some are named, for the nodes that it cannot run and why. "
               "Exit status: 0 every backend can run the model, 1 one cannot, 3 a backend is not there.",

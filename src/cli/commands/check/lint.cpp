@@ -12,6 +12,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/remedies.h"
 #include "report/json_lint.h"
 #include "tasks/check.h"
 
@@ -25,14 +26,15 @@ LogLevel log_level(LintLevel level) {
   return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
-void print(const results::LintEntry& entry, Log& log) {
+void print(const results::LintEntry& entry, const Arguments& arguments, Log& log) {
   const std::string where =
       entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
-  log.write(log_level(entry.level), fmt::format("LINT | {}{}", where, printable(entry.message)));
+  log.write(log_level(entry.level),
+            fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments)));
 }
 
 // Of many findings of one kind the first ones are printed, without -v.
-void print(const results::LintReport& report, Log& log) {
+void print(const results::LintReport& report, const Arguments& arguments, Log& log) {
   constexpr size_t kMany = 10;
   constexpr size_t kShown = 3;
   std::map<std::pair<LintLevel, std::string>, size_t> of_kind;
@@ -41,7 +43,7 @@ void print(const results::LintReport& report, Log& log) {
   for (const results::LintEntry& entry : report.entries) {
     const size_t all = of_kind[{entry.level, entry.code}];
     const size_t number = ++seen[{entry.level, entry.code}];
-    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print(entry, log);
+    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print(entry, arguments, log);
     if (all > kMany && number == kShown && !log.enabled(LogLevel::verbose)) {
       log.write(log_level(entry.level),
                 fmt::format("LINT | {} more findings of the kind `{}` (-v shows all)", all - kShown, entry.code));
@@ -72,7 +74,7 @@ int run(const Arguments& arguments, Environment& environment) {
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::LintReport report = tasks::lint(request, observer);
-  print(report, environment.log);
+  print(report, arguments, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
     file.write(report::lint_json(report));
@@ -109,9 +111,9 @@ Command command_check_lint() {
           .summary = "find everything that is wrong with a model, in one go",
           .description =
               "Checks structure, operators, attributes, types and shapes, looks at weights and constants, and runs the "
-              "model on the reference interpreter. Findings are independent of each other: behind a node that fails, "
-              "what can be checked is checked. Exit status: 0 clean or warnings only, 1 findings of level exception, 2 "
-              "the file cannot be read.",
+              "model on the reference interpreter. Findings are independent of each other: after a node that fails, "
+              "checking goes on where possible. Exit status: 0 clean or warnings only, 1 findings of level exception, "
+              "2 the file cannot be read.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},

@@ -4,11 +4,11 @@ namespace assay::cli {
 
 Command command_data_merge() {
   return {.path = "data merge",
-          .summary = "put the arrays of several files together as inputs of one run",
+          .summary = "merge the arrays of several files into the inputs of one run",
           .description =
               "Reads inputs and outputs in any form and writes one file of inputs for --load-inputs: iteration by "
-              "iteration, the arrays of all files. Of outputs, those of every runner are taken. Where a name stands in "
-              "several files, the last one is taken, which a warning says.",
+              "iteration, the arrays of all files. Of outputs, those of every runner are used. If a name occurs in "
+              "several files, the last one is used, with a warning.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
           .run = run_data_merge,

@@ -4,7 +4,7 @@ namespace assay::cli {
 
 Command command_data_to_input() {
   return {.path = "data to-input",
-          .summary = "make a file of inputs of files of inputs or outputs",
+          .summary = "turn files of inputs or outputs into one file of inputs",
           .description = "The same as `data merge`, by its older name.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},

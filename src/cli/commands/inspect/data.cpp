@@ -9,13 +9,11 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
-#include "formats/accuracy_results.h"
-#include "inspect/data/data_listing.h"
 #include "report/json_accuracy.h"
 #include "report/json_data.h"
 #include "report/text_accuracy.h"
 #include "report/text_data.h"
-#include "tasks/check.h"
+#include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace {
@@ -47,7 +45,7 @@ std::vector<inspect::TensorSlice> slices(const Arguments& arguments) {
     const size_t at = text.rfind('=');
     const bool is_named = at != std::string::npos;
     const std::string slice = text.substr(is_named ? at + 1 : 0);
-    found.push_back({is_named ? text.substr(0, at) : "*", slice, inspect::parse_slice(slice)});
+    found.push_back({is_named ? text.substr(0, at) : "*", slice, {}});
   }
   return found;
 }
@@ -67,30 +65,28 @@ inspect::DataOptions data_options(const Arguments& arguments) {
 }
 
 // Saved comparison results, which hold metrics and no arrays.
-int run_accuracy(const std::string& path, const Arguments& arguments, Environment& environment) {
-  const Stopwatch loading;
-  const results::AccuracyResults saved = tasks::load_accuracy(path);
+void show(const results::AccuracyResults& saved, double load_seconds, const Arguments& arguments,
+          Environment& environment) {
   environment.log.info(report::accuracy_text(saved, arguments.flag("--all")));
-  if (wants_json(arguments)) {
-    write_json(arguments, environment, report::accuracy_listing_json(path, saved, loading.seconds()));
-  }
-  return kExitEqual;
+  if (!wants_json(arguments)) return;
+  write_json(arguments, environment, report::accuracy_listing_json(arguments.value("path"), saved, load_seconds));
+}
+
+void show(const results::DataListing& listing, const Arguments& arguments, Environment& environment) {
+  environment.log.info(report::data_text(listing, arguments.flag("--histogram")));
+  if (wants_json(arguments)) write_json(arguments, environment, report::data_json(listing));
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const inspect::DataOptions options = data_options(arguments);
+  const tasks::InspectDataRequest request = {.path = arguments.value("path"), .options = data_options(arguments)};
   limit_data_memory(arguments);
   const Stopwatch loading;
-  const std::string path = arguments.value("path");
-  if (formats::is_accuracy_results(path)) return run_accuracy(path, arguments, environment);
-  const formats::SavedData data = formats::load_data(path);
-  const double load_seconds = loading.seconds();
-  const Stopwatch listing_time;
-  results::DataListing listing = inspect::list_data(data, options);
-  listing.path = path;
-  listing.timings = {{"load_seconds", load_seconds}, {"list_seconds", listing_time.seconds()}};
-  environment.log.info(report::data_text(listing, options.histogram));
-  if (wants_json(arguments)) write_json(arguments, environment, report::data_json(listing));
+  const auto found = tasks::inspect_data(request);
+  if (const auto* saved = std::get_if<results::AccuracyResults>(&found)) {
+    show(*saved, loading.seconds(), arguments, environment);
+  } else {
+    show(std::get<results::DataListing>(found), arguments, environment);
+  }
   return kExitEqual;
 }
 
@@ -136,8 +132,8 @@ Command command_inspect_data() {
       .path = "inspect data",
       .summary = "show what is in a file of inputs or outputs",
       .description =
-          "Reads inputs or outputs as `run` saves them, and other files of tensors: JSON, .npz, .npy, .safetensors, "
-          "a folder of one JSON file an iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
+          "Reads inputs or outputs as `run` saves them, and other files of tensors: JSON, .npz, .npy, .safetensors, a "
+          "folder with one JSON file per iteration, a .raw folder. Shows type, shape and statistics of each array. Of "
           "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
       .groups = {logging_group(), show_group(), json_group(), data_limits_group()},

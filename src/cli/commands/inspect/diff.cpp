@@ -1,37 +1,27 @@
-#include <chrono>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
 #include "cli/run/data_diff.h"
-#include "formats/saved_data.h"
-#include "inspect/model_diff/model_diff.h"
 #include "report/json_diff.h"
 #include "report/text_diff.h"
+#include "tasks/data.h"
+#include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace {
 
-inspect::DiffOptions diff_options(const Arguments& arguments) {
-  return {.tolerance = {.rtol = parse_tolerance("--rtol", arguments.value("--rtol")),
-                        .atol = parse_tolerance("--atol", arguments.value("--atol"))},
+tasks::DiffRequest diff_request(const Arguments& arguments) {
+  return {.a = model_source(arguments.value("model_a"), arguments),
+          .b = model_source(arguments.value("model_b"), arguments),
+          .rtol = parse_tolerance("--rtol", arguments.value("--rtol")),
+          .atol = parse_tolerance("--atol", arguments.value("--atol")),
           .ignore_names = arguments.flag("--ignore-names")};
-}
-
-results::ModelDiff compare(const tasks::LoadedModel& a, const tasks::LoadedModel& b,
-                           const inspect::DiffOptions& options) {
-  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  results::ModelDiff diff = inspect::diff_models(a.model, b.model, options);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  diff.findings_a = a.findings.all();
-  diff.findings_b = b.findings.all();
-  diff.timings = {{"load_seconds", a.load_seconds + b.load_seconds}, {"diff_seconds", taken.count()}};
-  return diff;
 }
 
 void print(const results::ModelDiff& diff, Environment& environment) {
@@ -45,19 +35,14 @@ void print(const results::ModelDiff& diff, Environment& environment) {
 }
 
 int run(const Arguments& arguments, Environment& environment) {
-  const std::string path_a = arguments.value("model_a");
-  const std::string path_b = arguments.value("model_b");
-  if (path_a == "-" && path_b == "-") fail(ErrorCode::usage, "only one of the two models may come from standard input");
-  const inspect::DiffOptions options = diff_options(arguments);
-  environment.log.info(printable(fmt::format("Comparing: {} | {}", path_a, path_b)));
-  if (formats::is_data(path_a) && formats::is_data(path_b)) return diff_data(path_a, path_b, arguments, environment);
-  const tasks::LoadedModel a = load_model(path_a, arguments, environment);
-  print_findings(a.findings, arguments, environment);
-  const tasks::LoadedModel b = load_model(path_b, arguments, environment);
-  print_findings(b.findings, arguments, environment);
-  results::ModelDiff diff = compare(a, b, options);
-  diff.path_a = path_a;
-  diff.path_b = path_b;
+  const tasks::DiffRequest request = diff_request(arguments);
+  const std::string& a = request.a.path;
+  const std::string& b = request.b.path;
+  if (a == "-" && b == "-") fail(ErrorCode::usage, "only one of the two models may come from standard input");
+  environment.log.info(printable(fmt::format("Comparing: {} | {}", a, b)));
+  if (tasks::is_data(a) && tasks::is_data(b)) return diff_data(a, b, arguments, environment);
+  LogObserver observer(arguments, environment);
+  const results::ModelDiff diff = tasks::diff_models(request, observer);
   if (!json_on_stdout(arguments)) print(diff, environment);
   if (wants_json(arguments)) write_json(arguments, environment, report::diff_json(diff));
   return diff.equal ? kExitEqual : kExitDifferent;
@@ -89,20 +74,20 @@ OptionGroup comparison_group() {
 }  // namespace
 
 Command command_inspect_diff() {
-  return {.path = "inspect diff",
-          .summary = "show in what two models, or two files of tensors, differ",
-          .description =
-              "Two files of saved inputs or outputs are compared run by run, iteration by iteration. Of models, it "
-              "compares header, inputs, outputs, nodes, attributes and weights. What corresponds is found "
-              "by what nodes compute, so that renamed and reordered nodes are recognised.\n\n"
-              "Exit status: 0 equal, 1 different, 2 unreadable. Names make a difference unless they are "
-              "ignored. No difference are: another order of nodes, types of intermediate tensors that "
-              "only one model states, and weights left unread by --ignore-external-data.",
-          .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
-                          model_row("model_b", "the second model, to which relative differences refer")},
-          .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
-          .run = run,
-          .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
+  return {
+      .path = "inspect diff",
+      .summary = "show in what two models, or two files of tensors, differ",
+      .description =
+          "Two files of saved inputs or outputs are compared run by run, iteration by iteration. Of models, it "
+          "compares header, inputs, outputs, nodes, attributes and weights. Nodes are matched by what they compute, so "
+          "that renamed and reordered nodes are recognised.\n\nExit status: 0 equal, 1 different, 2 unreadable. Names "
+          "make a difference unless they are ignored. Not counted as differences: another order of nodes, types of "
+          "intermediate tensors that only one model states, and weights left unread by --ignore-external-data.",
+      .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
+                      model_row("model_b", "the second model, to which relative differences refer")},
+      .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
+      .run = run,
+      .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
 }
 
 }  // namespace assay::cli

@@ -1,24 +1,19 @@
 #include "cli/options/groups/model.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
-#include "inspect/cost.h"
-#include "inspect/model_listing.h"
-#include "inspect/model_overview.h"
-#include "inspect/unbounded_sizes.h"
-#include "ir/verify.h"
-#include "onnx/text.h"
 #include "report/json_model.h"
 #include "report/text_model.h"
+#include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace {
@@ -28,87 +23,56 @@ bool shows(const Arguments& arguments, std::string_view what) {
   return std::ranges::find(show, what) != show.end();
 }
 
-inspect::ListingOptions listing_options(const Arguments& arguments) {
-  inspect::ListingOptions options;
-  options.layers = shows(arguments, "layers");
-  options.attributes = shows(arguments, "attrs");
-  options.weights = shows(arguments, "weights");
-  options.ops = arguments.values("--filter-op");
-  options.names = arguments.values("--filter-name");
-  const bool filters = !options.ops.empty() || !options.names.empty();
-  if (filters) options.layers = true;
-  return options;
+tasks::InspectRequest inspect_request(const Arguments& arguments) {
+  return {.model = model_source(arguments.value("model_file"), arguments),
+          .layers = shows(arguments, "layers"),
+          .attributes = shows(arguments, "attrs"),
+          .weights = shows(arguments, "weights"),
+          .costs = shows(arguments, "cost"),
+          .infers = arguments.flag("--shape-inference"),
+          .finds_unbounded = arguments.flag("--list-unbounded-dds"),
+          .ops = arguments.values("--filter-op"),
+          .names = arguments.values("--filter-name")};
 }
 
-results::ModelOverview overview_of(const tasks::LoadedModel& loaded, const std::string& path) {
-  results::ModelOverview overview = inspect::model_overview(loaded.model);
-  overview.path = path;
-  overview.findings = loaded.findings.all();
-  overview.findings_dropped = loaded.findings.dropped();
-  return overview;
+bool lists_nodes(const tasks::InspectRequest& request) {
+  return request.layers || !request.ops.empty() || !request.names.empty();
 }
 
-void print_text(const tasks::LoadedModel& loaded, const results::ModelOverview& overview,
-                const inspect::ListingOptions& options, Environment& environment) {
-  if (!environment.log.enabled(LogLevel::info)) return;
-  report::TextModelListing listing({options.layers, options.attributes, options.weights});
-  inspect::list_model(loaded.model, options, overview, listing);
-  environment.log.info(listing.take_text());
+void print_text(const tasks::InspectedModel& model, const tasks::InspectRequest& request, Log& log) {
+  if (!log.enabled(LogLevel::info)) return;
+  report::TextModelListing listing({lists_nodes(request), request.attributes, request.weights});
+  model.list(listing);
+  log.info(listing.take_text());
 }
 
 // `[Variable (cast_out_6): (shape=[], dtype=int64)]`
-std::string sizes_text(const ir::Model& model, const ops::Inference& inference) {
+std::string sizes_text(const std::vector<tasks::UnboundedSize>& sizes) {
   std::string text;
-  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
-    const ops::Type& type = inference.type(value);
-    text += fmt::format("{}Variable ({}): (shape={}, dtype={})", text.empty() ? "" : ", ",
-                        printable(model.text(model[value].name)), type.dims ? ops::text(*type.dims) : "None",
-                        tensor::name(type.dtype));
+  for (const tasks::UnboundedSize& size : sizes) {
+    text += fmt::format("{}Variable ({}): (shape={}, dtype={})", text.empty() ? "" : ", ", printable(size.name),
+                        size.shape.value_or("None"), size.dtype);
   }
   return "[" + text + "]";
 }
 
-std::vector<std::string> unbounded_names(const ir::Model& model, const ops::Inference& inference) {
-  std::vector<std::string> names;
-  for (const ir::ValueId value : inspect::unbounded_sizes(model, inference)) {
-    names.emplace_back(model.text(model[value].name));
-  }
-  return names;
-}
-
-// What the options ask of inference: types in the listing, costs, sizes that only data decides. None: nothing is asked.
-std::unique_ptr<ops::Inference> infer(const Arguments& arguments, tasks::LoadedModel& loaded,
-                                      Environment& environment) {
-  const bool writes_types = arguments.flag("--shape-inference");
-  if (!writes_types && !arguments.flag("--list-unbounded-dds") && !shows(arguments, "cost")) return nullptr;
-  std::unique_ptr<ops::Inference> inference = tasks::infer_types(loaded);
-  if (writes_types) tasks::write_types(*inference, loaded);
-  if (arguments.flag("--list-unbounded-dds")) {
-    environment.log.info(fmt::format("Found tensors with unbounded DDS: {}", sizes_text(loaded.model, *inference)));
-  }
-  return inference;
-}
-
 int run(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
-  const std::string path = arguments.value("model_file");
-  inspect::ListingOptions options = listing_options(arguments);
-  tasks::LoadedModel loaded = load_model(path, arguments, environment);
-  const std::unique_ptr<ops::Inference> inference = infer(arguments, loaded, environment);
-  if (shows(arguments, "cost")) options.costs = inference.get();
-  print_findings(loaded.findings, arguments, environment);
+  const tasks::InspectRequest request = inspect_request(arguments);
+  LogObserver observer(arguments, environment);
+  const tasks::InspectedModel model(request, observer);
+  if (request.finds_unbounded) {
+    environment.log.info("Found tensors with unbounded DDS: " + sizes_text(model.unbounded_sizes()));
+  }
   if (shows(arguments, "text")) {
-    environment.log.plain(onnx::to_text(loaded.model));
+    environment.log.plain(model.text());
     return kExitEqual;
   }
-  results::ModelOverview overview = overview_of(loaded, path);
-  if (options.costs) overview.cost = inspect::model_cost(loaded.model, *options.costs);
-  if (arguments.flag("--list-unbounded-dds")) overview.unbounded_sizes = unbounded_names(loaded.model, *inference);
-  if (!json_on_stdout(arguments)) print_text(loaded, overview, options, environment);
+  if (!json_on_stdout(arguments)) print_text(model, request, environment.log);
   if (wants_json(arguments)) {
-    report::JsonModelListing listing(options.layers, options.weights);
-    inspect::list_model(loaded.model, options, overview, listing);
-    write_json(arguments, environment, listing.take_text({{"load_seconds", loaded.load_seconds}}));
+    report::JsonModelListing listing(lists_nodes(request), request.weights);
+    model.list(listing);
+    write_json(arguments, environment, listing.take_text({{"load_seconds", model.load_seconds()}}));
   }
   return kExitEqual;
 }

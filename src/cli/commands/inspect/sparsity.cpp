@@ -44,13 +44,12 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_inspect_sparsity() {
   return {.path = "inspect sparsity",
-          .summary = "tell which weights are 2:4 structured sparse",
+          .summary = "report which weights are 2:4 structured sparse",
           .description =
               "Looks at the weights of Conv, ConvTranspose, MatMul and Gemm along the axis that is summed over. A "
-              "weight is "
-              "2:4 sparse where of every 4 consecutive elements at least 2 are zero. Weights behind "
-              "QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose are found; quantised zeros "
-              "are the zero points. -v says how sparse each weight is. Exit status: 0, whatever is found.",
+              "weight is 2:4 sparse if at least 2 of every 4 consecutive elements are zero. Weights are also found "
+              "through QuantizeLinear, DequantizeLinear, Cast, Identity and Transpose; quantised zeros are the zero "
+              "points. -v reports how sparse each weight is. Exit status: 0, whatever is found.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), json_group()},
           .run = run,

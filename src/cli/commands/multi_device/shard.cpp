@@ -61,16 +61,14 @@ Command command_multi_device_shard() {
       .path = "multi-device shard",
       .summary = "split the sequence of attention layers, or weights, over devices",
       .description =
-          "Puts DistCollective nodes into the model: inputs are scattered along the sequence, K and V of attention "
+          "Adds DistCollective nodes to the model: inputs are scattered along the sequence, K and V of attention "
           "layers are gathered, and outputs are gathered again, under their names and with their shapes. "
           "DistCollective is an operator of TensorRT, in the default domain as TensorRT expects it; no ONNX runtime "
           "knows it. With --one-shot, sequence dims are those along which the layers work, found by following them to "
-          "the "
-          "inputs and outputs; what does not have the sequence, as a mask of keys, stays whole; --i-idx, --o-idx, "
+          "the inputs and outputs; what does not have the sequence, as a mask of keys, stays whole; --i-idx, --o-idx, "
           "--k-idx and --v-idx say otherwise. With --parallelism TP the weights are split: attention by heads, and "
-          "products with activations "
-          "between them; a DistCollective adds up what the ranks give. Each rank has a model of its own, "
-          "<stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
+          "products with activations between them; a DistCollective adds up what the ranks give. Each rank has a model "
+          "of its own, <stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
       .positionals = {model_positional()},
       .groups = edit_groups({hint_group(), shard_group(), shape_inference_group()}),
       .run = run,

@@ -17,7 +17,7 @@ int run(const Arguments& arguments, Environment& environment) {
 Command command_plugin_list() {
   return {
       .path = "plugin list",
-      .summary = "count the subgraphs that plugins can stand for",
+      .summary = "count the subgraphs that plugins can replace",
       .description =
           "Each folder of --plugin-dir describes one plugin: in pattern.yaml, which docs/formats.md explains, or in "
           "pattern.py, a script for ONNX GraphSurgeon that Python runs. Subgraphs of one pattern.yaml share no "

@@ -18,10 +18,10 @@ int run(const Arguments& arguments, Environment& environment) {
 
 Command command_plugin_match() {
   return {.path = "plugin match",
-          .summary = "write down which subgraphs plugins can stand for",
+          .summary = "write the subgraphs that plugins can replace to a file",
           .description =
-              "Looks for plugins as plugin list does and writes what it finds as YAML, by default into config.yaml "
-              "beside the model. The file can be edited before plugin replace reads it.",
+              "Looks for plugins as plugin list does and writes what it finds as YAML, by default to config.yaml next "
+              "to the model. The file can be edited before plugin replace reads it.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
                      model_output_group(false), json_group()},

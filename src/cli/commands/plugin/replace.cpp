@@ -12,7 +12,7 @@ namespace {
 std::string config_path(const Arguments& arguments) {
   const std::string model = arguments.value("model_file");
   if (!arguments.has("--config") && model == "-") {
-    fail(ErrorCode::usage, "a model from standard input has no place: say --config FILE");
+    fail(ErrorCode::usage, "a model from standard input has no folder: name the file with --config FILE");
   }
   return arguments.has("--config") ? arguments.value("--config")
                                    : std::filesystem::path(model).replace_filename("config.yaml").string();
@@ -36,14 +36,14 @@ OptionGroup replacement_group() {
       .rows = {
           {.names = {"--config"},
            .metavar = "FILE",
-           .help = "what plugin match wrote; default: config.yaml beside the model",
+           .help = "what plugin match wrote; default: config.yaml next to the model",
            .is_file = true},
           {.names = {"--plugin-dir"},
            .metavar = "FOLDER",
            .help = "the folder of the plugins: where a script pattern.py has the function replace_with_plugin, that "
                    "function replaces the subgraphs of its plugin",
            .details = "It gets the model as a graph of ONNX GraphSurgeon, and the values of weights that it asks for. "
-                      "Without the option, and for plugins without such a function, one node stands for each subgraph.",
+                      "Without the option, and for plugins without such a function, one node replaces each subgraph.",
            .is_file = true},
           python_row()}};
 }
@@ -51,19 +51,18 @@ OptionGroup replacement_group() {
 }  // namespace
 
 Command command_plugin_replace() {
-  return {
-      .path = "plugin replace",
-      .summary = "put plugin nodes in the place of subgraphs",
-      .description =
-          "Reads what plugin match wrote and puts one node in the place of each subgraph; by default the model goes "
-          "into replaced.onnx beside the old one. The node has the type and the attributes that the file says, and "
-          "its outputs keep their names and types. Subgraphs that are no longer there, that share nodes with one "
-          "that was replaced, or that need more than their inputs are left, with a warning. A plugin's script can "
-          "replace in its own way (--plugin-dir).",
-      .positionals = {model_positional()},
-      .groups = edit_groups({replacement_group(), shape_inference_group()}),
-      .run = run,
-      .examples = {"assay plugin replace model.onnx --config config.yaml -o replaced.onnx"}};
+  return {.path = "plugin replace",
+          .summary = "replace subgraphs by plugin nodes",
+          .description =
+              "Reads what plugin match wrote and replaces each subgraph by one node; by default the model is written "
+              "to replaced.onnx next to the old one. The node has the type and the attributes from the file, and its "
+              "outputs keep their names and types. Subgraphs that are no longer there, that share nodes with one that "
+              "was replaced, or that need more than their inputs are left, with a warning. A plugin's script can "
+              "replace in its own way (--plugin-dir).",
+          .positionals = {model_positional()},
+          .groups = edit_groups({replacement_group(), shape_inference_group()}),
+          .run = run,
+          .examples = {"assay plugin replace model.onnx --config config.yaml -o replaced.onnx"}};
 }
 
 }  // namespace assay::cli

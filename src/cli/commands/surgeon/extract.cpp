@@ -47,8 +47,8 @@ OptionGroup extraction_group() {
                     .repeat = Repeat::append,
                     .metavar = "NAME[:SHAPE:TYPE]",
                     .help = "the new inputs, in this order; default: those of the model",
-                    .details = "As `x`, `x:auto:auto` or `x:[1,3,-1,'width']:float32`: -1 is a dim that is open, a "
-                               "word a symbol; `auto` and what is left out are as the model has it."},
+                    .details = "As `x`, `x:auto:auto` or `x:[1,3,-1,'width']:float32`: -1 is a dynamic dim, a word a "
+                               "symbolic one; `auto` and omitted parts are taken from the model."},
                    {.names = {"--outputs"},
                     .arity = Arity::one_or_more,
                     .repeat = Repeat::append,
@@ -67,13 +67,13 @@ OptionGroup inference_group() {
 Command command_surgeon_extract() {
   return {
       .path = "surgeon extract",
-      .summary = "cut a part out of a model",
+      .summary = "extract a part of a model",
       .description =
-          "Keeps what lies between the inputs and the outputs. Any tensor of the main graph can become an input or "
-          "an output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given "
-          "are those of the model; where it says nothing they are inferred, and where that fails the model is run "
-          "once on made-up inputs. Outputs that need more than the given inputs are an error that names what is "
-          "missing, and what completes the cut.",
+          "Keeps the nodes between the inputs and the outputs. Any tensor of the main graph can become an input or an "
+          "output; nodes with bodies keep what the bodies use from outside. Types and shapes that are not given are "
+          "those of the model; where it has none they are inferred, and where that fails the model is run once on "
+          "generated inputs. Outputs that need more than the given inputs are an error that names what is missing, and "
+          "what completes the cut.",
       .positionals = {model_positional()},
       .groups = edit_groups({extraction_group(), inference_group(),
                              input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),

@@ -45,12 +45,12 @@ OptionGroup insertion_group() {
           .rows = {{.names = {"--inputs"},
                     .arity = Arity::one_or_more,
                     .metavar = "NAME",
-                    .help = "the tensors that the node reads, in order; an empty word leaves an optional one out",
+                    .help = "the tensors that the node reads, in order; an empty word omits an optional one",
                     .required = true},
                    {.names = {"--outputs"},
                     .arity = Arity::one_or_more,
                     .metavar = "NAME",
-                    .help = "the tensors of the model that the node gives instead of what gives them now",
+                    .help = "the tensors of the model that the node produces, instead of their current producers",
                     .required = true},
                    {.names = {"--op"}, .help = "the type of the node", .required = true},
                    {.names = {"--domain"}, .help = "the domain of the type; default: that of ONNX"},
@@ -72,18 +72,17 @@ OptionGroup insertion_group() {
 }  // namespace
 
 Command command_surgeon_insert() {
-  return {
-      .path = "surgeon insert",
-      .summary = "put a node between tensors of a model",
-      .description =
-          "What read the outputs reads those of the new node; what only computed the old ones goes. A tensor may be "
-          "input and output at once: then the node stands behind it. A graph output keeps its name; otherwise the "
-          "new tensor has the name of the old one with _polygraphy_surgeon_insert_output behind it. The operator "
-          "need not be known.",
-      .positionals = {model_positional()},
-      .groups = edit_groups({insertion_group(), shape_inference_group()}),
-      .run = run,
-      .examples = {"assay surgeon insert model.onnx --inputs x --outputs y --op Relu -o new.onnx"}};
+  return {.path = "surgeon insert",
+          .summary = "put a node between tensors of a model",
+          .description =
+              "Consumers of the outputs read those of the new node, and nodes that only computed the old ones are "
+              "removed. A tensor may be both input and output: then the node is inserted after it. A graph output "
+              "keeps its name; otherwise the new tensor has the name of the old one with the suffix "
+              "_polygraphy_surgeon_insert_output. The operator may be unknown.",
+          .positionals = {model_positional()},
+          .groups = edit_groups({insertion_group(), shape_inference_group()}),
+          .run = run,
+          .examples = {"assay surgeon insert model.onnx --inputs x --outputs y --op Relu -o new.onnx"}};
 }
 
 }  // namespace assay::cli

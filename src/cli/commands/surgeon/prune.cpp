@@ -20,9 +20,9 @@ OptionGroup removal_group() {
                     .arity = Arity::one_or_more,
                     .repeat = Repeat::append,
                     .metavar = "OP",
-                    .help = "instead of pruning weights, take out all nodes of these types",
-                    .details = "What read a node's result reads its first input; nodes whose first input and result "
-                               "differ in type are refused."},
+                    .help = "remove all nodes of these types instead of pruning weights",
+                    .details = "Consumers of a node's result read its first input instead; nodes whose first input and "
+                               "result differ in type are refused."},
                    {.names = {"--remove-nodes"},
                     .arity = Arity::one_or_more,
                     .repeat = Repeat::append,
@@ -33,18 +33,17 @@ OptionGroup removal_group() {
 }  // namespace
 
 Command command_surgeon_prune() {
-  return {
-      .path = "surgeon prune",
-      .summary = "make weights 2:4 structured sparse, or take out nodes",
-      .description =
-          "Of every 4 consecutive elements of a weight, along the axis that is summed over, the two smallest in "
-          "magnitude become zero: weights of Conv, ConvTranspose, MatMul and Gemm in float32, float16 and bfloat16, "
-          "where the axis is a multiple of 4 long. This is for trying out sparse kernels; it does not keep a "
-          "model's accuracy. All else in the model stays as it is.",
-      .positionals = {model_positional()},
-      .groups = edit_groups({removal_group()}),
-      .run = run,
-      .examples = {"assay surgeon prune model.onnx -o sparse.onnx"}};
+  return {.path = "surgeon prune",
+          .summary = "make weights 2:4 structured sparse, or remove nodes",
+          .description =
+              "Of every 4 consecutive elements of a weight, along the axis that is summed over, the two smallest in "
+              "magnitude become zero: weights of Conv, ConvTranspose, MatMul and Gemm in float32, float16 and "
+              "bfloat16, if the length of the axis is a multiple of 4. This is for trying out sparse kernels; it does "
+              "not keep a model's accuracy. Nothing else in the model changes.",
+          .positionals = {model_positional()},
+          .groups = edit_groups({removal_group()}),
+          .run = run,
+          .examples = {"assay surgeon prune model.onnx -o sparse.onnx"}};
 }
 
 }  // namespace assay::cli

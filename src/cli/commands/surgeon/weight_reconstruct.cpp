@@ -20,27 +20,26 @@ int run(const Arguments& arguments, Environment& environment) {
 OptionGroup reconstruction_group() {
   return {.title = "Reconstruction",
           .description = "Where the elements come from",
-          .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the made-up elements"},
+          .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the random elements"},
                    {.names = {"--weights"},
                     .metavar = "MODEL",
-                    .help = "take the elements from this model, which has weights of the same names, instead",
+                    .help = "take the elements from this model, which has weights of the same names",
                     .is_file = true}}};
 }
 
 }  // namespace
 
 Command command_surgeon_weight_reconstruct() {
-  return {
-      .path = "surgeon weight-reconstruct",
-      .summary = "fill the weights of a stripped model",
-      .description =
-          "Weights that surgeon weight-strip emptied get made-up elements, standard-normal numbers that depend on the "
-          "seed alone, or those of another model. What was 2:4 sparse is so again. The marks of stripping go, so "
-          "that stripping again gives the same file.",
-      .positionals = {model_positional()},
-      .groups = edit_groups({reconstruction_group()}),
-      .run = run,
-      .examples = {"assay surgeon weight-reconstruct stripped.onnx -o full.onnx"}};
+  return {.path = "surgeon weight-reconstruct",
+          .summary = "fill the weights of a stripped model",
+          .description =
+              "Weights that surgeon weight-strip emptied get random elements, standard-normal numbers that depend on "
+              "the seed alone, or those of another model. Weights that were 2:4 sparse are so again. The marks of "
+              "stripping are removed, so that stripping again gives the same file.",
+          .positionals = {model_positional()},
+          .groups = edit_groups({reconstruction_group()}),
+          .run = run,
+          .examples = {"assay surgeon weight-reconstruct stripped.onnx -o full.onnx"}};
 }
 
 }  // namespace assay::cli

@@ -29,25 +29,24 @@ OptionGroup strip_group() {
           .description = "What is stripped",
           .rows = {{.names = {"--exclude-list"},
                     .metavar = "FILE",
-                    .help = "names of initializers that keep their elements, one a line",
+                    .help = "names of initializers that keep their elements, one per line",
                     .is_file = true}}};
 }
 
 }  // namespace
 
 Command command_surgeon_weight_strip() {
-  return {
-      .path = "surgeon weight-strip",
-      .summary = "empty the weights of a model, so that it can be passed on without them",
-      .description =
-          "Weights of Conv, ConvTranspose, Gemm and MatMul, large tables of Gather and Slice, and large operands of "
-          "unknown operators lose their elements, also behind QuantizeLinear, DequantizeLinear and Transpose, and in "
-          "bodies. Names, types and shapes stay; marks in the documentation say that elements are missing, and "
-          "whether they were 2:4 sparse. surgeon weight-reconstruct puts elements back.",
-      .positionals = {model_positional()},
-      .groups = edit_groups({strip_group()}),
-      .run = run,
-      .examples = {"assay surgeon weight-strip model.onnx -o stripped.onnx"}};
+  return {.path = "surgeon weight-strip",
+          .summary = "empty the weights of a model, so that it can be passed on without them",
+          .description =
+              "Weights of Conv, ConvTranspose, Gemm and MatMul, large tables of Gather and Slice, and large operands "
+              "of unknown operators lose their elements, also before QuantizeLinear, DequantizeLinear and Transpose, "
+              "and in bodies. Names, types and shapes stay; marks in the documentation say that elements are missing, "
+              "and whether they were 2:4 sparse. surgeon weight-reconstruct puts elements back.",
+          .positionals = {model_positional()},
+          .groups = edit_groups({strip_group()}),
+          .run = run,
+          .examples = {"assay surgeon weight-strip model.onnx -o stripped.onnx"}};
 }
 
 }  // namespace assay::cli

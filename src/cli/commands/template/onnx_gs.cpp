@@ -56,10 +56,8 @@ std::string output_lines(const Arguments& arguments, const ir::Model& model, Dia
 std::string script(const Arguments& arguments, const fs::path& model_path, std::string_view outputs) {
   const bool with_shapes = arguments.flag("--shape-inference");
   std::string text =
-      "#!/usr/bin/env python3\n"
-      "# Loads an ONNX model as a graph that can be edited, and saves it beside the model.\n\n"
-      "import onnx\n"
-      "import onnx_graphsurgeon as gs\n\n";
+      "#!/usr/bin/env python3\n# Loads an ONNX model as a graph that can be edited, and saves it next to the "
+      "model.\n\nimport onnx\nimport onnx_graphsurgeon as gs\n\n";
   text += fmt::format("model = onnx.load({})\n", python_string(model_path.string()));
   if (with_shapes) text += "model = onnx.shape_inference.infer_shapes(model)\n";
   text += "graph = gs.import_onnx(model)\n";
@@ -117,16 +115,16 @@ OptionGroup script_group() {
 }  // namespace
 
 Command command_template_onnx_gs() {
-  return {.path = "template onnx-gs",
-          .summary = "write a Python script that loads a model for editing with ONNX GraphSurgeon",
-          .description =
-              "The script loads the model, applies the outputs that are chosen here, has a place for edits, and "
-              "saves the result beside the model as NAME_updated.onnx. It needs the Python packages onnx and "
-              "onnx_graphsurgeon.",
-          .positionals = {model_positional()},
-          .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
-          .run = run,
-          .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
+  return {
+      .path = "template onnx-gs",
+      .summary = "write a Python script that loads a model for editing with ONNX GraphSurgeon",
+      .description =
+          "The script loads the model, applies the outputs that are chosen here, has a place for edits, and saves the "
+          "result next to the model as NAME_updated.onnx. It needs the Python packages onnx and onnx_graphsurgeon.",
+      .positionals = {model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
+      .run = run,
+      .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
 }
 
 }  // namespace assay::cli

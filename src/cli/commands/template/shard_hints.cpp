@@ -32,7 +32,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 OptionGroup output_group_of_hints() {
   return {.title = "Output",
-          .description = "Where the hints go",
+          .description = "Where the hints are written",
           .rows = {{.names = {"-o", "--output"},
                     .metavar = "FILE",
                     .help = "the file to write; its name ends in .json",
@@ -48,8 +48,8 @@ Command command_template_shard_hints() {
           .summary = "write hints by which multi-device shard splits a model",
           .description =
               "Finds the attention layers of the model (MatMul, Softmax, MatMul with scales, masks and casts between, "
-              "or the operator Attention) and the inputs and outputs that hang together with them, and writes them as "
-              "JSON, to be edited.",
+              "or the operator Attention) and the inputs and outputs connected to them, and writes them as JSON, to be "
+              "edited.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(), shard_group(),
                      output_group_of_hints()},

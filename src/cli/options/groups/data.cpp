@@ -60,8 +60,8 @@ OptionGroup data_group(std::vector<std::string_view> shape_options) {
   };
   return {
       .title = "Data Loader",
-      .description = "The inputs that are made up",
-      .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the made-up inputs"},
+      .description = "The generated inputs",
+      .rows = {{.names = {"--seed"}, .default_value = "1", .help = "seed of the generated inputs"},
                {.names = std::move(shape_options),
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,
@@ -77,7 +77,7 @@ OptionGroup data_group(std::vector<std::string_view> shape_options) {
                bound("--float-max", "greatest value of floats"),
                {.names = {"--sensible-inputs"},
                 .arity = Arity::flag,
-                .help = "draw indices from the whole table that they look into, and make masks of ones",
+                .help = "draw indices from the whole table that they index, and masks of ones",
                 .details = "Without it the values are those that the peer draws for the same seed, except that indices "
                            "beyond their table are wrapped into it."}},
   };
@@ -87,22 +87,23 @@ std::vector<OptionRow> saved_input_rows() {
   const auto file = [](std::vector<std::string_view> names, Arity arity, std::string_view help) {
     return OptionRow{.names = std::move(names), .arity = arity, .metavar = "FILE", .help = help, .is_file = true};
   };
-  return {file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "inputs, in the place of made-up ones"),
-          file({"--data-loader-script"}, Arity::one,
-               "Python script (FILE[:FUNCTION], default function load_data) that gives the inputs"),
-          {.names = {"--cast-inputs"},
-           .arity = Arity::flag,
-           .help = "convert inputs that were loaded to the types that the model declares, where no value is lost "
-                   "(rounding between floating types is none)"},
-          {.names = {"--data-loader-func-name"},
-           .metavar = "NAME",
-           .help = "older form of the function in --data-loader-script",
-           .hidden = true},
-          {.names = {"--data-loader-backend-module"},
-           .choices = {"numpy", "torch"},
-           .default_value = "numpy",
-           .help = "whose random stream the made-up inputs come from",
-           .hidden = true}};
+  return {
+      file({"--load-inputs", "--load-input-data"}, Arity::one_or_more, "files of inputs, instead of generated ones"),
+      file({"--data-loader-script"}, Arity::one,
+           "Python script (FILE[:FUNCTION], default function load_data) that provides the inputs"),
+      {.names = {"--cast-inputs"},
+       .arity = Arity::flag,
+       .help = "convert inputs that were loaded to the types that the model declares, where no value is lost "
+               "(rounding between floating types is none)"},
+      {.names = {"--data-loader-func-name"},
+       .metavar = "NAME",
+       .help = "older form of the function in --data-loader-script",
+       .hidden = true},
+      {.names = {"--data-loader-backend-module"},
+       .choices = {"numpy", "torch"},
+       .default_value = "numpy",
+       .help = "whose random stream the generated inputs come from",
+       .hidden = true}};
 }
 
 exec::GenerateOptions generate_options(const Arguments& arguments, std::string_view shape_option) {

@@ -9,13 +9,13 @@ namespace assay::cli {
 
 OptionGroup input_data_group(std::vector<std::string_view> shape_options, bool runs_once) {
   OptionGroup group = data_group(std::move(shape_options));
-  group.description = "The inputs that the model is run with, made up or not";
+  group.description = "The inputs that the model is run with";
   for (OptionRow& row : saved_input_rows()) group.rows.push_back(std::move(row));
   group.rows.push_back({.names = {"--iterations", "--iters"},
                         .metavar = "N",
                         .default_value = "1",
                         .help = runs_once ? "accepted, without effect: the model is run once"
-                                          : "sets of inputs that are made up, each with a seed of its own",
+                                          : "number of generated sets of inputs, each with its own seed",
                         .hidden = runs_once});
   group.rows.push_back({.names = {"--python"},
                         .metavar = "FILE",
@@ -39,7 +39,7 @@ std::optional<remote::ScriptFunction> data_loader(const Arguments& arguments) {
     return std::nullopt;
   }
   if (arguments.has("--load-inputs")) {
-    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both say where inputs come from: give one of them");
+    fail(ErrorCode::usage, "--data-loader-script and --load-inputs both choose the inputs: use one of them");
   }
   remote::ScriptFunction function = remote::parse_script_function(arguments.value("--data-loader-script"), "load_data");
   if (arguments.has("--data-loader-func-name")) function.function = arguments.value("--data-loader-func-name");

@@ -25,7 +25,7 @@ OptionGroup model_group() {
       .description = "Options about the model",
       .rows = {{.names = {"--model-type"},
                 .choices = {"onnx", "engine", "trt-network-script", "frozen", "keras", "ckpt", "uff", "caffe"},
-                .help = "what kind of model it is, whatever its name says",
+                .help = "the kind of the model, regardless of its name",
                 .details = "Only onnx can be loaded by this build; the other kinds are known so that they are refused "
                            "with a reason."}},
   };

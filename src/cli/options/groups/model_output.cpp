@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 OptionGroup model_output_group(bool is_model) {
   return {
       .title = "Output",
-      .description = "Where the changed model goes",
+      .description = "Where the changed model is written",
       .rows = {{.names = {"-o", "--output"},
                 .metavar = "FILE",
-                .help = "the file to write; by default one beside the model, whose name is printed",
+                .help = "the file to write; by default a file next to the model, whose name is printed",
                 .details = is_model
                                ? "It may be the model itself: the old file is replaced when the new one is complete."
                                : std::string_view(),
@@ -38,13 +38,15 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
     }
     return path;
   }
-  if (model == "-") fail(ErrorCode::usage, "a model from standard input has no place: say --output FILE");
+  if (model == "-")
+    fail(ErrorCode::usage, "a model from standard input has no folder: name the output with --output FILE");
   const bool is_name = suffix.find('.') != std::string_view::npos;
   std::string path = (is_name ? fs::path(model).replace_filename(suffix)
                               : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))
                          .string();
   if (!arguments.flag("--force") && is_there(path)) {
-    fail(ErrorCode::usage, "`{}` is there already: say --output FILE, or --force to overwrite it", printable(path));
+    fail(ErrorCode::usage, "`{}` already exists: name another file with --output, or use --force to overwrite it",
+         printable(path));
   }
   check_chosen_file(arguments, path, "which the command writes");
   return path;

@@ -10,11 +10,11 @@ namespace assay::cli {
 OptionGroup onnx_save_group() {
   return {
       .title = "ONNX Model Saving",
-      .description = "Where the weights of a model that is written go",
+      .description = "Where the weights of a written model are stored",
       .rows = {{.names = {"--save-external-data", "--external-data-path"},
                 .arity = Arity::optional,
                 .metavar = "NAME",
-                .help = "write weights into a file of this name beside the model; default: MODEL.data"},
+                .help = "write weights into a file of this name next to the model; default: MODEL.data"},
                {.names = {"--external-data-size-threshold"},
                 .metavar = "SIZE",
                 .default_value = "1024",

@@ -26,10 +26,10 @@ const std::string& pass_list() {
 OptionGroup pass_group() {
   OptionGroup group = {
       .title = "Passes",
-      .description = "Which rewrites are applied, and what is said of them",
+      .description = "Which rewrites are applied, and what is reported of them",
       .rows = {{.names = {"--simplify"},
                 .arity = Arity::flag,
-                .help = "also remove what does nothing, merge what is there twice, fold and clean up",
+                .help = "also remove no-ops, merge duplicates, fold and clean up",
                 .details = "Every pass of this kind keeps the results of the reference bit for bit."},
                {.names = {"--fuse"},
                 .arity = Arity::flag,
@@ -37,7 +37,8 @@ OptionGroup pass_group() {
                {.names = {"--opset"},
                 .metavar = "N",
                 .help = "write the model in this version of ai.onnx, up or down, where nothing changes its meaning",
-                .details = "A node that cannot be said in that version is an error (exit 3), and nothing is written."},
+                .details =
+                    "A node that cannot be expressed in that version is an error (exit 3), and nothing is written."},
                {.names = {"--passes"},
                 .arity = Arity::one_or_more,
                 .metavar = "PASS",

@@ -7,7 +7,7 @@ namespace assay::cli {
 
 OptionGroup plugin_group() {
   return {.title = "Plugins",
-          .description = "Which subgraphs are looked for",
+          .description = "Which subgraphs are searched for",
           .rows = {{.names = {"--plugin-dir"},
                     .metavar = "FOLDER",
                     .help = "a folder with one folder for each plugin, which holds pattern.yaml or pattern.py",

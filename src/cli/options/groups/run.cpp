@@ -18,15 +18,15 @@ OptionGroup saved_files_group() {
   return {
       .title = "Saved Data",
       .description =
-          "Inputs and outputs in files: JSON as the peer writes it, .npz, .npy, .safetensors, .raw; a path that "
-          "ends in / is a folder with one file an iteration",
+          "Inputs and outputs in files: JSON as the peer writes it, .npz, .npy, .safetensors, .raw; a path that ends "
+          "in / is a folder with one file per iteration",
       .rows = {file({"--save-inputs", "--save-input-data"}, Arity::one, "save the inputs of all iterations"),
                {.names = {"--save-input-blob"},
                 .arity = Arity::optional,
                 .metavar = "FOLDER",
                 .help = "save the raw bytes of each input below this folder; default: the current one"},
                file({"--load-outputs", "--load-results"}, Arity::one_or_more,
-                    "saved outputs, compared like further runs behind the backends"),
+                    "saved outputs, compared like further runs after the backends"),
                file({"--save-outputs", "--save-results"}, Arity::one,
                     "save the outputs of all backends and iterations")},
   };
@@ -42,7 +42,7 @@ OptionGroup output_group() {
               {.names = {"--onnx-outputs"},
                .arity = Arity::one_or_more,
                .metavar = "NAME",
-               .help = "values in the place of the model's outputs; names may be wildcards; `mark all`: every value"},
+               .help = "values to use instead of the model's outputs; names may be wildcards; `mark all`: every value"},
               {.names = {"--onnx-outputs-by-type"},
                .arity = Arity::one_or_more,
                .metavar = "OP",
@@ -50,7 +50,7 @@ OptionGroup output_group() {
               {.names = {"--onnx-exclude-outputs", "--exclude-outputs"},
                .arity = Arity::one_or_more,
                .metavar = "NAME",
-               .help = "values that are left out of them; names may be wildcards"},
+               .help = "values to exclude from them; names may be wildcards"},
           },
       .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}}},
   };
@@ -83,7 +83,7 @@ OptionGroup inference_group() {
            {.names = {"--iterations", "--iters"},
             .metavar = "N",
             .default_value = "1",
-            .help = "sets of inputs that are made up, each with a seed of its own"},
+            .help = "number of generated sets of inputs, each with its own seed"},
            {.names = {"--warm-up"},
             .metavar = "N",
             .default_value = "0",

@@ -19,7 +19,7 @@ OptionGroup shape_inference_group() {
 OptionRow fallback_inference_row() {
   return {.names = {"--force-fallback-shape-inference"},
           .arity = Arity::flag,
-          .help = "take types and shapes from one run of the model on made-up inputs; dynamic dims become static"};
+          .help = "take types and shapes from one run of the model on generated inputs; dynamic dims become static"};
 }
 
 }  // namespace assay::cli

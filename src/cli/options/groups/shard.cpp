@@ -56,14 +56,14 @@ OptionGroup shard_group() {
                 .choices = {"CP", "TP"},
                 .default_value = "CP",
                 .help = "CP splits the sequence; TP splits weights over --nb-rank ranks",
-                .details = "TP needs no other word of this group but --gpus, --groups, --root."},
+                .details = "TP uses no other option of this group but --gpus, --groups, --root."},
                number_row("--root", "-1", "the device that collectives start from; -1: none"),
                number_row("--gpus", "0", "how many devices share the work; 0: all"),
-               order_row("--groups", "the devices of each group, one group behind the other"),
+               order_row("--groups", "the devices of each group, one group after the other"),
                {.names = {"--cp-type"},
                 .choices = {"native", "fused", "ring_attention"},
                 .default_value = "native",
-                .help = "native gathers K and V; fused puts one Attention node in the place of each layer",
+                .help = "native gathers K and V; fused replaces each layer by one Attention node",
                 .details = "ring_attention, of older versions, leaves K and V split."},
                {.names = {"--no-suggest-io"},
                 .arity = Arity::flag,
@@ -88,7 +88,7 @@ OptionGroup shard_group() {
                order_row("--v-shuffle", "the same for V"),
                {.names = {"--is-causal"}, .arity = Arity::flag, .help = "with fused: later positions are masked"},
                number_row("--nb-rank", "1",
-                          "the number of ranks: that collectives and fused nodes are told, that TP makes models for")},
+                          "the number of ranks, for collectives and fused nodes, and of models that TP makes")},
   };
 }
 

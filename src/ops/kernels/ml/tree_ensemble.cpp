@@ -128,7 +128,7 @@ void TreeEnsemble::check(int64_t width) const {
       fail(ErrorCode::shape, "a node tests feature {}, the input has {}", node.feature, width);
     }
     for (const uint32_t child : {node.when_true, node.when_false}) {
-      if (states[child] == open) fail(ErrorCode::shape, "the nodes of a tree form a ring");
+      if (states[child] == open) fail(ErrorCode::shape, "the nodes of a tree form a cycle");
       if (states[child] == unseen) stack.push_back(child);
     }
   }

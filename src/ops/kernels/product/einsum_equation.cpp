@@ -101,7 +101,7 @@ EinsumLabels einsum_labels(std::string_view text, std::span<const int64_t> ranks
       fail(ErrorCode::shape, "term {} of the equation `{}` does not fit rank {}", i, text, ranks[i]);
     }
     if (has_dots && dots && *dots != rest) {
-      fail(ErrorCode::shape, "ellipses of the equation `{}` stand for {} and {} dims", text, *dots, rest);
+      fail(ErrorCode::shape, "ellipses of the equation `{}` cover {} and {} dims", text, *dots, rest);
     }
     if (has_dots) dots = rest;
     labels.inputs.push_back(expand(term, rest));

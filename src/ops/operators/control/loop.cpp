@@ -84,7 +84,8 @@ void eval_loop(Eval& node) {
   const bool has_limit = node.has(0);
   for (int64_t step = 0; goes_on && (!has_limit || step < trips); ++step) {
     if (static_cast<uint64_t>(step) >= node.runner().max_steps()) {
-      fail(ErrorCode::limit, "the loop did not end within {} iterations", node.runner().max_steps());
+      throw Error(ErrorCode::limit, fmt::format("the loop did not end within {} iterations", node.runner().max_steps()))
+          .remedied_by("max_steps");
     }
     std::vector<Datum> inputs{scalar_datum(DType::int64, step), scalar_datum(DType::boolean, goes_on ? 1 : 0)};
     inputs.insert(inputs.end(), carried.begin(), carried.end());

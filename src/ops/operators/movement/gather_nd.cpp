@@ -27,7 +27,7 @@ std::optional<Tuples> known_tuples(const Infer& node) {
   const std::optional<int64_t> length = node.dims(1).back().number();
   if (!length) return std::nullopt;
   if (*length > node.rank(0) - batch_axes) {
-    fail(ErrorCode::shape, "indices of {} numbers do not fit data of shape {} behind {} batch axes", *length,
+    fail(ErrorCode::shape, "indices of {} numbers do not fit data of shape {} after {} batch axes", *length,
          text(node.dims(0)), batch_axes);
   }
   return Tuples{static_cast<size_t>(batch_axes), static_cast<size_t>(*length)};

@@ -12,7 +12,7 @@ void infer_type(Infer& node, DType otherwise) {
   const auto dtype = static_cast<DType>(number >= 0 && number < 32 ? number : -1);
   if (dtype == DType::undefined) return;
   if (!may_give(node, dtype))
-    fail(ErrorCode::shape, "{} cannot give elements of type {}", node.op(), tensor::name(dtype));
+    fail(ErrorCode::shape, "{} cannot produce elements of type {}", node.op(), tensor::name(dtype));
   node.set_dtype(0, dtype);
 }
 

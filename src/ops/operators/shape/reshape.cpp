@@ -46,7 +46,7 @@ void fill_gap(const Infer& node, Dims& dims, const Dims& wanted) {
   const Dim total = fits_unknown ? Dim() : product(node.dims(0));
   if (gap) {
     if (product(others).is(0))
-      fail(ErrorCode::shape, "-1 cannot be told beside a dim of 0 in the shape {}", text(wanted));
+      fail(ErrorCode::shape, "-1 cannot be inferred next to a dim of 0 in the shape {}", text(wanted));
     dims[*gap] = fits_unknown ? Dim() : quotient(node.dims(0), others);
   }
   const Dim result = gap ? product(others) : product(dims);

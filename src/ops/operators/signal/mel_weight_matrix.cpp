@@ -48,7 +48,7 @@ std::vector<int64_t> corners(const Sizes& sizes, double lower, double upper) {
     const double bin =
         std::floor((static_cast<double>(sizes.dft_length) + 1) * hertz / static_cast<double>(sizes.sample_rate));
     if (!(bin >= 0 && bin < static_cast<double>(bins))) {
-      fail(ErrorCode::shape, "frequency {} lies in bin {} of {}", hertz, bin, bins);
+      fail(ErrorCode::shape, "frequency {} falls into bin {} of {}", hertz, bin, bins);
     }
     result.push_back(static_cast<int64_t>(bin));
   }

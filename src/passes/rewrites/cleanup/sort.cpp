@@ -41,7 +41,7 @@ void sort(PassRun& run) {
     const std::optional<ir::GraphOrder> order = sorter.run(graph);
     if (!order) refuse_cycle(model, sorter.cycle());
     const ir::NodeId first = first_displaced(model, *order);
-    if (!first || !run.rewriter().record("put nodes behind what they need, this one first", first)) continue;
+    if (!first || !run.rewriter().record("sort nodes after what they need, this one first", first)) continue;
     run.edit().order_nodes(*order);
   }
 }
@@ -49,7 +49,7 @@ void sort(PassRun& run) {
 }  // namespace
 
 Pass pass_cleanup_sort() {
-  return {.name = "sort", .summary = "put nodes behind those that they depend on", .run = sort};
+  return {.name = "sort", .summary = "sort nodes after those that they depend on", .run = sort};
 }
 
 }  // namespace assay::passes

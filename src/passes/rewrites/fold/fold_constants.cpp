@@ -175,7 +175,7 @@ void fold_constants(PassRun& run) { Folder(run).run(); }
 }  // namespace
 
 Pass pass_fold_fold_constants() {
-  return {.name = "fold-constants", .summary = "compute now what is the same in every run", .run = fold_constants};
+  return {.name = "fold-constants", .summary = "compute once what is the same in every run", .run = fold_constants};
 }
 
 }  // namespace assay::passes

@@ -68,7 +68,7 @@ void fuse_bn_conv(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>
 
 Pass pass_fuse_bn_conv() {
   return {.name = "fuse-bn-conv",
-          .summary = "merge a BatchNormalization into the Conv behind it",
+          .summary = "merge a BatchNormalization into the Conv after it",
           .pass_class = PassClass::rounding,
           .run = fuse_bn_conv};
 }

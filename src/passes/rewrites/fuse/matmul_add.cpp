@@ -58,7 +58,7 @@ void fuse_matmul_add(PassRun& run) {
 
 Pass pass_fuse_matmul_add() {
   return {.name = "fuse-matmul-add",
-          .summary = "make a Gemm of a MatMul and the Add behind it",
+          .summary = "merge a MatMul and the Add after it into a Gemm",
           .pass_class = PassClass::rounding,
           .run = fuse_matmul_add};
 }

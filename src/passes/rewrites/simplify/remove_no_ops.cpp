@@ -210,7 +210,7 @@ void remove_no_ops(PassRun& run) {
 }  // namespace
 
 Pass pass_simplify_remove_no_ops() {
-  return {.name = "remove-no-ops", .summary = "remove nodes that give their operand as it is", .run = remove_no_ops};
+  return {.name = "remove-no-ops", .summary = "remove nodes that return their operand unchanged", .run = remove_no_ops};
 }
 
 }  // namespace assay::passes

@@ -216,7 +216,7 @@ ir::Patch Region::patch() const {
 void unwrap(Context& context, NodeId node) {
   if (!is_reshape(context.run, node)) return;
   Region region(context, node);
-  if (region.grow()) context.run.rewriter().commit("elementwise between Reshapes there and back", region.patch());
+  if (region.grow()) context.run.rewriter().commit("elementwise between opposite Reshapes", region.patch());
 }
 
 constexpr std::array kRules = {
@@ -241,7 +241,7 @@ void remove_reshapes_around(PassRun& run) {
 
 Pass pass_simplify_reshapes_around() {
   return {.name = "remove-reshapes-around",
-          .summary = "remove Reshapes there and back around elementwise nodes",
+          .summary = "remove pairs of opposite Reshapes around elementwise nodes",
           .run = remove_reshapes_around};
 }
 

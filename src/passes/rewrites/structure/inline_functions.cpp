@@ -133,7 +133,7 @@ std::string Inliner::refusal(NodeId call, const ir::Function& function) {
   const Size& size = sizes_.at(&function);
   if (size.is_recursive) return "the function calls itself";
   if (grown_ + size.nodes > most_nodes_) {
-    return fmt::format("it stands for {}{} nodes, {} of {} are left", size.nodes < kUncountable ? "" : "more than ",
+    return fmt::format("it expands to {}{} nodes, {} of {} are left", size.nodes < kUncountable ? "" : "more than ",
                        size.nodes, most_nodes_ - std::min(grown_, most_nodes_), most_nodes_);
   }
   const auto [versions, is_new] = version_refusals_.try_emplace(&function);

@@ -94,7 +94,7 @@ TEST(InlineFunctions, DoesNotGrowTheModelWithoutEnd) {
   ASSERT_EQ(outcome.skipped.size(), 1u);
   // 2^40 nodes Neg, and 2^40 - 1 pairs of calls. The model has 124 places for nodes.
   EXPECT_EQ(outcome.skipped[0],
-            "the function `f40` stays: it stands for 3298534883326 nodes, 202480 of 202480 are left");
+            "the function `f40` stays: it expands to 3298534883326 nodes, 202480 of 202480 are left");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Softmax and normalisations over the innermost dims.
 #include <algorithm>
+#include <array>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/row_kernels.h"
+#include "engine/spelled_norm.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -67,12 +69,15 @@ class Softmax final : public Implementation {
 
 class NormalizationKernel final : public PlainKernel {
  public:
-  NormalizationKernel(Rows rows, float epsilon, bool is_rms, bool has_shift)
-      : rows_(rows), epsilon_(epsilon), is_rms_(is_rms), has_shift_(has_shift) {}
+  NormalizationKernel(Rows rows, float epsilon, bool is_rms, std::array<int, 3> inputs)
+      : rows_(rows), epsilon_(epsilon), is_rms_(is_rms), inputs_(inputs) {}
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const float>(arguments.inputs[0]);
-    const auto* const scale = host<const float>(arguments.inputs[1]);
-    const auto* const shift = has_shift_ ? host<const float>(arguments.inputs[2]) : nullptr;
+    const auto input = [&](int index) {
+      return index < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(index)]);
+    };
+    const float* const in = input(inputs_[0]);
+    const float* const scale = input(inputs_[1]);
+    const float* const shift = input(inputs_[2]);
     auto* const out = host<float>(arguments.outputs[0]);
     for_rows(rows_.count, rows_.inner, [&](int64_t at) {
       row_kernels().normalize(in + at, scale, shift, out + at, static_cast<size_t>(rows_.inner), epsilon_, is_rms_);
@@ -83,7 +88,7 @@ class NormalizationKernel final : public PlainKernel {
   Rows rows_;
   float epsilon_;
   bool is_rms_;
-  bool has_shift_;
+  std::array<int, 3> inputs_;  // data, scale, shift; -1: there is none
 };
 
 class Normalization final : public Implementation {
@@ -106,7 +111,31 @@ class Normalization final : public Implementation {
     if (!is_plain_float(layer.outputs[0]) || !layer.inputs[1].exists()) return {};
     const bool has_shift = layer.inputs.size() > 2 && layer.inputs[2].exists();
     return std::make_unique<NormalizationKernel>(rows, static_cast<float>(facts.floating("epsilon", 1e-5)), is_rms,
-                                                 has_shift);
+                                                 std::array{0, 1, has_shift ? 2 : -1});
+  }
+};
+
+// The same written out in operators.
+class SpelledNormalization final : public Implementation {
+ public:
+  std::string_view name() const override { return "normalization.spelled"; }
+  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+    const auto constant = [&](ir::ValueId value) { return layer.constant(value); };
+    const std::optional<SpelledNorm> norm = match_norm(*layer.model, layer.nodes, constant);
+    if (!norm || layer.outputs.size() != 1) return {};
+    const auto input_of = [&](ir::ValueId value) { return value.valid() ? layer.input_of(value) : -1; };
+    const std::array<int, 3> inputs = {input_of(norm->data), input_of(norm->scale), input_of(norm->shift)};
+    for (const int input : inputs) {
+      if (input >= 0 && !is_plain_float(layer.inputs[static_cast<size_t>(input)])) return {};
+    }
+    if (inputs[0] < 0) return {};
+    const tensor::Shape& dims = layer.inputs[static_cast<size_t>(inputs[0])].dims;
+    if (dims.empty() || !is_plain_float(layer.outputs[0]) || layer.outputs[0].dims != dims) return {};
+    const Rows rows = rows_of(dims, static_cast<int64_t>(dims.size()) - 1);
+    for (const int input : {inputs[1], inputs[2]}) {
+      if (input >= 0 && layer.inputs[static_cast<size_t>(input)].dims != tensor::Shape{rows.inner}) return {};
+    }
+    return std::make_unique<NormalizationKernel>(rows, norm->epsilon, false, inputs);
   }
 };
 
@@ -114,6 +143,7 @@ Implementations make_all(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Softmax>());
   all.push_back(std::make_unique<Normalization>());
+  all.push_back(std::make_unique<SpelledNormalization>());
   return all;
 }
 

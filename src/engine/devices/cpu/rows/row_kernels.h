@@ -12,7 +12,8 @@ struct RowKernels {
   void (*scale)(float* x, float factor, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);
-  // (x - mean) / sqrt(variance + epsilon) * scale + shift, without mean and shift where `is_rms`; no shift: null.
+  // (x - mean) / sqrt(variance + epsilon) * scale + shift, without mean and shift where `is_rms`; no scale or shift:
+  // null.
   void (*normalize)(const float* x, const float* scale, const float* shift, float* out, size_t count, float epsilon,
                     bool is_rms);
 };

@@ -96,9 +96,13 @@ ASSAY_KERNEL void normalize(const float* x, const float* factors, const float* s
   for (; i < count; ++i) square += double{x[i] - mean} * double{x[i] - mean};
   const auto factor = static_cast<float>(1 / std::sqrt(square / static_cast<double>(count) + epsilon));
   for (i = 0; i + kWidth <= count; i += kWidth) {
-    Vector result = (at(x + i) - mean) * factor * at(factors + i);
+    Vector result = (at(x + i) - mean) * factor;
+    if (factors != nullptr) result *= at(factors + i);
     if (shift != nullptr) result += at(shift + i);
     at(out + i) = result;
   }
-  for (; i < count; ++i) out[i] = (x[i] - mean) * factor * factors[i] + (shift != nullptr ? shift[i] : 0);
+  for (; i < count; ++i) {
+    const float scaled = (x[i] - mean) * factor * (factors != nullptr ? factors[i] : 1);
+    out[i] = shift != nullptr ? scaled + shift[i] : scaled;
+  }
 }

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "inspect/data/data_listing.h"
+#include "results/accuracy_results.h"
+#include "results/model_diff.h"
+#include "results/model_listing.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// What is shown of a model.
+struct InspectRequest {
+  ModelSource model;
+  bool layers = false;
+  bool attributes = false;
+  bool weights = false;
+  bool costs = false;
+  bool infers = false;           // types and shapes are inferred first and listed
+  bool finds_unbounded = false;  // values that only data decides and nothing bounds
+  // Only nodes whose operator, or name, matches one of these wildcards; empty: all.
+  std::vector<std::string> ops;
+  std::vector<std::string> names;
+};
+
+struct UnboundedSize {
+  std::string name;
+  std::optional<std::string> shape;  // where the rank is known
+  std::string dtype;
+};
+
+// A model that was loaded to be shown; nothing more of it is read until it is listed.
+class InspectedModel {
+ public:
+  // Tells the observer the findings.
+  InspectedModel(const InspectRequest& request, Observer& observer);
+  ~InspectedModel();
+  InspectedModel(const InspectedModel&) = delete;
+  InspectedModel& operator=(const InspectedModel&) = delete;
+
+  const std::vector<UnboundedSize>& unbounded_sizes() const { return unbounded_; }
+  double load_seconds() const { return loaded_.load_seconds; }
+  // In ONNX's text syntax.
+  std::string text() const;
+  void list(results::ModelListingSink& sink) const;
+
+ private:
+  void find_unbounded();
+  results::ModelOverview overview() const;
+
+  const InspectRequest request_;
+  LoadedModel loaded_;
+  std::unique_ptr<ops::Inference> inference_;  // null: nothing needs it
+  std::vector<UnboundedSize> unbounded_;
+};
+
+// The overview of a model and its inputs and outputs.
+void list_briefly(const ir::Model& model, results::ModelListingSink& sink);
+
+// In what two models differ.
+struct DiffRequest {
+  ModelSource a;
+  ModelSource b;
+  // Weights are equal where |a-b| <= atol + rtol*|b|.
+  double rtol = 0;
+  double atol = 0;
+  bool ignore_names = false;
+};
+results::ModelDiff diff_models(const DiffRequest& request, Observer& observer);
+
+// What is shown of saved data. The slices are parsed from their texts.
+struct InspectDataRequest {
+  std::string path;
+  inspect::DataOptions options;
+};
+// Results of comparisons hold metrics and no arrays.
+std::variant<results::DataListing, results::AccuracyResults> inspect_data(const InspectDataRequest& request);
+
+}  // namespace assay::tasks
