@@ -21,6 +21,7 @@ std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference
     if (tensor::bit_width(constant->dtype()) < 8) return std::nullopt;
     return make_desc(constant->dtype(), constant->shape());
   }
+  constexpr uint64_t kMostBytes = uint64_t{1} << 46;  // so that sums of sizes do not overflow
   const ops::Type& type = inference.type(value);
   if (!type.is_tensor() || !type.dims || tensor::bit_width(type.dtype) < 8) return std::nullopt;
   tensor::Shape dims;
@@ -29,6 +30,9 @@ std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference
     if (!size || *size < 0) return std::nullopt;
     dims.push_back(*size);
   }
+  const std::optional<uint64_t> count = tensor::element_count(dims);
+  const std::optional<uint64_t> bytes = count ? tensor::packed_bytes(type.dtype, *count) : std::nullopt;
+  if (!bytes || *bytes > kMostBytes) return std::nullopt;
   return make_desc(type.dtype, std::move(dims));
 }
 

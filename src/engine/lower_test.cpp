@@ -16,14 +16,19 @@ using testing_support::parsed;
 using testing_support::value_named;
 
 constexpr const char* kModels[] = {
-    "g (float[1,2,5,5] x) => (float[1,3,5,5] y) <float[3,2,3,3] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,"
-    "9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, float[3] s = {1,2,3}, float[3] b = {3,2,1}, float[3] m = "
+    "g (float[1,2,5,5] x) => (float[1,3,5,5] y) <float[3,2,3,3] w = "
+    "{1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,"
+    "9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, float[3] s = {1,2,3}, float[3] b = {3,2,1}, float[3] m "
+    "= "
     "{0.1,0.2,0.3}, float[3] v = {1,4,9}> { c = Conv<pads = [1,1,1,1]>(x, w) n = BatchNormalization(c, s, b, m, v) r = "
     "Relu(n) q = Sigmoid(r) y = Mul(r, q) }",
-    "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float[6] b = {6,5,4,3,2,1}, float two = "
-    "{2}, float e = {0.001}> { m = ReduceMean<axes = [-1]>(x) d = Sub(x, m) p = Pow(d, two) v = ReduceMean<axes = [-1]>(p) "
+    "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float[6] b = {6,5,4,3,2,1}, float "
+    "two = "
+    "{2}, float e = {0.001}> { m = ReduceMean<axes = [-1]>(x) d = Sub(x, m) p = Pow(d, two) v = ReduceMean<axes = "
+    "[-1]>(p) "
     "a = Add(v, e) r = Sqrt(a) n = Div(d, r) t = Mul(n, s) y = Add(t, b) z = Neg(y) }",
-    "g (float[3,4] x, bool c) => (float[3,4] y) { h = Tanh(x) k = Abs(h) y = If(c) <then_branch = a () => (float[3,4] p) { "
+    "g (float[3,4] x, bool c) => (float[3,4] y) { h = Tanh(x) k = Abs(h) y = If(c) <then_branch = a () => (float[3,4] "
+    "p) { "
     "p = Add(k, x) }, else_branch = b () => (float[3,4] q) { q = Sub(k, x) }> }",
 };
 

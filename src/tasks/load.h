@@ -42,7 +42,8 @@ void write_types(const ops::Inference& inference, LoadedModel& loaded);
 void infer_shapes(LoadedModel& loaded);
 
 // The reason for refusing models and options that need the built-in engine or TensorFlow.
-inline constexpr std::string_view kNoEngine = "the built-in engine runs ONNX models only: engine files and engine options are not supported";
+inline constexpr std::string_view kNoEngine =
+    "the built-in engine runs ONNX models only: engine files and engine options are not supported";
 inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
 
 }  // namespace assay::tasks

@@ -121,7 +121,8 @@ TEST_P(EveryBackend, RefusesMemoryThatDoesNotFit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryBackend,
-                         testing::Values("ref", "ref-fp64", "engine", "onnxrt", "openvino", "isolated ref", "isolated onnxrt"),
+                         testing::Values("ref", "ref-fp64", "engine", "onnxrt", "openvino", "isolated ref",
+                                         "isolated onnxrt"),
                          [](const auto& chosen) {
                            std::string name = chosen.param;
                            std::erase_if(name, [](char c) { return c == '-' || c == ' '; });

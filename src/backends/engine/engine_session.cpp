@@ -2,7 +2,9 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "engine/context.h"
@@ -24,12 +26,28 @@ struct Planned {
           const engine::Device& device)
       : model(original.copy()) {
     engine::fix_shapes(model, shapes);
+    if (!shapes.empty()) keep_apart(original, values);
     ir::Rewriter rewriter(model);
     engine::lower(model, rewriter);
     for (const std::string& value : values) {
       if (const ir::ValueId found = current(original, value); found.valid()) kept.push_back(found);
     }
     program.emplace(model, device, kept);
+  }
+
+  // Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are
+  // outputs, which no layer takes in.
+  void keep_apart(const ir::Model& original, std::span<const std::string> values) {
+    std::vector<ir::ValueId> outputs;
+    for (const ir::Use& use : model.outputs(model.main_graph())) outputs.push_back(use.value);
+    const std::set<std::string_view> names(values.begin(), values.end());
+    for (uint32_t i = 0; i < original.value_slots(); ++i) {
+      const ir::Value& value = original[ir::ValueId{i}];
+      const bool is_result = value.alive && value.graph == original.main_graph() && value.kind == ir::ValueKind::result;
+      const bool is_known = std::ranges::find(outputs, ir::ValueId{i}) != outputs.end();
+      if (is_result && !is_known && names.contains(original.text(value.name))) outputs.push_back(ir::ValueId{i});
+    }
+    ir::Edit(model).set_outputs(model.main_graph(), outputs);
   }
 
   // What a value of the original is in the lowered model; invalid: it is computed inside a layer.
@@ -165,12 +183,24 @@ class EngineExecution final : public exec::Execution {
     Prepared& prepared = contexts_[shapes];
     if (prepared.context) return prepared;
     prepared.planned = shared_.plan(shapes);
+    check_memory(*prepared.planned->program);
     ops::InterpreterOptions limits;
     limits.max_memory_bytes = shared_.options.max_memory_bytes;
     limits.max_steps = shared_.options.max_steps;
     limits.max_work = shared_.options.max_work;
     prepared.context.emplace(*prepared.planned->program, limits, options_.profiles);
     return prepared;
+  }
+
+  void check_memory(const engine::Program& program) const {
+    const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
+    const uint64_t limit = shared_.options.max_memory_bytes;
+    const uint64_t most = limit != 0 ? limit : available_memory_bytes();
+    if (needed <= most) return;
+    throw Error(ErrorCode::limit,
+                fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
+                            human_bytes(most), limit != 0 ? "allowed" : "available"))
+        .remedied_by("max_memory");
   }
 
   void give(const std::string& name, const tensor::Datum& datum, exec::TensorSink& sink) const {

@@ -6,8 +6,8 @@
 
 namespace assay::cli {
 
-// Options for saved engines, or for TensorFlow. There are neither: the options are recognised so that they can be refused
-// with a reason.
+// Options for saved engines, or for TensorFlow. There are neither: the options are recognised so that they can be
+// refused with a reason.
 OptionGroup engine_view_group();
 // The same for options that build or run an engine.
 OptionGroup engine_run_group();

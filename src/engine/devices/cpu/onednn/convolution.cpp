@@ -24,40 +24,19 @@ int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int
   return std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
 }
 
-std::optional<Geometry> geometry_of(const Layer& layer) {
-  const tensor::Shape& in = layer.inputs[0].dims;
-  const tensor::Shape& out = layer.desc_of(layer.result(layer.nodes[0], 0)).dims;
-  const tensor::Shape& weights = layer.inputs[1].dims;
-  if ((in.size() != 3 && in.size() != 4) || layer.outputs[0].dims != out) return std::nullopt;
-  const bool is_flat = in.size() == 3;
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  const auto pair = [&](const char* name) {
-    std::vector<int64_t> values = facts.integers(name);
-    if (values.empty()) values.assign(in.size() - 2, 1);
-    if (is_flat) values.insert(values.begin(), 1);
-    return values;
-  };
-  Geometry g{};
-  const auto rows = [&](const tensor::Shape& shape) { return is_flat ? 1 : shape[2]; };
-  g.batch = in[0];
-  g.channels = in[1];
-  g.height = rows(in);
-  g.width = in.back();
-  g.out_channels = out[1];
-  g.out_height = rows(out);
-  g.out_width = out.back();
-  g.groups = facts.integer("group", 1);
-  g.kernel_height = rows(weights);
-  g.kernel_width = weights.back();
-  const std::vector<int64_t> strides = pair("strides");
-  const std::vector<int64_t> dilations = pair("dilations");
-  std::tie(g.stride_y, g.stride_x) = std::pair(strides[0], strides[1]);
-  std::tie(g.dilation_y, g.dilation_x) = std::pair(dilations[0], dilations[1]);
+// The attribute for both dims; a picture of one row has 1 for the other.
+std::pair<int64_t, int64_t> pair_of(const ops::Node& facts, const char* name, bool is_flat) {
+  const std::vector<int64_t> values = facts.integers(name);
+  if (values.empty()) return {1, 1};
+  return is_flat ? std::pair(int64_t{1}, values[0]) : std::pair(values[0], values[1]);
+}
+
+void set_padding(const ops::Node& facts, bool is_flat, Geometry& g) {
+  const int64_t y = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
+  const int64_t x = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
   const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
-  std::vector<int64_t> pads = facts.integers("pads");
+  const std::vector<int64_t> pads = facts.integers("pads");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    const int64_t y = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
-    const int64_t x = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
     const bool is_lower = auto_pad == "SAME_LOWER";
     g.pad_top = is_lower ? y - y / 2 : y / 2;
     g.pad_left = is_lower ? x - x / 2 : x / 2;
@@ -65,8 +44,28 @@ std::optional<Geometry> geometry_of(const Layer& layer) {
     g.pad_top = is_flat ? 0 : pads[0];
     g.pad_left = is_flat ? pads[0] : pads[1];
   }
-  g.pad_bottom = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y) - g.pad_top;
-  g.pad_right = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x) - g.pad_left;
+  g.pad_bottom = y - g.pad_top;
+  g.pad_right = x - g.pad_left;
+}
+
+std::optional<Geometry> geometry_of(const Layer& layer) {
+  const tensor::Shape& in = layer.inputs[0].dims;
+  const tensor::Shape& out = layer.desc_of(layer.result(layer.nodes[0], 0)).dims;
+  const tensor::Shape& weights = layer.inputs[1].dims;
+  if ((in.size() != 3 && in.size() != 4) || layer.outputs[0].dims != out) return std::nullopt;
+  const bool is_flat = in.size() == 3;
+  const auto rows = [&](const tensor::Shape& shape) { return is_flat ? 1 : shape[2]; };
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  Geometry g{.batch = in[0], .channels = in[1], .height = rows(in), .width = in.back()};
+  g.out_channels = out[1];
+  g.out_height = rows(out);
+  g.out_width = out.back();
+  g.groups = facts.integer("group", 1);
+  g.kernel_height = rows(weights);
+  g.kernel_width = weights.back();
+  std::tie(g.stride_y, g.stride_x) = pair_of(facts, "strides", is_flat);
+  std::tie(g.dilation_y, g.dilation_x) = pair_of(facts, "dilations", is_flat);
+  set_padding(facts, is_flat, g);
   return g;
 }
 
@@ -253,6 +252,11 @@ std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& la
       !has_layout(layer.outputs[0], Layout::channels_last) || layer.outputs[0].count() == 0 ||
       layer.inputs[0].count() == 0) {
     return {};
+  }
+  const bool has_bias = layer.operand(layer.nodes[0], 2).valid();
+  if (has_bias) {
+    const int bias = layer.input_of(layer.operand(layer.nodes[0], 2));
+    if (bias < 0 || !has_layout(layer.inputs[static_cast<size_t>(bias)], Layout::plain)) return {};
   }
   const std::optional<Geometry> geometry = geometry_of(layer);
   if (!geometry) return {};

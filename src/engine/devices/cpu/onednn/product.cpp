@@ -113,7 +113,9 @@ class ProductKernel final : public Kernel {
   bool plan() {
     const auto threads = static_cast<int64_t>(thread_count());
     const bool has_tape = !epilogue_.tape.is_empty();
-    if (g_.item_count() == 1 && g_.rows < kLeastRows * threads && g_.columns >= kColumnStep * threads && !has_tape) {
+    const bool is_one_row = g_.item_count() == 1 && g_.rows == 1;
+    if (g_.item_count() == 1 && g_.rows < kLeastRows * threads && g_.columns >= kColumnStep * threads &&
+        (!has_tape || is_one_row)) {
       return divide_columns(threads);
     }
     const int64_t rows = g_.item_count() * g_.rows;
@@ -230,7 +232,8 @@ class ProductCall final : public Call {
     running.set(kTarget, out + begin);
     running.execute();
     if (kernel_.epilogue_.tape.is_empty()) return;
-    kernel_.epilogue_.tape.run(out + begin, out + begin, arguments_.inputs, begin, begin + piece.rows * g.columns);
+    kernel_.epilogue_.tape.run(out + begin, out + begin, arguments_.inputs, begin,
+                               begin + (piece.rows - 1) * g.columns + piece.columns);
   }
 
   const ProductKernel& kernel_;
@@ -247,7 +250,9 @@ int bias_of(const Layer& layer, const Geometry& g) {
   if (!layer.starts_with("Gemm") || !layer.operand(layer.nodes[0], 2).valid()) return -1;
   const int input = layer.input_of(layer.operand(layer.nodes[0], 2));
   const tensor::Shape& dims = layer.inputs[static_cast<size_t>(input)].dims;
-  const bool is_row = !dims.empty() && dims.back() == g.columns && product_of(dims) == g.columns;
+  const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
+  const bool is_simple = desc.dtype == tensor::DType::float32 && has_layout(desc, Layout::plain);
+  const bool is_row = is_simple && !dims.empty() && dims.back() == g.columns && product_of(dims) == g.columns;
   return is_row ? input : -2;
 }
 

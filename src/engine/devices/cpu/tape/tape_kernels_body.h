@@ -9,9 +9,7 @@ struct Numbers {
 };
 
 template <TapeOp kOp>
-ASSAY_KERNEL inline void apply(const Vector& a, const Vector& b, const Numbers& numbers, Vector& out) {
-  const auto [p, q] = numbers;
-  Vector zero = {};
+ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& out) {
   Vector t;
   if constexpr (kOp == TapeOp::add) out = a + b;
   if constexpr (kOp == TapeOp::subtract) out = a - b;
@@ -25,27 +23,30 @@ ASSAY_KERNEL inline void apply(const Vector& a, const Vector& b, const Numbers& 
     choose(a < b, a, b, t);
     choose(a != a, a, t, out);
   }
-  if constexpr (kOp == TapeOp::prelu) choose(a < zero, a * b, a, out);
-  if constexpr (kOp == TapeOp::copy) out = a;
-  if constexpr (kOp == TapeOp::relu) choose(a < zero, zero, a, out);
-  if constexpr (kOp == TapeOp::leaky_relu) choose(a < zero, a * p, a, out);
+  if constexpr (kOp == TapeOp::prelu) choose(a < Vector{}, a * b, a, out);
+}
+
+// Between two numbers; NaN stays.
+ASSAY_KERNEL inline void bound(const Vector& x, float least, float greatest, Vector& out) {
+  Vector low, high, t;
+  set(low, least);
+  set(high, greatest);
+  choose(x < low, low, x, t);
+  choose(t > high, high, t, out);
+}
+
+template <TapeOp kOp>
+ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& numbers, Vector& out) {
+  Vector t;
+  if constexpr (kOp == TapeOp::relu) choose(a < Vector{}, Vector{}, a, out);
+  if constexpr (kOp == TapeOp::leaky_relu) choose(a < Vector{}, a * numbers.p, a, out);
   if constexpr (kOp == TapeOp::sigmoid) logistic(a, out);
   if constexpr (kOp == TapeOp::tanh) hyperbolic_tangent(a, out);
   if constexpr (kOp == TapeOp::hard_swish) {
-    Vector one;
-    set(one, 1.0F);
-    t = a * (1.0F / 6.0F) + 0.5F;
-    choose(t < zero, zero, t, t);
-    choose(t > one, one, t, t);
+    bound(a * (1.0F / 6.0F) + 0.5F, 0, 1, t);
     out = a * t;
   }
-  if constexpr (kOp == TapeOp::hard_sigmoid) {
-    Vector one;
-    set(one, 1.0F);
-    t = a * p + q;
-    choose(t < zero, zero, t, t);
-    choose(t > one, one, t, out);
-  }
+  if constexpr (kOp == TapeOp::hard_sigmoid) bound(a * numbers.p + numbers.q, 0, 1, out);
   if constexpr (kOp == TapeOp::softsign) {
     magnitude(a, t);
     out = a / (t + 1.0F);
@@ -58,28 +59,31 @@ ASSAY_KERNEL inline void apply(const Vector& a, const Vector& b, const Numbers& 
     hyperbolic_tangent((a * a * a * 0.044715F + a) * 0.797884560802865356F, t);
     out = a * 0.5F * (t + 1.0F);
   }
+}
+
+template <TapeOp kOp>
+ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers, Vector& out) {
+  if constexpr (kOp == TapeOp::copy) out = a;
   if constexpr (kOp == TapeOp::erf) error_function(a, out);
   if constexpr (kOp == TapeOp::exp) exponential(a, out);
   if constexpr (kOp == TapeOp::reciprocal) out = 1.0F / a;
   if constexpr (kOp == TapeOp::negate) out = -a;
   if constexpr (kOp == TapeOp::abs) magnitude(a, out);
-  if constexpr (kOp == TapeOp::clip) {
-    Vector low, high;
-    set(low, p);
-    set(high, q);
-    choose(a < low, low, a, t);
-    choose(t > high, high, t, out);
-  }
+  if constexpr (kOp == TapeOp::clip) bound(a, numbers.p, numbers.q, out);
 }
 
 template <TapeOp kOp>
 ASSAY_KERNEL void loop(const float* a, const float* b, float* out, size_t count, float p, float q) {
   for (size_t i = 0; i < count; i += kWidth) {
     const Vector x = *reinterpret_cast<const Unaligned*>(a + i);
-    Vector y = {};
-    if constexpr (kOp <= kLastBinary) y = *reinterpret_cast<const Unaligned*>(b + i);
     Vector result;
-    apply<kOp>(x, y, Numbers{p, q}, result);
+    if constexpr (kOp <= kLastBinary) {
+      const Vector y = *reinterpret_cast<const Unaligned*>(b + i);
+      apply_binary<kOp>(x, y, result);
+    } else {
+      apply_activation<kOp>(x, Numbers{p, q}, result);
+      apply_function<kOp>(x, Numbers{p, q}, result);
+    }
     *reinterpret_cast<Unaligned*>(out + i) = result;
   }
 }

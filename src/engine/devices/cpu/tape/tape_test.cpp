@@ -15,8 +15,8 @@ namespace {
 // Numbers of all sizes, and those where formulas change over.
 std::vector<float> numbers() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  std::vector<float> all = {0.0F,   -0.0F, 1.0F,   -1.0F,  0.6F,  -0.6F, 4.0F, -4.0F, 88.7F, -87.3F,
-                            -103.9F, 1e-38F, 1e-45F, 3e38F, -3e38F, kInfinity, -kInfinity};
+  std::vector<float> all = {0.0F,   -0.0F,   1.0F,   -1.0F,  0.6F,  -0.6F,  4.0F,      -4.0F,     88.7F,
+                            -87.3F, -103.9F, 1e-38F, 1e-45F, 3e38F, -3e38F, kInfinity, -kInfinity};
   std::mt19937 random(1);
   std::uniform_real_distribution<float> near(-6, 6);
   std::uniform_real_distribution<float> far(-100, 100);
@@ -58,8 +58,7 @@ std::vector<Expected> unary_operators() {
           {TapeOp::abs, 0, 0, 0, [](double x) { return std::fabs(x); }},
           {TapeOp::reciprocal, 0, 0, 1, [](double x) { return 1 / x; }},
           {TapeOp::clip, -0.5F, 2, 0, [](double x) { return std::isnan(x) ? x : std::min(std::max(x, -0.5), 2.0); }},
-          {TapeOp::hard_sigmoid, 0.25F, 0.5F, 2,
-           [](double x) { return std::min(std::max(x * 0.25 + 0.5, 0.0), 1.0); }},
+          {TapeOp::hard_sigmoid, 0.25F, 0.5F, 2, [](double x) { return std::min(std::max(x * 0.25 + 0.5, 0.0), 1.0); }},
           {TapeOp::softsign, 0, 0, 2, [](double x) { return std::isinf(x) ? std::nan("") : x / (1 + std::fabs(x)); }},
           {TapeOp::sqrt, 0, 0, 0.5, [](double x) { return std::sqrt(x); }},
           {TapeOp::floor, 0, 0, 0, [](double x) { return std::floor(x); }},
