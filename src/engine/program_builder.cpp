@@ -82,7 +82,7 @@ void ProgramBuilder::add_node(ir::NodeId node) {
 
 bool ProgramBuilder::add_views(ir::NodeId node) {
   const std::optional<Layer> layer = find_layer(model_, *program_.inference_, node);
-  if (!layer || layer->constants[0] != nullptr) return false;
+  if (!layer || layer->inputs.empty() || layer->constants[0] != nullptr) return false;
   const std::optional<Views> views = find_views(*layer);
   if (!views) return false;
   const ir::ValueId operand = model_[node].operands[0].value;

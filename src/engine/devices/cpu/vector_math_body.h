@@ -87,8 +87,12 @@ ASSAY_KERNEL inline void error_function(const Vector& x, Vector& out) {
   choose(x != x, x, out, out);
 }
 
+// From exp(-|x|), which does not overflow.
 ASSAY_KERNEL inline void logistic(const Vector& x, Vector& out) {
-  Vector grown;
-  exponential(-x, grown);
-  out = 1.0F / (1.0F + grown);
+  Vector size, one, shrunk, above;
+  magnitude(x, size);
+  exponential(-size, shrunk);
+  set(one, 1.0F);
+  choose(x < Vector{}, shrunk, one, above);
+  out = above / (shrunk + 1.0F);
 }
