@@ -181,11 +181,16 @@ class TapeMaker {
     return true;
   }
 
-  // A square is a product.
+  // Squares and cubes are products.
   void simplify_power(ir::NodeId node, Tape::Step& step) const {
-    if (step.op != TapeOp::power || number(node, 1, 1) != 2.0F) return;
-    step.op = TapeOp::multiply;
-    step.b = step.a;
+    if (step.op != TapeOp::power) return;
+    const std::optional<float> exponent = number(node, 1, 1);
+    if (exponent == 2.0F) {
+      step.op = TapeOp::multiply;
+      step.b = step.a;
+    } else if (exponent == 3.0F) {
+      step.op = TapeOp::cube;
+    }
   }
 
   // Neighbours that every operand runs through alike become one.

@@ -64,6 +64,7 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers, Vector& out) {
   if constexpr (kOp == TapeOp::copy) out = a;
+  if constexpr (kOp == TapeOp::cube) out = a * a * a;
   if constexpr (kOp == TapeOp::erf) error_function(a, out);
   if constexpr (kOp == TapeOp::exp) exponential(a, out);
   if constexpr (kOp == TapeOp::reciprocal) out = 1.0F / a;
@@ -111,6 +112,8 @@ ASSAY_KERNEL void binary(TapeOp op, const float* a, const float* b, float* out, 
 
 ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, float p, float q) {
   switch (op) {
+    case TapeOp::cube:
+      return loop<TapeOp::cube>(a, a, out, count, p, q);
     case TapeOp::copy:
       return loop<TapeOp::copy>(a, a, out, count, p, q);
     case TapeOp::relu:

@@ -48,6 +48,7 @@ struct Expected {
 std::vector<Expected> unary_operators() {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   return {{TapeOp::copy, 0, 0, 0, [](double x) { return x; }},
+          {TapeOp::cube, 0, 0, 1, [](double x) { return x * x * x; }},
           {TapeOp::relu, 0, 0, 0, [](double x) { return x < 0 ? 0 : x; }},
           {TapeOp::leaky_relu, 0.1F, 0, 1, [](double x) { return x < 0 ? x * double{0.1F} : x; }},
           {TapeOp::sigmoid, 0, 0, 4, sigmoid},
