@@ -21,6 +21,7 @@ COMMANDS = ["run MODEL --ref --max-steps 10000 --max-memory 200M", "check lint M
             "inspect model MODEL --shape-inference --show layers attrs weights cost",
             "surgeon sanitize MODEL --fold-constants --simplify --passes inline-functions unroll-loops -o OUT",
             "convert MODEL --fp-to-fp16 -o OUT"]
+ENGINE = "run MODEL --engine --max-steps 10000 --max-memory 200M"
 
 
 def floats(name, shape=None):
@@ -214,8 +215,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         count = 0
-        for family, commands in ((nameless, COMMANDS), (typeless, COMMANDS[:2]), (many_dims, COMMANDS[:5]),
-                                 (growing, COMMANDS)):
+        for family, commands in ((nameless, [*COMMANDS, ENGINE]), (typeless, [*COMMANDS[:2], ENGINE]),
+                                 (many_dims, [*COMMANDS[:5], ENGINE]), (growing, [*COMMANDS, ENGINE])):
             for name, proto in family():
                 path = folder / "model.onnx"
                 path.write_bytes(proto.SerializeToString())
