@@ -39,14 +39,17 @@ class Kernel {
   virtual std::unique_ptr<Call> bind(const Arguments& arguments) const = 0;
 };
 
-// A way to compute layers, in one family of kernels.
+// A way to compute layers, in one family of kernels. It and one of its variants are a tactic, `conv.onednn:channels`;
+// names are stable, because timing caches, replays and plans hold them.
 class Implementation {
  public:
   virtual ~Implementation() = default;
   virtual std::string_view name() const = 0;  // `conv.onednn`
+  // Of a layer that it may compute; what it takes by itself is `""`.
+  virtual std::vector<std::string> variants(const Layer&) const { return {""}; }
   // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
-  // compute such layers.
-  virtual std::unique_ptr<Kernel> make(const Layer& layer) const = 0;
+  // compute such layers, or not in this variant.
+  virtual std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const = 0;
 };
 
 // What a layer wants its operands and results to lie like.
@@ -68,6 +71,12 @@ class Device {
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
   // Memory of the device, aligned for its kernels; it is given back with the pointer.
   virtual std::shared_ptr<const Address> allocate(uint64_t size_bytes) const = 0;
+  // The same, filled with ordinary numbers, to measure kernels on.
+  virtual std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
+  // Seconds of a run: the least of as many as fit into `budget`, of two at least.
+  virtual double measure(Call& call, double budget) const = 0;
+  // What measurements and packed weights depend on: processor, libraries, number of threads.
+  virtual std::string fingerprint() const = 0;
   // Where bytes of the host are for kernels; the bytes must outlive their use.
   virtual Address host(const void* bytes) const = 0;
 };

@@ -73,7 +73,7 @@ TensorDesc Layer::desc_of(ir::ValueId value) const {
 std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& inference, ir::NodeId id) {
   const ir::Node& node = model[id];
   if (!model.bodies(node).empty()) return std::nullopt;
-  Layer layer{.model = &model, .inference = &inference, .node = id, .name = ir::describe(model, id)};
+  Layer layer{.model = &model, .inference = &inference, .node = id};
   for (const ir::Use& use : node.operands) {
     layer.inputs.emplace_back();
     layer.constants.push_back(nullptr);

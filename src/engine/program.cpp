@@ -4,9 +4,9 @@
 
 namespace assay::engine {
 
-Program::Program(const ir::Model& model, const Device& device, const std::vector<ir::ValueId>& kept)
-    : model_(model), device_(device) {
-  ProgramBuilder(*this, kept).build();
+Program::Program(const ir::Model& model, const Device& device, const ProgramOptions& options)
+    : model_(model), device_(device), packed_(options.packed ? options.packed : std::make_shared<PackedWeights>()) {
+  ProgramBuilder(*this, options).build();
 }
 
 std::optional<size_t> Program::slot_of(ir::ValueId value) const {

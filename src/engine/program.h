@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "engine/kernel.h"
+#include "engine/packed_weights.h"
+#include "engine/tactics.h"
 #include "ir/model.h"
 
 namespace assay::engine {
@@ -32,20 +33,27 @@ struct Slot {
 // One call of a plan.
 struct Step {
   ir::NodeId node;                            // invalid: a copy to another layout
-  std::string implementation;                 // `reference`: by the interpreter, on datums
-  std::unique_ptr<const Kernel> kernel;       // null: `reference`
+  std::string tactic;                         // kReferenceTactic: by the interpreter, on datums
+  std::unique_ptr<const Kernel> kernel;       // null: by the interpreter
   std::vector<std::optional<size_t>> inputs;  // slots; nullopt: left out
   std::vector<std::optional<size_t>> outputs;
   std::vector<std::pair<ir::ValueId, size_t>> captured;  // of a reference step: values that its bodies use
   std::vector<size_t> released;                          // datums that no later step reads
 };
 
+struct ProgramOptions {
+  std::vector<ir::ValueId> kept;  // values that runs may ask for besides the outputs
+  TacticOptions tactics;
+  bool is_strict = false;                 // nothing but the order of sums may change bits
+  std::shared_ptr<PackedWeights> packed;  // shared with other programs of the same constants
+};
+
 // A model lowered and planned for fixed shapes of its inputs. Immutable; shared by all contexts.
 class Program {
  public:
-  // `model` is lowered, and its inputs have the shapes that runs will have. `kept` are values of it that runs may ask
-  // for besides the outputs. Both must outlive the program.
-  Program(const ir::Model& model, const Device& device, const std::vector<ir::ValueId>& kept);
+  // `model` is lowered, and its inputs have the shapes that runs will have. Both must outlive the program. Error
+  // (usage) if a replayed tactic cannot compute its layer.
+  Program(const ir::Model& model, const Device& device, const ProgramOptions& options);
 
   const ir::Model& model() const { return model_; }
   const Device& device() const { return device_; }
@@ -61,6 +69,7 @@ class Program {
   const ir::Model& model_;
   const Device& device_;
   std::unique_ptr<const ops::Inference> inference_;
+  std::shared_ptr<PackedWeights> packed_;
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
   std::map<ir::ValueId, size_t> plain_slots_;

@@ -31,8 +31,12 @@ std::vector<ir::ValueId> captured_values(const ir::Model& model, ir::NodeId node
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(Program& program, const std::vector<ir::ValueId>& kept)
-    : program_(program), model_(program.model_), kept_(kept.begin(), kept.end()) {
+ProgramBuilder::ProgramBuilder(Program& program, const ProgramOptions& options)
+    : program_(program),
+      options_(options),
+      tactics_(program.device_, options.tactics),
+      model_(program.model_),
+      kept_(options.kept.begin(), options.kept.end()) {
   for (const ir::Use& use : model_.outputs(model_.main_graph())) {
     if (use.value.valid()) outputs_.insert(use.value);
   }
@@ -80,8 +84,16 @@ void ProgramBuilder::add_node(ir::NodeId node) {
   if (!add_views(node) && !add_layer(node)) add_reference(node);
 }
 
+std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
+  std::optional<Layer> layer = engine::find_layer(model_, *program_.inference_, node);
+  if (!layer) return std::nullopt;
+  layer->packed = program_.packed_.get();
+  layer->is_strict = options_.is_strict;
+  return layer;
+}
+
 bool ProgramBuilder::add_views(ir::NodeId node) {
-  const std::optional<Layer> layer = find_layer(model_, *program_.inference_, node);
+  const std::optional<Layer> layer = find_layer(node);
   if (!layer || layer->inputs.empty() || layer->constants[0] != nullptr) return false;
   const std::optional<Views> views = find_views(*layer);
   if (!views) return false;
@@ -151,34 +163,30 @@ void ProgramBuilder::set_layouts(Layer& layer, Layout layout) const {
   }
 }
 
-std::unique_ptr<Kernel> ProgramBuilder::make(const Layer& layer, std::string_view& name) const {
-  for (const Implementation* const implementation : program_.device_.implementations()) {
-    name = implementation->name();
-    if (std::unique_ptr<Kernel> kernel = implementation->make(layer)) return kernel;
-  }
-  return nullptr;
-}
-
 // Operands as they lie if a kernel takes them so, otherwise in the layout that such layers like, otherwise plain.
 ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
   const Layout wanted = layout_of(layer);
-  std::string_view name;
   set_as_they_lie(layer, wanted);
-  if (std::unique_ptr<Kernel> kernel = make(layer, name)) return {std::move(kernel), name};
+  if (Choice choice = tactics_.choose(layer); choice.kernel) return choice;
   for (const Layout layout : {wanted, Layout::plain}) {
     set_layouts(layer, layout);
-    if (std::unique_ptr<Kernel> kernel = make(layer, name)) return {std::move(kernel), name};
+    if (Choice choice = tactics_.choose(layer); choice.kernel) return choice;
     if (wanted == Layout::plain) break;
+  }
+  const std::string_view replayed = tactics_.replayed(layer);
+  if (!replayed.empty() && replayed != kReferenceTactic) {
+    fail(ErrorCode::usage, "the tactic `{}` cannot compute the layer `{}`", printable(replayed),
+         printable(layer_name(model_, layer.node)));
   }
   return {};
 }
 
 bool ProgramBuilder::add_layer(ir::NodeId node) {
-  std::optional<Layer> layer = find_layer(model_, *program_.inference_, node);
+  std::optional<Layer> layer = find_layer(node);
   if (!layer) return false;
-  auto [kernel, name] = choose(*layer);
+  auto [kernel, tactic] = choose(*layer);
   if (!kernel) return false;
-  Step step{.node = node, .implementation = std::string(name), .kernel = std::move(kernel)};
+  Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
   for (size_t i = 0; i < layer->inputs.size(); ++i) {
     const ir::ValueId value = model_[node].operands[i].value;
     step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer->inputs[i])) : std::nullopt);
@@ -211,7 +219,7 @@ size_t ProgramBuilder::slot_in(ir::ValueId value, const TensorDesc& desc) {
     const TensorDesc& known = program_.slots_[slot].desc;
     if (!known.exists() || (known.dims == desc.dims && lies_alike(known))) return slot;
   }
-  Step copy{.node = {}, .implementation = "copy", .kernel = {}};
+  Step copy{.node = {}, .tactic = "copy", .kernel = {}};
   copy.inputs = {slots.front()};
   copy.kernel = program_.device_.make_copy(program_.slots_[slots.front()].desc, desc);
   const bool is_given_out = outputs_.contains(value) && has_layout(desc, Layout::plain);
@@ -230,7 +238,7 @@ size_t ProgramBuilder::readable_slot(ir::ValueId value) {
 }
 
 void ProgramBuilder::add_reference(ir::NodeId node) {
-  Step step{.node = node, .implementation = "reference", .kernel = nullptr};
+  Step step{.node = node, .tactic = std::string(kReferenceTactic), .kernel = nullptr};
   for (const ir::Use& use : model_[node].operands) {
     if (use.value.valid() && !slots_of_.contains(use.value)) {
       fail(ErrorCode::unsupported, "the engine cannot read the sparse tensor `{}`",

@@ -9,11 +9,11 @@ namespace assay::engine {
 // Plans a program: which kernel computes each node, in which layouts, and where in the arena values are.
 class ProgramBuilder {
  public:
-  ProgramBuilder(Program& program, const std::vector<ir::ValueId>& kept);
+  ProgramBuilder(Program& program, const ProgramOptions& options);
   void build();
 
  private:
-  using Choice = std::pair<std::unique_ptr<Kernel>, std::string_view>;
+  using Choice = TacticSelector::Choice;
 
   void add_given_slots();
   void add_node(ir::NodeId node);
@@ -23,7 +23,7 @@ class ProgramBuilder {
   bool add_views(ir::NodeId node);
   void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
   Choice choose(Layer& layer);
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view& name) const;
+  std::optional<Layer> find_layer(ir::NodeId node) const;
   Layout layout_of(const Layer& layer) const;
   void set_as_they_lie(Layer& layer, Layout outputs) const;
   void set_layouts(Layer& layer, Layout layout) const;
@@ -36,6 +36,8 @@ class ProgramBuilder {
   void place();
 
   Program& program_;
+  const ProgramOptions& options_;
+  TacticSelector tactics_;
   const ir::Model& model_;
   std::set<ir::ValueId> outputs_;
   std::set<ir::ValueId> kept_;

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <unordered_map>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -23,16 +24,17 @@ using Shapes = std::map<std::string, tensor::Shape>;
 // A model planned for one set of input shapes.
 struct Planned {
   Planned(const ir::Model& original, const Shapes& shapes, std::span<const std::string> values,
-          const engine::Device& device)
-      : model(original.copy()) {
+          const engine::Device& device, engine::ProgramOptions options)
+      : model(original.copy()), program_options(std::move(options)) {
     engine::fix_shapes(model, shapes);
     if (!shapes.empty()) keep_apart(original, values);
     ir::Rewriter rewriter(model);
     engine::lower(model, rewriter);
+    find_values(original);
     for (const std::string& value : values) {
-      if (const ir::ValueId found = current(original, value); found.valid()) kept.push_back(found);
+      if (const ir::ValueId found = current(value); found.valid()) program_options.kept.push_back(found);
     }
-    program.emplace(model, device, kept);
+    program.emplace(model, device, program_options);
   }
 
   // Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are
@@ -51,19 +53,45 @@ struct Planned {
   }
 
   // What a value of the original is in the lowered model; invalid: it is computed inside a layer.
-  ir::ValueId current(const ir::Model& original, std::string_view name) const {
-    for (uint32_t i = 0; i < original.value_slots(); ++i) {
-      const ir::Value& value = original[ir::ValueId{i}];
-      if (!value.alive || value.graph != original.main_graph() || original.text(value.name) != name) continue;
-      const ir::ValueId now = model.origins().current(ir::ValueId{i});
-      return now.valid() && model[now].alive && model[now].graph == model.main_graph() ? now : ir::ValueId{};
-    }
-    return {};
+  ir::ValueId current(std::string_view name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? ir::ValueId{} : found->second.now;
+  }
+
+  // The layer that computes a value inside; empty: none has its origin there.
+  std::string layer_with(std::string_view name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) return {};
+    const auto layer = layers_.find(found->second.source);
+    return layer == layers_.end() ? "" : ir::describe(model, layer->second);
   }
 
   ir::Model model;
-  std::vector<ir::ValueId> kept;
+  engine::ProgramOptions program_options;
   std::optional<engine::Program> program;
+
+ private:
+  struct Known {
+    ir::ValueId now;
+    ir::NodeId source;  // the node of the original that makes it
+  };
+
+  void find_values(const ir::Model& original) {
+    for (uint32_t i = 0; i < original.value_slots(); ++i) {
+      const ir::Value& value = original[ir::ValueId{i}];
+      if (!value.alive || value.graph != original.main_graph()) continue;
+      const ir::ValueId now = model.origins().current(ir::ValueId{i});
+      const bool is_there = now.valid() && model[now].alive && model[now].graph == model.main_graph();
+      const ir::NodeId source = value.kind == ir::ValueKind::result ? value.producer : ir::NodeId{};
+      values_.try_emplace(original.text(value.name), Known{is_there ? now : ir::ValueId{}, source});
+    }
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+      for (const ir::NodeId source : model.origins().of(node)) layers_.try_emplace(source, node);
+    }
+  }
+
+  std::unordered_map<std::string_view, Known> values_;  // of the original, by name
+  std::unordered_map<ir::NodeId, ir::NodeId> layers_;   // by node of the original
 };
 
 // What the executions of a session share.
@@ -83,7 +111,11 @@ class Shared {
     std::optional<PoolScope> scope;
     if (options.threads != 0) scope.emplace(threads.emplace(options.threads));
     std::shared_ptr<const Planned>& planned = plans_[shapes];
-    if (!planned) planned = std::make_shared<const Planned>(model, shapes, options.values, *device_);
+    if (!planned) {
+      engine::ProgramOptions program_options;
+      program_options.packed = packed_;
+      planned = std::make_shared<const Planned>(model, shapes, options.values, *device_, std::move(program_options));
+    }
     return planned;
   }
 
@@ -114,6 +146,7 @@ class Shared {
   }
 
   std::unique_ptr<const engine::Device> device_;
+  std::shared_ptr<engine::PackedWeights> packed_ = std::make_shared<engine::PackedWeights>();
   std::mutex mutex_;
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;
 };
@@ -131,7 +164,7 @@ class EngineExecution final : public exec::Execution {
     Prepared& prepared = prepare(shared_.open_shapes(feeds));
     const Planned& planned = *prepared.planned;
     std::vector<ops::InputDatum> inputs;
-    for (const exec::Feed& feed : feeds) inputs.push_back({planned.current(shared_.model, feed.name), feed.value});
+    for (const exec::Feed& feed : feeds) inputs.push_back({planned.current(feed.name), feed.value});
     std::vector<ir::ValueId> wanted;
     std::map<ir::ValueId, std::vector<std::string>> names;
     std::map<ir::ValueId, engine::OutputPlace> places;
@@ -140,7 +173,7 @@ class EngineExecution final : public exec::Execution {
         sink.accept(name, bound_.placed(name, *given));
         continue;
       }
-      const ir::ValueId value = planned.current(shared_.model, name);
+      const ir::ValueId value = planned.current(name);
       if (!value.valid()) fail(ErrorCode::usage, "the value `{}` is computed inside a layer", printable(name));
       if (names[value].empty()) wanted.push_back(value);
       names[value].push_back(name);
@@ -166,7 +199,7 @@ class EngineExecution final : public exec::Execution {
     for (size_t i = 0; i < seconds.size(); ++i) {
       const engine::Step& step = program.steps()[i];
       const bool is_node = step.node.valid();
-      layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.implementation, seconds[i]});
+      layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.tactic, seconds[i]});
     }
     return layers;
   }
@@ -229,8 +262,8 @@ class EngineSession final : public exec::Session {
 
   exec::TapAnswer answer(std::string_view value) const override {
     if (!static_plan_ || shared_.tapped.given(value, {})) return {};
-    if (static_plan_->current(shared_.model, value).valid()) return {};
-    return {exec::TapAnswer::Kind::absent, layer_with(value), "operators were merged"};
+    if (static_plan_->current(value).valid()) return {};
+    return {exec::TapAnswer::Kind::absent, static_plan_->layer_with(value), "operators were merged"};
   }
 
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
@@ -238,21 +271,6 @@ class EngineSession final : public exec::Session {
   }
 
  private:
-  // The layer that the node of this value became part of; empty: none has its origin there.
-  std::string layer_with(std::string_view name) const {
-    const ir::Model& lowered = static_plan_->model;
-    for (const ir::NodeId source : ir::nodes(shared_.model, shared_.model.main_graph())) {
-      for (const ir::ValueId result : shared_.model[source].results) {
-        if (!result.valid() || shared_.model.text(shared_.model[result].name) != name) continue;
-        for (const ir::NodeId node : ir::nodes(lowered, lowered.main_graph())) {
-          const std::vector<ir::NodeId> origins = lowered.origins().of(node);
-          if (std::ranges::find(origins, source) != origins.end()) return ir::describe(lowered, node);
-        }
-      }
-    }
-    return {};
-  }
-
   mutable Shared shared_;
   std::shared_ptr<const Planned> static_plan_;
 };

@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <limits>
 
 #include "base/large_memory.h"
+#include "base/parallel.h"
+#include "base/stopwatch.h"
 #include "engine/devices/cpu/copy.h"
+#include "engine/devices/cpu/onednn/library.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/elementwise.h"
 
 namespace assay::engine::cpu {
@@ -27,7 +33,7 @@ class PlainCall final : public Call {
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(const Libraries& libraries) {
+  explicit CpuDevice(const Libraries& libraries) : libraries_(libraries) {
     for (const Registered<KernelFamily>& family : registered_kernels()) {
       for (std::unique_ptr<Implementation>& made : family.make().make(libraries)) owned_.push_back(std::move(made));
     }
@@ -58,9 +64,38 @@ class CpuDevice final : public Device {
     auto held = std::make_shared<Held>(Held{{reinterpret_cast<uint64_t>(memory.get())}, memory});
     return {held, &held->address};
   }
+  std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
+    std::shared_ptr<const Address> made = allocate(size_bytes);
+    auto* const bytes = cpu::host<std::byte>(*made);
+    std::memset(bytes, 0, size_bytes);
+    if (dtype != tensor::DType::float32) return made;
+    auto* const numbers = reinterpret_cast<float*>(bytes);
+    for (uint64_t i = 0; i < size_bytes / sizeof(float); ++i) numbers[i] = 0.25F + static_cast<float>(i % 7) * 0.125F;
+    return made;
+  }
+
+  double measure(Call& call, double budget) const override {
+    constexpr int kMost = 32;  // runs
+    call.run();
+    double least = std::numeric_limits<double>::infinity();
+    const Stopwatch all;
+    for (int run = 0; run < 2 || (run < kMost && all.seconds() < budget); ++run) {
+      const Stopwatch watch;
+      call.run();
+      least = std::min(least, watch.seconds());
+    }
+    return least;
+  }
+
+  std::string fingerprint() const override {
+    return fmt::format("{}, oneDNN {}, {} threads", processor(),
+                       libraries_.onednn == nullptr ? "none" : libraries_.onednn->version(), thread_count());
+  }
+
   Address host(const void* bytes) const override { return {reinterpret_cast<uint64_t>(bytes)}; }
 
  private:
+  Libraries libraries_;
   Implementations owned_;
   std::vector<const Implementation*> all_;
 };

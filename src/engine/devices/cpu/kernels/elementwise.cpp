@@ -26,7 +26,7 @@ class TapeKernel final : public PlainKernel {
 class Elementwise final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.tape"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (layer.outputs.size() != 1 || layer.outputs[0].dtype != tensor::DType::float32) return {};
     std::optional<Tape> tape = Tape::make(layer, 0, {});
     if (!tape) return {};

@@ -13,7 +13,7 @@ namespace {
 class Concat final : public Implementation {
  public:
   std::string_view name() const override { return "movement.concat"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("Concat")) return {};
     const TensorDesc& out = layer.outputs[0];
     const int64_t axis =
@@ -59,7 +59,7 @@ class GatherKernel final : public PlainKernel {
 class Gather final : public Implementation {
  public:
   std::string_view name() const override { return "movement.gather"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("Gather")) return {};
     const TensorDesc& data = layer.inputs[0];
     for (const TensorDesc& desc : {data, layer.inputs[1], layer.outputs[0]}) {
@@ -113,7 +113,7 @@ class EnlargeKernel final : public PlainKernel {
 class Enlarge final : public Implementation {
  public:
   std::string_view name() const override { return "resize.enlarge"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("Resize") || layer.inputs[0].dims.size() != 4) return {};
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];

@@ -54,7 +54,7 @@ class SoftmaxKernel final : public PlainKernel {
 class Softmax final : public Implementation {
  public:
   std::string_view name() const override { return "softmax.rows"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("Softmax")) return {};
     if (!is_plain_float(layer.inputs[0]) || !is_plain_float(layer.outputs[0])) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
@@ -94,7 +94,7 @@ class NormalizationKernel final : public PlainKernel {
 class Normalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.rows"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const bool is_rms = layer.starts_with("RMSNormalization");
     if (!layer.is_single() || (!is_rms && !layer.starts_with("LayerNormalization"))) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
@@ -119,7 +119,7 @@ class Normalization final : public Implementation {
 class SpelledNormalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.spelled"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const auto constant = [&](ir::ValueId value) { return layer.constant(value); };
     const std::optional<SpelledNorm> norm = match_norm(*layer.model, layer.nodes, constant);
     if (!norm || layer.outputs.size() != 1) return {};

@@ -101,7 +101,7 @@ std::optional<Geometry> geometry_of(const Layer& layer) {
 class Pooling final : public Implementation {
  public:
   std::string_view name() const override { return "pool.channels_last"; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override {
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const bool is_pool =
         layer.starts_with("MaxPool") || layer.starts_with("AveragePool") || layer.starts_with("GlobalAveragePool");
     if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};

@@ -10,7 +10,7 @@ class OneDnn final : public Implementation {
   OneDnn(std::string_view name, const onednn::Library& library, Make maker)
       : name_(name), library_(library), make_(maker) {}
   std::string_view name() const override { return name_; }
-  std::unique_ptr<Kernel> make(const Layer& layer) const override { return make_(library_, layer); }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override { return make_(library_, layer); }
 
  private:
   std::string_view name_;

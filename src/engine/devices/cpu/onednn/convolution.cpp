@@ -93,7 +93,11 @@ struct Piece {
 class ConvolutionKernel final : public Kernel {
  public:
   ConvolutionKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue)
-      : library_(library), g_(geometry), epilogue_(std::move(epilogue)) {
+      : library_(library),
+        g_(geometry),
+        epilogue_(std::move(epilogue)),
+        packed_(*layer.packed),
+        constant_(*layer.constants[1]) {
     bias_index_ = layer.inputs.size() > 2 && layer.operand(layer.nodes[0], 2).valid()
                       ? layer.input_of(layer.operand(layer.nodes[0], 2))
                       : -1;
@@ -103,7 +107,7 @@ class ConvolutionKernel final : public Kernel {
       weights_dims_[0] /= g_.groups;
       weights_dims_.insert(weights_dims_.begin(), g_.groups);
     }
-    is_ready_ = plan(layer.constants[1]->bytes().data());
+    is_ready_ = plan();
   }
 
   bool is_ready() const { return is_ready_; }
@@ -113,7 +117,7 @@ class ConvolutionKernel final : public Kernel {
  private:
   friend class ConvolutionCall;
 
-  bool plan(const void* weights) {
+  bool plan() {
     lanes_ = static_cast<int64_t>(thread_count());
     const int64_t rows = g_.batch * g_.out_height;
     lanes_ = std::max<int64_t>(1, std::min(lanes_, rows));
@@ -130,7 +134,7 @@ class ConvolutionKernel final : public Kernel {
         const int64_t count = (left + parts - 1) / parts;
         const int64_t first = row % g_.out_height;
         const Band band = band_of(g_, first, first + count);
-        const std::optional<size_t> operation = operation_for(band, weights);
+        const std::optional<size_t> operation = operation_for(band);
         if (!operation) return false;
         pieces.push_back({image, first, band.in_first, *operation});
         row += count;
@@ -140,7 +144,7 @@ class ConvolutionKernel final : public Kernel {
   }
 
   // The same primitive does for all bands of one form.
-  std::optional<size_t> operation_for(Band band, const void* weights) {
+  std::optional<size_t> operation_for(Band band) {
     band.in_first = 0;
     if (const auto known = known_.find(band); known != known_.end()) return known->second;
     if (band.in_rows == 0) return std::nullopt;  // nothing but padding
@@ -159,8 +163,7 @@ class ConvolutionKernel final : public Kernel {
     convolution.eltwise = epilogue_.eltwise;
     std::shared_ptr<const Operation> made = Operation::make(library_, convolution);
     if (!made) return std::nullopt;
-    if (!forms_) forms_.emplace(library_, plain_desc(library_, weights_dims_), weights);
-    weights_.push_back(forms_->get(made->weights()));
+    weights_.push_back(pack(library_, packed_, {constant_, plain_desc(library_, weights_dims_)}, made->weights()));
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     operations_.push_back(std::move(made));
     return known_[band] = operations_.size() - 1;
@@ -171,8 +174,9 @@ class ConvolutionKernel final : public Kernel {
   Epilogue epilogue_;
   int bias_index_ = -1;
   tensor::Shape weights_dims_;
-  std::optional<PackedForms> forms_;
-  std::vector<const std::byte*> weights_;  // by operation
+  PackedWeights& packed_;
+  const tensor::Tensor& constant_;
+  std::vector<PackedWeights::Bytes> weights_;  // by operation
   int64_t lanes_ = 1;
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<Band, size_t> known_;
@@ -196,7 +200,7 @@ class ConvolutionCall final : public Call {
     for (size_t lane = 0; lane < running_.size(); ++lane) {
       for (size_t i = 0; i < running_[lane].size(); ++i) {
         Running& running = running_[lane][i];
-        running.set(kWeights, kernel_.weights_[i]);
+        running.set(kWeights, kernel_.weights_[i].get());
         if (kernel_.bias_index_ >= 0) {
           running.set(kBias, host<const float>(arguments.inputs[static_cast<size_t>(kernel_.bias_index_)]));
         }

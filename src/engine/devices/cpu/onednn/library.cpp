@@ -59,7 +59,7 @@ void Library::load_all() {
   load(api_.dnnl_memory_desc_clone, "dnnl_memory_desc_clone");
   load(api_.dnnl_memory_desc_destroy, "dnnl_memory_desc_destroy");
   load(api_.dnnl_memory_desc_get_size, "dnnl_memory_desc_get_size");
-  load(api_.dnnl_memory_desc_equal, "dnnl_memory_desc_equal");
+  load(api_.dnnl_memory_desc_query, "dnnl_memory_desc_query");
   load(api_.dnnl_memory_create, "dnnl_memory_create");
   load(api_.dnnl_memory_set_data_handle, "dnnl_memory_set_data_handle");
   load(api_.dnnl_memory_destroy, "dnnl_memory_destroy");

@@ -138,35 +138,59 @@ void Running::execute() {
                 operation_.implementation_);
 }
 
-Packed pack(const Library& library, const Desc& from, const void* bytes, const Desc& to) {
+namespace {
+
+// How a form lies, spelled so that equal names are equal forms.
+std::string form_name(const Library& library, const WeightsPart& from, const Desc& to) {
+  const auto query = [&](int what, void* result) {
+    library.check(library.api().dnnl_memory_desc_query(to.get(), what, result), "a description of weights");
+  };
+  int rank = 0;
+  int type = 0;
+  int blocks = 0;
+  int64_t* dims = nullptr;
+  int64_t* strides = nullptr;
+  int64_t* block_sizes = nullptr;
+  int64_t* block_dims = nullptr;
+  query(kQueryRank, &rank);
+  query(kQueryType, &type);
+  query(kQueryPaddedDims, static_cast<void*>(&dims));
+  query(kQueryStrides, static_cast<void*>(&strides));
+  query(kQueryBlockCount, &blocks);
+  query(kQueryBlockSizes, static_cast<void*>(&block_sizes));
+  query(kQueryBlockDims, static_cast<void*>(&block_dims));
+  return fmt::format("onednn {} {} [{}]/{} {}/{}", from.first, type, fmt::join(dims, dims + rank, ","),
+                     fmt::join(strides, strides + rank, ","), fmt::join(block_sizes, block_sizes + blocks, ","),
+                     fmt::join(block_dims, block_dims + blocks, ","));
+}
+
+void reorder(const Library& library, const WeightsPart& from, const Desc& to, std::byte* packed) {
   const Api& api = library.api();
   const OneThread one(library);
-  std::shared_ptr<std::byte> packed(static_cast<std::byte*>(allocate_large(api.dnnl_memory_desc_get_size(to.get()))),
-                                    FreeLarge());
   PrimitiveDesc* desc = nullptr;
-  library.check(
-      api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(), nullptr),
-      "weights");
+  library.check(api.dnnl_reorder_primitive_desc_create(&desc, from.desc.get(), library.engine(), to.get(),
+                                                       library.engine(), nullptr),
+                "weights");
   const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc, api.dnnl_primitive_desc_destroy);
   Primitive* primitive = nullptr;
   library.check(api.dnnl_primitive_create(&primitive, desc), "weights");
   const std::unique_ptr<Primitive, Status (*)(Primitive*)> owned_primitive(primitive, api.dnnl_primitive_destroy);
   Memory* source = nullptr;
   Memory* target = nullptr;
-  library.check(api.dnnl_memory_create(&source, from.get(), library.engine(), const_cast<void*>(bytes)), "memory");
+  std::byte* const bytes = const_cast<std::byte*>(from.tensor.bytes().data()) + from.first;
+  library.check(api.dnnl_memory_create(&source, from.desc.get(), library.engine(), bytes), "memory");
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_source(source, api.dnnl_memory_destroy);
-  library.check(api.dnnl_memory_create(&target, to.get(), library.engine(), packed.get()), "memory");
+  library.check(api.dnnl_memory_create(&target, to.get(), library.engine(), packed), "memory");
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_target(target, api.dnnl_memory_destroy);
   const Argument arguments[] = {{kSource, source}, {kTarget, target}};
   library.check(api.dnnl_primitive_execute(primitive, library.stream(), 2, arguments), "weights");
-  return packed;
 }
 
-const std::byte* PackedForms::get(const Desc& wanted) {
-  for (const auto& [desc, packed] : forms_) {
-    if (library_.api().dnnl_memory_desc_equal(desc.get(), wanted.get()) != 0) return packed.get();
-  }
-  return forms_.emplace_back(wanted, pack(library_, from_, bytes_, wanted)).second.get();
+}  // namespace
+
+PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
+  return packed.get(from.tensor, form_name(library, from, to), library.api().dnnl_memory_desc_get_size(to.get()),
+                    [&](std::byte* bytes) { reorder(library, from, to, bytes); });
 }
 
 }  // namespace assay::engine::cpu::onednn

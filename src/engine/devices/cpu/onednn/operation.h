@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/large_memory.h"
 #include "engine/devices/cpu/onednn/library.h"
+#include "engine/packed_weights.h"
 #include "tensor/shape.h"
 
 namespace assay::engine::cpu::onednn {
@@ -75,22 +75,14 @@ class Running {
   std::vector<std::shared_ptr<Memory>> owned_;
 };
 
-// Weights in the form that an operation wants.
-using Packed = std::shared_ptr<const std::byte>;
-Packed pack(const Library& library, const Desc& from, const void* bytes, const Desc& to);
-
-// The forms of one tensor of weights that the operations of a layer want, each packed once.
-class PackedForms {
- public:
-  PackedForms(const Library& library, Desc from, const void* bytes)
-      : library_(library), from_(std::move(from)), bytes_(bytes) {}
-  const std::byte* get(const Desc& wanted);
-
- private:
-  const Library& library_;
-  Desc from_;
-  const void* bytes_;
-  std::vector<std::pair<Desc, Packed>> forms_;
+// A part of a constant tensor, as it lies in the model.
+struct WeightsPart {
+  const tensor::Tensor& tensor;
+  Desc desc;
+  uint64_t first = 0;  // byte
 };
+
+// It in the form that an operation wants.
+PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to);
 
 }  // namespace assay::engine::cpu::onednn

@@ -98,8 +98,8 @@ class ProductKernel final : public Kernel {
  public:
   ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias)
       : library_(library), g_(geometry), epilogue_(std::move(epilogue)), bias_index_(bias) {
-    const tensor::Tensor* const constant = layer.constants[1];
-    if (constant != nullptr) constant_ = reinterpret_cast<const float*>(constant->bytes().data());
+    constant_ = layer.constants[1];
+    packed_ = layer.packed;
     is_ready_ = plan();
   }
 
@@ -168,22 +168,23 @@ class ProductKernel final : public Kernel {
   }
 
   const std::byte* packed_columns(const Piece& piece) {
-    const float* const begin = constant_ + piece.column * g_.right_column;
-    const auto [forms, is_new] =
-        packed_.try_emplace(piece.column, library_,
-                            strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}), begin);
-    return forms->second.get(operations_[piece.operation]->weights());
+    const WeightsPart part{*constant_,
+                           strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
+                           static_cast<uint64_t>(piece.column * g_.right_column) * sizeof(float)};
+    forms_.push_back(pack(library_, *packed_, part, operations_[piece.operation]->weights()));
+    return forms_.back().get();
   }
 
   const Library& library_;
   Geometry g_;
   Epilogue epilogue_;
   int bias_index_;
-  const float* constant_ = nullptr;
+  const tensor::Tensor* constant_ = nullptr;
+  PackedWeights* packed_ = nullptr;
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<std::pair<int64_t, int64_t>, size_t> known_;
   std::vector<std::shared_ptr<const Operation>> operations_;
-  std::map<int64_t, PackedForms> packed_;  // by first column
+  std::vector<PackedWeights::Bytes> forms_;
   uint64_t scratchpad_ = 0;
   bool is_ready_ = false;
 };

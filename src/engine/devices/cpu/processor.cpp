@@ -1,0 +1,62 @@
+#include "engine/devices/cpu/processor.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace assay::engine::cpu {
+namespace {
+
+#if defined(__x86_64__)
+
+using Registers = std::array<unsigned, 4>;
+
+Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
+  Registers r{};
+  __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
+  return r;
+}
+
+std::string brand() {
+  constexpr unsigned kFirst = 0x80000002;
+  std::array<char, 3 * sizeof(Registers) + 1> text{};
+  for (unsigned i = 0; i < 3; ++i) {
+    const Registers r = cpuid(kFirst + i);
+    std::memcpy(text.data() + i * sizeof(r), r.data(), sizeof(r));
+  }
+  return text.data();
+}
+
+std::string instruction_sets() {
+  std::string sets;
+  const auto add = [&](bool has, const char* name) {
+    if (has) sets += fmt::format("{}{}", sets.empty() ? "" : " ", name);
+  };
+  add(__builtin_cpu_supports("avx2") != 0, "avx2");
+  add(__builtin_cpu_supports("avx512f") != 0, "avx512");
+  add(__builtin_cpu_supports("avx512vnni") != 0, "vnni");
+  add((cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
+  return sets;
+}
+
+std::string model() { return fmt::format("{:08x}", cpuid(1)[0]); }
+
+#else
+
+std::string brand() { return "another processor"; }
+std::string instruction_sets() { return ""; }
+std::string model() { return ""; }
+
+#endif
+
+}  // namespace
+
+std::string processor() { return fmt::format("{} {} [{}]", brand(), model(), instruction_sets()); }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "tensor/tensor.h"
+
+namespace assay::engine {
+
+// Constants in the forms that kernels want, each made once and shared by all programs of a session; a form that no
+// kernel holds any more is dropped. May be used from several threads.
+class PackedWeights {
+ public:
+  using Bytes = std::shared_ptr<const std::byte>;
+
+  // `weights` in the form of this name, `size_bytes` long; `fill` writes it where it is not kept yet.
+  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+            const std::function<void(std::byte*)>& fill);
+
+ private:
+  using Key = std::tuple<const std::byte*, std::string>;  // of the tensor's first byte
+  struct Form {
+    std::weak_ptr<const std::byte> bytes;
+    uint64_t size_bytes = 0;
+  };
+  std::mutex mutex_;
+  std::map<Key, Form> forms_;
+};
+
+}  // namespace assay::engine

@@ -1,0 +1,108 @@
+#include "engine/tactics.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace assay::engine {
+namespace {
+
+std::string tactic_name(const Implementation& implementation, std::string_view variant) {
+  return variant.empty() ? std::string(implementation.name()) : fmt::format("{}:{}", implementation.name(), variant);
+}
+
+// Of what its elements span, gaps included.
+uint64_t span_bytes(const TensorDesc& desc) {
+  int64_t last = 0;
+  for (size_t i = 0; i < desc.dims.size(); ++i) last += std::max<int64_t>(desc.dims[i] - 1, 0) * desc.strides[i];
+  return static_cast<uint64_t>(last + 1) * tensor::bit_width(desc.dtype) / 8;
+}
+
+// Memory for a run of its own.
+class Sample {
+ public:
+  Sample(const Device& device, const Layer& layer, uint64_t workspace_bytes) : device_(device) {
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const tensor::Tensor* const constant = layer.constants[i];
+      arguments_.inputs.push_back(constant != nullptr ? device.host(constant->bytes().data()) : place(layer.inputs[i]));
+    }
+    for (const TensorDesc& output : layer.outputs) arguments_.outputs.push_back(place(output));
+    owned_.push_back(device.allocate(workspace_bytes));
+    arguments_.workspace = *owned_.back();
+  }
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  Address place(const TensorDesc& desc) {
+    if (!desc.exists()) return {};
+    owned_.push_back(device_.allocate_sample(desc.dtype, span_bytes(desc)));
+    return *owned_.back();
+  }
+
+  const Device& device_;
+  std::vector<std::shared_ptr<const Address>> owned_;
+  Arguments arguments_;
+};
+
+}  // namespace
+
+TacticSelector::TacticSelector(const Device& device, const TacticOptions& options)
+    : device_(device), options_(options), machine_(options.measures ? device.fingerprint() : "") {}
+
+std::string_view TacticSelector::replayed(const Layer& layer) const {
+  const auto found = options_.replayed.find(layer_name(*layer.model, layer.node));
+  return found == options_.replayed.end() ? std::string_view() : found->second;
+}
+
+bool TacticSelector::is_excluded(const Layer& layer, std::string_view tactic) const {
+  if (!replayed(layer).empty()) return false;
+  return std::ranges::any_of(options_.excluded, [&](std::string_view name) {
+    return tactic == name || (tactic.starts_with(name) && tactic[name.size()] == ':');
+  });
+}
+
+std::vector<std::string> TacticSelector::variants(const Implementation& implementation, const Layer& layer) const {
+  if (const std::string_view only = replayed(layer); !only.empty()) {
+    const size_t colon = only.find(':');
+    if (only.substr(0, colon) != implementation.name()) return {};
+    return {std::string(colon == std::string_view::npos ? std::string_view() : only.substr(colon + 1))};
+  }
+  if (options_.measures || !options_.excluded.empty()) return implementation.variants(layer);
+  return {""};
+}
+
+TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
+  Choice best;
+  std::optional<double> least;  // of what was measured: a layer with one tactic needs none
+  const std::string key = options_.measures ? layer_key(layer) : "";
+  for (const Implementation* const implementation : device_.implementations()) {
+    for (const std::string& variant : variants(*implementation, layer)) {
+      Choice next{nullptr, tactic_name(*implementation, variant)};
+      if (!is_excluded(layer, next.tactic)) next.kernel = implementation->make(layer, variant);
+      if (!next.kernel) continue;
+      if (!options_.measures) return next;
+      if (!best.kernel) {
+        best = std::move(next);
+        continue;
+      }
+      if (!least) least = seconds(layer, key, best);
+      const double taken = seconds(layer, key, next);
+      if (taken >= *least) continue;
+      least = taken;
+      best = std::move(next);
+    }
+  }
+  return best;
+}
+
+double TacticSelector::seconds(const Layer& layer, const std::string& key, const Choice& choice) const {
+  if (options_.cache) {
+    if (const std::optional<double> known = options_.cache->find(machine_, key, choice.tactic)) return *known;
+  }
+  const Sample sample(device_, layer, choice.kernel->workspace_bytes());
+  const std::unique_ptr<Call> call = choice.kernel->bind(sample.arguments());
+  const double taken = device_.measure(*call, options_.seconds_per_tactic);
+  if (options_.cache) options_.cache->add(machine_, key, choice.tactic, taken);
+  return taken;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/kernel.h"
+#include "engine/timing_cache.h"
+
+namespace assay::engine {
+
+// How the tactic of each layer is found.
+struct TacticOptions {
+  bool measures = false;                                     // false: the first that computes the layer
+  double seconds_per_tactic = 0.01;                          // of measuring
+  std::shared_ptr<TimingCache> cache;                        // of measurements; null: none is kept
+  std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
+  std::vector<std::string> excluded;                         // tactics, or all of an implementation
+};
+
+// The reference operators, where a tactic's name is wanted.
+inline constexpr std::string_view kReferenceTactic = "reference";
+
+// Finds the kernels of layers.
+class TacticSelector {
+ public:
+  TacticSelector(const Device& device, const TacticOptions& options);
+
+  struct Choice {
+    std::unique_ptr<Kernel> kernel;  // null: nothing computes the layer as its operands lie
+    std::string tactic;
+  };
+  Choice choose(const Layer& layer) const;
+  // The tactic that a replay prescribes; empty: none.
+  std::string_view replayed(const Layer& layer) const;
+
+ private:
+  std::vector<std::string> variants(const Implementation& implementation, const Layer& layer) const;
+  bool is_excluded(const Layer& layer, std::string_view tactic) const;
+  double seconds(const Layer& layer, const std::string& key, const Choice& choice) const;
+
+  const Device& device_;
+  const TacticOptions& options_;
+  std::string machine_;
+};
+
+}  // namespace assay::engine
