@@ -46,7 +46,10 @@ class Sample {
 }  // namespace
 
 TacticSelector::TacticSelector(const Device& device, const TacticOptions& options)
-    : device_(device), options_(options), machine_(options.measures ? device.fingerprint() : "") {}
+    : device_(device),
+      options_(options),
+      cache_(options.cache ? options.cache : std::make_shared<TimingCache>()),
+      machine_(options.measures ? device.fingerprint() : "") {}
 
 std::string_view TacticSelector::replayed(const Layer& layer) const {
   const auto found = options_.replayed.find(layer_name(*layer.model, layer.node));
@@ -95,13 +98,11 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
 }
 
 double TacticSelector::seconds(const Layer& layer, const std::string& key, const Choice& choice) const {
-  if (options_.cache) {
-    if (const std::optional<double> known = options_.cache->find(machine_, key, choice.tactic)) return *known;
-  }
+  if (const std::optional<double> known = cache_->find(machine_, key, choice.tactic)) return *known;
   const Sample sample(device_, layer, choice.kernel->workspace_bytes());
   const std::unique_ptr<Call> call = choice.kernel->bind(sample.arguments());
   const double taken = device_.measure(*call, options_.seconds_per_tactic);
-  if (options_.cache) options_.cache->add(machine_, key, choice.tactic, taken);
+  cache_->add(machine_, key, choice.tactic, taken);
   return taken;
 }
 

@@ -14,7 +14,7 @@ namespace assay::engine {
 struct TacticOptions {
   bool measures = false;                                     // false: the first that computes the layer
   double seconds_per_tactic = 0.01;                          // of measuring
-  std::shared_ptr<TimingCache> cache;                        // of measurements; null: none is kept
+  std::shared_ptr<TimingCache> cache;                        // of measurements; null: of this program alone
   std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
   std::vector<std::string> excluded;                         // tactics, or all of an implementation
 };
@@ -42,6 +42,7 @@ class TacticSelector {
 
   const Device& device_;
   const TacticOptions& options_;
+  std::shared_ptr<TimingCache> cache_;  // equal layers are measured once
   std::string machine_;
 };
 

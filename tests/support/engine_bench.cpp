@@ -1,6 +1,6 @@
 // Times a model on several backends side by side, each in a process of its own: engine_bench MODEL SECONDS [BACKEND...]
 // A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
-// layers of its last run that took longest.
+// layers with the least time of each, longest first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,12 +31,20 @@ struct Side {
   std::vector<double> milliseconds;
 };
 
-void print_layers(const exec::Execution& execution) {
-  std::vector<exec::LayerSeconds> layers = execution.profile();
+// Of several runs, the least of each layer.
+void keep_least(std::vector<exec::LayerSeconds>& least, const std::vector<exec::LayerSeconds>& layers) {
+  if (least.empty()) least = layers;
+  for (size_t i = 0; i < layers.size(); ++i) least[i].seconds = std::min(least[i].seconds, layers[i].seconds);
+}
+
+void print_layers(std::vector<exec::LayerSeconds> layers) {
+  double sum = 0;
+  for (const exec::LayerSeconds& layer : layers) sum += layer.seconds;
   std::ranges::sort(layers, std::ranges::greater(), &exec::LayerSeconds::seconds);
-  for (size_t i = 0; i < layers.size(); ++i) {
-    std::printf("%9.1f us  %-20s %s\n", layers[i].seconds * 1e6, layers[i].op.c_str(), layers[i].layer.c_str());
+  for (const exec::LayerSeconds& layer : layers) {
+    std::printf("%9.1f us  %-20s %s\n", layer.seconds * 1e6, layer.op.c_str(), layer.layer.c_str());
   }
+  std::printf("%9.1f us  in all\n", sum * 1e6);
 }
 
 }  // namespace
@@ -60,11 +68,13 @@ int main(int count, char** words) {
     sides.push_back(std::move(side));
   }
   Nothing sink;
+  std::vector<exec::LayerSeconds> least;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   do {
     for (Side& side : sides) {
       side.execution->run(feeds, outputs, sink);
       side.milliseconds.push_back(side.execution->seconds() * 1e3);
+      if (sides.size() == 1) keep_least(least, side.execution->profile());
       std::this_thread::sleep_for(std::chrono::milliseconds(4));  // until the threads of that process are asleep
     }
   } while (std::chrono::steady_clock::now() < end);
@@ -73,6 +83,6 @@ int main(int count, char** words) {
     std::printf("%-9s %9.3f %9.3f %6zu\n", side.name.c_str(), side.milliseconds.front(),
                 side.milliseconds[side.milliseconds.size() / 2], side.milliseconds.size());
   }
-  if (sides.size() == 1) print_layers(*sides[0].execution);
+  if (sides.size() == 1) print_layers(std::move(least));
   return 0;
 }

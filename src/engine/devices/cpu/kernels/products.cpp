@@ -6,23 +6,31 @@ namespace {
 
 class OneDnn final : public Implementation {
  public:
-  using Make = std::unique_ptr<Kernel> (*)(const onednn::Library&, const Layer&);
-  OneDnn(std::string_view name, const onednn::Library& library, Make maker)
-      : name_(name), library_(library), make_(maker) {}
+  using Make = std::unique_ptr<Kernel> (*)(const onednn::Library&, const Layer&, std::string_view);
+  using Variants = std::vector<std::string> (*)(const onednn::Library&, const Layer&);
+  OneDnn(std::string_view name, const onednn::Library& library, Make maker, Variants lister)
+      : name_(name), library_(library), make_(maker), variants_(lister) {}
   std::string_view name() const override { return name_; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override { return make_(library_, layer); }
+  std::vector<std::string> variants(const Layer& layer) const override { return variants_(library_, layer); }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
+    return make_(library_, layer, variant);
+  }
 
  private:
   std::string_view name_;
   const onednn::Library& library_;
   Make make_;
+  Variants variants_;
 };
 
 Implementations make_all(const Libraries& libraries) {
   Implementations all;
   if (libraries.onednn == nullptr) return all;
-  all.push_back(std::make_unique<OneDnn>("conv.onednn", *libraries.onednn, onednn::make_convolution));
-  all.push_back(std::make_unique<OneDnn>("product.onednn", *libraries.onednn, onednn::make_product));
+  const onednn::Library& library = *libraries.onednn;
+  all.push_back(std::make_unique<OneDnn>("conv.winograd", library, onednn::make_winograd, onednn::winograd_variants));
+  all.push_back(
+      std::make_unique<OneDnn>("conv.onednn", library, onednn::make_convolution, onednn::convolution_variants));
+  all.push_back(std::make_unique<OneDnn>("product.onednn", library, onednn::make_product, onednn::product_variants));
   return all;
 }
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
+#include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
@@ -10,64 +12,15 @@ namespace assay::engine::cpu::onednn {
 namespace {
 
 constexpr int64_t kHotBytes = 192 * 1024;  // of a result that stays in the second cache until its tape has run
+constexpr int64_t kChannelStep = 64;       // lanes begin at multiples
+constexpr int64_t kFewPixels = 28 * 28;    // of a result; where there are more, rows are divided
+constexpr int64_t kLeastChannels = 128;
 
-// A convolution over pictures, channels last; those of one dim are pictures of one row.
-struct Geometry {
-  int64_t batch, channels, height, width;
-  int64_t out_channels, out_height, out_width;
-  int64_t groups, kernel_height, kernel_width;
-  int64_t stride_y, stride_x, dilation_y, dilation_x;
-  int64_t pad_top, pad_left, pad_bottom, pad_right;
+// How a layer's work is divided, and which of the library's implementations does it; empty: its first.
+struct Plan {
+  bool by_channels = false;
+  std::string implementation;
 };
-
-int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
-  return std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
-}
-
-// The attribute for both dims; a picture of one row has 1 for the other.
-std::pair<int64_t, int64_t> pair_of(const ops::Node& facts, const char* name, bool is_flat) {
-  const std::vector<int64_t> values = facts.integers(name);
-  if (values.empty()) return {1, 1};
-  return is_flat ? std::pair(int64_t{1}, values[0]) : std::pair(values[0], values[1]);
-}
-
-void set_padding(const ops::Node& facts, bool is_flat, Geometry& g) {
-  const int64_t y = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
-  const int64_t x = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
-  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
-  const std::vector<int64_t> pads = facts.integers("pads");
-  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    const bool is_lower = auto_pad == "SAME_LOWER";
-    g.pad_top = is_lower ? y - y / 2 : y / 2;
-    g.pad_left = is_lower ? x - x / 2 : x / 2;
-  } else if (auto_pad == "NOTSET" && !pads.empty()) {
-    g.pad_top = is_flat ? 0 : pads[0];
-    g.pad_left = is_flat ? pads[0] : pads[1];
-  }
-  g.pad_bottom = y - g.pad_top;
-  g.pad_right = x - g.pad_left;
-}
-
-std::optional<Geometry> geometry_of(const Layer& layer) {
-  const tensor::Shape& in = layer.inputs[0].dims;
-  const tensor::Shape& out = layer.desc_of(layer.result(layer.nodes[0], 0)).dims;
-  const tensor::Shape& weights = layer.inputs[1].dims;
-  if ((in.size() != 3 && in.size() != 4) || layer.outputs[0].dims != out) return std::nullopt;
-  const bool is_flat = in.size() == 3;
-  const auto rows = [&](const tensor::Shape& shape) { return is_flat ? 1 : shape[2]; };
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  Geometry g{.batch = in[0], .channels = in[1], .height = rows(in), .width = in.back()};
-  g.out_channels = out[1];
-  g.out_height = rows(out);
-  g.out_width = out.back();
-  g.groups = facts.integer("group", 1);
-  g.kernel_height = rows(weights);
-  g.kernel_width = weights.back();
-  std::tie(g.stride_y, g.stride_x) = pair_of(facts, "strides", is_flat);
-  std::tie(g.dilation_y, g.dilation_x) = pair_of(facts, "dilations", is_flat);
-  set_padding(facts, is_flat, g);
-  return g;
-}
 
 // Rows of the result that are computed at once, and what of the operand they need.
 struct Band {
@@ -75,7 +28,7 @@ struct Band {
   auto operator<=>(const Band&) const = default;
 };
 
-Band band_of(const Geometry& g, int64_t first, int64_t last) {
+Band band_of(const ConvGeometry& g, int64_t first, int64_t last) {
   const int64_t top = first * g.stride_y - g.pad_top;
   const int64_t bottom = (last - 1) * g.stride_y - g.pad_top + g.dilation_y * (g.kernel_height - 1) + 1;
   const int64_t in_first = std::clamp<int64_t>(top, 0, g.height);
@@ -85,112 +38,167 @@ Band band_of(const Geometry& g, int64_t first, int64_t last) {
 
 // One band at a place of the result.
 struct Piece {
-  int64_t image, first_row;
+  int64_t image, first_row, rows;
   int64_t in_first;
   size_t operation;
 };
 
+// What one thread does.
+struct Share {
+  Lane channels;  // of the result
+  std::vector<Piece> pieces;
+};
+
+tensor::Shape dims_of_weights(const Layer& layer, int64_t groups) {
+  tensor::Shape dims = layer.inputs[1].dims;
+  if (dims.size() == 3) dims.insert(dims.begin() + 2, 1);
+  if (groups > 1) {
+    dims[0] /= groups;
+    dims.insert(dims.begin(), groups);
+  }
+  return dims;
+}
+
 class ConvolutionKernel final : public Kernel {
  public:
-  ConvolutionKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue)
+  ConvolutionKernel(const Library& library, const Layer& layer, const ConvGeometry& geometry, Epilogue epilogue,
+                    Plan plan)
       : library_(library),
         g_(geometry),
         epilogue_(std::move(epilogue)),
+        plan_(std::move(plan)),
+        weights_dims_(dims_of_weights(layer, geometry.groups)),
         packed_(*layer.packed),
         constant_(*layer.constants[1]) {
-    bias_index_ = layer.inputs.size() > 2 && layer.operand(layer.nodes[0], 2).valid()
-                      ? layer.input_of(layer.operand(layer.nodes[0], 2))
-                      : -1;
-    weights_dims_ = layer.inputs[1].dims;
-    if (weights_dims_.size() == 3) weights_dims_.insert(weights_dims_.begin() + 2, 1);
-    if (g_.groups > 1) {
-      weights_dims_[0] /= g_.groups;
-      weights_dims_.insert(weights_dims_.begin(), g_.groups);
-    }
-    is_ready_ = plan();
+    const ir::ValueId bias = layer.operand(layer.nodes[0], 2);
+    bias_index_ = bias.valid() ? layer.input_of(bias) : -1;
+    is_ready_ = plan_.by_channels ? divide_channels() : divide_rows();
   }
 
   bool is_ready() const { return is_ready_; }
-  uint64_t workspace_bytes() const override { return scratchpad_ * static_cast<uint64_t>(lanes_); }
+  // Of the library, for the first piece.
+  std::vector<std::string> implementations() const {
+    if (!is_ready_ || shares_.empty() || shares_[0].pieces.empty()) return {};
+    const Band band = band_of(g_, 0, shares_[0].pieces[0].rows);
+    return Operation::implementations(library_, describe(band, g_.out_channels, weights_dims_));
+  }
+  uint64_t workspace_bytes() const override { return lane_bytes() * shares_.size(); }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override;
 
  private:
   friend class ConvolutionCall;
+  struct Prepared {
+    std::shared_ptr<const Operation> operation;
+    PackedWeights::Bytes weights;
+  };
 
-  bool plan() {
-    lanes_ = static_cast<int64_t>(thread_count());
+  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
+
+  bool divide_rows() {
     const int64_t rows = g_.batch * g_.out_height;
-    lanes_ = std::max<int64_t>(1, std::min(lanes_, rows));
+    const int64_t lanes = std::max<int64_t>(1, std::min(static_cast<int64_t>(thread_count()), rows));
     const int64_t row_bytes = g_.out_width * g_.out_channels * static_cast<int64_t>(sizeof(float));
     const int64_t most_rows =
         epilogue_.tape.is_empty() ? rows : std::max<int64_t>(1, kHotBytes / std::max<int64_t>(row_bytes, 1));
-    for (int64_t lane = 0; lane < lanes_; ++lane) {
-      std::vector<Piece>& pieces = pieces_.emplace_back();
-      const auto [begin, end] = lane_of(rows, lanes_, lane);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      shares_.push_back({{0, g_.out_channels}, {}});
+      const auto [begin, end] = lane_of(rows, lanes, lane);
       for (int64_t row = begin; row < end;) {
-        const int64_t image = row / g_.out_height;
-        const int64_t left = std::min((image + 1) * g_.out_height, end) - row;
+        const int64_t left = std::min((row / g_.out_height + 1) * g_.out_height, end) - row;
         const int64_t parts = (left + most_rows - 1) / most_rows;
         const int64_t count = (left + parts - 1) / parts;
-        const int64_t first = row % g_.out_height;
-        const Band band = band_of(g_, first, first + count);
-        const std::optional<size_t> operation = operation_for(band);
-        if (!operation) return false;
-        pieces.push_back({image, first, band.in_first, *operation});
+        if (!add_piece(row, count)) return false;
         row += count;
       }
     }
     return true;
   }
 
+  // Every lane computes some channels of whole pictures beside the result, and puts them there pixel by pixel.
+  bool divide_channels() {
+    const auto lanes = static_cast<int64_t>(thread_count());
+    if (g_.groups > 1 || g_.out_channels < kLeastChannels || g_.out_channels < lanes * kChannelStep) return false;
+    if (lanes == 1 || g_.out_height * g_.out_width > kFewPixels) return false;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      shares_.push_back({lane_of(g_.out_channels, lanes, lane, kChannelStep), {}});
+      const Lane& channels = shares_.back().channels;
+      const int64_t elements = g_.out_height * g_.out_width * (channels.end - channels.begin);
+      result_bytes_ = std::max(result_bytes_, (static_cast<uint64_t>(elements) * sizeof(float) + 63) / 64 * 64);
+      for (int64_t image = 0; image < g_.batch; ++image) {
+        if (!add_piece(image * g_.out_height, g_.out_height)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool add_piece(int64_t row, int64_t rows) {
+    const int64_t first = row % g_.out_height;
+    const Band band = band_of(g_, first, first + rows);
+    const std::optional<size_t> operation = operation_for(band, shares_.back().channels);
+    if (operation) shares_.back().pieces.push_back({row / g_.out_height, first, rows, band.in_first, *operation});
+    return operation.has_value();
+  }
+
   // The same primitive does for all bands of one form.
-  std::optional<size_t> operation_for(Band band) {
+  std::optional<size_t> operation_for(Band band, Lane channels) {
     band.in_first = 0;
-    if (const auto known = known_.find(band); known != known_.end()) return known->second;
+    const auto [known, is_new] = known_.try_emplace({band, channels.begin}, prepared_.size());
+    if (!is_new) return known->second;
     if (band.in_rows == 0) return std::nullopt;  // nothing but padding
+    const int64_t count = channels.end - channels.begin;
+    tensor::Shape weights_dims = weights_dims_;
+    if (plan_.by_channels) weights_dims[0] = count;
+    const Operation::Convolution convolution = describe(band, count, weights_dims);
+    std::shared_ptr<const Operation> made = Operation::make(library_, convolution, plan_.implementation);
+    if (!made) return std::nullopt;
+    const uint64_t first = static_cast<uint64_t>(channels.begin) * constant_.size_bytes() /
+                           static_cast<uint64_t>(std::max<int64_t>(constant_.shape()[0], 1));
+    const WeightsPart part{constant_, plain_desc(library_, weights_dims), first};
+    scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
+    PackedWeights::Bytes weights = pack(library_, packed_, part, made->weights());
+    prepared_.push_back({std::move(made), std::move(weights)});
+    return known->second;
+  }
+
+  Operation::Convolution describe(const Band& band, int64_t out_channels, const tensor::Shape& weights_dims) const {
     Operation::Convolution convolution;
     convolution.source = strided_desc(library_, {1, g_.channels, band.in_rows, g_.width},
                                       {g_.channels * band.in_rows * g_.width, 1, g_.channels * g_.width, g_.channels});
-    convolution.target = strided_desc(
-        library_, {1, g_.out_channels, band.out_rows, g_.out_width},
-        {g_.out_channels * band.out_rows * g_.out_width, 1, g_.out_channels * g_.out_width, g_.out_channels});
-    convolution.weights = any_desc(library_, weights_dims_);
-    if (bias_index_ >= 0) convolution.bias = plain_desc(library_, {g_.out_channels});
+    convolution.target =
+        strided_desc(library_, {1, out_channels, band.out_rows, g_.out_width},
+                     {out_channels * band.out_rows * g_.out_width, 1, out_channels * g_.out_width, out_channels});
+    convolution.weights = any_desc(library_, weights_dims);
+    if (bias_index_ >= 0) convolution.bias = plain_desc(library_, {out_channels});
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};
     convolution.padding_after = {band.pad_bottom, g_.pad_right};
     convolution.eltwise = epilogue_.eltwise;
-    std::shared_ptr<const Operation> made = Operation::make(library_, convolution);
-    if (!made) return std::nullopt;
-    weights_.push_back(pack(library_, packed_, {constant_, plain_desc(library_, weights_dims_)}, made->weights()));
-    scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
-    operations_.push_back(std::move(made));
-    return known_[band] = operations_.size() - 1;
+    return convolution;
   }
 
   const Library& library_;
-  Geometry g_;
+  ConvGeometry g_;
   Epilogue epilogue_;
+  Plan plan_;
   int bias_index_ = -1;
   tensor::Shape weights_dims_;
   PackedWeights& packed_;
   const tensor::Tensor& constant_;
-  std::vector<PackedWeights::Bytes> weights_;  // by operation
-  int64_t lanes_ = 1;
-  std::vector<std::vector<Piece>> pieces_;  // by lane
-  std::map<Band, size_t> known_;
-  std::vector<std::shared_ptr<const Operation>> operations_;
-  uint64_t scratchpad_ = 0;
+  std::vector<Share> shares_;  // by lane
+  std::map<std::pair<Band, int64_t>, size_t> known_;
+  std::vector<Prepared> prepared_;
+  uint64_t scratchpad_ = 0;    // of a lane
+  uint64_t result_bytes_ = 0;  // likewise, where channels are divided
   bool is_ready_ = false;
 };
 
 class ConvolutionCall final : public Call {
  public:
   ConvolutionCall(const ConvolutionKernel& kernel, const Arguments& arguments) : kernel_(kernel) {
-    for (int64_t lane = 0; lane < kernel.lanes_; ++lane) {
+    for (size_t lane = 0; lane < kernel.shares_.size(); ++lane) {
       std::vector<Running>& running = running_.emplace_back();
-      for (const std::shared_ptr<const Operation>& operation : kernel.operations_) running.emplace_back(*operation);
+      for (const ConvolutionKernel::Prepared& prepared : kernel.prepared_) running.emplace_back(*prepared.operation);
     }
     rebind(arguments);
   }
@@ -200,11 +208,12 @@ class ConvolutionCall final : public Call {
     for (size_t lane = 0; lane < running_.size(); ++lane) {
       for (size_t i = 0; i < running_[lane].size(); ++i) {
         Running& running = running_[lane][i];
-        running.set(kWeights, kernel_.weights_[i].get());
+        running.set(kWeights, kernel_.prepared_[i].weights.get());
         if (kernel_.bias_index_ >= 0) {
-          running.set(kBias, host<const float>(arguments.inputs[static_cast<size_t>(kernel_.bias_index_)]));
+          const auto* const bias = host<const float>(arguments.inputs[static_cast<size_t>(kernel_.bias_index_)]);
+          running.set(kBias, bias + kernel_.shares_[lane].channels.begin);
         }
-        running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.scratchpad_));
+        running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.lane_bytes()));
       }
     }
   }
@@ -218,23 +227,37 @@ class ConvolutionCall final : public Call {
 
  private:
   void run_lane(uint64_t lane) {
-    const Geometry& g = kernel_.g_;
+    const ConvGeometry& g = kernel_.g_;
     const auto* const in = host<const float>(arguments_.inputs[0]);
-    auto* const out = host<float>(arguments_.outputs[0]);
-    const int64_t row = g.out_width * g.out_channels;
-    const std::vector<Piece>& pieces = kernel_.pieces_[lane];
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      const Piece& piece = pieces[i];
+    const Share& share = kernel_.shares_[lane];
+    auto* const beside = host<float>(arguments_.workspace + lane * kernel_.lane_bytes() + kernel_.scratchpad_);
+    for (const Piece& piece : share.pieces) {
       Running& running = running_[lane][piece.operation];
-      const int64_t begin = (piece.image * g.out_height + piece.first_row) * row;
+      const int64_t begin = (piece.image * g.out_height + piece.first_row) * g.out_width * g.out_channels;
+      float* const out = host<float>(arguments_.outputs[0]) + begin;
       running.set(kSource, in + (piece.image * g.height + piece.in_first) * g.width * g.channels);
-      running.set(kTarget, out + begin);
+      running.set(kTarget, kernel_.plan_.by_channels ? beside : out);
       running.execute();
-      if (kernel_.epilogue_.tape.is_empty()) continue;
-      const bool is_last = i + 1 == pieces.size();
-      const auto [first, last] = lane_of(g.batch * g.out_height, kernel_.lanes_, static_cast<int64_t>(lane));
-      const int64_t end = is_last ? last * row : (pieces[i + 1].image * g.out_height + pieces[i + 1].first_row) * row;
-      kernel_.epilogue_.tape.run(out + begin, out + begin, arguments_.inputs, begin, end);
+      if (kernel_.plan_.by_channels)
+        place(share.channels, beside, begin);
+      else if (!kernel_.epilogue_.tape.is_empty())
+        kernel_.epilogue_.tape.run(out, out, arguments_.inputs, begin,
+                                   begin + piece.rows * g.out_width * g.out_channels);
+    }
+  }
+
+  // A picture's channels from beside the result into it.
+  void place(const Lane& channels, const float* beside, int64_t begin) {
+    const ConvGeometry& g = kernel_.g_;
+    const int64_t count = channels.end - channels.begin;
+    for (int64_t pixel = 0; pixel < g.out_height * g.out_width; ++pixel) {
+      const int64_t at = begin + pixel * g.out_channels + channels.begin;
+      const float* const from = beside + pixel * count;
+      float* const to = host<float>(arguments_.outputs[0]) + at;
+      if (kernel_.epilogue_.tape.is_empty())
+        std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+      else
+        kernel_.epilogue_.tape.run(from, to, arguments_.inputs, at, at + count);
     }
   }
 
@@ -247,26 +270,54 @@ std::unique_ptr<Call> ConvolutionKernel::bind(const Arguments& arguments) const 
   return std::make_unique<ConvolutionCall>(*this, arguments);
 }
 
+// `channels/jit:avx512_core`
+Plan parse_plan(std::string_view variant, const ConvGeometry& g) {
+  if (variant.empty()) {
+    constexpr int64_t kFewRows = 10;  // where rows, divided, leave a lane little to do at once
+    return {.by_channels = g.batch == 1 && g.out_height < kFewRows, .implementation = ""};
+  }
+  const size_t slash = std::min(variant.find('/'), variant.size());
+  return {.by_channels = variant.substr(0, slash) == "channels",
+          .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer) {
+bool is_convolution(const Layer& layer) {
   if (!layer.starts_with("Conv") || layer.outputs.size() != 1 || layer.inputs[0].dtype != tensor::DType::float32)
-    return {};
+    return false;
   if (layer.constants[1] == nullptr || !has_layout(layer.inputs[0], Layout::channels_last) ||
       !has_layout(layer.outputs[0], Layout::channels_last) || layer.outputs[0].count() == 0 ||
       layer.inputs[0].count() == 0) {
-    return {};
+    return false;
   }
-  const bool has_bias = layer.operand(layer.nodes[0], 2).valid();
-  if (has_bias) {
-    const int bias = layer.input_of(layer.operand(layer.nodes[0], 2));
-    if (bias < 0 || !has_layout(layer.inputs[static_cast<size_t>(bias)], Layout::plain)) return {};
+  const ir::ValueId bias_value = layer.operand(layer.nodes[0], 2);
+  const int bias = bias_value.valid() ? layer.input_of(bias_value) : 0;
+  return bias >= 0 &&
+         has_layout(layer.inputs[static_cast<size_t>(bias)], bias == 0 ? Layout::channels_last : Layout::plain);
+}
+
+std::vector<std::string> convolution_variants(const Library& library, const Layer& layer) {
+  const std::optional<ConvGeometry> geometry = is_convolution(layer) ? conv_geometry(layer) : std::nullopt;
+  const std::optional<Epilogue> epilogue = geometry ? make_epilogue(layer) : std::nullopt;
+  if (!epilogue) return {};
+  const ConvolutionKernel kernel(library, layer, *geometry, *epilogue, {});
+  std::vector<std::string> variants;
+  for (const std::string& name : kernel.implementations()) {
+    for (const char* const division : {"rows", "channels"}) variants.push_back(fmt::format("{}/{}", division, name));
   }
-  const std::optional<Geometry> geometry = geometry_of(layer);
+  return variants;
+}
+
+std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
+  const std::optional<ConvGeometry> geometry = is_convolution(layer) ? conv_geometry(layer) : std::nullopt;
   if (!geometry) return {};
   std::optional<Epilogue> epilogue = make_epilogue(layer);
   if (!epilogue) return {};
-  auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, std::move(*epilogue));
+  const Plan plan = parse_plan(variant, *geometry);
+  auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, *epilogue, plan);
+  const bool guesses = variant.empty() && plan.by_channels && !kernel->is_ready();
+  if (guesses) kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, std::move(*epilogue), Plan());
   if (!kernel->is_ready()) return {};
   return kernel;
 }

@@ -1,5 +1,7 @@
 #include "engine/devices/cpu/onednn/operation.h"
 
+#include <algorithm>
+
 #include "engine/tensor_desc.h"
 
 namespace assay::engine::cpu::onednn {
@@ -53,8 +55,13 @@ Desc plain_desc(const Library& library, const tensor::Shape& dims) {
   return strided_desc(library, dims, make_desc(tensor::DType::float32, dims).strides);
 }
 
-std::shared_ptr<const Operation> Operation::make(const Library& library, const Convolution& convolution) {
-  const OneThread one(library);
+namespace {
+
+using OwnedDesc = std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)>;
+
+OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, library.api().dnnl_primitive_desc_destroy}; }
+
+OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
   const AttributesWith attributes(library, convolution.eltwise);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
@@ -62,37 +69,81 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
       convolution.weights.get(), convolution.bias.get(), convolution.target.get(), convolution.strides.data(),
       convolution.dilations.data(), convolution.padding_before.data(), convolution.padding_after.data(),
       attributes.get());
-  if (status != kSuccess) return nullptr;
-  return finish(library, made,
-                {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}});
+  return own(library, status == kSuccess ? made : nullptr);
 }
 
-std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product) {
-  const OneThread one(library);
+OwnedDesc describe(const Library& library, const Operation::Product& product) {
   const AttributesWith attributes(library, product.eltwise);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
                                                                         product.weights.get(), product.bias.get(),
                                                                         product.target.get(), attributes.get());
-  if (status != kSuccess) return nullptr;
-  return finish(library, made, {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}});
+  return own(library, status == kSuccess ? made : nullptr);
 }
 
-std::shared_ptr<const Operation> Operation::finish(const Library& library, PrimitiveDesc* desc,
-                                                   std::vector<std::pair<int, Desc>> arguments) {
-  const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc,
-                                                                         library.api().dnnl_primitive_desc_destroy);
-  std::shared_ptr<const Operation> made(new Operation(library, desc, std::move(arguments)));
-  const bool is_slow = made->implementation_.starts_with("ref") || made->implementation_.starts_with("gemm:ref");
-  return is_slow ? nullptr : made;
+std::string implementation_of(const Library& library, const PrimitiveDesc* desc) {
+  const char* name = nullptr;
+  library.api().dnnl_primitive_desc_query(desc, kQueryImplementation, 0, static_cast<void*>(&name));
+  return name == nullptr ? "" : name;
+}
+
+bool is_slow(std::string_view implementation) {
+  return implementation.starts_with("ref") || implementation.starts_with("gemm:ref");
+}
+
+// Moves to the implementation of that name; false: there is none.
+bool seek(const Library& library, PrimitiveDesc* desc, std::string_view name) {
+  while (!name.empty() && implementation_of(library, desc) != name) {
+    if (library.api().dnnl_primitive_desc_next_impl(desc) != kSuccess) return false;
+  }
+  return !is_slow(implementation_of(library, desc));
+}
+
+template <typename Wanted>
+std::vector<std::string> list_implementations(const Library& library, const Wanted& wanted) {
+  const OneThread one(library);
+  const OwnedDesc desc = describe(library, wanted);
+  std::vector<std::string> names;
+  if (!desc) return names;
+  do {
+    std::string name = implementation_of(library, desc.get());
+    if (!is_slow(name) && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  } while (library.api().dnnl_primitive_desc_next_impl(desc.get()) == kSuccess);
+  return names;
+}
+
+}  // namespace
+
+std::shared_ptr<const Operation> Operation::make(const Library& library, const Convolution& convolution,
+                                                 std::string_view implementation) {
+  const OneThread one(library);
+  const OwnedDesc desc = describe(library, convolution);
+  if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
+  return std::shared_ptr<const Operation>(new Operation(
+      library, desc.get(), {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}}));
+}
+
+std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product,
+                                                 std::string_view implementation) {
+  const OneThread one(library);
+  const OwnedDesc desc = describe(library, product);
+  if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
+  return std::shared_ptr<const Operation>(new Operation(
+      library, desc.get(), {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}}));
+}
+
+std::vector<std::string> Operation::implementations(const Library& library, const Convolution& convolution) {
+  return list_implementations(library, convolution);
+}
+
+std::vector<std::string> Operation::implementations(const Library& library, const Product& product) {
+  return list_implementations(library, product);
 }
 
 Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments)
     : library_(library) {
   const Api& api = library.api();
-  const char* name = nullptr;
-  api.dnnl_primitive_desc_query(desc, kQueryImplementation, 0, static_cast<void*>(&name));
-  implementation_ = name == nullptr ? "" : name;
+  implementation_ = implementation_of(library, desc);
   for (auto& [index, argument] : arguments) {
     if (argument) arguments_.emplace_back(index, std::move(argument));
   }
@@ -141,7 +192,7 @@ void Running::execute() {
 namespace {
 
 // How a form lies, spelled so that equal names are equal forms.
-std::string form_name(const Library& library, const WeightsPart& from, const Desc& to) {
+std::string form_name(const Library& library, const Desc& to) {
   const auto query = [&](int what, void* result) {
     library.check(library.api().dnnl_memory_desc_query(to.get(), what, result), "a description of weights");
   };
@@ -159,26 +210,25 @@ std::string form_name(const Library& library, const WeightsPart& from, const Des
   query(kQueryBlockCount, &blocks);
   query(kQueryBlockSizes, static_cast<void*>(&block_sizes));
   query(kQueryBlockDims, static_cast<void*>(&block_dims));
-  return fmt::format("onednn {} {} [{}]/{} {}/{}", from.first, type, fmt::join(dims, dims + rank, ","),
+  return fmt::format("onednn {} [{}]/{} {}/{}", type, fmt::join(dims, dims + rank, ","),
                      fmt::join(strides, strides + rank, ","), fmt::join(block_sizes, block_sizes + blocks, ","),
                      fmt::join(block_dims, block_dims + blocks, ","));
 }
 
-void reorder(const Library& library, const WeightsPart& from, const Desc& to, std::byte* packed) {
+void reorder(const Library& library, const Desc& from, const void* bytes, const Desc& to, std::byte* packed) {
   const Api& api = library.api();
   const OneThread one(library);
   PrimitiveDesc* desc = nullptr;
-  library.check(api.dnnl_reorder_primitive_desc_create(&desc, from.desc.get(), library.engine(), to.get(),
-                                                       library.engine(), nullptr),
-                "weights");
+  library.check(
+      api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(), nullptr),
+      "weights");
   const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc, api.dnnl_primitive_desc_destroy);
   Primitive* primitive = nullptr;
   library.check(api.dnnl_primitive_create(&primitive, desc), "weights");
   const std::unique_ptr<Primitive, Status (*)(Primitive*)> owned_primitive(primitive, api.dnnl_primitive_destroy);
   Memory* source = nullptr;
   Memory* target = nullptr;
-  std::byte* const bytes = const_cast<std::byte*>(from.tensor.bytes().data()) + from.first;
-  library.check(api.dnnl_memory_create(&source, from.desc.get(), library.engine(), bytes), "memory");
+  library.check(api.dnnl_memory_create(&source, from.get(), library.engine(), const_cast<void*>(bytes)), "memory");
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_source(source, api.dnnl_memory_destroy);
   library.check(api.dnnl_memory_create(&target, to.get(), library.engine(), packed), "memory");
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_target(target, api.dnnl_memory_destroy);
@@ -189,8 +239,16 @@ void reorder(const Library& library, const WeightsPart& from, const Desc& to, st
 }  // namespace
 
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
-  return packed.get(from.tensor, form_name(library, from, to), library.api().dnnl_memory_desc_get_size(to.get()),
-                    [&](std::byte* bytes) { reorder(library, from, to, bytes); });
+  return packed.get(from.tensor, fmt::format("{} from {}", form_name(library, to), from.first),
+                    library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
+                      reorder(library, from.desc, from.tensor.bytes().data() + from.first, to, bytes);
+                    });
+}
+
+PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to) {
+  return packed.get(from.tensor, fmt::format("{} of {}", form_name(library, to), from.name),
+                    library.api().dnnl_memory_desc_get_size(to.get()),
+                    [&](std::byte* bytes) { reorder(library, from.desc, from.make().data(), to, bytes); });
 }
 
 }  // namespace assay::engine::cpu::onednn

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <initializer_list>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -40,9 +40,14 @@ class Operation {
     Eltwise eltwise;
   };
 
-  // Null: the library has no implementation but its slow reference.
-  static std::shared_ptr<const Operation> make(const Library& library, const Convolution& convolution);
-  static std::shared_ptr<const Operation> make(const Library& library, const Product& product);
+  // Null: the library has no implementation of that name (empty: none) but its slow reference.
+  static std::shared_ptr<const Operation> make(const Library& library, const Convolution& convolution,
+                                               std::string_view implementation = {});
+  static std::shared_ptr<const Operation> make(const Library& library, const Product& product,
+                                               std::string_view implementation = {});
+  // The names of all, best first by the library's guess; slow references are left out.
+  static std::vector<std::string> implementations(const Library& library, const Convolution& convolution);
+  static std::vector<std::string> implementations(const Library& library, const Product& product);
 
   const std::string& implementation() const { return implementation_; }
   const Desc& weights() const { return weights_; }  // as it wants them
@@ -51,8 +56,6 @@ class Operation {
  private:
   friend class Running;
   Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments);
-  static std::shared_ptr<const Operation> finish(const Library& library, PrimitiveDesc* desc,
-                                                 std::vector<std::pair<int, Desc>> arguments);
 
   const Library& library_;
   std::shared_ptr<Primitive> primitive_;
@@ -82,7 +85,16 @@ struct WeightsPart {
   uint64_t first = 0;  // byte
 };
 
-// It in the form that an operation wants.
+// What is made of a constant tensor, under a name that says how.
+struct MadeWeights {
+  const tensor::Tensor& tensor;
+  Desc desc;
+  std::string name;
+  std::function<std::vector<float>()> make;
+};
+
+// They in the form that an operation wants.
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to);
+PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to);
 
 }  // namespace assay::engine::cpu::onednn

@@ -87,6 +87,12 @@ bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
   return (column == 1 && (row >= columns || rows == 1)) || (row == 1 && (column >= rows || columns == 1));
 }
 
+// How a layer's work is divided, and which of the library's implementations does it; empty: its first.
+struct Plan {
+  bool by_columns = false;
+  std::string implementation;
+};
+
 // Some rows and columns of one item, computed at once.
 struct Piece {
   int64_t item, row, rows, column, columns;
@@ -96,28 +102,29 @@ struct Piece {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias)
-      : library_(library), g_(geometry), epilogue_(std::move(epilogue)), bias_index_(bias) {
+  ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias,
+                Plan plan)
+      : library_(library), g_(geometry), epilogue_(std::move(epilogue)), bias_index_(bias), plan_(std::move(plan)) {
     constant_ = layer.constants[1];
     packed_ = layer.packed;
-    is_ready_ = plan();
+    is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
   }
 
   bool is_ready() const { return is_ready_; }
+  // Of the library, for the first piece.
+  std::vector<std::string> implementations() const {
+    if (!is_ready_ || pieces_.empty() || pieces_[0].empty()) return {};
+    return Operation::implementations(library_, describe(pieces_[0][0]));
+  }
   uint64_t workspace_bytes() const override { return scratchpad_ * static_cast<uint64_t>(pieces_.size()); }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override;
 
  private:
   friend class ProductCall;
 
-  bool plan() {
+  bool divide_rows() {
     const auto threads = static_cast<int64_t>(thread_count());
     const bool has_tape = !epilogue_.tape.is_empty();
-    const bool is_one_row = g_.item_count() == 1 && g_.rows == 1;
-    if (g_.item_count() == 1 && g_.rows < kLeastRows * threads && g_.columns >= kColumnStep * threads &&
-        (!has_tape || is_one_row)) {
-      return divide_columns(threads);
-    }
     const int64_t rows = g_.item_count() * g_.rows;
     const int64_t lanes = std::max<int64_t>(1, std::min(threads, rows));
     const int64_t row_bytes = g_.columns * static_cast<int64_t>(sizeof(float));
@@ -137,7 +144,10 @@ class ProductKernel final : public Kernel {
     return true;
   }
 
-  bool divide_columns(int64_t lanes) {
+  bool divide_columns() {
+    const auto lanes = static_cast<int64_t>(thread_count());
+    const bool can_append = epilogue_.tape.is_empty() || g_.rows == 1;
+    if (g_.item_count() != 1 || g_.columns < kColumnStep * lanes || !can_append) return false;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const auto [begin, end] = lane_of(g_.columns, lanes, lane, kColumnStep);
       if (!add(pieces_.emplace_back(), {0, 0, g_.rows, begin, end - begin})) return false;
@@ -148,15 +158,7 @@ class ProductKernel final : public Kernel {
   bool add(std::vector<Piece>& pieces, Piece piece) {
     const auto [known, is_new] = known_.try_emplace({piece.rows, piece.columns}, operations_.size());
     if (is_new) {
-      Operation::Product product;
-      product.source = strided_desc(library_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
-      product.target = strided_desc(library_, {piece.rows, piece.columns}, {g_.columns, 1});
-      product.weights = constant_ == nullptr
-                            ? strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
-                            : any_desc(library_, {g_.depth, piece.columns});
-      if (bias_index_ >= 0) product.bias = plain_desc(library_, {1, piece.columns});
-      product.eltwise = epilogue_.eltwise;
-      std::shared_ptr<const Operation> made = Operation::make(library_, product);
+      std::shared_ptr<const Operation> made = Operation::make(library_, describe(piece), plan_.implementation);
       if (!made) return false;
       scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
       operations_.push_back(std::move(made));
@@ -165,6 +167,18 @@ class ProductKernel final : public Kernel {
     if (constant_ != nullptr) piece.weights = packed_columns(piece);
     pieces.push_back(piece);
     return true;
+  }
+
+  Operation::Product describe(const Piece& piece) const {
+    Operation::Product product;
+    product.source = strided_desc(library_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
+    product.target = strided_desc(library_, {piece.rows, piece.columns}, {g_.columns, 1});
+    product.weights = constant_ == nullptr
+                          ? strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
+                          : any_desc(library_, {g_.depth, piece.columns});
+    if (bias_index_ >= 0) product.bias = plain_desc(library_, {1, piece.columns});
+    product.eltwise = epilogue_.eltwise;
+    return product;
   }
 
   const std::byte* packed_columns(const Piece& piece) {
@@ -179,6 +193,7 @@ class ProductKernel final : public Kernel {
   Geometry g_;
   Epilogue epilogue_;
   int bias_index_;
+  Plan plan_;
   const tensor::Tensor* constant_ = nullptr;
   PackedWeights* packed_ = nullptr;
   std::vector<std::vector<Piece>> pieces_;  // by lane
@@ -257,26 +272,60 @@ int bias_of(const Layer& layer, const Geometry& g) {
   return is_row ? input : -2;
 }
 
-}  // namespace
-
-std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer) {
-  if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return {};
+bool is_product(const Layer& layer) {
+  if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return false;
   for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-    if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return {};
+    if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return false;
   }
-  const std::optional<Geometry> geometry = geometry_of(layer);
-  if (!geometry || !has_layout(layer.outputs[0], Layout::plain)) return {};
+  return has_layout(layer.outputs[0], Layout::plain) &&
+         layer.desc_of(layer.result(layer.nodes[0], 0)).dims == layer.outputs[0].dims;
+}
+
+// Columns where lanes would get few rows.
+Plan guess(const Geometry& g, const Epilogue& epilogue) {
+  const auto threads = static_cast<int64_t>(thread_count());
+  const bool has_few_rows = g.item_count() == 1 && g.rows < kLeastRows * threads;
+  const bool can_append = epilogue.tape.is_empty() || g.rows == 1;
+  return {.by_columns = has_few_rows && can_append && g.columns >= kColumnStep * threads, .implementation = ""};
+}
+
+// `columns/brgemm:avx512_core`
+Plan parse_plan(std::string_view variant) {
+  const size_t slash = std::min(variant.find('/'), variant.size());
+  return {.by_columns = variant.substr(0, slash) == "columns",
+          .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
+}
+
+std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, std::string_view variant) {
+  const std::optional<Geometry> geometry = is_product(layer) ? geometry_of(layer) : std::nullopt;
+  if (!geometry) return {};
   const Geometry& g = *geometry;
   if (layer.constants[1] != nullptr && g.item_count() != 1) return {};
   if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
   if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
-  if (layer.desc_of(layer.result(layer.nodes[0], 0)).dims != layer.outputs[0].dims) return {};
-  const int bias = bias_of(layer, *geometry);
+  const int bias = bias_of(layer, g);
   std::optional<Epilogue> epilogue = make_epilogue(layer);
   if (bias == -2 || !epilogue) return {};
-  auto kernel = std::make_unique<ProductKernel>(library, layer, *geometry, std::move(*epilogue), bias);
+  Plan plan = variant.empty() ? guess(g, *epilogue) : parse_plan(variant);
+  auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue), bias, std::move(plan));
   if (!kernel->is_ready()) return {};
   return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant) {
+  return make(library, layer, variant);
+}
+
+std::vector<std::string> product_variants(const Library& library, const Layer& layer) {
+  const std::unique_ptr<ProductKernel> kernel = make(library, layer, "");
+  std::vector<std::string> variants;
+  if (!kernel) return variants;
+  for (const std::string& name : kernel->implementations()) {
+    for (const char* const division : {"rows", "columns"}) variants.push_back(fmt::format("{}/{}", division, name));
+  }
+  return variants;
 }
 
 }  // namespace assay::engine::cpu::onednn

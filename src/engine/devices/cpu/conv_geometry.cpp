@@ -1,0 +1,60 @@
+#include "engine/devices/cpu/conv_geometry.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace assay::engine::cpu {
+namespace {
+
+int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
+  return std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
+}
+
+// The attribute for both dims; a picture of one row has 1 for the other.
+std::pair<int64_t, int64_t> pair_of(const ops::Node& facts, const char* name, bool is_flat) {
+  const std::vector<int64_t> values = facts.integers(name);
+  if (values.empty()) return {1, 1};
+  return is_flat ? std::pair(int64_t{1}, values[0]) : std::pair(values[0], values[1]);
+}
+
+void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
+  const int64_t y = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
+  const int64_t x = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
+  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
+  const std::vector<int64_t> pads = facts.integers("pads");
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+    const bool is_lower = auto_pad == "SAME_LOWER";
+    g.pad_top = is_lower ? y - y / 2 : y / 2;
+    g.pad_left = is_lower ? x - x / 2 : x / 2;
+  } else if (auto_pad == "NOTSET" && !pads.empty()) {
+    g.pad_top = is_flat ? 0 : pads[0];
+    g.pad_left = is_flat ? pads[0] : pads[1];
+  }
+  g.pad_bottom = y - g.pad_top;
+  g.pad_right = x - g.pad_left;
+}
+
+}  // namespace
+
+std::optional<ConvGeometry> conv_geometry(const Layer& layer) {
+  const tensor::Shape& in = layer.inputs[0].dims;
+  const tensor::Shape& out = layer.desc_of(layer.result(layer.nodes[0], 0)).dims;
+  const tensor::Shape& weights = layer.inputs[1].dims;
+  if ((in.size() != 3 && in.size() != 4) || layer.outputs[0].dims != out) return std::nullopt;
+  const bool is_flat = in.size() == 3;
+  const auto rows = [&](const tensor::Shape& shape) { return is_flat ? 1 : shape[2]; };
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  ConvGeometry g{.batch = in[0], .channels = in[1], .height = rows(in), .width = in.back()};
+  g.out_channels = out[1];
+  g.out_height = rows(out);
+  g.out_width = out.back();
+  g.groups = facts.integer("group", 1);
+  g.kernel_height = rows(weights);
+  g.kernel_width = weights.back();
+  std::tie(g.stride_y, g.stride_x) = pair_of(facts, "strides", is_flat);
+  std::tie(g.dilation_y, g.dilation_x) = pair_of(facts, "dilations", is_flat);
+  set_padding(facts, is_flat, g);
+  return g;
+}
+
+}  // namespace assay::engine::cpu

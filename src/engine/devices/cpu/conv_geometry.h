@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/layer.h"
+
+namespace assay::engine::cpu {
+
+// A convolution over pictures, channels last; those of one dim are pictures of one row.
+struct ConvGeometry {
+  int64_t batch, channels, height, width;
+  int64_t out_channels, out_height, out_width;
+  int64_t groups, kernel_height, kernel_width;
+  int64_t stride_y, stride_x, dilation_y, dilation_x;
+  int64_t pad_top, pad_left, pad_bottom, pad_right;
+};
+
+// Of the Conv at the front of a layer; nullopt: one over more dims, or another result than the layer's.
+std::optional<ConvGeometry> conv_geometry(const Layer& layer);
+
+}  // namespace assay::engine::cpu
