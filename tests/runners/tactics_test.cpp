@@ -1,0 +1,212 @@
+// Every tactic of convolutions and matrix products against the reference operators, on drawn layers.
+#include <cmath>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "engine/context.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/onednn/library.h"
+#include "engine/lower.h"
+#include "support/parsed_model.h"
+#include "tensor/elements.h"
+
+namespace assay::engine {
+namespace {
+
+using testing_support::parsed;
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  template <typename T>
+  T one_of(std::initializer_list<T> items) {
+    return *(items.begin() + random_() % items.size());
+  }
+  // `float[2,3] name = {…}`
+  std::string constant(const std::string& name, const tensor::Shape& shape) {
+    std::string text = fmt::format("float[{}] {} = {{", fmt::join(shape, ","), name);
+    const uint64_t count = *tensor::element_count(shape);
+    for (uint64_t i = 0; i < count; ++i) text += fmt::format("{}{:.4f}", i == 0 ? "" : ",", number());
+    return text + "}";
+  }
+  double number() { return static_cast<double>(random_() % 2001) / 1000.0 - 1.0; }
+
+ private:
+  std::mt19937 random_;
+};
+
+// What follows a product `p` of the shape of `r`, an input.
+std::string ending(Draw& draw) {
+  return draw.one_of<const char*>({"y = Identity(p)", "y = Relu(p)", "s = Sigmoid(p) y = Mul(p, s)",
+                                   "a = Add(p, r) y = Relu(a)", "y = LeakyRelu<alpha = 0.1>(p)", "y = HardSwish(p)",
+                                   "c = Clip(p, low, high) y = Add(c, r)", "h = Relu(p) y = Mul(r, h)"});
+}
+
+std::string drawn_convolution(unsigned seed) {
+  Draw draw(seed);
+  const int64_t kernel = draw.one_of<int64_t>({1, 3, 3, 3, 5});
+  const int64_t stride = draw.one_of<int64_t>({1, 1, 1, 2});
+  const int64_t groups = draw.one_of<int64_t>({1, 1, 1, 2, 16});
+  const int64_t channels = draw.one_of<int64_t>({1, 2, 3, 16, 32, 48}) * (groups == 1 ? 1 : groups);
+  const int64_t out_channels = draw.one_of<int64_t>({1, 3, 16, 64, 130, 144}) * groups;
+  const int64_t height = draw.one_of<int64_t>({5, 7, 8, 13});
+  const int64_t width = draw.one_of<int64_t>({5, 6, 9, 17});
+  const int64_t pad = draw.one_of<int64_t>({0, 1, kernel / 2});
+  const int64_t batch = draw.one_of<int64_t>({1, 1, 2});
+  const auto out = [&](int64_t size) { return (size + 2 * pad - kernel) / stride + 1; };
+  const std::string result = fmt::format("float[{},{},{},{}]", batch, out_channels, out(height), out(width));
+  return fmt::format(
+      "g (float[{0},{1},{2},{3}] x, {4} r) => ({4} y) <{5}, {6}, float low = {{-0.5}}, float high = {{2}}> {{ p = "
+      "Conv<pads = [{7},{7},{7},{7}], strides = [{8},{8}], group = {9}>(x, w, b) {10} }}",
+      batch, channels, height, width, result, draw.constant("w", {out_channels, channels / groups, kernel, kernel}),
+      draw.constant("b", {out_channels}), pad, stride, groups, ending(draw));
+}
+
+std::string drawn_product(unsigned seed) {
+  Draw draw(seed);
+  const int64_t rows = draw.one_of<int64_t>({1, 2, 5, 33});
+  const int64_t depth = draw.one_of<int64_t>({1, 2, 17, 64, 130});
+  const int64_t columns = draw.one_of<int64_t>({1, 3, 64, 129, 256});
+  const bool turns = draw.one_of({true, false});
+  const bool is_gemm = draw.one_of({true, false});
+  const tensor::Shape weights = is_gemm && turns ? tensor::Shape{columns, depth} : tensor::Shape{depth, columns};
+  const std::string product = is_gemm ? fmt::format("p = Gemm<transB = {}>(x, w, b)", turns ? 1 : 0)
+                                      : std::string("m = MatMul(x, w) p = Add(m, b)");
+  return fmt::format(
+      "g (float[{0},{1}] x, float[{0},{2}] r) => (float[{0},{2}] y) <{3}, {4}, float low = {{-0.5}}, float high = "
+      "{{2}}> "
+      "{{ {5} {6} }}",
+      rows, depth, columns, draw.constant("w", weights), draw.constant("b", {columns}), product, ending(draw));
+}
+
+std::vector<ops::InputDatum> drawn_inputs(const ir::Model& model, unsigned seed) {
+  Draw draw(seed);
+  std::vector<ops::InputDatum> inputs;
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    const ir::Type& type = model[model[input].type];
+    tensor::Shape shape;
+    for (const ir::DimId dim : type.dims) shape.push_back(*model.dims().as_constant(dim));
+    std::vector<double> numbers(*tensor::element_count(shape));
+    for (double& number : numbers) number = draw.number();
+    inputs.push_back({input, ops::make_rounded(type.dtype, shape, numbers)});
+  }
+  return inputs;
+}
+
+template <typename Runner>
+std::vector<double> output_of(const ir::Model& model, unsigned seed, Runner&& run) {
+  std::vector<double> numbers;
+  const std::vector<ops::InputDatum> inputs = drawn_inputs(model, seed);
+  const std::vector<ir::ValueId> wanted = {model.outputs(model.main_graph())[0].value};
+  run(inputs, wanted,
+      [&](ir::ValueId, const tensor::Datum& datum) { numbers = tensor::load_elements<double>(datum.tensor()); });
+  return numbers;
+}
+
+// The tactics that were measured.
+std::set<std::string> tactics_of(const TimingCache& cache) {
+  std::set<std::string> tactics;
+  std::istringstream lines(cache.text());
+  for (std::string line; std::getline(lines, line);) {
+    if (std::isdigit(static_cast<unsigned char>(line[0])) != 0) tactics.insert(line.substr(line.find(' ') + 1));
+  }
+  return tactics;
+}
+
+class Tactics : public testing::Test {
+ protected:
+  Tactics() : device_(cpu::make_device({cpu::onednn::Library::find({}, reason_)})) {}
+
+  std::vector<double> run(const ir::Model& model, unsigned seed, const TacticOptions& tactics) {
+    ProgramOptions options;
+    options.tactics = tactics;
+    const Program program(model, *device_, options);
+    Context context(program, {}, false);
+    return output_of(model, seed, [&](auto&&... arguments) { context.run(arguments...); });
+  }
+
+  // How often each implementation was compared.
+  void compare(const std::string& text, unsigned seed, std::map<std::string, int>& counts) {
+    ir::Model model = parsed(text);
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter);
+    const std::vector<double> expected =
+        output_of(model, seed, [&](auto&&... arguments) { ops::Interpreter(model, {}).run(arguments...); });
+    TacticOptions measured;
+    measured.measures = true;
+    measured.seconds_per_tactic = 0;
+    measured.cache = std::make_shared<TimingCache>();
+    run(model, seed, measured);
+    const ir::NodeId layer = model[model.outputs(model.main_graph())[0].value].producer;
+    for (const std::string& tactic : tactics_of(*measured.cache)) {
+      TacticOptions replay;
+      replay.replayed.emplace(layer_name(model, layer), tactic);
+      expect_close(run(model, seed, replay), expected, fmt::format("{} of {}", tactic, text.substr(0, 80)));
+      ++counts[tactic.substr(0, tactic.find('/'))];
+    }
+  }
+
+  static void expect_close(const std::vector<double>& found, const std::vector<double>& expected,
+                           const std::string& what) {
+    ASSERT_EQ(found.size(), expected.size()) << what;
+    double squares = 0;
+    for (const double number : expected) squares += number * number;
+    // Winograd's bound for its results is 1e-5 of their root mean square.
+    const double most = 1e-6 + 1.5e-5 * std::sqrt(squares / static_cast<double>(expected.size()));
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (std::abs(found[i] - expected[i]) <= most) continue;
+      ADD_FAILURE() << what << ": " << found[i] << " instead of " << expected[i] << " at " << i;
+      return;
+    }
+  }
+
+  std::string reason_;
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(Tactics, OfConvolutionsAgreeWithTheReference) {
+  ASSERT_EQ(reason_, "");
+  std::map<std::string, int> counts;
+  for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_convolution(seed), seed, counts);
+  for (const char* const name :
+       {"conv.onednn:rows", "conv.onednn:channels", "conv.winograd:lanes", "conv.winograd:stages"}) {
+    EXPECT_GE(counts[name], 3) << name;
+  }
+}
+
+TEST_F(Tactics, OfProductsAgreeWithTheReference) {
+  std::map<std::string, int> counts;
+  for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_product(seed), seed, counts);
+  for (const char* const name : {"product.onednn:rows", "product.onednn:columns"}) EXPECT_GE(counts[name], 3) << name;
+}
+
+TEST_F(Tactics, StrictLayersAreComputedDirectly) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    ir::Model model = parsed(drawn_convolution(seed));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter);
+    ProgramOptions options;
+    options.is_strict = true;
+    options.tactics.measures = true;
+    options.tactics.cache = std::make_shared<TimingCache>();
+    const Program program(model, *device_, options);
+    for (const Step& step : program.steps()) EXPECT_FALSE(step.tactic.starts_with("conv.winograd"));
+    EXPECT_EQ(options.tactics.cache->text().find("winograd"), std::string::npos);
+  }
+}
+
+TEST_F(Tactics, ATacticThatCannotComputeItsLayerIsRefused) {
+  ir::Model model = parsed("g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }");
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  TacticOptions replay;
+  replay.replayed.emplace("y", "conv.onednn:rows");
+  EXPECT_THROW(run(model, 0, replay), Error);
+  replay.replayed["y"] = kReferenceTactic;
+  EXPECT_EQ(run(model, 0, replay).size(), 6U);
+}
+
+}  // namespace
+}  // namespace assay::engine
