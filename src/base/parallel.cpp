@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-constexpr std::chrono::microseconds kSpin{30};
+constexpr std::chrono::microseconds kSpin{200};
 constexpr uint32_t kClosed = 1u << 31;
 
 unsigned affinity_cores() {

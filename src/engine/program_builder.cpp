@@ -98,11 +98,12 @@ bool ProgramBuilder::add_views(ir::NodeId node) {
   const std::optional<Views> views = find_views(*layer);
   if (!views) return false;
   const ir::ValueId operand = model_[node].operands[0].value;
-  const size_t source = views->needs_plain ? slot_in(operand, layer->inputs[0]) : slots_of_.at(operand).front();
-  const TensorDesc from = program_.slots_[source].desc;
-  if (!from.exists()) return false;
-  for (size_t i = 0; i < views->outputs.size(); ++i) {
-    const View view = views->outputs[i](from);
+  size_t source = slots_of_.at(operand).front();
+  if (!program_.slots_[source].desc.exists()) return false;
+  const auto can_show = [&](const ViewOf& view) { return view(program_.slots_[source].desc).has_value(); };
+  if (!std::ranges::all_of(*views, can_show)) source = slot_in(operand, layer->inputs[0]);
+  for (size_t i = 0; i < views->size(); ++i) {
+    const View view = (*views)[i](program_.slots_[source].desc).value();
     if (model_[node].results[i].valid()) add_view(model_[node].results[i], source, view.desc, view.offset);
   }
   return true;

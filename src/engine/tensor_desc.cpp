@@ -1,6 +1,7 @@
 #include "engine/tensor_desc.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,35 @@ bool has_layout(const TensorDesc& desc, Layout layout) {
     stride *= desc.dims[i];
   }
   return true;
+}
+
+std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Shape& dims) {
+  // Runs of old dims that lie as one dim would, outermost first: how many elements, and the stride of the innermost.
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  for (size_t i = 0; i < desc.dims.size(); ++i) {
+    if (desc.dims[i] == 1) continue;
+    const bool joins = !runs.empty() && runs.back().second == desc.strides[i] * desc.dims[i];
+    if (joins)
+      runs.back() = {runs.back().first * desc.dims[i], desc.strides[i]};
+    else
+      runs.emplace_back(desc.dims[i], desc.strides[i]);
+  }
+  TensorDesc made{desc.dtype, dims, tensor::Shape(dims.size(), 1)};
+  size_t taken = runs.size();
+  int64_t left = 1;    // of the run that is being divided
+  int64_t stride = 1;  // of the next dim in it
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] == 1) continue;
+    if (left == 1) {
+      if (taken == 0) return std::nullopt;
+      std::tie(left, stride) = runs[--taken];
+    }
+    if (left % dims[i] != 0) return std::nullopt;
+    made.strides[i] = stride;
+    left /= dims[i];
+    stride *= dims[i];
+  }
+  return made;
 }
 
 bool is_dense(const TensorDesc& desc) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -23,6 +25,9 @@ enum class Layout : uint8_t { plain, channels_last };
 TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout = Layout::plain);
 // Whether it is dense in that order; with dims of 1 it may be so in both.
 bool has_layout(const TensorDesc& desc, Layout layout);
+
+// The same elements, taken in the order of the dims, with other dims; nullopt: no strides say where they are.
+std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Shape& dims);
 
 // Whether its elements fill one piece of memory, in any order of the dims.
 bool is_dense(const TensorDesc& desc);

@@ -18,11 +18,11 @@ std::optional<std::vector<int64_t>> integers(const Layer& layer, uint32_t index)
 }
 
 Views reshape(const Layer& layer) {
-  Views views{.needs_plain = true, .outputs = {}};
-  views.outputs.push_back([out = layer.outputs[0]](const TensorDesc&) {
-    return View{make_desc(out.dtype, out.dims), 0};
-  });
-  return views;
+  return {[out = layer.outputs[0]](const TensorDesc& operand) -> std::optional<View> {
+    std::optional<TensorDesc> desc = find_reshaped(operand, out.dims);
+    if (!desc) return std::nullopt;
+    return View{std::move(*desc), 0};
+  }};
 }
 
 Views transpose(const Layer& layer) {
@@ -30,16 +30,14 @@ Views transpose(const Layer& layer) {
   if (order.empty()) {
     for (size_t i = layer.inputs[0].dims.size(); i-- > 0;) order.push_back(static_cast<int64_t>(i));
   }
-  Views views;
-  views.outputs.push_back([order](const TensorDesc& operand) {
+  return {[order](const TensorDesc& operand) {
     View view{{operand.dtype, {}, {}}, 0};
     for (const int64_t axis : order) {
       view.desc.dims.push_back(operand.dims[static_cast<size_t>(axis)]);
       view.desc.strides.push_back(operand.strides[static_cast<size_t>(axis)]);
     }
     return view;
-  });
-  return views;
+  }};
 }
 
 // Where a result begins on each axis of the operand, and the steps it takes there.
@@ -48,7 +46,7 @@ struct Window {
   std::vector<int64_t> steps;
 };
 
-std::function<View(const TensorDesc&)> window_view(const TensorDesc& out, Window window) {
+ViewOf window_view(const TensorDesc& out, Window window) {
   return [dims = out.dims, window = std::move(window)](const TensorDesc& operand) {
     View view{{operand.dtype, dims, operand.strides}, 0};
     for (size_t i = 0; i < dims.size(); ++i) {
@@ -91,9 +89,7 @@ std::optional<Window> slice_window(const Layer& layer) {
 std::optional<Views> slice(const Layer& layer) {
   std::optional<Window> window = slice_window(layer);
   if (!window || layer.outputs[0].count() == 0) return std::nullopt;
-  Views views;
-  views.outputs.push_back(window_view(layer.outputs[0], std::move(*window)));
-  return views;
+  return Views{window_view(layer.outputs[0], std::move(*window))};
 }
 
 Views split(const Layer& layer) {
@@ -106,22 +102,20 @@ Views split(const Layer& layer) {
     Window window{std::vector<int64_t>(dims.size(), 0), std::vector<int64_t>(dims.size(), 1)};
     window.starts[static_cast<size_t>(axis)] = at;
     at += out.dims[static_cast<size_t>(axis)];
-    views.outputs.push_back(window_view(out, std::move(window)));
+    views.push_back(window_view(out, std::move(window)));
   }
   return views;
 }
 
 Views expand(const Layer& layer) {
-  Views views;
-  views.outputs.push_back([dims = layer.outputs[0].dims](const TensorDesc& operand) {
+  return {[dims = layer.outputs[0].dims](const TensorDesc& operand) {
     View view{{operand.dtype, dims, tensor::Shape(dims.size(), 0)}, 0};
     const size_t missing = dims.size() - operand.dims.size();
     for (size_t i = missing; i < dims.size(); ++i) {
       if (operand.dims[i - missing] != 1) view.desc.strides[i] = operand.strides[i - missing];
     }
     return view;
-  });
-  return views;
+  }};
 }
 
 }  // namespace

@@ -14,11 +14,10 @@ struct View {
   int64_t offset = 0;  // of the first element, in elements
 };
 
-// What a layer does that moves nothing: each result as a view of the first operand, however that lies.
-struct Views {
-  bool needs_plain = false;  // the operand has to lie in the order of its dims
-  std::vector<std::function<View(const TensorDesc& operand)>> outputs;
-};
+// What a layer does that moves nothing: each result as a view of the first operand, however that lies; nullopt: the
+// operand has to lie in the order of its dims.
+using ViewOf = std::function<std::optional<View>(const TensorDesc& operand)>;
+using Views = std::vector<ViewOf>;  // by result
 
 // Of Reshape and its relatives, Transpose, Slice, Split and Expand; nullopt for others.
 std::optional<Views> find_views(const Layer& layer);

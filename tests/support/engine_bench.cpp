@@ -71,11 +71,12 @@ int main(int count, char** words) {
   std::vector<exec::LayerSeconds> least;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   do {
+    std::ranges::rotate(sides, sides.begin() + 1);  // so that none always follows the same one
     for (Side& side : sides) {
       side.execution->run(feeds, outputs, sink);
       side.milliseconds.push_back(side.execution->seconds() * 1e3);
       if (sides.size() == 1) keep_least(least, side.execution->profile());
-      std::this_thread::sleep_for(std::chrono::milliseconds(4));  // until the threads of that process are asleep
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the threads of that process are asleep
     }
   } while (std::chrono::steady_clock::now() < end);
   for (Side& side : sides) {

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/rows/row_kernels.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -40,6 +41,7 @@ class CopyKernel final : public PlainKernel {
   CopyKernel(const TensorDesc& from, const TensorDesc& to) : dims_(joined_dims(from, to)), is_empty_(to.count() == 0) {
     while (dims_.size() < 2) dims_.insert(dims_.begin(), {1, 0, 0});
     for (size_t i = 0; i + 2 < dims_.size(); ++i) outer_ *= dims_[i].size;
+    if (dims_.back().size < kBlock) block_ = kBlock * kBlock;
   }
 
   void run(const Arguments& arguments) const override {
@@ -47,12 +49,12 @@ class CopyKernel final : public PlainKernel {
     const T* const from = host<const T>(arguments.inputs[0]);
     T* const to = host<T>(arguments.outputs[0]);
     const Dim& middle = dims_[dims_.size() - 2];
-    const int64_t blocks = (middle.size + kBlock - 1) / kBlock;
-    const int64_t work = kBlock * dims_.back().size;
+    const int64_t blocks = (middle.size + block_ - 1) / block_;
+    const int64_t work = block_ * dims_.back().size;
     const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kLeastElements / std::max<int64_t>(work, 1)));
     parallel_for(static_cast<uint64_t>(outer_ * blocks), grain, [&](uint64_t begin, uint64_t end) {
       for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
-        copy_piece(from, to, piece / blocks, piece % blocks * kBlock);
+        copy_piece(from, to, piece / blocks, piece % blocks * block_);
       }
     });
   }
@@ -61,7 +63,7 @@ class CopyKernel final : public PlainKernel {
   static constexpr int64_t kBlock = 16;
   static constexpr int64_t kLeastElements = 1 << 15;
 
-  // Rows [first, first + kBlock) of the two innermost dims, in square tiles: one side is always read or written across.
+  // Rows [first, first + block_) of the two innermost dims, in square tiles: one side is always read or written across.
   void copy_piece(const T* from, T* to, int64_t outer, int64_t first) const {
     for (size_t i = dims_.size() - 2; i-- > 0;) {
       const int64_t at = outer % dims_[i].size;
@@ -71,7 +73,14 @@ class CopyKernel final : public PlainKernel {
     }
     const Dim& rows = dims_[dims_.size() - 2];
     const Dim& columns = dims_.back();
-    const int64_t last = std::min(first + kBlock, rows.size);
+    const int64_t last = std::min(first + block_, rows.size);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (rows.from == 1 && rows.to == 3 && columns.size == 3 && columns.to == 1) {
+        interleave(reinterpret_cast<const float*>(from) + first, reinterpret_cast<float*>(to) + 3 * first, last - first,
+                   columns.from);
+        return;
+      }
+    }
     if (columns.from == 1 && columns.to == 1) {
       for (int64_t r = first; r < last; ++r) {
         std::memcpy(to + r * rows.to, from + r * rows.from, static_cast<size_t>(columns.size) * sizeof(T));
@@ -88,9 +97,16 @@ class CopyKernel final : public PlainKernel {
     }
   }
 
+  // Pictures of three channels, one after the other, pixel by pixel.
+  static void interleave(const float* from, float* to, int64_t count, int64_t stride) {
+    const float* const rows[] = {from, from + stride, from + 2 * stride};
+    row_kernels().interleave3(rows, to, static_cast<size_t>(count));
+  }
+
   std::vector<Dim> dims_;
   bool is_empty_;
   int64_t outer_ = 1;
+  int64_t block_ = kBlock;  // rows at once
 };
 
 class PartsKernel final : public PlainKernel {

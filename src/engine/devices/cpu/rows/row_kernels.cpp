@@ -11,7 +11,7 @@ constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"base", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"base", maximum, add, scale, interleave3, softmax, normalize};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -20,7 +20,7 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx2", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"avx2", maximum, add, scale, interleave3, softmax, normalize};
 }  // namespace avx2
 
 namespace avx512 {
@@ -28,7 +28,7 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx512", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"avx512", maximum, add, scale, interleave3, softmax, normalize};
 }  // namespace avx512
 #endif
 

@@ -10,6 +10,8 @@ struct RowKernels {
   void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(float* x, float factor, size_t count);
+  // Elements of three rows in turn.
+  void (*interleave3)(const float* const* rows, float* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);
   // (x - mean) / sqrt(variance + epsilon) * scale + shift, without mean and shift where `is_rms`; no scale or shift:

@@ -29,6 +29,43 @@ ASSAY_KERNEL void scale(float* x, float factor, size_t count) {
   for (; i < count; ++i) x[i] *= factor;
 }
 
+using Indices [[gnu::vector_size(kBytes)]] = int32_t;
+
+// For the vector of the result at this place among three: where the elements of the first two rows come from, then
+// those of the third.
+struct Turns {
+  Indices first_two;
+  Indices third;
+};
+
+ASSAY_KERNEL inline void turns_of(size_t place, Turns& turns) {
+  for (size_t i = 0; i < kWidth; ++i) {
+    const size_t at = place * kWidth + i;
+    const auto element = static_cast<int32_t>(at / 3);
+    const bool is_third = at % 3 == 2;
+    turns.first_two[i] = is_third ? 0 : element + static_cast<int32_t>(at % 3 * kWidth);
+    turns.third[i] = static_cast<int32_t>(is_third ? static_cast<size_t>(element) + kWidth : i);
+  }
+}
+
+ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count) {
+  Turns turns[3];
+  for (size_t place = 0; place < 3; ++place) turns_of(place, turns[place]);
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector a = at(rows[0] + i);
+    const Vector b = at(rows[1] + i);
+    const Vector c = at(rows[2] + i);
+    for (size_t place = 0; place < 3; ++place) {
+      const Vector two = __builtin_shuffle(a, b, turns[place].first_two);
+      at(out + 3 * i + place * kWidth) = __builtin_shuffle(two, c, turns[place].third);
+    }
+  }
+  for (; i < count; ++i) {
+    for (size_t row = 0; row < 3; ++row) out[3 * i + row] = rows[row][i];
+  }
+}
+
 ASSAY_KERNEL inline float greatest_of(const float* x, size_t count) {
   float greatest = x[0];
   size_t i = 0;
@@ -61,8 +98,9 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
   if (i < count) {
     float tail[kWidth] = {};
     for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - greatest;
+    const Vector rest = at(tail);
     Vector grown;
-    exponential(at(tail), grown);
+    exponential(rest, grown);
     for (size_t k = 0; i + k < count; ++k) {
       out[i + k] = grown[k];
       sum += grown[k];
