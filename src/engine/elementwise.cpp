@@ -6,11 +6,11 @@
 namespace assay::engine {
 namespace {
 
-constexpr std::array<std::string_view, 31> kOperators = {
+constexpr std::array<std::string_view, 32> kOperators = {
     "Add",      "Sub",     "Mul",  "Div",   "Max",  "Min",       "Relu",        "LeakyRelu",
     "PRelu",    "Sigmoid", "Tanh", "Elu",   "Selu", "HardSwish", "HardSigmoid", "Softplus",
     "Softsign", "Gelu",    "Mish", "Erf",   "Exp",  "Log",       "Sqrt",        "Reciprocal",
-    "Neg",      "Abs",     "Clip", "Floor", "Ceil", "Pow",       "Identity"};
+    "Neg",      "Abs",     "Clip", "Floor", "Ceil", "Pow",       "Identity",    "Cast"};
 
 // What a node must be to be computed element by element besides its name.
 bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t version) {
@@ -32,13 +32,16 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
       !has_simple_form(model, node, inference.callees()[id].version)) {
     return false;
   }
+  const auto has_type = [](tensor::DType dtype) {
+    return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
+  };
   const auto is_float = [&](ir::ValueId value) {
     const ir::TensorId constant = model[value].constant;
     if (model[value].kind == ir::ValueKind::initializer && constant.valid() && !model[constant].sparse) {
-      return model[constant].tensor.dtype() == tensor::DType::float32;
+      return has_type(model[constant].tensor.dtype());
     }
     const ops::Type& type = inference.type(value);
-    if (!type.is_tensor() || type.dtype != tensor::DType::float32 || !type.dims) return false;
+    if (!type.is_tensor() || !has_type(type.dtype) || !type.dims) return false;
     return std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
   };
   for (const ir::Use& use : node.operands) {

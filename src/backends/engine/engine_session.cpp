@@ -85,6 +85,11 @@ struct Planned {
       const ir::NodeId source = value.kind == ir::ValueKind::result ? value.producer : ir::NodeId{};
       values_.try_emplace(original.text(value.name), Known{is_there ? now : ir::ValueId{}, source});
     }
+    // What the model takes and gives keeps its place, whatever is computed in another precision.
+    const auto outputs = original.outputs(original.main_graph());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      values_[original.text(original[outputs[i].value].name)].now = model.outputs(model.main_graph())[i].value;
+    }
     for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
       for (const ir::NodeId source : model.origins().of(node)) layers_.try_emplace(source, node);
     }

@@ -84,7 +84,8 @@ class LayerFormer {
     const bool is_product = std::ranges::find(kProducts, model_.text(node.op)) != kProducts.end();
     if (!is_product || !model_.text(node.domain).empty() || inference_.callees()[id].op == nullptr) return false;
     const ops::Type& type = inference_.type(node.results.front());
-    return type.is_tensor() && type.dtype == tensor::DType::float32 && type.dims &&
+    const bool is_float = type.dtype == tensor::DType::float32 || type.dtype == tensor::DType::bfloat16;
+    return type.is_tensor() && is_float && type.dims &&
            std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
   }
 
@@ -107,7 +108,9 @@ class LayerFormer {
   std::vector<NodeId> grown_from(NodeId seed) {
     std::vector<NodeId> group = {seed};
     const ValueId shape = model_[seed].results.front();
+    const bool is_product = !is_elementwise(inference_, model_, seed);
     const auto fits = [&](NodeId node) {
+      if (is_product && model_.text(model_[node].op) == "Cast") return false;  // products write one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     while (group.size() < kMostNodes && extend(group, fits) != 0) continue;

@@ -1,6 +1,7 @@
 // Layers of elementwise operators only.
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
 
 namespace assay::engine::cpu {
@@ -10,27 +11,30 @@ constexpr int64_t kGrain = 1 << 14;  // elements
 
 class TapeKernel final : public PlainKernel {
  public:
-  TapeKernel(Tape tape, int64_t count) : tape_(std::move(tape)), count_(count) {}
+  TapeKernel(Tape tape, const TensorDesc& out)
+      : tape_(std::move(tape)), count_(out.count()), bytes_(static_cast<uint64_t>(float_bytes(out.dtype))) {}
   void run(const Arguments& arguments) const override {
-    float* const out = host<float>(arguments.outputs[0]);
+    auto* const out = host<std::byte>(arguments.outputs[0]);
     parallel_for(static_cast<uint64_t>(count_), kGrain, [&](uint64_t begin, uint64_t end) {
-      tape_.run(nullptr, out + begin, arguments.inputs, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+      tape_.run(nullptr, out + begin * bytes_, arguments.inputs, static_cast<int64_t>(begin),
+                static_cast<int64_t>(end));
     });
   }
 
  private:
   Tape tape_;
   int64_t count_;
+  uint64_t bytes_;  // of an element
 };
 
 class Elementwise final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.tape"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (layer.outputs.size() != 1 || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    if (layer.outputs.size() != 1 || !is_float(layer.outputs[0].dtype)) return {};
     std::optional<Tape> tape = Tape::make(layer, 0, {});
     if (!tape) return {};
-    return std::make_unique<TapeKernel>(std::move(*tape), layer.outputs[0].count());
+    return std::make_unique<TapeKernel>(std::move(*tape), layer.outputs[0]);
   }
 };
 

@@ -88,18 +88,18 @@ class EnlargeKernel final : public PlainKernel {
  public:
   EnlargeKernel(const TensorDesc& in, const TensorDesc& out) : in_(in), out_(out) {}
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const float>(arguments.inputs[0]);
-    auto* const out = host<float>(arguments.outputs[0]);
-    const int64_t channels = in_.dims[1];
+    const auto* const in = host<const std::byte>(arguments.inputs[0]);
+    auto* const out = host<std::byte>(arguments.outputs[0]);
+    const int64_t pixel = in_.dims[1] * tensor::bit_width(in_.dtype) / 8;  // bytes
     const int64_t by_y = out_.dims[2] / in_.dims[2];
     const int64_t by_x = out_.dims[3] / in_.dims[3];
     parallel_for(static_cast<uint64_t>(out_.dims[0] * out_.dims[2]), 4, [&](uint64_t begin, uint64_t end) {
       for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) {
         const int64_t image = row / out_.dims[2];
-        const float* const from = in + (image * in_.dims[2] + row % out_.dims[2] / by_y) * in_.dims[3] * channels;
-        float* const to = out + row * out_.dims[3] * channels;
+        const std::byte* const from = in + (image * in_.dims[2] + row % out_.dims[2] / by_y) * in_.dims[3] * pixel;
+        std::byte* const to = out + row * out_.dims[3] * pixel;
         for (int64_t x = 0; x < out_.dims[3]; ++x) {
-          std::memcpy(to + x * channels, from + x / by_x * channels, static_cast<size_t>(channels) * sizeof(float));
+          std::memcpy(to + x * pixel, from + x / by_x * pixel, static_cast<size_t>(pixel));
         }
       }
     });
@@ -118,8 +118,8 @@ class Enlarge final : public Implementation {
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
     for (const TensorDesc& desc : {in, out}) {
-      if (desc.dtype != tensor::DType::float32 || !has_layout(desc, Layout::channels_last) || desc.count() == 0)
-        return {};
+      const bool has_whole_bytes = tensor::bit_width(desc.dtype) % 8 == 0;
+      if (!has_whole_bytes || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
     }
     const bool keeps = in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
     const bool is_multiple = out.dims[2] % in.dims[2] == 0 && out.dims[3] % in.dims[3] == 0;

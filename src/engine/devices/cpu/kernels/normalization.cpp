@@ -1,25 +1,16 @@
 // Softmax and normalisations over the innermost dims.
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/rows/row_kernels.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/spelled_norm.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kGrain = 1 << 13;  // elements
-
-// Rows of `inner` elements, each on its own.
-template <typename Fn>
-void for_rows(int64_t rows, int64_t inner, Fn&& fn) {
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1)));
-  parallel_for(static_cast<uint64_t>(rows), grain, [&](uint64_t begin, uint64_t end) {
-    for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) fn(row * inner);
-  });
-}
 
 struct Rows {
   int64_t count;
@@ -34,21 +25,47 @@ Rows rows_of(const tensor::Shape& dims, int64_t axis) {
 }
 
 bool is_plain_float(const TensorDesc& desc) {
-  return desc.dtype == tensor::DType::float32 && has_layout(desc, Layout::plain) && desc.count() > 0;
+  return is_float(desc.dtype) && has_layout(desc, Layout::plain) && desc.count() > 0;
+}
+
+// Calls fn(in, out) for every row in float32, whatever type is read and written.
+template <typename Fn>
+void for_rows(Rows rows, tensor::DType dtype, const Arguments& arguments, int data, Fn&& fn) {
+  const auto* const in = host<const std::byte>(arguments.inputs[static_cast<size_t>(data)]);
+  auto* const out = host<std::byte>(arguments.outputs[0]);
+  const auto inner = static_cast<size_t>(rows.inner);
+  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / std::max<int64_t>(rows.inner, 1)));
+  parallel_for(static_cast<uint64_t>(rows.count), grain, [&](uint64_t begin, uint64_t end) {
+    std::vector<float> tile(dtype == tensor::DType::float32 ? 0 : inner);
+    for (uint64_t row = begin; row < end; ++row) {
+      const uint64_t at = row * inner * static_cast<uint64_t>(float_bytes(dtype));
+      const float* const from = read_floats(dtype, in + at, tile.data(), inner);
+      float* const to = place_floats(dtype, out + at, tile.data());
+      fn(from, to);
+      write_floats(dtype, to, out + at, inner);
+    }
+  });
+}
+
+// Factors for the elements of a row, as float32.
+std::vector<float> widened_row(tensor::DType dtype, Address address, int64_t count) {
+  std::vector<float> row(static_cast<size_t>(count));
+  const float* const read = read_floats(dtype, host<const std::byte>(address), row.data(), row.size());
+  if (read != row.data()) std::copy_n(read, row.size(), row.data());
+  return row;
 }
 
 class SoftmaxKernel final : public PlainKernel {
  public:
-  explicit SoftmaxKernel(Rows rows) : rows_(rows) {}
+  SoftmaxKernel(Rows rows, tensor::DType dtype) : rows_(rows), dtype_(dtype) {}
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const float>(arguments.inputs[0]);
-    auto* const out = host<float>(arguments.outputs[0]);
-    for_rows(rows_.count, rows_.inner,
-             [&](int64_t at) { row_kernels().softmax(in + at, out + at, static_cast<size_t>(rows_.inner)); });
+    for_rows(rows_, dtype_, arguments, 0,
+             [&](const float* in, float* out) { row_kernels().softmax(in, out, static_cast<size_t>(rows_.inner)); });
   }
 
  private:
   Rows rows_;
+  tensor::DType dtype_;
 };
 
 class Softmax final : public Implementation {
@@ -63,32 +80,43 @@ class Softmax final : public Implementation {
     const bool is_flattened = facts.version() < kFirstOverOneAxis;
     const int64_t axis = ops::normalize_axis(facts.integer("axis", is_flattened ? 1 : -1), rank);
     if (!is_flattened && axis != rank - 1) return {};
-    return std::make_unique<SoftmaxKernel>(rows_of(layer.inputs[0].dims, axis));
+    return std::make_unique<SoftmaxKernel>(rows_of(layer.inputs[0].dims, axis), layer.inputs[0].dtype);
   }
+};
+
+// What a normalisation reads: the data, factors and shifts of a row; -1: there are none.
+struct NormInputs {
+  int data;
+  int scale;
+  int shift;
 };
 
 class NormalizationKernel final : public PlainKernel {
  public:
-  NormalizationKernel(Rows rows, float epsilon, bool is_rms, std::array<int, 3> inputs)
-      : rows_(rows), epsilon_(epsilon), is_rms_(is_rms), inputs_(inputs) {}
+  NormalizationKernel(Rows rows, tensor::DType dtype, float epsilon, bool is_rms, NormInputs inputs)
+      : rows_(rows), dtype_(dtype), epsilon_(epsilon), is_rms_(is_rms), inputs_(inputs) {}
   void run(const Arguments& arguments) const override {
-    const auto input = [&](int index) {
-      return index < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(index)]);
+    std::vector<float> widened[2];
+    const auto row_of = [&](int index, std::vector<float>& row) -> const float* {
+      if (index < 0) return nullptr;
+      const Address address = arguments.inputs[static_cast<size_t>(index)];
+      if (dtype_ == tensor::DType::float32) return host<const float>(address);
+      row = widened_row(dtype_, address, rows_.inner);
+      return row.data();
     };
-    const float* const in = input(inputs_[0]);
-    const float* const scale = input(inputs_[1]);
-    const float* const shift = input(inputs_[2]);
-    auto* const out = host<float>(arguments.outputs[0]);
-    for_rows(rows_.count, rows_.inner, [&](int64_t at) {
-      row_kernels().normalize(in + at, scale, shift, out + at, static_cast<size_t>(rows_.inner), epsilon_, is_rms_);
+    const float* const scale = row_of(inputs_.scale, widened[0]);
+    const float* const shift = row_of(inputs_.shift, widened[1]);
+    for_rows(rows_, dtype_, arguments, inputs_.data, [&](const float* in, float* out) {
+      row_kernels().normalize(in, scale, shift, out, static_cast<size_t>(rows_.inner), epsilon_, is_rms_);
     });
   }
 
  private:
   Rows rows_;
+  tensor::DType dtype_;
   float epsilon_;
   bool is_rms_;
-  std::array<int, 3> inputs_;  // data, scale, shift; -1: there is none
+  NormInputs inputs_;
 };
 
 class Normalization final : public Implementation {
@@ -103,15 +131,17 @@ class Normalization final : public Implementation {
     const Rows rows = rows_of(layer.inputs[0].dims, axis);
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const TensorDesc& desc = layer.inputs[i];
-      if (desc.exists() && (!is_plain_float(desc) || (i > 0 && desc.count() != rows.inner))) return {};
+      if (desc.exists() && (!is_plain_float(desc) || desc.dtype != layer.outputs[0].dtype)) return {};
+      if (desc.exists() && i > 0 && desc.count() != rows.inner) return {};
     }
     for (size_t i = 1; i < layer.outputs.size(); ++i) {
       if (layer.outputs[i].exists()) return {};
     }
     if (!is_plain_float(layer.outputs[0]) || !layer.inputs[1].exists()) return {};
     const bool has_shift = layer.inputs.size() > 2 && layer.inputs[2].exists();
-    return std::make_unique<NormalizationKernel>(rows, static_cast<float>(facts.floating("epsilon", 1e-5)), is_rms,
-                                                 std::array{0, 1, has_shift ? 2 : -1});
+    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype,
+                                                 static_cast<float>(facts.floating("epsilon", 1e-5)), is_rms,
+                                                 NormInputs{0, 1, has_shift ? 2 : -1});
   }
 };
 
@@ -124,18 +154,20 @@ class SpelledNormalization final : public Implementation {
     const std::optional<SpelledNorm> norm = match_norm(*layer.model, layer.nodes, constant);
     if (!norm || layer.outputs.size() != 1) return {};
     const auto input_of = [&](ir::ValueId value) { return value.valid() ? layer.input_of(value) : -1; };
-    const std::array<int, 3> inputs = {input_of(norm->data), input_of(norm->scale), input_of(norm->shift)};
-    for (const int input : inputs) {
-      if (input >= 0 && !is_plain_float(layer.inputs[static_cast<size_t>(input)])) return {};
+    const NormInputs inputs{input_of(norm->data), input_of(norm->scale), input_of(norm->shift)};
+    for (const int input : {inputs.data, inputs.scale, inputs.shift}) {
+      if (input < 0) continue;
+      const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
+      if (!is_plain_float(desc) || desc.dtype != layer.outputs[0].dtype) return {};
     }
-    if (inputs[0] < 0) return {};
-    const tensor::Shape& dims = layer.inputs[static_cast<size_t>(inputs[0])].dims;
+    if (inputs.data < 0) return {};
+    const tensor::Shape& dims = layer.inputs[static_cast<size_t>(inputs.data)].dims;
     if (dims.empty() || !is_plain_float(layer.outputs[0]) || layer.outputs[0].dims != dims) return {};
     const Rows rows = rows_of(dims, static_cast<int64_t>(dims.size()) - 1);
-    for (const int input : {inputs[1], inputs[2]}) {
+    for (const int input : {inputs.scale, inputs.shift}) {
       if (input >= 0 && layer.inputs[static_cast<size_t>(input)].dims != tensor::Shape{rows.inner}) return {};
     }
-    return std::make_unique<NormalizationKernel>(rows, norm->epsilon, false, inputs);
+    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype, norm->epsilon, false, inputs);
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/rows/row_kernels.h"
+#include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -19,47 +19,59 @@ struct Geometry {
 
 class PoolKernel final : public PlainKernel {
  public:
-  explicit PoolKernel(const Geometry& geometry) : g_(geometry) {}
+  PoolKernel(const Geometry& geometry, tensor::DType dtype) : g_(geometry), dtype_(dtype) {}
 
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const float>(arguments.inputs[0]);
-    auto* const out = host<float>(arguments.outputs[0]);
+    const auto* const in = host<const std::byte>(arguments.inputs[0]);
+    auto* const out = host<std::byte>(arguments.outputs[0]);
+    const int64_t pixel = g_.channels * float_bytes(dtype_);
     const int64_t row = g_.out_width * g_.channels * g_.kernel_height * g_.kernel_width;
     constexpr int64_t kGrain = 1 << 15;  // elements read
     const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)));
     parallel_for(static_cast<uint64_t>(g_.batch * g_.out_height), grain, [&](uint64_t begin, uint64_t end) {
       for (auto y = static_cast<int64_t>(begin); y < static_cast<int64_t>(end); ++y) {
-        const float* const image = in + y / g_.out_height * g_.height * g_.width * g_.channels;
+        const std::byte* const image = in + y / g_.out_height * g_.height * g_.width * pixel;
         for (int64_t x = 0; x < g_.out_width; ++x) {
-          pool(image, y % g_.out_height, x, out + (y * g_.out_width + x) * g_.channels);
+          for (int64_t channel = 0; channel < g_.channels; channel += kTile) {
+            const int64_t skipped = channel * float_bytes(dtype_);
+            const auto count = static_cast<size_t>(std::min(kTile, g_.channels - channel));
+            pool(image + skipped, y % g_.out_height, x, out + (y * g_.out_width + x) * pixel + skipped, count);
+          }
         }
       }
     });
   }
 
  private:
-  void pool(const float* image, int64_t y, int64_t x, float* out) const {
+  static constexpr int64_t kTile = 512;  // channels at once
+
+  // `count` channels of one pixel of the result.
+  void pool(const std::byte* image, int64_t y, int64_t x, std::byte* out, size_t count) const {
     const RowKernels& rows = row_kernels();
-    const auto channels = static_cast<size_t>(g_.channels);
-    std::fill_n(out, channels, g_.is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F);
-    int64_t count = 0;
+    float read[kTile];
+    float kept_tile[kTile];
+    float* const kept = place_floats(dtype_, out, kept_tile);
+    std::fill_n(kept, count, g_.is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F);
+    int64_t pixels = 0;
     for (int64_t ky = 0; ky < g_.kernel_height; ++ky) {
       const int64_t in_y = y * g_.stride_y - g_.pad_top + ky * g_.dilation_y;
       if (in_y < 0 || in_y >= g_.height) continue;
       for (int64_t kx = 0; kx < g_.kernel_width; ++kx) {
         const int64_t in_x = x * g_.stride_x - g_.pad_left + kx * g_.dilation_x;
         if (in_x < 0 || in_x >= g_.width) continue;
-        const float* const from = image + (in_y * g_.width + in_x) * g_.channels;
-        g_.is_maximum ? rows.maximum(out, from, channels) : rows.add(out, from, channels);
-        ++count;
+        const int64_t pixel = (in_y * g_.width + in_x) * g_.channels * float_bytes(dtype_);
+        const float* const from = read_floats(dtype_, image + pixel, read, count);
+        g_.is_maximum ? rows.maximum(kept, from, count) : rows.add(kept, from, count);
+        ++pixels;
       }
     }
-    if (g_.is_maximum) return;
-    if (g_.counts_padding) count = g_.kernel_height * g_.kernel_width;
-    rows.scale(out, 1.0F / static_cast<float>(count), channels);
+    if (g_.counts_padding) pixels = g_.kernel_height * g_.kernel_width;
+    if (!g_.is_maximum) rows.scale(kept, 1.0F / static_cast<float>(pixels), count);
+    write_floats(dtype_, kept, out, count);
   }
 
   Geometry g_;
+  tensor::DType dtype_;
 };
 
 bool is_simple(const Layer& layer) {
@@ -106,11 +118,10 @@ class Pooling final : public Implementation {
         layer.starts_with("MaxPool") || layer.starts_with("AveragePool") || layer.starts_with("GlobalAveragePool");
     if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
-      if (desc.dtype != tensor::DType::float32 || !has_layout(desc, Layout::channels_last) || desc.count() == 0)
-        return {};
+      if (!is_float(desc.dtype) || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
     }
     const std::optional<Geometry> geometry = geometry_of(layer);
-    return geometry ? std::make_unique<PoolKernel>(*geometry) : nullptr;
+    return geometry ? std::make_unique<PoolKernel>(*geometry, layer.inputs[0].dtype) : nullptr;
   }
 };
 

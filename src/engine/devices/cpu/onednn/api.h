@@ -34,6 +34,7 @@ struct Argument {
 
 inline constexpr int kCpu = 1;
 inline constexpr unsigned kInOrder = 1;
+inline constexpr int kBfloat16 = 2;
 inline constexpr int kFloat32 = 3;
 inline constexpr int kAnyTag = 1;
 inline constexpr int kForwardInference = 96;

@@ -7,6 +7,7 @@
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {
@@ -67,6 +68,7 @@ class ConvolutionKernel final : public Kernel {
         g_(geometry),
         epilogue_(std::move(epilogue)),
         plan_(std::move(plan)),
+        dtype_(layer.inputs[0].dtype),
         weights_dims_(dims_of_weights(layer, geometry.groups)),
         packed_(*layer.packed),
         constant_(*layer.constants[1]) {
@@ -97,7 +99,7 @@ class ConvolutionKernel final : public Kernel {
   bool divide_rows() {
     const int64_t rows = g_.batch * g_.out_height;
     const int64_t lanes = std::max<int64_t>(1, std::min(static_cast<int64_t>(thread_count()), rows));
-    const int64_t row_bytes = g_.out_width * g_.out_channels * static_cast<int64_t>(sizeof(float));
+    const int64_t row_bytes = g_.out_width * g_.out_channels * float_bytes(dtype_);
     const int64_t most_rows =
         epilogue_.tape.is_empty() ? rows : std::max<int64_t>(1, kHotBytes / std::max<int64_t>(row_bytes, 1));
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -123,7 +125,8 @@ class ConvolutionKernel final : public Kernel {
       shares_.push_back({lane_of(g_.out_channels, lanes, lane, kChannelStep), {}});
       const Lane& channels = shares_.back().channels;
       const int64_t elements = g_.out_height * g_.out_width * (channels.end - channels.begin);
-      result_bytes_ = std::max(result_bytes_, (static_cast<uint64_t>(elements) * sizeof(float) + 63) / 64 * 64);
+      const auto bytes = static_cast<uint64_t>(elements * float_bytes(dtype_));
+      result_bytes_ = std::max(result_bytes_, (bytes + 63) / 64 * 64);
       for (int64_t image = 0; image < g_.batch; ++image) {
         if (!add_piece(image * g_.out_height, g_.out_height)) return false;
       }
@@ -153,7 +156,7 @@ class ConvolutionKernel final : public Kernel {
     if (!made) return std::nullopt;
     const uint64_t first = static_cast<uint64_t>(channels.begin) * constant_.size_bytes() /
                            static_cast<uint64_t>(std::max<int64_t>(constant_.shape()[0], 1));
-    const WeightsPart part{constant_, plain_desc(library_, weights_dims), first};
+    const WeightsPart part{constant_, plain_desc(library_, dtype_, weights_dims), first};
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     PackedWeights::Bytes weights = pack(library_, packed_, part, made->weights());
     prepared_.push_back({std::move(made), std::move(weights)});
@@ -162,13 +165,13 @@ class ConvolutionKernel final : public Kernel {
 
   Operation::Convolution describe(const Band& band, int64_t out_channels, const tensor::Shape& weights_dims) const {
     Operation::Convolution convolution;
-    convolution.source = strided_desc(library_, {1, g_.channels, band.in_rows, g_.width},
+    convolution.source = strided_desc(library_, dtype_, {1, g_.channels, band.in_rows, g_.width},
                                       {g_.channels * band.in_rows * g_.width, 1, g_.channels * g_.width, g_.channels});
     convolution.target =
-        strided_desc(library_, {1, out_channels, band.out_rows, g_.out_width},
+        strided_desc(library_, dtype_, {1, out_channels, band.out_rows, g_.out_width},
                      {out_channels * band.out_rows * g_.out_width, 1, out_channels * g_.out_width, out_channels});
-    convolution.weights = any_desc(library_, weights_dims);
-    if (bias_index_ >= 0) convolution.bias = plain_desc(library_, {out_channels});
+    convolution.weights = any_desc(library_, dtype_, weights_dims);
+    if (bias_index_ >= 0) convolution.bias = plain_desc(library_, dtype_, {out_channels});
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};
@@ -181,6 +184,7 @@ class ConvolutionKernel final : public Kernel {
   ConvGeometry g_;
   Epilogue epilogue_;
   Plan plan_;
+  tensor::DType dtype_;
   int bias_index_ = -1;
   tensor::Shape weights_dims_;
   PackedWeights& packed_;
@@ -210,8 +214,8 @@ class ConvolutionCall final : public Call {
         Running& running = running_[lane][i];
         running.set(kWeights, kernel_.prepared_[i].weights.get());
         if (kernel_.bias_index_ >= 0) {
-          const auto* const bias = host<const float>(arguments.inputs[static_cast<size_t>(kernel_.bias_index_)]);
-          running.set(kBias, bias + kernel_.shares_[lane].channels.begin);
+          const Address bias = arguments.inputs[static_cast<size_t>(kernel_.bias_index_)];
+          running.set(kBias, at(bias, kernel_.shares_[lane].channels.begin));
         }
         running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.lane_bytes()));
       }
@@ -226,16 +230,20 @@ class ConvolutionCall final : public Call {
   }
 
  private:
+  std::byte* at(Address address, int64_t element) const {
+    return host<std::byte>(address) + element * float_bytes(kernel_.dtype_);
+  }
+
   void run_lane(uint64_t lane) {
     const ConvGeometry& g = kernel_.g_;
-    const auto* const in = host<const float>(arguments_.inputs[0]);
     const Share& share = kernel_.shares_[lane];
-    auto* const beside = host<float>(arguments_.workspace + lane * kernel_.lane_bytes() + kernel_.scratchpad_);
+    auto* const beside = host<std::byte>(arguments_.workspace + lane * kernel_.lane_bytes() + kernel_.scratchpad_);
     for (const Piece& piece : share.pieces) {
       Running& running = running_[lane][piece.operation];
       const int64_t begin = (piece.image * g.out_height + piece.first_row) * g.out_width * g.out_channels;
-      float* const out = host<float>(arguments_.outputs[0]) + begin;
-      running.set(kSource, in + (piece.image * g.height + piece.in_first) * g.width * g.channels);
+      std::byte* const out = at(arguments_.outputs[0], begin);
+      const int64_t first_pixel = (piece.image * g.height + piece.in_first) * g.width;
+      running.set(kSource, at(arguments_.inputs[0], first_pixel * g.channels));
       running.set(kTarget, kernel_.plan_.by_channels ? beside : out);
       running.execute();
       if (kernel_.plan_.by_channels)
@@ -247,17 +255,18 @@ class ConvolutionCall final : public Call {
   }
 
   // A picture's channels from beside the result into it.
-  void place(const Lane& channels, const float* beside, int64_t begin) {
+  void place(const Lane& channels, const std::byte* beside, int64_t begin) {
     const ConvGeometry& g = kernel_.g_;
     const int64_t count = channels.end - channels.begin;
+    const int64_t bytes = count * float_bytes(kernel_.dtype_);
     for (int64_t pixel = 0; pixel < g.out_height * g.out_width; ++pixel) {
-      const int64_t at = begin + pixel * g.out_channels + channels.begin;
-      const float* const from = beside + pixel * count;
-      float* const to = host<float>(arguments_.outputs[0]) + at;
+      const int64_t element = begin + pixel * g.out_channels + channels.begin;
+      const std::byte* const from = beside + pixel * bytes;
+      std::byte* const to = at(arguments_.outputs[0], element);
       if (kernel_.epilogue_.tape.is_empty())
-        std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+        std::memcpy(to, from, static_cast<size_t>(bytes));
       else
-        kernel_.epilogue_.tape.run(from, to, arguments_.inputs, at, at + count);
+        kernel_.epilogue_.tape.run(from, to, arguments_.inputs, element, element + count);
     }
   }
 
@@ -284,8 +293,9 @@ Plan parse_plan(std::string_view variant, const ConvGeometry& g) {
 }  // namespace
 
 bool is_convolution(const Layer& layer) {
-  if (!layer.starts_with("Conv") || layer.outputs.size() != 1 || layer.inputs[0].dtype != tensor::DType::float32)
-    return false;
+  const tensor::DType dtype = layer.inputs.empty() ? tensor::DType::undefined : layer.inputs[0].dtype;
+  if (!layer.starts_with("Conv") || layer.outputs.size() != 1 || !is_float(dtype)) return false;
+  if (layer.outputs[0].dtype != dtype || layer.inputs[1].dtype != dtype) return false;
   if (layer.constants[1] == nullptr || !has_layout(layer.inputs[0], Layout::channels_last) ||
       !has_layout(layer.outputs[0], Layout::channels_last) || layer.outputs[0].count() == 0 ||
       layer.inputs[0].count() == 0) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "engine/devices/cpu/rows/floats.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu::onednn {
@@ -22,7 +23,7 @@ std::optional<float> bound_of(const Layer& layer, ir::NodeId clip, uint32_t inde
   const ir::ValueId value = layer.operand(clip, index);
   if (!value.valid()) return otherwise;
   const tensor::Tensor* const constant = layer.constant(value);
-  if (constant == nullptr || constant->count() != 1 || constant->dtype() != tensor::DType::float32) return std::nullopt;
+  if (constant == nullptr || constant->count() != 1 || !is_float(constant->dtype())) return std::nullopt;
   return static_cast<float>(tensor::load_elements<double>(*constant)[0]);
 }
 
@@ -60,6 +61,7 @@ std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer) {
 std::optional<Epilogue> make_epilogue(const Layer& layer) {
   const auto [eltwise, taken] = leading_eltwise(layer);
   const ir::ValueId given = layer.result(layer.nodes[taken], 0);
+  if (layer.desc_of(given).dtype != layer.outputs[0].dtype) return std::nullopt;  // it is computed in the same place
   Epilogue epilogue{eltwise, {}};
   if (taken + 1 == layer.nodes.size()) return epilogue;
   std::optional<Tape> tape = Tape::make(layer, taken + 1, given);

@@ -11,6 +11,8 @@ Desc own(const Library& library, MemoryDesc* desc) {
   return {desc, [&library](MemoryDesc* made) { library.api().dnnl_memory_desc_destroy(made); }};
 }
 
+int type_of(tensor::DType dtype) { return dtype == tensor::DType::bfloat16 ? kBfloat16 : kFloat32; }
+
 class AttributesWith {
  public:
   AttributesWith(const Library& library, const Eltwise& eltwise) : api_(library.api()) {
@@ -35,24 +37,25 @@ class AttributesWith {
 
 }  // namespace
 
-Desc strided_desc(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides) {
+Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims,
+                  const tensor::Shape& strides) {
   MemoryDesc* made = nullptr;
   library.check(library.api().dnnl_memory_desc_create_with_strides(&made, static_cast<int>(dims.size()), dims.data(),
-                                                                   kFloat32, strides.data()),
+                                                                   type_of(dtype), strides.data()),
                 "a tensor");
   return own(library, made);
 }
 
-Desc any_desc(const Library& library, const tensor::Shape& dims) {
+Desc any_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims) {
   MemoryDesc* made = nullptr;
   library.check(library.api().dnnl_memory_desc_create_with_tag(&made, static_cast<int>(dims.size()), dims.data(),
-                                                               kFloat32, kAnyTag),
+                                                               type_of(dtype), kAnyTag),
                 "a tensor");
   return own(library, made);
 }
 
-Desc plain_desc(const Library& library, const tensor::Shape& dims) {
-  return strided_desc(library, dims, make_desc(tensor::DType::float32, dims).strides);
+Desc plain_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims) {
+  return strided_desc(library, dtype, dims, make_desc(dtype, dims).strides);
 }
 
 namespace {

@@ -14,11 +14,11 @@ namespace assay::engine::cpu::onednn {
 
 using Desc = std::shared_ptr<MemoryDesc>;
 
-// Of float32 elements.
-Desc strided_desc(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides);
+// Of float32 or bfloat16 elements.
+Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims, const tensor::Shape& strides);
 // In whatever way the library likes best.
-Desc any_desc(const Library& library, const tensor::Shape& dims);
-Desc plain_desc(const Library& library, const tensor::Shape& dims);
+Desc any_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims);
+Desc plain_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims);
 
 // What the library does to each element of a result.
 struct Eltwise {

@@ -5,6 +5,7 @@
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {
@@ -104,7 +105,12 @@ class ProductKernel final : public Kernel {
  public:
   ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias,
                 Plan plan)
-      : library_(library), g_(geometry), epilogue_(std::move(epilogue)), bias_index_(bias), plan_(std::move(plan)) {
+      : library_(library),
+        g_(geometry),
+        epilogue_(std::move(epilogue)),
+        bias_index_(bias),
+        plan_(std::move(plan)),
+        dtype_(layer.inputs[0].dtype) {
     constant_ = layer.constants[1];
     packed_ = layer.packed;
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
@@ -127,7 +133,7 @@ class ProductKernel final : public Kernel {
     const bool has_tape = !epilogue_.tape.is_empty();
     const int64_t rows = g_.item_count() * g_.rows;
     const int64_t lanes = std::max<int64_t>(1, std::min(threads, rows));
-    const int64_t row_bytes = g_.columns * static_cast<int64_t>(sizeof(float));
+    const int64_t row_bytes = g_.columns * float_bytes(dtype_);
     const int64_t most = has_tape ? std::max<int64_t>(kLeastRows, kHotBytes / std::max<int64_t>(row_bytes, 1)) : rows;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       std::vector<Piece>& pieces = pieces_.emplace_back();
@@ -171,20 +177,20 @@ class ProductKernel final : public Kernel {
 
   Operation::Product describe(const Piece& piece) const {
     Operation::Product product;
-    product.source = strided_desc(library_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
-    product.target = strided_desc(library_, {piece.rows, piece.columns}, {g_.columns, 1});
+    product.source = strided_desc(library_, dtype_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
+    product.target = strided_desc(library_, dtype_, {piece.rows, piece.columns}, {g_.columns, 1});
     product.weights = constant_ == nullptr
-                          ? strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
-                          : any_desc(library_, {g_.depth, piece.columns});
-    if (bias_index_ >= 0) product.bias = plain_desc(library_, {1, piece.columns});
+                          ? strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
+                          : any_desc(library_, dtype_, {g_.depth, piece.columns});
+    if (bias_index_ >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
     product.eltwise = epilogue_.eltwise;
     return product;
   }
 
   const std::byte* packed_columns(const Piece& piece) {
     const WeightsPart part{*constant_,
-                           strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
-                           static_cast<uint64_t>(piece.column * g_.right_column) * sizeof(float)};
+                           strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
+                           static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype_))};
     forms_.push_back(pack(library_, *packed_, part, operations_[piece.operation]->weights()));
     return forms_.back().get();
   }
@@ -194,6 +200,7 @@ class ProductKernel final : public Kernel {
   Epilogue epilogue_;
   int bias_index_;
   Plan plan_;
+  tensor::DType dtype_;
   const tensor::Tensor* constant_ = nullptr;
   PackedWeights* packed_ = nullptr;
   std::vector<std::vector<Piece>> pieces_;  // by lane
@@ -233,22 +240,24 @@ class ProductCall final : public Call {
   }
 
  private:
+  std::byte* at(Address address, int64_t element) const {
+    return host<std::byte>(address) + element * float_bytes(kernel_.dtype_);
+  }
+
   void run_piece(const Piece& piece, Running& running) {
     const Geometry& g = kernel_.g_;
-    const auto* const a = host<const float>(arguments_.inputs[0]);
-    const auto* const b = host<const float>(arguments_.inputs[1]);
-    auto* const out = host<float>(arguments_.outputs[0]);
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
-    running.set(kSource, a + g.offset(piece.item, g.left_items) + piece.row * g.left_row);
-    const float* const right = b + g.offset(piece.item, g.right_items);
-    running.set(kWeights, piece.weights != nullptr ? static_cast<const void*>(piece.weights) : right);
+    running.set(kSource, at(arguments_.inputs[0], g.offset(piece.item, g.left_items) + piece.row * g.left_row));
+    const std::byte* const right = at(arguments_.inputs[1], g.offset(piece.item, g.right_items));
+    running.set(kWeights, piece.weights != nullptr ? piece.weights : right);
     if (kernel_.bias_index_ >= 0) {
-      running.set(kBias, host<const float>(arguments_.inputs[static_cast<size_t>(kernel_.bias_index_)]) + piece.column);
+      running.set(kBias, at(arguments_.inputs[static_cast<size_t>(kernel_.bias_index_)], piece.column));
     }
-    running.set(kTarget, out + begin);
+    std::byte* const out = at(arguments_.outputs[0], begin);
+    running.set(kTarget, out);
     running.execute();
     if (kernel_.epilogue_.tape.is_empty()) return;
-    kernel_.epilogue_.tape.run(out + begin, out + begin, arguments_.inputs, begin,
+    kernel_.epilogue_.tape.run(out, out, arguments_.inputs, begin,
                                begin + (piece.rows - 1) * g.columns + piece.columns);
   }
 
@@ -267,7 +276,7 @@ int bias_of(const Layer& layer, const Geometry& g) {
   const int input = layer.input_of(layer.operand(layer.nodes[0], 2));
   const tensor::Shape& dims = layer.inputs[static_cast<size_t>(input)].dims;
   const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
-  const bool is_simple = desc.dtype == tensor::DType::float32 && has_layout(desc, Layout::plain);
+  const bool is_simple = desc.dtype == layer.inputs[0].dtype && has_layout(desc, Layout::plain);
   const bool is_row = is_simple && !dims.empty() && dims.back() == g.columns && product_of(dims) == g.columns;
   return is_row ? input : -2;
 }
@@ -275,7 +284,7 @@ int bias_of(const Layer& layer, const Geometry& g) {
 bool is_product(const Layer& layer) {
   if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return false;
   for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-    if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return false;
+    if (!is_float(desc.dtype) || desc.dtype != layer.inputs[0].dtype || desc.count() == 0) return false;
   }
   return has_layout(layer.outputs[0], Layout::plain) &&
          layer.desc_of(layer.result(layer.nodes[0], 0)).dims == layer.outputs[0].dims;

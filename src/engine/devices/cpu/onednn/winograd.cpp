@@ -90,14 +90,14 @@ class WinogradKernel final : public Kernel {
   bool prepare(const Layer& layer, int64_t tiles, Lane terms) {
     const int64_t count = terms.end - terms.begin;
     Operation::Product product;
-    product.source = plain_desc(library_, {count, tiles, g_.channels});
-    product.weights = any_desc(library_, {count, g_.channels, g_.out_channels});
-    product.target = plain_desc(library_, {count, tiles, g_.out_channels});
+    product.source = plain_desc(library_, tensor::DType::float32, {count, tiles, g_.channels});
+    product.weights = any_desc(library_, tensor::DType::float32, {count, g_.channels, g_.out_channels});
+    product.target = plain_desc(library_, tensor::DType::float32, {count, tiles, g_.out_channels});
     std::shared_ptr<const Operation> made = Operation::make(library_, product);
     if (!made) return false;
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     const tensor::Tensor& weights = *layer.constants[1];
-    const MadeWeights from{weights, plain_desc(library_, {count, g_.channels, g_.out_channels}),
+    const MadeWeights from{weights, plain_desc(library_, tensor::DType::float32, {count, g_.channels, g_.out_channels}),
                            fmt::format("winograd terms {} to {}", terms.begin, terms.end),
                            [&] { return terms_of(weights, terms); }};
     PackedWeights::Bytes packed = pack(library_, *layer.packed, from, made->weights());
@@ -308,7 +308,7 @@ bool reads_weights_often(const ConvGeometry& g) {
 std::vector<std::string> winograd_variants(const Library&, const Layer&) { return {"lanes", "stages"}; }
 
 std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant) {
-  if (layer.is_strict || !is_convolution(layer)) return {};
+  if (layer.is_strict || !is_convolution(layer) || layer.inputs[0].dtype != tensor::DType::float32) return {};
   const std::optional<ConvGeometry> geometry = conv_geometry(layer);
   if (!geometry || !fits(*geometry) || (variant.empty() && !pays(*geometry))) return {};
   const auto* const weights = reinterpret_cast<const float*>(layer.constants[1]->bytes().data());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace assay::engine::cpu {
 
@@ -10,6 +11,9 @@ struct RowKernels {
   void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(float* x, float factor, size_t count);
+  // From and to bfloat16, rounded to the nearest, ties to even.
+  void (*widen)(const uint16_t* x, float* out, size_t count);
+  void (*narrow)(const float* x, uint16_t* out, size_t count);
   // Elements of three rows in turn.
   void (*interleave3)(const float* const* rows, float* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.

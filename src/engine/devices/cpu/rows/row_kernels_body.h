@@ -29,37 +29,60 @@ ASSAY_KERNEL void scale(float* x, float factor, size_t count) {
   for (; i < count; ++i) x[i] *= factor;
 }
 
-using Indices [[gnu::vector_size(kBytes)]] = int32_t;
+using Halves [[gnu::vector_size(kBytes / 2), gnu::may_alias, gnu::aligned(2)]] = uint16_t;
+using Words [[gnu::vector_size(kBytes), gnu::may_alias]] = uint32_t;
 
-// For the vector of the result at this place among three: where the elements of the first two rows come from, then
-// those of the third.
-struct Turns {
-  Indices first_two;
-  Indices third;
-};
+ASSAY_KERNEL inline float widened(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
+ASSAY_KERNEL inline uint16_t narrowed(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  if (x != x) return static_cast<uint16_t>(bits >> 16 | 0x40U);
+  return static_cast<uint16_t>((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}
 
-ASSAY_KERNEL inline void turns_of(size_t place, Turns& turns) {
-  for (size_t i = 0; i < kWidth; ++i) {
-    const size_t at = place * kWidth + i;
-    const auto element = static_cast<int32_t>(at / 3);
-    const bool is_third = at % 3 == 2;
-    turns.first_two[i] = is_third ? 0 : element + static_cast<int32_t>(at % 3 * kWidth);
-    turns.third[i] = static_cast<int32_t>(is_third ? static_cast<size_t>(element) + kWidth : i);
+ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Words bits = __builtin_convertvector(*reinterpret_cast<const Halves*>(x + i), Words) << 16;
+    at(out + i) = reinterpret_cast<Vector>(bits);
   }
+  for (; i < count; ++i) out[i] = widened(x[i]);
+}
+
+ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector numbers = at(x + i);
+    const Words bits = reinterpret_cast<Words>(numbers);
+    const Words rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
+    const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
+    const Words chosen = (is_nan & (bits >> 16 | 0x40U)) | (~is_nan & rounded);
+    *reinterpret_cast<Halves*>(out + i) = __builtin_convertvector(chosen, Halves);
+  }
+  for (; i < count; ++i) out[i] = narrowed(x[i]);
+}
+
+// Where an element of the result of interleave3 comes from: two vectors side by side, the first of which is row 0, or
+// what was made of rows 0 and 1.
+constexpr int turn_of_two(size_t at) { return at % 3 == 2 ? 0 : static_cast<int>(at / 3 + at % 3 * kWidth); }
+constexpr int turn_of_three(size_t at) { return static_cast<int>(at % 3 == 2 ? at / 3 + kWidth : at % kWidth); }
+
+template <size_t kPlace, size_t... kI>
+ASSAY_KERNEL inline void take_turns(const Vector& a, const Vector& b, const Vector& c, float* out,
+                                    std::index_sequence<kI...>) {
+  const Vector two = __builtin_shufflevector(a, b, turn_of_two(kPlace * kWidth + kI)...);
+  at(out + kPlace * kWidth) = __builtin_shufflevector(two, c, turn_of_three(kPlace * kWidth + kI)...);
 }
 
 ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count) {
-  Turns turns[3];
-  for (size_t place = 0; place < 3; ++place) turns_of(place, turns[place]);
+  constexpr std::make_index_sequence<kWidth> kAll;
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Vector a = at(rows[0] + i);
     const Vector b = at(rows[1] + i);
     const Vector c = at(rows[2] + i);
-    for (size_t place = 0; place < 3; ++place) {
-      const Vector two = __builtin_shuffle(a, b, turns[place].first_two);
-      at(out + 3 * i + place * kWidth) = __builtin_shuffle(two, c, turns[place].third);
-    }
+    take_turns<0>(a, b, c, out + 3 * i, kAll);
+    take_turns<1>(a, b, c, out + 3 * i, kAll);
+    take_turns<2>(a, b, c, out + 3 * i, kAll);
   }
   for (; i < count; ++i) {
     for (size_t row = 0; row < 3; ++row) out[3 * i + row] = rows[row][i];
@@ -88,8 +111,9 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
   Vector sums = {};
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
+    const Vector below = at(x + i) - greatest;
     Vector grown;
-    exponential(at(x + i) - greatest, grown);
+    exponential(below, grown);
     at(out + i) = grown;
     sums += grown;
   }

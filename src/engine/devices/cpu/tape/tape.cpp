@@ -7,13 +7,13 @@
 #include <map>
 
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/elementwise.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int kMostRegisters = 24;
 constexpr size_t kWholeVectors = 16;
 
 struct Name {
@@ -29,6 +29,7 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
                                Name{"Pow", TapeOp::power},
                                Name{"PRelu", TapeOp::prelu},
                                Name{"Identity", TapeOp::copy},
+                               Name{"Cast", TapeOp::copy},
                                Name{"Relu", TapeOp::relu},
                                Name{"LeakyRelu", TapeOp::leaky_relu},
                                Name{"Sigmoid", TapeOp::sigmoid},
@@ -57,18 +58,22 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
 class TapeMaker {
  public:
   TapeMaker(const Layer& layer, ir::ValueId given) : layer_(layer) {
-    if (given.valid()) registers_[given] = 0;
+    tape_.out_type_ = layer.outputs.front().dtype;
+    if (!given.valid()) return;
+    registers_[given] = 0;
+    tape_.given_type_ = layer.desc_of(given).dtype;
   }
 
   std::optional<Tape> make(size_t first) {
     const TensorDesc& out = layer_.outputs.front();
+    if (!is_float(out.dtype) || !is_float(tape_.given_type_)) return std::nullopt;
     order_dims(out);
     for (size_t i = first; i < layer_.nodes.size(); ++i) {
       if (!add_step(layer_.nodes[i])) return std::nullopt;
     }
     if (layer_.outputs.size() != 1 || !registers_.contains(layer_.output_values[0])) return std::nullopt;
     tape_.result_ = registers_[layer_.output_values[0]];
-    if (tape_.registers_ > kMostRegisters) return std::nullopt;
+    if (tape_.registers_ > Tape::kMostRegisters) return std::nullopt;
     join_dims();
     return std::move(tape_);
   }
@@ -92,9 +97,9 @@ class TapeMaker {
     if (input < 0) return -1;
     const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
     const TensorDesc& out = layer_.outputs.front();
-    if (desc.dtype != tensor::DType::float32 || desc.dims.size() > rank_) return -1;
+    if (!is_float(desc.dtype) || desc.dims.size() > rank_) return -1;
     const size_t missing = rank_ - desc.dims.size();
-    Tape::Operand operand{.input = input, .strides = {}};
+    Tape::Operand operand{.input = input, .strides = {}, .dtype = desc.dtype};
     for (const size_t dim : dims_) {
       const bool is_broadcast = dim < missing || desc.dims[dim - missing] == 1;
       if (!is_broadcast && desc.dims[dim - missing] != out.dims[dim]) return -1;
@@ -140,6 +145,10 @@ class TapeMaker {
         return true;
       case TapeOp::clip:
         return read_bounds(node, facts, step);
+      case TapeOp::copy:
+        if (layer_.desc_of(layer_.result(node, 0)).dtype == tensor::DType::bfloat16)
+          step.op = TapeOp::round_to_bfloat16;
+        return true;
       default:
         return true;
     }
@@ -225,64 +234,90 @@ std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId giv
   return TapeMaker(layer, given).make(first);
 }
 
-void Tape::run(const float* given, float* out, std::span<const Address> inputs, int64_t begin, int64_t end) const {
+void Tape::run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const {
   const int64_t inner = extents_.back();
   const size_t outer_rank = extents_.size() - 1;
-  std::array<int64_t, kMostRegisters> offsets{};
+  Row starts{};
   for (int64_t at = begin; at < end;) {
     const int64_t column = at % inner;
     const int64_t count = std::min(inner - column, end - at);
-    offsets.fill(0);
-    int64_t row = at / inner;
-    for (size_t dim = outer_rank; dim-- > 0;) {
-      const int64_t index = row % extents_[dim];
-      row /= extents_[dim];
-      for (size_t i = 0; i < operands_.size(); ++i) {
-        if (operands_[i].input >= 0) offsets[i] += index * operands_[i].strides[dim];
+    if (given != nullptr) starts[0] = static_cast<const std::byte*>(given) + (at - begin) * float_bytes(given_type_);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      if (operand.input < 0) continue;
+      int64_t offset = column * operand.strides.back();
+      int64_t row = at / inner;
+      for (size_t dim = outer_rank; dim-- > 0; row /= extents_[dim]) {
+        offset += row % extents_[dim] * operand.strides[dim];
       }
+      const auto* const from = host<const std::byte>(inputs[static_cast<size_t>(operand.input)]);
+      starts[i + 1] = from + offset * float_bytes(operand.dtype);
     }
-    run_row(given == nullptr ? nullptr : given + (at - begin), out + (at - begin), inputs, offsets, column, count);
+    run_row(starts, static_cast<std::byte*>(out) + (at - begin) * float_bytes(out_type_), count);
     at += count;
   }
 }
 
-void Tape::run_row(const float* given, float* out, std::span<const Address> inputs, std::span<const int64_t> offsets,
-                   int64_t column, int64_t count) const {
+namespace {
+
+// Elements `stride` apart, side by side.
+void gather(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
+  const int64_t bytes = stride * float_bytes(dtype);
+  for (size_t i = 0; i < count; ++i) {
+    const std::byte* const element = from + static_cast<int64_t>(i) * bytes;
+    const float* const number = read_floats(dtype, element, tile + i, 1);
+    tile[i] = *number;
+  }
+}
+
+// The register of an operand: its memory, or `tile`.
+const float* load(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
+  if (stride == 1) {
+    const float* const read = read_floats(dtype, from, tile, count);
+    if (read == tile || count % kWholeVectors == 0) return read;  // kernels read whole vectors
+    std::memcpy(tile, read, count * sizeof(float));
+  } else if (stride == 0) {
+    gather(dtype, from, 0, tile, 1);
+    std::fill_n(tile, count, *tile);
+  } else {
+    gather(dtype, from, stride, tile, count);
+  }
+  return tile;
+}
+
+}  // namespace
+
+void Tape::run_row(const Row& row, std::byte* out, int64_t count) const {
   const TapeKernels& kernels = tape_kernels();
   alignas(64) float tiles[kMostRegisters][kTapeTile];
   std::array<const float*, kMostRegisters> registers{};
   for (int64_t done = 0; done < count; done += static_cast<int64_t>(kTapeTile)) {
     const auto size = static_cast<size_t>(std::min<int64_t>(count - done, kTapeTile));
-    const bool is_whole = size % kWholeVectors == 0;  // kernels read no further
-    const auto load = [&](size_t index, const float* from, int64_t stride) {
-      float* const tile = tiles[index];
-      registers[index] = stride == 1 && is_whole ? from : tile;
-      if (registers[index] == from) return;
-      if (stride == 1)
-        std::memcpy(tile, from, size * sizeof(float));
-      else if (stride == 0 && done == 0)
-        std::fill_n(tile, size, *from);
-      else if (stride != 0)
-        for (size_t i = 0; i < size; ++i) tile[i] = from[static_cast<int64_t>(i) * stride];
-    };
-    if (given != nullptr) load(0, given + done, 1);
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      registers[i + 1] = tiles[i + 1];
-      const Operand& operand = operands_[i];
-      if (operand.input < 0) continue;
-      const int64_t stride = operand.strides.back();
-      const float* const from = host<const float>(inputs[static_cast<size_t>(operand.input)]);
-      load(i + 1, from + offsets[i] + (column + done) * stride, stride);
+    if (row[0] != nullptr) {
+      registers[0] = load(given_type_, row[0] + done * float_bytes(given_type_), 1, tiles[0], size);
     }
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      registers[i + 1] = tiles[i + 1];
+      if (operand.input < 0 || (operand.strides.back() == 0 && done > 0)) continue;
+      const int64_t stride = operand.strides.back();
+      const std::byte* const from = row[i + 1] + done * stride * float_bytes(operand.dtype);
+      registers[i + 1] = load(operand.dtype, from, stride, tiles[i + 1], size);
+    }
+    const bool is_in_place = size % kWholeVectors == 0 && out_type_ == tensor::DType::float32;
+    std::byte* const to = out + done * float_bytes(out_type_);
     for (const Step& step : steps_) {
-      float* const target = is_whole && step.out == result_ ? out + done : tiles[step.out];
+      float* const target = is_in_place && step.out == result_ ? reinterpret_cast<float*>(to) : tiles[step.out];
       const float* const a = registers[static_cast<size_t>(step.a)];
       if (step.op <= kLastBinary)
         kernels.binary(step.op, a, registers[static_cast<size_t>(step.b)], target, size);
       else
         kernels.unary(step.op, a, target, size, step.p, step.q);
     }
-    if (!is_whole) std::memcpy(out + done, tiles[result_], size * sizeof(float));
+    if (out_type_ != tensor::DType::float32)
+      write_floats(out_type_, tiles[result_], to, size);
+    else if (!is_in_place)
+      std::memcpy(to, tiles[result_], size * sizeof(float));
   }
 }
 

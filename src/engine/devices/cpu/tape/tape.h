@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/devices/cpu/tape/tape_kernels.h"
 #include "engine/kernel.h"
+#include "tensor/dtype.h"
 
 namespace assay::engine::cpu {
 
@@ -20,12 +22,14 @@ class Tape {
   bool is_empty() const { return steps_.empty(); }
   // Elements [begin, end) of the result in the order of its memory; `given` and `out` are at element `begin`, and may
   // be the same.
-  void run(const float* given, float* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;
+  void run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;
 
  private:
+  static constexpr int kMostRegisters = 24;
   struct Operand {
     int input = 0;                 // of the layer
     std::vector<int64_t> strides;  // by dim of `extents_`
+    tensor::DType dtype = tensor::DType::float32;
   };
   struct Step {
     TapeOp op = TapeOp::copy;
@@ -37,13 +41,16 @@ class Tape {
   };
 
   friend class TapeMaker;
-  void run_row(const float* given, float* out, std::span<const Address> inputs, std::span<const int64_t> offsets,
-               int64_t column, int64_t count) const;
+  // Where operands of a row begin.
+  using Row = std::array<const std::byte*, kMostRegisters>;
+  void run_row(const Row& row, std::byte* out, int64_t count) const;
 
   std::vector<int64_t>
       extents_;  // of the result in the order of memory, outermost first, joined where all operands can
   std::vector<Operand> operands_;  // registers 1 and up; register 0 is what is given
   std::vector<Step> steps_;
+  tensor::DType given_type_ = tensor::DType::float32;
+  tensor::DType out_type_ = tensor::DType::float32;
   int registers_ = 1;
   int result_ = 0;
 };

@@ -16,6 +16,7 @@ enum class TapeOp : uint8_t {
   power,
   prelu,  // of two operands
   copy,
+  round_to_bfloat16,
   cube,
   relu,
   leaky_relu,

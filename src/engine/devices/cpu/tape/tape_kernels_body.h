@@ -61,9 +61,17 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   }
 }
 
+// The nearest number of eight bits, ties to even; NaN stays.
+ASSAY_KERNEL inline void rounded(const Vector& x, Vector& out) {
+  const Bits bits = reinterpret_cast<Bits>(x);
+  const Bits nearest = (bits + 0x7FFF + (bits >> 16 & 1)) & static_cast<int32_t>(0xFFFF0000);
+  choose(x != x, x, reinterpret_cast<Vector>(nearest), out);
+}
+
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers, Vector& out) {
   if constexpr (kOp == TapeOp::copy) out = a;
+  if constexpr (kOp == TapeOp::round_to_bfloat16) rounded(a, out);
   if constexpr (kOp == TapeOp::cube) out = a * a * a;
   if constexpr (kOp == TapeOp::erf) error_function(a, out);
   if constexpr (kOp == TapeOp::exp) exponential(a, out);
@@ -114,6 +122,8 @@ ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, flo
   switch (op) {
     case TapeOp::cube:
       return loop<TapeOp::cube>(a, a, out, count, p, q);
+    case TapeOp::round_to_bfloat16:
+      return loop<TapeOp::round_to_bfloat16>(a, a, out, count, p, q);
     case TapeOp::copy:
       return loop<TapeOp::copy>(a, a, out, count, p, q);
     case TapeOp::relu:

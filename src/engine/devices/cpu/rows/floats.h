@@ -1,0 +1,29 @@
+#pragma once
+
+#include "engine/devices/cpu/rows/row_kernels.h"
+#include "tensor/dtype.h"
+
+namespace assay::engine::cpu {
+
+// Types that kernels for floats read and write; they compute in float32.
+inline bool is_float(tensor::DType dtype) {
+  return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
+}
+inline int64_t float_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
+
+// Neighbouring elements: where they are, or widened into `tile`.
+inline const float* read_floats(tensor::DType dtype, const void* from, float* tile, size_t count) {
+  if (dtype == tensor::DType::float32) return static_cast<const float*>(from);
+  row_kernels().widen(static_cast<const uint16_t*>(from), tile, count);
+  return tile;
+}
+
+// Where results are computed: in place, or in `tile`, from which write_floats takes them.
+inline float* place_floats(tensor::DType dtype, void* to, float* tile) {
+  return dtype == tensor::DType::float32 ? static_cast<float*>(to) : tile;
+}
+inline void write_floats(tensor::DType dtype, const float* tile, void* to, size_t count) {
+  if (dtype != tensor::DType::float32) row_kernels().narrow(tile, static_cast<uint16_t*>(to), count);
+}
+
+}  // namespace assay::engine::cpu
