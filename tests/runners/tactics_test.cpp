@@ -128,10 +128,14 @@ class Tactics : public testing::Test {
   }
 
   // How often each implementation was compared.
-  void compare(const std::string& text, unsigned seed, std::map<std::string, int>& counts) {
+  void compare(const std::string& text, unsigned seed, std::map<std::string, int>& counts,
+               const Precision& precision = {}) {
     ir::Model model = parsed(text);
     ir::Rewriter rewriter(model);
-    lower(model, rewriter);
+    lower(model, rewriter, precision);
+    // Winograd's bound for its results is 1e-5 of their root mean square; bfloat16 has 8 bits, and the reference rounds
+    // after every operator.
+    const double bound = precision.bfloat16 ? 0.02 : 1.5e-5;
     const std::vector<double> expected =
         output_of(model, seed, [&](auto&&... arguments) { ops::Interpreter(model, {}).run(arguments...); });
     TacticOptions measured;
@@ -139,24 +143,27 @@ class Tactics : public testing::Test {
     measured.seconds_per_tactic = 0;
     measured.cache = std::make_shared<TimingCache>();
     run(model, seed, measured);
-    const ir::NodeId layer = model[model.outputs(model.main_graph())[0].value].producer;
+    ir::NodeId layer;
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+      const std::string_view op = model.text(model[node].op);  // layers are named after what they begin with
+      if (op.starts_with("Conv") || op.starts_with("MatMul") || op.starts_with("Gemm")) layer = node;
+    }
     for (const std::string& tactic : tactics_of(*measured.cache)) {
       TacticOptions replay;
       replay.replayed.emplace(layer_name(model, layer), tactic);
-      expect_close(run(model, seed, replay), expected, fmt::format("{} of {}", tactic, text.substr(0, 80)));
+      expect_close(run(model, seed, replay), expected, bound, fmt::format("{} of {}", tactic, text.substr(0, 80)));
       ++counts[tactic.substr(0, tactic.find('/'))];
     }
   }
 
-  static void expect_close(const std::vector<double>& found, const std::vector<double>& expected,
+  static void expect_close(const std::vector<double>& found, const std::vector<double>& expected, double bound,
                            const std::string& what) {
     ASSERT_EQ(found.size(), expected.size()) << what;
     double squares = 0;
     for (const double number : expected) squares += number * number;
-    // Winograd's bound for its results is 1e-5 of their root mean square.
-    const double most = 1e-6 + 1.5e-5 * std::sqrt(squares / static_cast<double>(expected.size()));
+    const double most = 1e-6 + bound * std::sqrt(squares / static_cast<double>(expected.size()));
     for (size_t i = 0; i < expected.size(); ++i) {
-      if (std::abs(found[i] - expected[i]) <= most) continue;
+      if (std::abs(found[i] - expected[i]) <= most + bound / 2 * std::abs(expected[i])) continue;
       ADD_FAILURE() << what << ": " << found[i] << " instead of " << expected[i] << " at " << i;
       return;
     }
@@ -180,6 +187,18 @@ TEST_F(Tactics, OfProductsAgreeWithTheReference) {
   std::map<std::string, int> counts;
   for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_product(seed), seed, counts);
   for (const char* const name : {"product.onednn:rows", "product.onednn:columns"}) EXPECT_GE(counts[name], 3) << name;
+}
+
+TEST_F(Tactics, OfBfloat16AgreeWithTheReference) {
+  std::map<std::string, int> counts;
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    compare(drawn_convolution(seed), seed, counts, {.bfloat16 = true});
+    compare(drawn_product(seed), seed, counts, {.bfloat16 = true});
+  }
+  for (const char* const name : {"conv.onednn:rows", "conv.onednn:channels", "product.onednn:rows"}) {
+    EXPECT_GE(counts[name], 3) << name;
+  }
+  EXPECT_EQ(counts["conv.winograd:lanes"], 0);
 }
 
 TEST_F(Tactics, StrictLayersAreComputedDirectly) {
