@@ -55,7 +55,8 @@ inline constexpr int kTarget = 17;
 inline constexpr int kWeights = 33;
 inline constexpr int kBias = 41;
 inline constexpr int kScratchpad = 80;
-inline constexpr int kMostDims = 12;
+inline constexpr int kAdded = 32768 | 2;  // the operand of the first operation on results
+inline constexpr int kBinaryAdd = 0x1fff0;
 
 struct Api {
   const Version* (*dnnl_version)();
@@ -77,6 +78,7 @@ struct Api {
   Status (*dnnl_primitive_attr_destroy)(Attributes*);
   Status (*dnnl_post_ops_create)(PostOps**);
   Status (*dnnl_post_ops_append_eltwise)(PostOps*, int algorithm, float alpha, float beta);
+  Status (*dnnl_post_ops_append_binary)(PostOps*, int algorithm, const MemoryDesc* operand);
   Status (*dnnl_post_ops_destroy)(PostOps*);
   Status (*dnnl_convolution_forward_primitive_desc_create)(PrimitiveDesc**, Engine*, int kind, int algorithm,
                                                            const MemoryDesc* source, const MemoryDesc* weights,

@@ -176,7 +176,8 @@ class ConvolutionKernel final : public Kernel {
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};
     convolution.padding_after = {band.pad_bottom, g_.pad_right};
-    convolution.eltwise = epilogue_.eltwise;
+    convolution.following.eltwise = epilogue_.eltwise;
+    if (epilogue_.added >= 0) convolution.following.added = convolution.target;
     return convolution;
   }
 
@@ -245,6 +246,9 @@ class ConvolutionCall final : public Call {
       const int64_t first_pixel = (piece.image * g.height + piece.in_first) * g.width;
       running.set(kSource, at(arguments_.inputs[0], first_pixel * g.channels));
       running.set(kTarget, kernel_.plan_.by_channels ? beside : out);
+      if (const int added = kernel_.epilogue_.added; added >= 0) {
+        running.set(kAdded, at(arguments_.inputs[static_cast<size_t>(added)], begin));
+      }
       running.execute();
       if (kernel_.plan_.by_channels)
         place(share.channels, beside, begin);
@@ -280,14 +284,17 @@ std::unique_ptr<Call> ConvolutionKernel::bind(const Arguments& arguments) const 
 }
 
 // `channels/jit:avx512_core`
-Plan parse_plan(std::string_view variant, const ConvGeometry& g) {
-  if (variant.empty()) {
-    constexpr int64_t kFewRows = 10;  // where rows, divided, leave a lane little to do at once
-    return {.by_channels = g.batch == 1 && g.out_height < kFewRows, .implementation = ""};
-  }
+Plan parse_plan(std::string_view variant) {
   const size_t slash = std::min(variant.find('/'), variant.size());
   return {.by_channels = variant.substr(0, slash) == "channels",
           .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
+}
+
+// Divided, they would leave a lane little to do at once.
+bool has_few_rows(const Layer& layer) {
+  constexpr int64_t kFew = 10;
+  const tensor::Shape& dims = layer.outputs.empty() ? tensor::Shape() : layer.outputs[0].dims;
+  return dims.size() == 4 && dims[0] == 1 && dims[2] < kFew;
 }
 
 }  // namespace
@@ -307,29 +314,39 @@ bool is_convolution(const Layer& layer) {
          has_layout(layer.inputs[static_cast<size_t>(bias)], bias == 0 ? Layout::channels_last : Layout::plain);
 }
 
-std::vector<std::string> convolution_variants(const Library& library, const Layer& layer) {
+namespace {
+
+// Lanes that divide channels compute beside the result, where nothing to add lies like it.
+std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
   const std::optional<ConvGeometry> geometry = is_convolution(layer) ? conv_geometry(layer) : std::nullopt;
-  const std::optional<Epilogue> epilogue = geometry ? make_epilogue(layer) : std::nullopt;
-  if (!epilogue) return {};
-  const ConvolutionKernel kernel(library, layer, *geometry, *epilogue, {});
+  if (!geometry) return {};
+  for (const bool adds : {true, false}) {
+    if (adds && plan.by_channels) continue;
+    std::optional<Epilogue> epilogue = make_epilogue(layer, adds);
+    if (!epilogue) continue;
+    auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, std::move(*epilogue), plan);
+    if (kernel->is_ready()) return kernel;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> convolution_variants(const Library& library, const Layer& layer) {
+  const std::unique_ptr<ConvolutionKernel> kernel = make(library, layer, {});
   std::vector<std::string> variants;
-  for (const std::string& name : kernel.implementations()) {
+  if (!kernel) return variants;
+  for (const std::string& name : kernel->implementations()) {
     for (const char* const division : {"rows", "channels"}) variants.push_back(fmt::format("{}/{}", division, name));
   }
   return variants;
 }
 
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
-  const std::optional<ConvGeometry> geometry = is_convolution(layer) ? conv_geometry(layer) : std::nullopt;
-  if (!geometry) return {};
-  std::optional<Epilogue> epilogue = make_epilogue(layer);
-  if (!epilogue) return {};
-  const Plan plan = parse_plan(variant, *geometry);
-  auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, *epilogue, plan);
-  const bool guesses = variant.empty() && plan.by_channels && !kernel->is_ready();
-  if (guesses) kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, std::move(*epilogue), Plan());
-  if (!kernel->is_ready()) return {};
-  return kernel;
+  if (!variant.empty()) return make(library, layer, parse_plan(variant));
+  std::unique_ptr<Kernel> kernel;
+  if (has_few_rows(layer)) kernel = make(library, layer, {.by_channels = true, .implementation = ""});
+  return kernel ? std::move(kernel) : make(library, layer, {});
 }
 
 }  // namespace assay::engine::cpu::onednn

@@ -35,36 +35,47 @@ Eltwise clip_of(const Layer& layer, ir::NodeId clip) {
   return low && high && *low <= *high ? Eltwise{kClip, *low, *high} : Eltwise();
 }
 
-// The operation at the front of the nodes after the product, and how many of them it stands for.
-std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer) {
-  if (layer.nodes.size() < 2) return {};
-  const ir::ValueId product = layer.result(layer.nodes[0], 0);
-  const std::string_view first = layer.op(layer.nodes[1]);
+// The operation that the node after the first `done` is, and how many nodes it stands for.
+std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t done) {
+  if (layer.nodes.size() <= done) return {};
+  const ir::ValueId given = layer.result(layer.nodes[done - 1], 0);
+  const ir::NodeId node = layer.nodes[done];
+  const std::string_view first = layer.op(node);
   if (first == "Relu") return {{kRelu, 0, 0}, 1};
-  if (first == "LeakyRelu") {
-    return {{kRelu, static_cast<float>(layer.facts(layer.nodes[1]).floating("alpha", 0.01)), 0}, 1};
-  }
-  if (first == "Clip" && layer.operand(layer.nodes[1], 0) == product) {
-    const Eltwise clip = clip_of(layer, layer.nodes[1]);
+  if (first == "LeakyRelu") return {{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0}, 1};
+  if (first == "Clip" && layer.operand(node, 0) == given) {
+    const Eltwise clip = clip_of(layer, node);
     return {clip, clip.algorithm == 0 ? 0 : 1};
   }
   if (first == "HardSwish") return {{kHardSwish, 1.0F / 6, 0.5F}, 1};
-  const bool is_swish = first == "Sigmoid" && layer.nodes.size() > 2 && layer.op(layer.nodes[2]) == "Mul" &&
-                        uses(layer, layer.nodes[2], product) &&
-                        uses(layer, layer.nodes[2], layer.result(layer.nodes[1], 0));
-  if (is_swish) return {{kSwish, 1, 0}, 2};
-  return {};
+  if (first != "Sigmoid" || layer.nodes.size() <= done + 1) return {};
+  const ir::NodeId next = layer.nodes[done + 1];
+  const bool is_swish = layer.op(next) == "Mul" && uses(layer, next, given) && uses(layer, next, layer.result(node, 0));
+  return is_swish ? std::pair(Eltwise{kSwish, 1, 0}, size_t{2}) : std::pair<Eltwise, size_t>();
+}
+
+// The input of the layer that the second node adds to the product, element by element; -1: there is none.
+int added_input(const Layer& layer) {
+  if (layer.nodes.size() < 2 || layer.op(layer.nodes[1]) != "Add") return -1;
+  const ir::ValueId product = layer.result(layer.nodes[0], 0);
+  const ir::ValueId first = layer.operand(layer.nodes[1], 0);
+  const int input = layer.input_of(first == product ? layer.operand(layer.nodes[1], 1) : first);
+  return input >= 0 && layer.inputs[static_cast<size_t>(input)] == layer.outputs[0] ? input : -1;
 }
 
 }  // namespace
 
-std::optional<Epilogue> make_epilogue(const Layer& layer) {
-  const auto [eltwise, taken] = leading_eltwise(layer);
-  const ir::ValueId given = layer.result(layer.nodes[taken], 0);
+std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds) {
+  Epilogue epilogue;
+  epilogue.added = adds ? added_input(layer) : -1;
+  size_t done = epilogue.added >= 0 ? 2 : 1;
+  const auto [eltwise, taken] = leading_eltwise(layer, done);
+  epilogue.eltwise = eltwise;
+  done += taken;
+  const ir::ValueId given = layer.result(layer.nodes[done - 1], 0);
   if (layer.desc_of(given).dtype != layer.outputs[0].dtype) return std::nullopt;  // it is computed in the same place
-  Epilogue epilogue{eltwise, {}};
-  if (taken + 1 == layer.nodes.size()) return epilogue;
-  std::optional<Tape> tape = Tape::make(layer, taken + 1, given);
+  if (done == layer.nodes.size()) return epilogue;
+  std::optional<Tape> tape = Tape::make(layer, done, given);
   if (!tape) return std::nullopt;
   epilogue.tape = std::move(*tape);
   return epilogue;

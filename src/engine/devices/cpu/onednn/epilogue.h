@@ -7,13 +7,14 @@
 
 namespace assay::engine::cpu::onednn {
 
-// What follows a product in its layer: an operation that the library appends itself, and a tape for the rest.
+// What follows a product in its layer: operations that the library appends itself, and a tape for the rest.
 struct Epilogue {
+  int added = -1;  // an input of the layer that lies like its result; -1: none
   Eltwise eltwise;
   Tape tape;
 };
 
-// Of layer.nodes after the first. Nullopt: no tape computes them.
-std::optional<Epilogue> make_epilogue(const Layer& layer);
+// Of layer.nodes after the first. The library adds a tensor itself where it may. Nullopt: no tape computes them.
+std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds);
 
 }  // namespace assay::engine::cpu::onednn

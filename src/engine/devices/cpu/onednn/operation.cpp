@@ -15,13 +15,17 @@ int type_of(tensor::DType dtype) { return dtype == tensor::DType::bfloat16 ? kBf
 
 class AttributesWith {
  public:
-  AttributesWith(const Library& library, const Eltwise& eltwise) : api_(library.api()) {
+  AttributesWith(const Library& library, const Following& following) : api_(library.api()) {
     library.check(api_.dnnl_primitive_attr_create(&attributes_), "attributes");
     api_.dnnl_primitive_attr_set_scratchpad_mode(attributes_, kUserScratchpad);
-    if (eltwise.algorithm == 0) return;
+    const Eltwise& eltwise = following.eltwise;
+    if (eltwise.algorithm == 0 && !following.added) return;
     PostOps* post_ops = nullptr;
     library.check(api_.dnnl_post_ops_create(&post_ops), "operations on results");
-    api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    if (following.added) api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, following.added.get());
+    if (eltwise.algorithm != 0) {
+      api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    }
     api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
     api_.dnnl_post_ops_destroy(post_ops);
   }
@@ -65,7 +69,7 @@ using OwnedDesc = std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)>;
 OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, library.api().dnnl_primitive_desc_destroy}; }
 
 OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
-  const AttributesWith attributes(library, convolution.eltwise);
+  const AttributesWith attributes(library, convolution.following);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
       &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
@@ -76,7 +80,7 @@ OwnedDesc describe(const Library& library, const Operation::Convolution& convolu
 }
 
 OwnedDesc describe(const Library& library, const Operation::Product& product) {
-  const AttributesWith attributes(library, product.eltwise);
+  const AttributesWith attributes(library, product.following);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
                                                                         product.weights.get(), product.bias.get(),
@@ -122,8 +126,11 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
   const OneThread one(library);
   const OwnedDesc desc = describe(library, convolution);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(
-      library, desc.get(), {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}}));
+  return std::shared_ptr<const Operation>(new Operation(library, desc.get(),
+                                                        {{kSource, convolution.source},
+                                                         {kTarget, convolution.target},
+                                                         {kBias, convolution.bias},
+                                                         {kAdded, convolution.following.added}}));
 }
 
 std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product,
@@ -131,8 +138,11 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const P
   const OneThread one(library);
   const OwnedDesc desc = describe(library, product);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(
-      library, desc.get(), {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}}));
+  return std::shared_ptr<const Operation>(new Operation(library, desc.get(),
+                                                        {{kSource, product.source},
+                                                         {kTarget, product.target},
+                                                         {kBias, product.bias},
+                                                         {kAdded, product.following.added}}));
 }
 
 std::vector<std::string> Operation::implementations(const Library& library, const Convolution& convolution) {

@@ -27,17 +27,23 @@ struct Eltwise {
   float beta = 0;
 };
 
+// What the library does to a result while it has it: adds a tensor (null: none), then this to each element.
+struct Following {
+  Desc added;
+  Eltwise eltwise;
+};
+
 // A primitive with the descs of its arguments. It may run in several threads at once.
 class Operation {
  public:
   struct Convolution {
     Desc source, weights, bias, target;  // no bias: null
     tensor::Shape strides, dilations, padding_before, padding_after;
-    Eltwise eltwise;
+    Following following;
   };
   struct Product {
     Desc source, weights, bias, target;
-    Eltwise eltwise;
+    Following following;
   };
 
   // Null: the library has no implementation of that name (empty: none) but its slow reference.
@@ -68,7 +74,7 @@ class Operation {
 class Running {
  public:
   explicit Running(const Operation& operation);
-  // The bytes of an argument: kSource, kTarget, …
+  // The bytes of an argument: kSource, kTarget, kAdded, …
   void set(int argument, const void* bytes);
   void execute();
 

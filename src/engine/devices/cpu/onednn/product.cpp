@@ -183,7 +183,7 @@ class ProductKernel final : public Kernel {
                           ? strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
                           : any_desc(library_, dtype_, {g_.depth, piece.columns});
     if (bias_index_ >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
-    product.eltwise = epilogue_.eltwise;
+    product.following.eltwise = epilogue_.eltwise;
     return product;
   }
 
@@ -313,7 +313,7 @@ std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, 
   if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
   if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
   const int bias = bias_of(layer, g);
-  std::optional<Epilogue> epilogue = make_epilogue(layer);
+  std::optional<Epilogue> epilogue = make_epilogue(layer, false);
   if (bias == -2 || !epilogue) return {};
   Plan plan = variant.empty() ? guess(g, *epilogue) : parse_plan(variant);
   auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue), bias, std::move(plan));
