@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/lanes.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -47,12 +47,14 @@ class CopyKernel final : public PlainKernel {
     const T* const from = host<const T>(arguments.inputs[0]);
     T* const to = host<T>(arguments.outputs[0]);
     const Dim& middle = dims_[dims_.size() - 2];
-    const int64_t blocks = (middle.size + kBlock - 1) / kBlock;
-    const int64_t work = kBlock * dims_.back().size;
+    const int64_t block = are_rows_dense() ? 1 : kBlock;
+    const int64_t blocks = (middle.size + block - 1) / block;
+    const int64_t work = block * dims_.back().size;
     const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kLeastElements / std::max<int64_t>(work, 1)));
     parallel_for(static_cast<uint64_t>(outer_ * blocks), grain, [&](uint64_t begin, uint64_t end) {
       for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
-        copy_piece(from, to, piece / blocks, piece % blocks * kBlock);
+        copy_piece(from, to, piece / blocks,
+                   {piece % blocks * block, std::min(piece % blocks * block + block, middle.size)});
       }
     });
   }
@@ -61,8 +63,10 @@ class CopyKernel final : public PlainKernel {
   static constexpr int64_t kBlock = 16;
   static constexpr int64_t kLeastElements = 1 << 15;
 
-  // Rows [first, first + kBlock) of the two innermost dims, in square tiles: one side is always read or written across.
-  void copy_piece(const T* from, T* to, int64_t outer, int64_t first) const {
+  bool are_rows_dense() const { return dims_.back().from == 1 && dims_.back().to == 1; }
+
+  // Some rows of the two innermost dims, in square tiles: one side is always read or written across.
+  void copy_piece(const T* from, T* to, int64_t outer, Lane lane) const {
     for (size_t i = dims_.size() - 2; i-- > 0;) {
       const int64_t at = outer % dims_[i].size;
       outer /= dims_[i].size;
@@ -71,16 +75,15 @@ class CopyKernel final : public PlainKernel {
     }
     const Dim& rows = dims_[dims_.size() - 2];
     const Dim& columns = dims_.back();
-    const int64_t last = std::min(first + kBlock, rows.size);
-    if (columns.from == 1 && columns.to == 1) {
-      for (int64_t r = first; r < last; ++r) {
+    if (are_rows_dense()) {
+      for (int64_t r = lane.begin; r < lane.end; ++r) {
         std::memcpy(to + r * rows.to, from + r * rows.from, static_cast<size_t>(columns.size) * sizeof(T));
       }
       return;
     }
     for (int64_t c = 0; c < columns.size; c += kBlock) {
       const int64_t end = std::min(c + kBlock, columns.size);
-      for (int64_t r = first; r < last; ++r) {
+      for (int64_t r = lane.begin; r < lane.end; ++r) {
         const T* const source = from + r * rows.from;
         T* const target = to + r * rows.to;
         for (int64_t i = c; i < end; ++i) target[i * columns.to] = source[i * columns.from];

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/product_geometry.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {
@@ -12,75 +12,6 @@ namespace {
 constexpr int64_t kHotBytes = 256 * 1024;
 constexpr int64_t kLeastRows = 24;  // of a lane; where there are fewer, columns are divided
 constexpr int64_t kColumnStep = 64;
-
-// A product of matrices, or many of them: items of [rows, depth] by [depth, columns].
-struct Geometry {
-  std::vector<int64_t> items;                    // dims before the matrices
-  std::vector<int64_t> left_items, right_items;  // strides by dim of `items`
-  int64_t rows = 1, depth = 1, columns = 1;
-  int64_t left_row = 0, left_column = 0;  // strides
-  int64_t right_row = 0, right_column = 0;
-
-  int64_t item_count() const {
-    int64_t count = 1;
-    for (const int64_t dim : items) count *= dim;
-    return count;
-  }
-  int64_t offset(int64_t item, std::span<const int64_t> strides) const {
-    int64_t offset = 0;
-    for (size_t i = items.size(); i-- > 0; item /= items[i]) offset += item % items[i] * strides[i];
-    return offset;
-  }
-};
-
-int64_t product_of(std::span<const int64_t> dims) {
-  int64_t product = 1;
-  for (const int64_t dim : dims) product *= dim;
-  return product;
-}
-
-std::optional<Geometry> gemm_geometry(const Layer& layer) {
-  const TensorDesc& a = layer.inputs[0];
-  const TensorDesc& b = layer.inputs[1];
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  if (facts.floating("alpha", 1) != 1 || facts.floating("beta", 1) != 1) return std::nullopt;
-  const bool turns_left = facts.flag("transA");
-  const bool turns_right = facts.flag("transB");
-  Geometry g;
-  g.rows = a.dims[turns_left ? 1 : 0];
-  g.depth = a.dims[turns_left ? 0 : 1];
-  g.columns = b.dims[turns_right ? 0 : 1];
-  std::tie(g.left_row, g.left_column) =
-      turns_left ? std::pair(a.strides[1], a.strides[0]) : std::pair(a.strides[0], a.strides[1]);
-  std::tie(g.right_row, g.right_column) =
-      turns_right ? std::pair(b.strides[1], b.strides[0]) : std::pair(b.strides[0], b.strides[1]);
-  return g;
-}
-
-std::optional<Geometry> geometry_of(const Layer& layer) {
-  if (layer.starts_with("Gemm")) return gemm_geometry(layer);
-  const TensorDesc& a = layer.inputs[0];
-  const TensorDesc& b = layer.inputs[1];
-  const size_t rank = a.dims.size();
-  if (rank < 2 || b.dims.size() < 2) return std::nullopt;
-  Geometry g;
-  g.depth = a.dims.back();
-  g.columns = b.dims.back();
-  std::tie(g.left_row, g.left_column) = std::pair(a.strides[rank - 2], a.strides[rank - 1]);
-  std::tie(g.right_row, g.right_column) = std::pair(b.strides[b.strides.size() - 2], b.strides.back());
-  if (b.dims.size() == 2 && has_layout(a, Layout::plain)) {
-    g.rows = product_of(std::span(a.dims).first(rank - 1));
-    g.left_row = g.depth;
-    g.left_column = 1;
-    return g;
-  }
-  if (rank != b.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) return std::nullopt;
-  g.rows = a.dims[rank - 2];
-  g.items.assign(a.dims.begin(), a.dims.end() - 2);
-  g.left_items.assign(a.strides.begin(), a.strides.end() - 2);
-  g.right_items.assign(b.strides.begin(), b.strides.end() - 2);
-  return g;
-}
 
 // Whether one of the strides of a matrix is 1, as the library wants it.
 bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
@@ -96,9 +27,9 @@ struct Piece {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias)
-      : library_(library), g_(geometry), epilogue_(std::move(epilogue)), bias_index_(bias) {
-    constant_ = layer.constants[1];
+  ProductKernel(const Library& library, const Layer& layer, const ProductGeometry& geometry, Epilogue epilogue)
+      : library_(library), g_(geometry), epilogue_(std::move(epilogue)) {
+    constant_ = layer.constants[static_cast<size_t>(g_.right)];
     packed_ = layer.packed;
     is_ready_ = plan();
   }
@@ -154,7 +85,7 @@ class ProductKernel final : public Kernel {
       product.weights = constant_ == nullptr
                             ? strided_desc(library_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
                             : any_desc(library_, {g_.depth, piece.columns});
-      if (bias_index_ >= 0) product.bias = plain_desc(library_, {1, piece.columns});
+      if (g_.bias >= 0) product.bias = plain_desc(library_, {1, piece.columns});
       product.eltwise = epilogue_.eltwise;
       std::shared_ptr<const Operation> made = Operation::make(library_, product);
       if (!made) return false;
@@ -176,9 +107,8 @@ class ProductKernel final : public Kernel {
   }
 
   const Library& library_;
-  Geometry g_;
+  ProductGeometry g_;
   Epilogue epilogue_;
-  int bias_index_;
   const tensor::Tensor* constant_ = nullptr;
   PackedWeights* packed_ = nullptr;
   std::vector<std::vector<Piece>> pieces_;  // by lane
@@ -219,16 +149,16 @@ class ProductCall final : public Call {
 
  private:
   void run_piece(const Piece& piece, Running& running) {
-    const Geometry& g = kernel_.g_;
-    const auto* const a = host<const float>(arguments_.inputs[0]);
-    const auto* const b = host<const float>(arguments_.inputs[1]);
+    const ProductGeometry& g = kernel_.g_;
+    const auto* const a = host<const float>(arguments_.inputs[static_cast<size_t>(g.left)]);
+    const auto* const b = host<const float>(arguments_.inputs[static_cast<size_t>(g.right)]);
     auto* const out = host<float>(arguments_.outputs[0]);
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
     running.set(kSource, a + g.offset(piece.item, g.left_items) + piece.row * g.left_row);
     const float* const right = b + g.offset(piece.item, g.right_items);
     running.set(kWeights, piece.weights != nullptr ? static_cast<const void*>(piece.weights) : right);
-    if (kernel_.bias_index_ >= 0) {
-      running.set(kBias, host<const float>(arguments_.inputs[static_cast<size_t>(kernel_.bias_index_)]) + piece.column);
+    if (g.bias >= 0) {
+      running.set(kBias, host<const float>(arguments_.inputs[static_cast<size_t>(g.bias)]) + piece.column);
     }
     running.set(kTarget, out + begin);
     running.execute();
@@ -246,35 +176,18 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
-// The input that is added to every row of the product; -1: none, -2: what is added is not of that kind.
-int bias_of(const Layer& layer, const Geometry& g) {
-  if (!layer.starts_with("Gemm") || !layer.operand(layer.nodes[0], 2).valid()) return -1;
-  const int input = layer.input_of(layer.operand(layer.nodes[0], 2));
-  const tensor::Shape& dims = layer.inputs[static_cast<size_t>(input)].dims;
-  const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
-  const bool is_simple = desc.dtype == tensor::DType::float32 && has_layout(desc, Layout::plain);
-  const bool is_row = is_simple && !dims.empty() && dims.back() == g.columns && product_of(dims) == g.columns;
-  return is_row ? input : -2;
-}
-
 }  // namespace
 
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer) {
-  if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return {};
-  for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-    if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return {};
-  }
-  const std::optional<Geometry> geometry = geometry_of(layer);
-  if (!geometry || !has_layout(layer.outputs[0], Layout::plain)) return {};
-  const Geometry& g = *geometry;
-  if (layer.constants[1] != nullptr && g.item_count() != 1) return {};
+  const std::optional<ProductGeometry> geometry = product_geometry(layer, layer.nodes[0]);
+  if (!geometry) return {};
+  const ProductGeometry& g = *geometry;
+  if (g.right < 0 || (layer.constants[static_cast<size_t>(g.right)] != nullptr && g.item_count() != 1)) return {};
   if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
   if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
-  if (layer.desc_of(layer.result(layer.nodes[0], 0)).dims != layer.outputs[0].dims) return {};
-  const int bias = bias_of(layer, *geometry);
   std::optional<Epilogue> epilogue = make_epilogue(layer);
-  if (bias == -2 || !epilogue) return {};
-  auto kernel = std::make_unique<ProductKernel>(library, layer, *geometry, std::move(*epilogue), bias);
+  if (!epilogue || (g.bias >= 0 && !has_bias_row(layer, g))) return {};
+  auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue));
   if (!kernel->is_ready()) return {};
   return kernel;
 }
