@@ -50,7 +50,8 @@ class CopyKernel final : public PlainKernel {
     const int64_t block = are_rows_dense() ? 1 : kBlock;
     const int64_t blocks = (middle.size + block - 1) / block;
     const int64_t work = block * dims_.back().size;
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kLeastElements / std::max<int64_t>(work, 1)));
+    const int64_t least = are_rows_dense() ? kLeastElements / 4 : kLeastElements;
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, least / std::max<int64_t>(work, 1)));
     parallel_for(static_cast<uint64_t>(outer_ * blocks), grain, [&](uint64_t begin, uint64_t end) {
       for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
         copy_piece(from, to, piece / blocks,
