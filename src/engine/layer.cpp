@@ -74,15 +74,19 @@ std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& in
   const ir::Node& node = model[id];
   if (!model.bodies(node).empty()) return std::nullopt;
   Layer layer{.model = &model, .inference = &inference, .node = id};
+  const ir::Function* const function = inference.callees()[id].function;
+  const bool is_formed = function != nullptr;  // of layers that take constants of less than a byte
   for (const ir::Use& use : node.operands) {
     layer.inputs.emplace_back();
     layer.constants.push_back(nullptr);
     layer.input_values.push_back(use.value);
     if (!use.value.valid()) continue;
-    const std::optional<TensorDesc> desc = find_desc(model, inference, use.value);
+    const tensor::Tensor* const constant = constant_of(model, inference, use.value);
+    std::optional<TensorDesc> desc = find_desc(model, inference, use.value);
+    if (constant != nullptr && is_formed) desc = make_desc(constant->dtype(), constant->shape());
     if (!desc) return std::nullopt;
     layer.inputs.back() = *desc;
-    layer.constants.back() = constant_of(model, inference, use.value);
+    layer.constants.back() = constant;
   }
   for (const ir::ValueId result : node.results) {
     layer.outputs.emplace_back();
@@ -92,7 +96,6 @@ std::optional<Layer> find_layer(const ir::Model& model, const ops::Inference& in
     if (!desc) return std::nullopt;
     layer.outputs.back() = *desc;
   }
-  const ir::Function* function = inference.callees()[id].function;
   if (function == nullptr) {
     layer.nodes = {id};
     return layer;

@@ -10,6 +10,7 @@
 #include "engine/elementwise.h"
 #include "engine/layer.h"
 #include "engine/lower.h"
+#include "engine/lowering/compressed_groups.h"
 #include "engine/spelled_norm.h"
 #include "schema/imports.h"
 
@@ -33,8 +34,11 @@ class LayerFormer {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     for (const NodeId node : nodes) {
-      if (taken_.contains(node) || form_norm(node) || !is_seed(node)) continue;
-      const std::vector<NodeId> group = grown_from(node);
+      if (taken_.contains(node) || form_norm(node)) continue;
+      std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
+      if (seed.empty() && is_seed(node)) seed = {node};
+      if (seed.empty()) continue;
+      const std::vector<NodeId> group = grown_from(std::move(seed));
       if (group.size() > 1) groups_.push_back(group);
     }
     for (const std::vector<NodeId>& group : groups_) {
@@ -44,6 +48,12 @@ class LayerFormer {
   }
 
  private:
+  const tensor::Tensor* constant(ValueId value) const {
+    const ir::Value& facts = model_[value];
+    const bool is_fixed = facts.kind == ir::ValueKind::initializer && !model_[facts.constant].sparse;
+    return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
+  }
+
   // A normalisation that begins here.
   bool form_norm(NodeId first) {
     if (model_.text(model_[first].op) != "ReduceMean" || !model_.text(model_[first].domain).empty()) return false;
@@ -53,14 +63,10 @@ class LayerFormer {
     };
     std::vector<NodeId> group = {first};
     while (group.size() < kLeastNormNodes && extend(group, is_part) != 0) continue;
-    const auto constant = [&](ValueId value) -> const tensor::Tensor* {
-      const ir::Value& facts = model_[value];
-      const bool is_fixed = facts.kind == ir::ValueKind::initializer && !model_[facts.constant].sparse;
-      return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
-    };
-    if (!match_norm(model_, group, constant)) return false;
+    const ConstantOf constant_of = [this](ValueId value) { return constant(value); };
+    if (!match_norm(model_, group, constant_of)) return false;
     for (std::vector<NodeId> longer = group; longer.size() < kMostNormNodes && extend(longer, is_part) != 0;) {
-      if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant)) break;
+      if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant_of)) break;
       group = longer;
     }
     taken_.insert(group.begin(), group.end());
@@ -104,11 +110,10 @@ class LayerFormer {
     return true;
   }
 
-  // The longest group that begins here and of which one value is used outside.
-  std::vector<NodeId> grown_from(NodeId seed) {
-    std::vector<NodeId> group = {seed};
-    const ValueId shape = model_[seed].results.front();
-    const bool is_product = !is_elementwise(inference_, model_, seed);
+  // The longest group that begins with these and of which one value is used outside.
+  std::vector<NodeId> grown_from(std::vector<NodeId> group) {
+    const ValueId shape = model_[group.back()].results.front();
+    const bool is_product = !is_elementwise(inference_, model_, group.back());
     const auto fits = [&](NodeId node) {
       if (is_product && model_.text(model_[node].op) == "Cast") return false;  // products write one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/rows/row_kernels.h"
 
 namespace assay::engine::cpu {
@@ -49,12 +49,15 @@ class CopyKernel final : public PlainKernel {
     const T* const from = host<const T>(arguments.inputs[0]);
     T* const to = host<T>(arguments.outputs[0]);
     const Dim& middle = dims_[dims_.size() - 2];
-    const int64_t blocks = (middle.size + block_ - 1) / block_;
-    const int64_t work = block_ * dims_.back().size;
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kLeastElements / std::max<int64_t>(work, 1)));
+    const int64_t block = rows_at_once();
+    const int64_t blocks = (middle.size + block - 1) / block;
+    const int64_t work = block * dims_.back().size;
+    const int64_t least = are_rows_dense() ? kLeastElements / 4 : kLeastElements;
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, least / std::max<int64_t>(work, 1)));
     parallel_for(static_cast<uint64_t>(outer_ * blocks), grain, [&](uint64_t begin, uint64_t end) {
       for (auto piece = static_cast<int64_t>(begin); piece < static_cast<int64_t>(end); ++piece) {
-        copy_piece(from, to, piece / blocks, piece % blocks * block_);
+        copy_piece(from, to, piece / blocks,
+                   {piece % blocks * block, std::min(piece % blocks * block + block, middle.size)});
       }
     });
   }
@@ -63,8 +66,15 @@ class CopyKernel final : public PlainKernel {
   static constexpr int64_t kBlock = 16;
   static constexpr int64_t kLeastElements = 1 << 15;
 
-  // Rows [first, first + block_) of the two innermost dims, in square tiles: one side is always read or written across.
-  void copy_piece(const T* from, T* to, int64_t outer, int64_t first) const {
+  bool are_rows_dense() const { return dims_.back().from == 1 && dims_.back().to == 1; }
+
+  int64_t rows_at_once() const {
+    if (are_rows_dense()) return 1;
+    return dims_.back().size < kBlock ? kBlock * kBlock : kBlock;
+  }
+
+  // Some rows of the two innermost dims, in square tiles: one side is always read or written across.
+  void copy_piece(const T* from, T* to, int64_t outer, Lane lane) const {
     for (size_t i = dims_.size() - 2; i-- > 0;) {
       const int64_t at = outer % dims_[i].size;
       outer /= dims_[i].size;
@@ -73,23 +83,22 @@ class CopyKernel final : public PlainKernel {
     }
     const Dim& rows = dims_[dims_.size() - 2];
     const Dim& columns = dims_.back();
-    const int64_t last = std::min(first + block_, rows.size);
     if constexpr (sizeof(T) == sizeof(float)) {
       if (rows.from == 1 && rows.to == 3 && columns.size == 3 && columns.to == 1) {
-        interleave(reinterpret_cast<const float*>(from) + first, reinterpret_cast<float*>(to) + 3 * first, last - first,
-                   columns.from);
+        interleave(reinterpret_cast<const float*>(from) + lane.begin, reinterpret_cast<float*>(to) + 3 * lane.begin,
+                   lane.end - lane.begin, columns.from);
         return;
       }
     }
-    if (columns.from == 1 && columns.to == 1) {
-      for (int64_t r = first; r < last; ++r) {
+    if (are_rows_dense()) {
+      for (int64_t r = lane.begin; r < lane.end; ++r) {
         std::memcpy(to + r * rows.to, from + r * rows.from, static_cast<size_t>(columns.size) * sizeof(T));
       }
       return;
     }
     for (int64_t c = 0; c < columns.size; c += kBlock) {
       const int64_t end = std::min(c + kBlock, columns.size);
-      for (int64_t r = first; r < last; ++r) {
+      for (int64_t r = lane.begin; r < lane.end; ++r) {
         const T* const source = from + r * rows.from;
         T* const target = to + r * rows.to;
         for (int64_t i = c; i < end; ++i) target[i * columns.to] = source[i * columns.from];

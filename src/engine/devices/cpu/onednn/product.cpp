@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
@@ -13,75 +13,6 @@ namespace {
 constexpr int64_t kHotBytes = 256 * 1024;
 constexpr int64_t kLeastRows = 24;  // of a lane; where there are fewer, columns are divided
 constexpr int64_t kColumnStep = 64;
-
-// A product of matrices, or many of them: items of [rows, depth] by [depth, columns].
-struct Geometry {
-  std::vector<int64_t> items;                    // dims before the matrices
-  std::vector<int64_t> left_items, right_items;  // strides by dim of `items`
-  int64_t rows = 1, depth = 1, columns = 1;
-  int64_t left_row = 0, left_column = 0;  // strides
-  int64_t right_row = 0, right_column = 0;
-
-  int64_t item_count() const {
-    int64_t count = 1;
-    for (const int64_t dim : items) count *= dim;
-    return count;
-  }
-  int64_t offset(int64_t item, std::span<const int64_t> strides) const {
-    int64_t offset = 0;
-    for (size_t i = items.size(); i-- > 0; item /= items[i]) offset += item % items[i] * strides[i];
-    return offset;
-  }
-};
-
-int64_t product_of(std::span<const int64_t> dims) {
-  int64_t product = 1;
-  for (const int64_t dim : dims) product *= dim;
-  return product;
-}
-
-std::optional<Geometry> gemm_geometry(const Layer& layer) {
-  const TensorDesc& a = layer.inputs[0];
-  const TensorDesc& b = layer.inputs[1];
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  if (facts.floating("alpha", 1) != 1 || facts.floating("beta", 1) != 1) return std::nullopt;
-  const bool turns_left = facts.flag("transA");
-  const bool turns_right = facts.flag("transB");
-  Geometry g;
-  g.rows = a.dims[turns_left ? 1 : 0];
-  g.depth = a.dims[turns_left ? 0 : 1];
-  g.columns = b.dims[turns_right ? 0 : 1];
-  std::tie(g.left_row, g.left_column) =
-      turns_left ? std::pair(a.strides[1], a.strides[0]) : std::pair(a.strides[0], a.strides[1]);
-  std::tie(g.right_row, g.right_column) =
-      turns_right ? std::pair(b.strides[1], b.strides[0]) : std::pair(b.strides[0], b.strides[1]);
-  return g;
-}
-
-std::optional<Geometry> geometry_of(const Layer& layer) {
-  if (layer.starts_with("Gemm")) return gemm_geometry(layer);
-  const TensorDesc& a = layer.inputs[0];
-  const TensorDesc& b = layer.inputs[1];
-  const size_t rank = a.dims.size();
-  if (rank < 2 || b.dims.size() < 2) return std::nullopt;
-  Geometry g;
-  g.depth = a.dims.back();
-  g.columns = b.dims.back();
-  std::tie(g.left_row, g.left_column) = std::pair(a.strides[rank - 2], a.strides[rank - 1]);
-  std::tie(g.right_row, g.right_column) = std::pair(b.strides[b.strides.size() - 2], b.strides.back());
-  if (b.dims.size() == 2 && has_layout(a, Layout::plain)) {
-    g.rows = product_of(std::span(a.dims).first(rank - 1));
-    g.left_row = g.depth;
-    g.left_column = 1;
-    return g;
-  }
-  if (rank != b.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) return std::nullopt;
-  g.rows = a.dims[rank - 2];
-  g.items.assign(a.dims.begin(), a.dims.end() - 2);
-  g.left_items.assign(a.strides.begin(), a.strides.end() - 2);
-  g.right_items.assign(b.strides.begin(), b.strides.end() - 2);
-  return g;
-}
 
 // Whether one of the strides of a matrix is 1, as the library wants it.
 bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
@@ -103,15 +34,14 @@ struct Piece {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const Library& library, const Layer& layer, const Geometry& geometry, Epilogue epilogue, int bias,
+  ProductKernel(const Library& library, const Layer& layer, const ProductGeometry& geometry, Epilogue epilogue,
                 Plan plan)
       : library_(library),
         g_(geometry),
         epilogue_(std::move(epilogue)),
-        bias_index_(bias),
         plan_(std::move(plan)),
-        dtype_(layer.inputs[0].dtype) {
-    constant_ = layer.constants[1];
+        dtype_(layer.outputs[0].dtype) {
+    constant_ = layer.constants[static_cast<size_t>(g_.right)];
     packed_ = layer.packed;
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
   }
@@ -182,7 +112,7 @@ class ProductKernel final : public Kernel {
     product.weights = constant_ == nullptr
                           ? strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
                           : any_desc(library_, dtype_, {g_.depth, piece.columns});
-    if (bias_index_ >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
+    if (g_.bias >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
     product.following.eltwise = epilogue_.eltwise;
     return product;
   }
@@ -196,9 +126,8 @@ class ProductKernel final : public Kernel {
   }
 
   const Library& library_;
-  Geometry g_;
+  ProductGeometry g_;
   Epilogue epilogue_;
-  int bias_index_;
   Plan plan_;
   tensor::DType dtype_;
   const tensor::Tensor* constant_ = nullptr;
@@ -245,13 +174,14 @@ class ProductCall final : public Call {
   }
 
   void run_piece(const Piece& piece, Running& running) {
-    const Geometry& g = kernel_.g_;
+    const ProductGeometry& g = kernel_.g_;
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
-    running.set(kSource, at(arguments_.inputs[0], g.offset(piece.item, g.left_items) + piece.row * g.left_row));
-    const std::byte* const right = at(arguments_.inputs[1], g.offset(piece.item, g.right_items));
+    const auto input = [&](int index) { return arguments_.inputs[static_cast<size_t>(index)]; };
+    running.set(kSource, at(input(g.left), g.offset(piece.item, g.left_items) + piece.row * g.left_row));
+    const std::byte* const right = at(input(g.right), g.offset(piece.item, g.right_items));
     running.set(kWeights, piece.weights != nullptr ? piece.weights : right);
-    if (kernel_.bias_index_ >= 0) {
-      running.set(kBias, at(arguments_.inputs[static_cast<size_t>(kernel_.bias_index_)], piece.column));
+    if (g.bias >= 0) {
+      running.set(kBias, at(input(g.bias), piece.column));
     }
     std::byte* const out = at(arguments_.outputs[0], begin);
     running.set(kTarget, out);
@@ -270,28 +200,8 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
-// The input that is added to every row of the product; -1: none, -2: what is added is not of that kind.
-int bias_of(const Layer& layer, const Geometry& g) {
-  if (!layer.starts_with("Gemm") || !layer.operand(layer.nodes[0], 2).valid()) return -1;
-  const int input = layer.input_of(layer.operand(layer.nodes[0], 2));
-  const tensor::Shape& dims = layer.inputs[static_cast<size_t>(input)].dims;
-  const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
-  const bool is_simple = desc.dtype == layer.inputs[0].dtype && has_layout(desc, Layout::plain);
-  const bool is_row = is_simple && !dims.empty() && dims.back() == g.columns && product_of(dims) == g.columns;
-  return is_row ? input : -2;
-}
-
-bool is_product(const Layer& layer) {
-  if (!(layer.starts_with("MatMul") || layer.starts_with("Gemm")) || layer.outputs.size() != 1) return false;
-  for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-    if (!is_float(desc.dtype) || desc.dtype != layer.inputs[0].dtype || desc.count() == 0) return false;
-  }
-  return has_layout(layer.outputs[0], Layout::plain) &&
-         layer.desc_of(layer.result(layer.nodes[0], 0)).dims == layer.outputs[0].dims;
-}
-
 // Columns where lanes would get few rows.
-Plan guess(const Geometry& g, const Epilogue& epilogue) {
+Plan guess(const ProductGeometry& g, const Epilogue& epilogue) {
   const auto threads = static_cast<int64_t>(thread_count());
   const bool has_few_rows = g.item_count() == 1 && g.rows < kLeastRows * threads;
   const bool can_append = epilogue.tape.is_empty() || g.rows == 1;
@@ -306,17 +216,16 @@ Plan parse_plan(std::string_view variant) {
 }
 
 std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, std::string_view variant) {
-  const std::optional<Geometry> geometry = is_product(layer) ? geometry_of(layer) : std::nullopt;
+  const std::optional<ProductGeometry> geometry = product_geometry(layer, layer.nodes[0]);
   if (!geometry) return {};
-  const Geometry& g = *geometry;
-  if (layer.constants[1] != nullptr && g.item_count() != 1) return {};
+  const ProductGeometry& g = *geometry;
+  if (g.right < 0 || (layer.constants[static_cast<size_t>(g.right)] != nullptr && g.item_count() != 1)) return {};
   if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
   if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
-  const int bias = bias_of(layer, g);
   std::optional<Epilogue> epilogue = make_epilogue(layer, false);
-  if (bias == -2 || !epilogue) return {};
+  if (!epilogue || (g.bias >= 0 && !has_bias_row(layer, g))) return {};
   Plan plan = variant.empty() ? guess(g, *epilogue) : parse_plan(variant);
-  auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue), bias, std::move(plan));
+  auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue), std::move(plan));
   if (!kernel->is_ready()) return {};
   return kernel;
 }

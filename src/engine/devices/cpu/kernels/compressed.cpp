@@ -1,0 +1,174 @@
+// Products with constant matrices of small integers, which are expanded in registers, or, for many rows, in the cache.
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "engine/compressed_product.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/panels/code_panels.h"
+#include "engine/devices/cpu/tape/tape.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
+constexpr uint64_t kPieceBytes = 32 << 10;  // of weights
+constexpr int64_t kPieceWork = 1 << 19;     // multiplications
+constexpr size_t kMostRows = 8;             // whose products expand in registers
+constexpr size_t kExpanded = 128;           // rows of a panel at a time
+
+struct Shape {
+  size_t rows = 0, depth = 0;
+  int64_t columns = 0;
+  int data = 0;
+  int bias = -1;
+  bool is_exact = false;  // scales are applied to codes, not to sums of products
+};
+
+class CompressedKernel final : public PlainKernel {
+ public:
+  CompressedKernel(Shape shape, CodePanels weights, Tape tape)
+      : shape_(shape), weights_(std::move(weights)), tape_(std::move(tape)) {}
+
+  void run(const Arguments& arguments) const override {
+    const auto panels = static_cast<uint64_t>((shape_.columns + kColumns - 1) / kColumns);
+    const auto work = static_cast<uint64_t>(shape_.rows * shape_.depth) * kPanel;
+    const uint64_t grain = std::max<uint64_t>(1, std::min(kPieceBytes / weights_.panel_bytes(), kPieceWork / work));
+    parallel_for(panels, grain, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t panel = begin; panel < end; ++panel) run_panel(arguments, static_cast<int64_t>(panel));
+    });
+  }
+
+ private:
+  // Rows of a result that lie in the caller's memory, or, where the last panel has fewer columns, apart.
+  void run_panel(const Arguments& arguments, int64_t index) const {
+    const int64_t first = index * kColumns;
+    const auto count = static_cast<size_t>(std::min(kColumns, shape_.columns - first));
+    const CodePanel panel = weights_.panel(index);
+    float* const out = host<float>(arguments.outputs[0]) + first;
+    const float* const left = host<const float>(arguments.inputs[static_cast<size_t>(shape_.data)]);
+    if (shape_.rows <= kMostRows && !shape_.is_exact) {
+      alignas(64) float sums[kMostRows * kPanel] = {};
+      start(arguments, first, {sums, kColumns, shape_.rows, count});
+      panel_kernels().multiply_codes(rows_of(left, sums, kColumns), panel);
+      for (size_t r = 0; r < shape_.rows; ++r)
+        std::copy_n(sums + r * kPanel, count, out + static_cast<int64_t>(r) * shape_.columns);
+    } else {
+      start(arguments, first, {out, shape_.columns, shape_.rows, count});
+      expand_and_multiply(panel, left, {out, shape_.columns, shape_.rows, count});
+    }
+    if (tape_.is_empty()) return;
+    for (size_t r = 0; r < shape_.rows; ++r) {
+      const int64_t at = static_cast<int64_t>(r) * shape_.columns + first;
+      float* const row = host<float>(arguments.outputs[0]) + at;
+      tape_.run(row, row, arguments.inputs, at, at + static_cast<int64_t>(count));
+    }
+  }
+
+  struct Target {
+    float* out;
+    int64_t row;
+    size_t rows, columns;
+  };
+
+  PanelRows rows_of(const float* left, float* out, int64_t out_row) const {
+    return {.left = left,
+            .left_row = static_cast<int64_t>(shape_.depth),
+            .out = out,
+            .out_row = out_row,
+            .rows = shape_.rows,
+            .depth = shape_.depth};
+  }
+
+  void start(const Arguments& arguments, int64_t first, const Target& target) const {
+    const float* const bias =
+        shape_.bias < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(shape_.bias)]) + first;
+    for (size_t r = 0; r < target.rows; ++r) {
+      float* const row = target.out + static_cast<int64_t>(r) * target.row;
+      bias == nullptr ? std::fill_n(row, target.columns, 0.0F) : std::copy_n(bias, target.columns, row);
+    }
+  }
+
+  void expand_and_multiply(const CodePanel& panel, const float* left, const Target& target) const {
+    alignas(64) float numbers[kExpanded * kPanel];
+    for (size_t k = 0; k < shape_.depth; k += kExpanded) {
+      const size_t depth = std::min(kExpanded, shape_.depth - k);
+      panel_kernels().expand(panel, k, k + depth, numbers);
+      PanelRows rows = rows_of(left + k, target.out, target.row);
+      rows.depth = depth;
+      target.columns == kPanel ? panel_kernels().multiply(rows, numbers, kColumns)
+                               : multiply_apart(rows, numbers, target.columns);
+    }
+  }
+
+  // Through memory for whole panels, where the result has no room for these.
+  static void multiply_apart(PanelRows rows, const float* panel, size_t columns) {
+    alignas(64) float sums[kMostRows * kPanel] = {};
+    for (size_t left = rows.rows; left > 0; left -= rows.rows) {
+      rows.rows = std::min(left, kMostRows);
+      for (size_t r = 0; r < rows.rows; ++r) {
+        std::copy_n(rows.out + static_cast<int64_t>(r) * rows.out_row, columns, sums + r * kPanel);
+      }
+      PanelRows apart = rows;
+      apart.out = sums;
+      apart.out_row = kColumns;
+      panel_kernels().multiply(apart, panel, kColumns);
+      for (size_t r = 0; r < rows.rows; ++r) {
+        std::copy_n(sums + r * kPanel, columns, rows.out + static_cast<int64_t>(r) * rows.out_row);
+      }
+      rows.left += static_cast<int64_t>(rows.rows) * rows.left_row;
+      rows.out += static_cast<int64_t>(rows.rows) * rows.out_row;
+    }
+  }
+
+  Shape shape_;
+  CodePanels weights_;
+  Tape tape_;
+};
+
+class Compressed final : public Implementation {
+ public:
+  std::string_view name() const override { return "product.compressed"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+    const size_t most = std::min(kMostCompressedNodes, layer.nodes.size());
+    for (size_t nodes = 1; nodes <= most; ++nodes) {
+      const auto product =
+          match_compressed(*layer.model, *layer.inference, std::span(layer.nodes).first(nodes), constant);
+      if (product) return make(layer, *product, nodes);
+    }
+    return {};
+  }
+
+ private:
+  static std::unique_ptr<Kernel> make(const Layer& layer, const CompressedProduct& product, size_t nodes) {
+    const ir::ValueId result = layer.result(layer.nodes[nodes - 1], 0);
+    const int data = layer.input_of(product.data);
+    if (layer.outputs.size() != 1 || data < 0 || layer.desc_of(result).dims != layer.outputs[0].dims) return {};
+    const int bias = product.bias.valid() ? layer.input_of(product.bias) : -1;
+    for (const TensorDesc* const desc : {&layer.inputs[static_cast<size_t>(data)], &layer.outputs[0]}) {
+      if (desc->dtype != tensor::DType::float32 || !has_layout(*desc, Layout::plain)) return {};
+    }
+    if (bias >= 0 && !has_layout(layer.inputs[static_cast<size_t>(bias)], Layout::plain)) return {};
+    std::optional<Tape> tape = Tape::make(layer, nodes, result);
+    if (!tape) return {};
+    const Shape shape{.rows = static_cast<size_t>(layer.outputs[0].count() / product.columns),
+                      .depth = static_cast<size_t>(product.depth),
+                      .columns = product.columns,
+                      .data = data,
+                      .bias = bias,
+                      .is_exact = layer.is_strict};
+    return std::make_unique<CompressedKernel>(shape, CodePanels(layer, product), std::move(*tape));
+  }
+};
+
+Implementations make_all(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<Compressed>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_compressed() { return {make_all}; }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/compressed_product.h"
+#include "engine/devices/cpu/panels/panel_kernels.h"
+#include "engine/packed_weights.h"
+
+namespace assay::engine::cpu {
+
+// The constant matrix of a product as panels of small integers.
+class CodePanels {
+ public:
+  CodePanels(const Layer& layer, const CompressedProduct& product);
+  uint64_t panel_bytes() const { return panel_bytes_; }
+  CodePanel panel(int64_t index) const;
+
+ private:
+  CodePanel form_;
+  uint64_t panel_bytes_ = 0;
+  PackedWeights::Bytes bytes_;
+};
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,103 @@
+#include "engine/devices/cpu/panels/panel_kernels.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace assay::engine::cpu {
+namespace {
+
+namespace base {
+constexpr size_t kBytes = 16;
+constexpr size_t kMostRows = 1;
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/vector_math_body.h"
+inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
+inline void widen(const int8_t* codes, Vector& out) {
+  for (size_t i = 0; i < kWidth; ++i) out[i] = codes[i];
+}
+#include "engine/devices/cpu/panels/nibble_table_body.h"
+#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr PanelKernels kKernels = {"base", multiply, multiply_codes, expand};
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+constexpr size_t kBytes = 32;
+constexpr size_t kMostRows = 3;
+#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
+  sum = _mm256_fmadd_ps(a, b, sum);
+}
+ASSAY_KERNEL inline void widen(const int8_t* codes, Vector& out) {
+  out = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes))));
+}
+#include "engine/devices/cpu/panels/nibble_table_body.h"
+#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr PanelKernels kKernels = {"avx2", multiply, multiply_codes, expand};
+}  // namespace avx2
+
+namespace avx512 {
+constexpr size_t kBytes = 64;
+constexpr size_t kMostRows = 8;
+constexpr __mmask16 kAll = 0xFFFF;  // without it GCC 12 warns of its own headers
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
+  sum = _mm512_fmadd_ps(a, b, sum);
+}
+ASSAY_KERNEL inline void widen(const int8_t* codes, Vector& out) {
+  const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes));
+  out = __builtin_convertvector(reinterpret_cast<Bits>(_mm512_maskz_cvtepi8_epi32(kAll, loaded)), Vector);
+}
+// What the sixteen codes stand for, in the lanes of one register; the upper bits of a code do not matter.
+struct NibbleTable {
+  ASSAY_KERNEL explicit NibbleTable(float zero) {
+    for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(i) - zero;
+  }
+  ASSAY_KERNEL void look_up(const Bits& codes, Vector& out) const {
+    out = _mm512_maskz_permutexvar_ps(kAll, reinterpret_cast<__m512i>(codes), values);
+  }
+  Vector values;
+};
+#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr PanelKernels kKernels = {"avx512", multiply, multiply_codes, expand};
+}  // namespace avx512
+#endif
+
+std::vector<const PanelKernels*> find_kernels() {
+  std::vector<const PanelKernels*> found;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (has_avx512) found.push_back(&avx512::kKernels);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&avx2::kKernels);
+#endif
+  found.push_back(&base::kKernels);
+  return found;
+}
+
+const std::vector<const PanelKernels*>& known_kernels() {
+  static const std::vector<const PanelKernels*> kernels = find_kernels();
+  return kernels;
+}
+
+}  // namespace
+
+const PanelKernels& panel_kernels() { return *known_kernels().front(); }
+
+const PanelKernels* const* all_panel_kernels(size_t& count) {
+  count = known_kernels().size();
+  return known_kernels().data();
+}
+
+}  // namespace assay::engine::cpu

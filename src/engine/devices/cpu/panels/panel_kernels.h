@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::cpu {
+
+// A matrix on the right of products lies as panels: this many columns, row by row.
+inline constexpr size_t kPanel = 32;
+
+// Rows of a product with one panel, which is added to `out`.
+struct PanelRows {
+  const float* left = nullptr;  // rows of `depth` numbers
+  int64_t left_row = 0;         // from one to the next, as below
+  float* out = nullptr;         // rows of kPanel numbers
+  int64_t out_row = 0;
+  size_t rows = 1;
+  size_t depth = 0;
+};
+
+// A panel of small integers, block by block of rows: the scales of its columns, their zero points where it has such,
+// and the codes, a byte each, or for every column the eight of eight rows in 32 bits.
+struct CodePanel {
+  const std::byte* blocks = nullptr;
+  size_t block = 1;  // rows
+  bool are_nibbles = false;
+  bool has_zeros = false;
+  float zero = 0;  // of nibbles without such
+
+  static constexpr size_t kNibbles = 8;  // in 32 bits
+  size_t code_bytes(size_t rows) const {
+    return are_nibbles ? (rows + kNibbles - 1) / kNibbles * kPanel * sizeof(uint32_t) : rows * kPanel;
+  }
+  size_t number_bytes() const { return (has_zeros ? 2 : 1) * kPanel * sizeof(float); }
+};
+
+// Loops over panels, for one instruction set.
+struct PanelKernels {
+  const char* name;
+  void (*multiply)(const PanelRows& rows, const float* panel, int64_t panel_row);
+  // Scales are applied to the sums of blocks.
+  void (*multiply_codes)(const PanelRows& rows, const CodePanel& panel);
+  // Rows [begin, end) as numbers, each rounded as DequantizeLinear does.
+  void (*expand)(const CodePanel& panel, size_t begin, size_t end, float* out);
+};
+
+// The best that this processor has.
+const PanelKernels& panel_kernels();
+// All that this processor has, for tests.
+const PanelKernels* const* all_panel_kernels(size_t& count);
+
+}  // namespace assay::engine::cpu

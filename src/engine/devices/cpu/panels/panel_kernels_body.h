@@ -1,0 +1,228 @@
+// The loops of panel_kernels.h for vectors of kBytes; included by panel_kernels.cpp once for each instruction set, in a
+// namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows its registers hold, multiply_add,
+// widen, and NibbleTable.
+
+constexpr size_t kVectors = kPanel / kWidth;
+
+ASSAY_KERNEL inline const Unaligned& at(const float* x) { return *reinterpret_cast<const Unaligned*>(x); }
+ASSAY_KERNEL inline Unaligned& at(float* x) { return *reinterpret_cast<Unaligned*>(x); }
+
+template <size_t kRows>
+ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int64_t panel_row) {
+  Vector sums[kRows][kVectors];
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      sums[r][v] = at(given.out + static_cast<int64_t>(r) * given.out_row + v * kWidth);
+    }
+  }
+  for (size_t k = 0; k < given.depth; ++k, panel += panel_row) {
+    Vector right[kVectors];
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth);
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+      const Vector left = given.left[static_cast<int64_t>(r) * given.left_row + static_cast<int64_t>(k)] - Vector{};
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) multiply_add(left, right[v], sums[r][v]);
+    }
+  }
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      at(given.out + static_cast<int64_t>(r) * given.out_row + v * kWidth) = sums[r][v];
+    }
+  }
+}
+
+// Calls tile(count, rows) for as many rows as registers hold, again and again.
+template <size_t kRows, typename Tile>
+ASSAY_KERNEL inline void for_tiles(PanelRows rows, Tile&& tile) {
+  while (rows.rows >= kRows) {
+    tile(std::integral_constant<size_t, kRows>(), rows);
+    rows.left += static_cast<int64_t>(kRows) * rows.left_row;
+    rows.out += static_cast<int64_t>(kRows) * rows.out_row;
+    rows.rows -= kRows;
+  }
+  if constexpr (kRows > 1) {
+    if (rows.rows > 0) for_tiles<kRows - 1>(rows, tile);
+  }
+}
+
+ASSAY_KERNEL void multiply(const PanelRows& rows, const float* panel, int64_t panel_row) {
+  for_tiles<kMostRows>(
+      rows, [=](auto count, const PanelRows& tile) { multiply_tile<decltype(count)::value>(tile, panel, panel_row); });
+}
+
+// The rows of one block, times their codes; what reads the codes differs.
+template <size_t kRows>
+struct BlockSums {
+  // Two chains of sums where there are too few rows to hide how long an addition takes.
+  static constexpr size_t kChains = kRows <= 2 ? 2 : 1;
+  Vector sums[kRows][kVectors][kChains];
+};
+
+template <size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_row(const float* left, int64_t left_row, const Vector* right,
+                                                        size_t chain, BlockSums<kRows>& block) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    const Vector x = left[static_cast<int64_t>(r) * left_row] - Vector{};
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) multiply_add(x, right[v], block.sums[r][v][chain]);
+  }
+}
+
+template <bool kHasZeros>
+ASSAY_KERNEL [[gnu::always_inline]] inline void decode_bytes(const std::byte* codes, const float* zeros,
+                                                             Vector* right) {
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    widen(reinterpret_cast<const int8_t*>(codes) + v * kWidth, right[v]);
+    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth);
+  }
+}
+
+template <bool kHasZeros>
+ASSAY_KERNEL [[gnu::always_inline]] inline void decode_nibbles(const Bits* codes, int shift, const NibbleTable& table,
+                                                               const float* zeros, Vector* right) {
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    table.look_up(codes[v] >> shift, right[v]);
+    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth);
+  }
+}
+
+ASSAY_KERNEL [[gnu::always_inline]] inline void load_nibbles(const std::byte* codes, Bits* out) {
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    out[v] = reinterpret_cast<Bits>(Vector(at(reinterpret_cast<const float*>(codes) + v * kWidth)));
+  }
+}
+
+template <bool kHasZeros, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_bytes(const PanelRows& rows, const float* left, size_t count,
+                                                          const std::byte* codes, const float* zeros,
+                                                          BlockSums<kRows>& block) {
+  constexpr size_t kChains = BlockSums<kRows>::kChains;
+  Vector right[kVectors];
+  size_t k = 0;
+  for (; k + kChains <= count; k += kChains) {
+#pragma GCC unroll 2
+    for (size_t chain = 0; chain < kChains; ++chain) {
+      decode_bytes<kHasZeros>(codes + (k + chain) * kPanel, zeros, right);
+      add_row<kRows>(left + k + chain, rows.left_row, right, chain, block);
+    }
+  }
+  for (; k < count; ++k) {
+    decode_bytes<kHasZeros>(codes + k * kPanel, zeros, right);
+    add_row<kRows>(left + k, rows.left_row, right, 0, block);
+  }
+}
+
+template <bool kHasZeros, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_nibbles(const PanelRows& rows, const float* left, size_t count,
+                                                            const std::byte* codes, const NibbleTable& table,
+                                                            const float* zeros, BlockSums<kRows>& block) {
+  constexpr size_t kChains = BlockSums<kRows>::kChains;
+  constexpr size_t kEach = CodePanel::kNibbles;
+  Vector right[kVectors];
+  Bits packed[kVectors];
+  size_t k = 0;
+  for (; k + kEach <= count; k += kEach, codes += kPanel * sizeof(uint32_t)) {
+    load_nibbles(codes, packed);
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kEach; ++i) {
+      decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * i), table, zeros, right);
+      add_row<kRows>(left + k + i, rows.left_row, right, i % kChains, block);
+    }
+  }
+  if (k == count) return;
+  load_nibbles(codes, packed);
+  for (size_t i = 0; k + i < count; ++i) {
+    decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * i), table, zeros, right);
+    add_row<kRows>(left + k + i, rows.left_row, right, 0, block);
+  }
+}
+
+template <bool kAreNibbles, bool kHasZeros, size_t kRows>
+ASSAY_KERNEL void multiply_codes_tile(const PanelRows& rows, const CodePanel& panel) {
+  [[maybe_unused]] const NibbleTable table(kHasZeros ? 0 : panel.zero);
+  const std::byte* from = panel.blocks;
+  for (size_t k = 0; k < rows.depth; k += panel.block) {
+    const size_t count = std::min(panel.block, rows.depth - k);
+    const auto* const scales = reinterpret_cast<const float*>(from);
+    const float* const zeros = scales + kPanel;
+    from += (kHasZeros ? 2 : 1) * kPanel * sizeof(float);
+    BlockSums<kRows> block = {};
+    if constexpr (kAreNibbles)
+      add_nibbles<kHasZeros>(rows, rows.left + k, count, from, table, zeros, block);
+    else
+      add_bytes<kHasZeros>(rows, rows.left + k, count, from, zeros, block);
+    from += panel.code_bytes(count);
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) {
+        Vector sum = block.sums[r][v][0];
+        if constexpr (BlockSums<kRows>::kChains == 2) sum += block.sums[r][v][1];
+        Unaligned& out = at(rows.out + static_cast<int64_t>(r) * rows.out_row + v * kWidth);
+        const Vector scale = at(scales + v * kWidth);
+        Vector total = out;
+        multiply_add(sum, scale, total);
+        out = total;
+      }
+    }
+  }
+}
+
+template <bool kAreNibbles, bool kHasZeros>
+ASSAY_KERNEL void multiply_codes_of(const PanelRows& rows, const CodePanel& panel) {
+  for_tiles<kMostRows>(rows, [&](auto count, const PanelRows& tile) {
+    multiply_codes_tile<kAreNibbles, kHasZeros, decltype(count)::value>(tile, panel);
+  });
+}
+
+ASSAY_KERNEL void multiply_codes(const PanelRows& rows, const CodePanel& panel) {
+  if (panel.are_nibbles)
+    panel.has_zeros ? multiply_codes_of<true, true>(rows, panel) : multiply_codes_of<true, false>(rows, panel);
+  else
+    panel.has_zeros ? multiply_codes_of<false, true>(rows, panel) : multiply_codes_of<false, false>(rows, panel);
+}
+
+template <bool kAreNibbles, bool kHasZeros>
+ASSAY_KERNEL void expand_block(const CodePanel& panel, const std::byte* from, size_t begin, size_t end, float* out) {
+  [[maybe_unused]] const NibbleTable table(kHasZeros ? 0 : panel.zero);
+  const auto* const scales = reinterpret_cast<const float*>(from);
+  const float* const zeros = scales + kPanel;
+  from += panel.number_bytes();
+  for (size_t k = begin; k < end; ++k, out += kPanel) {
+    Vector right[kVectors];
+    if constexpr (kAreNibbles) {
+      Bits packed[kVectors];
+      load_nibbles(from + k / CodePanel::kNibbles * kPanel * sizeof(uint32_t), packed);
+      decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * (k % CodePanel::kNibbles)), table, zeros, right);
+    } else {
+      decode_bytes<kHasZeros>(from + k * kPanel, zeros, right);
+    }
+    for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth) = right[v] * at(scales + v * kWidth);
+  }
+}
+
+ASSAY_KERNEL void expand(const CodePanel& panel, size_t begin, size_t end, float* out) {
+  const size_t bytes = panel.number_bytes() + panel.code_bytes(panel.block);
+  while (begin < end) {
+    const size_t first = begin / panel.block * panel.block;
+    const size_t last = std::min(end, first + panel.block);
+    const std::byte* const from = panel.blocks + begin / panel.block * bytes;
+    if (panel.are_nibbles && panel.has_zeros) expand_block<true, true>(panel, from, begin - first, last - first, out);
+    if (panel.are_nibbles && !panel.has_zeros) expand_block<true, false>(panel, from, begin - first, last - first, out);
+    if (!panel.are_nibbles && panel.has_zeros) expand_block<false, true>(panel, from, begin - first, last - first, out);
+    if (!panel.are_nibbles && !panel.has_zeros)
+      expand_block<false, false>(panel, from, begin - first, last - first, out);
+    out += (last - begin) * kPanel;
+    begin = last;
+  }
+}

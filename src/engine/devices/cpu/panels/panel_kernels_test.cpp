@@ -1,0 +1,119 @@
+#include "engine/devices/cpu/panels/panel_kernels.h"
+
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+using testing_support::parsed;
+
+std::vector<float> drawn(std::mt19937& random, size_t count) {
+  std::uniform_real_distribution<float> number(-1, 1);
+  std::vector<float> numbers(count);
+  for (float& drawn : numbers) drawn = number(random);
+  return numbers;
+}
+
+TEST(PanelKernels, MultiplyAddsProducts) {
+  size_t count = 0;
+  const PanelKernels* const* const all = all_panel_kernels(count);
+  std::mt19937 random(1);
+  for (size_t kernel = 0; kernel < count; ++kernel) {
+    for (size_t rows = 1; rows <= 19; ++rows) {
+      const size_t depth = random() % 70;
+      const size_t left_row = depth + random() % 5;
+      const size_t panel_row = kPanel + random() % 9;
+      const std::vector<float> left = drawn(random, rows * left_row + 1);
+      const std::vector<float> panel = drawn(random, depth * panel_row + kPanel);
+      std::vector<float> out = drawn(random, rows * (kPanel + 1));
+      std::vector<double> expected(out.begin(), out.end());
+      for (size_t r = 0; r < rows; ++r) {
+        for (size_t c = 0; c < kPanel; ++c) {
+          for (size_t k = 0; k < depth; ++k) {
+            expected[r * (kPanel + 1) + c] += double{left[r * left_row + k]} * double{panel[k * panel_row + c]};
+          }
+        }
+      }
+      all[kernel]->multiply({.left = left.data(),
+                             .left_row = static_cast<int64_t>(left_row),
+                             .out = out.data(),
+                             .out_row = kPanel + 1,
+                             .rows = rows,
+                             .depth = depth},
+                            panel.data(), static_cast<int64_t>(panel_row));
+      EXPECT_EQ(difference({{out.begin(), out.end()}}, {expected}, 1e-5), "") << all[kernel]->name << " " << rows;
+    }
+  }
+}
+
+// Weights of a model, written as text.
+std::string weights(std::mt19937& random, size_t count, const char* special = nullptr) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", static_cast<int>(random() % 9) - 4);
+  if (special != nullptr) text.replace(0, text.find(',') == std::string::npos ? text.size() : text.find(','), special);
+  return "{" + text + "}";
+}
+
+std::string header(const std::string& body) { return "<ir_version: 10, opset_import: [\"\" : 21]> " + body; }
+
+double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+
+void expect_panels(const std::string& text, const std::function<double(size_t)>& number) {
+  const ir::Model model = parsed(header(text));
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"product.panels"}) << text;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 1e-5), "") << text;
+}
+
+TEST(Panels, ProductsOfFewRows) {
+  std::mt19937 random(2);
+  for (const size_t rows : {1, 2, 3, 7, 8}) {
+    for (const auto& [depth, columns] : {std::pair(1, 1), {5, 31}, {64, 32}, {33, 100}, {1, 65}, {200, 3}}) {
+      const size_t count = static_cast<size_t>(depth) * static_cast<size_t>(columns);
+      expect_panels(
+          fmt::format("g (float[{0},{1}] x) => (float[{0},{2}] y) <float[{1},{2}] w = {3}> {{ y = MatMul(x, w) }}",
+                      rows, depth, columns, weights(random, count)),
+          sine);
+      expect_panels(
+          fmt::format("g (float[{0},{1}] x) => (float[{0},{2}] y) <float[{2},{1}] w = {3}, float[{2}] b = {4}> "
+                      "{{ p = Gemm<transB = 1>(x, w, b) t = Sigmoid(p) y = Mul(t, p) }}",
+                      rows, depth, columns, weights(random, count), weights(random, size_t(columns))),
+          sine);
+    }
+  }
+}
+
+TEST(Panels, WhatIsNoNumberStaysSo) {
+  std::mt19937 random(3);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double special : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(), 1e-42, 3e38}) {
+    const std::string text =
+        "g (float[2,2,9] x) => (float[2,2,40] y) <float[9,40] w = " + weights(random, 360) + "> { y = MatMul(x, w) }";
+    expect_panels(text, [&](size_t i) { return i == 11 ? special : sine(i); });
+  }
+}
+
+// The rows of the left operand may lie anywhere, their numbers not.
+TEST(Panels, OnlyRowsOfDenseNumbers) {
+  const std::string turned =
+      "g (float[5,3] x) => (float[3,4] y) <float[5,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2}> "
+      "{ y = Gemm<transA = 1>(x, w) }";
+  const ir::Model model = parsed(header(turned));
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"reference"});
+  expect_panels(
+      "g (float[4,10] x) => (float[4,4] y) <float[5,4] w = {1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2}, "
+      "int64[1] a = {5}, int64[1] b = {10}, int64[1] c = {1}> { s = Slice(x, a, b, c) y = MatMul(s, w) }",
+      sine);
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu

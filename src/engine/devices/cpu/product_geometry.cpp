@@ -1,0 +1,89 @@
+#include "engine/devices/cpu/product_geometry.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/devices/cpu/rows/floats.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+int64_t product_of(std::span<const int64_t> dims) {
+  int64_t product = 1;
+  for (const int64_t dim : dims) product *= dim;
+  return product;
+}
+
+bool set_gemm(const ops::Node& facts, const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
+  if (facts.floating("alpha", 1) != 1 || facts.floating("beta", 1) != 1) return false;
+  const bool turns_left = facts.flag("transA");
+  const bool turns_right = facts.flag("transB");
+  g.rows = a.dims[turns_left ? 1 : 0];
+  g.depth = a.dims[turns_left ? 0 : 1];
+  g.columns = b.dims[turns_right ? 0 : 1];
+  std::tie(g.left_row, g.left_column) =
+      turns_left ? std::pair(a.strides[1], a.strides[0]) : std::pair(a.strides[0], a.strides[1]);
+  std::tie(g.right_row, g.right_column) =
+      turns_right ? std::pair(b.strides[1], b.strides[0]) : std::pair(b.strides[0], b.strides[1]);
+  return true;
+}
+
+bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
+  const size_t rank = a.dims.size();
+  if (rank < 2 || b.dims.size() < 2) return false;
+  g.depth = a.dims.back();
+  g.columns = b.dims.back();
+  std::tie(g.left_row, g.left_column) = std::pair(a.strides[rank - 2], a.strides[rank - 1]);
+  std::tie(g.right_row, g.right_column) = std::pair(b.strides[b.strides.size() - 2], b.strides.back());
+  if (b.dims.size() == 2 && has_layout(a, Layout::plain)) {
+    g.rows = product_of(std::span(a.dims).first(rank - 1));
+    g.left_row = g.depth;
+    g.left_column = 1;
+    return true;
+  }
+  if (rank != b.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) return false;
+  g.rows = a.dims[rank - 2];
+  g.items.assign(a.dims.begin(), a.dims.end() - 2);
+  g.left_items.assign(a.strides.begin(), a.strides.end() - 2);
+  g.right_items.assign(b.strides.begin(), b.strides.end() - 2);
+  return true;
+}
+
+}  // namespace
+
+int64_t ProductGeometry::item_count() const { return product_of(items); }
+
+int64_t ProductGeometry::offset(int64_t item, std::span<const int64_t> strides) const {
+  int64_t offset = 0;
+  for (size_t i = items.size(); i-- > 0; item /= items[i]) offset += item % items[i] * strides[i];
+  return offset;
+}
+
+std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node) {
+  const bool is_gemm = layer.op(node) == "Gemm";
+  const bool is_known = is_gemm || layer.op(node) == "MatMul";
+  if (!is_known || !layer.model->text((*layer.model)[node].domain).empty() || layer.outputs.size() != 1) return {};
+  ProductGeometry g;
+  const ir::ValueId bias = layer.operand(node, 2);
+  g.left = layer.input_of(layer.operand(node, 0));
+  g.right = layer.input_of(layer.operand(node, 1));
+  g.bias = bias.valid() ? layer.input_of(bias) : -1;
+  if (g.left < 0) return {};
+  const TensorDesc& a = layer.inputs[static_cast<size_t>(g.left)];
+  const TensorDesc b = g.right < 0 ? layer.desc_of(layer.operand(node, 1)) : layer.inputs[static_cast<size_t>(g.right)];
+  const TensorDesc& out = layer.outputs[0];
+  for (const TensorDesc* const desc : {&a, &b, &out}) {
+    if (!is_float(desc->dtype) || desc->dtype != a.dtype || desc->count() == 0) return {};
+  }
+  const bool fits = has_layout(out, Layout::plain) && layer.desc_of(layer.result(node, 0)).dims == out.dims;
+  if (!fits || !(is_gemm ? set_gemm(layer.facts(node), a, b, g) : set_matmul(a, b, g))) return {};
+  return g;
+}
+
+bool has_bias_row(const Layer& layer, const ProductGeometry& g) {
+  const TensorDesc& desc = layer.inputs[static_cast<size_t>(g.bias)];
+  return desc.dtype == layer.outputs[0].dtype && has_layout(desc, Layout::plain) && !desc.dims.empty() &&
+         desc.dims.back() == g.columns && product_of(desc.dims) == g.columns;
+}
+
+}  // namespace assay::engine::cpu
