@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/quantization.h"
+
 namespace assay::engine {
 namespace {
 
@@ -23,10 +25,17 @@ bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t versi
   return node.operands.size() <= 3 && node.results.size() == 1;
 }
 
+bool has_known_dims(const ops::Inference& inference, ir::ValueId value) {
+  const ops::Type& type = inference.type(value);
+  return type.is_tensor() && type.dims &&
+         std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
+}
+
 }  // namespace
 
 bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir::NodeId id) {
   const ir::Node& node = model[id];
+  if (!node.is_outputs && is_quantizer(model, inference, id)) return has_known_dims(inference, node.results.front());
   if (node.is_outputs || !model.text(node.domain).empty() || inference.callees()[id].op == nullptr) return false;
   if (std::ranges::find(kOperators, model.text(node.op)) == kOperators.end() ||
       !has_simple_form(model, node, inference.callees()[id].version)) {
@@ -41,8 +50,7 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
       return has_type(model[constant].tensor.dtype());
     }
     const ops::Type& type = inference.type(value);
-    if (!type.is_tensor() || !has_type(type.dtype) || !type.dims) return false;
-    return std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
+    return type.is_tensor() && has_type(type.dtype) && has_known_dims(inference, value);
   };
   for (const ir::Use& use : node.operands) {
     if (use.value.valid() && !is_float(use.value)) return false;

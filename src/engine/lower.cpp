@@ -4,6 +4,7 @@
 
 #include "convert/precision/convert_floats.h"
 #include "engine/lowering/form_layers.h"
+#include "engine/lowering/quantized_groups.h"
 #include "ops/write_types.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
@@ -58,6 +59,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(passes::cleanup_passes());
   if (precision.bfloat16) store_in_bfloat16(model, rewriter);
+  split_dequantized(model, rewriter);
   form_layers(model, rewriter);
 }
 

@@ -31,6 +31,22 @@ class Draw {
     for (uint64_t i = 0; i < count; ++i) text += fmt::format("{}{:.4f}", i == 0 ? "" : ",", number());
     return text + "}";
   }
+  std::string codes(const std::string& name, const tensor::Shape& shape) {
+    std::string text = fmt::format("int8[{}] {} = {{", fmt::join(shape, ","), name);
+    const uint64_t count = *tensor::element_count(shape);
+    for (uint64_t i = 0; i < count; ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : ",", static_cast<int>(random_() % 255) - 127);
+    return text + "}";
+  }
+  // Scales.
+  std::string positive(const std::string& name, const tensor::Shape& shape) {
+    std::string text = shape.empty() ? fmt::format("float {} = {{", name)
+                                     : fmt::format("float[{}] {} = {{", fmt::join(shape, ","), name);
+    const uint64_t count = *tensor::element_count(shape);
+    for (uint64_t i = 0; i < count; ++i)
+      text += fmt::format("{}{:.5f}", i == 0 ? "" : ",", 0.002 + 0.001 * (number() + 1));
+    return text + "}";
+  }
   double number() { return static_cast<double>(random_() % 2001) / 1000.0 - 1.0; }
 
  private:
@@ -64,6 +80,34 @@ std::string drawn_convolution(unsigned seed) {
       draw.constant("b", {out_channels}), pad, stride, groups, ending(draw));
 }
 
+// A convolution of integers between its quantisers, with or without a sum before the last.
+std::string drawn_quantized(unsigned seed) {
+  Draw draw(seed);
+  const int64_t kernel = draw.one_of<int64_t>({1, 3});
+  const int64_t groups = draw.one_of<int64_t>({1, 1, 16});
+  const int64_t channels = groups == 1 ? draw.one_of<int64_t>({3, 16, 40}) : 16;
+  const int64_t out_channels = groups == 1 ? draw.one_of<int64_t>({8, 64, 72}) : 16;
+  const int64_t side = draw.one_of<int64_t>({5, 9});
+  const std::string codes = draw.one_of<const char*>({"uint8", "int8"});
+  const int64_t zero = codes == "uint8" ? draw.one_of<int64_t>({0, 100, 128}) : draw.one_of<int64_t>({0, 0, -7});
+  const bool is_by_channel = draw.one_of({true, false});
+  const tensor::Shape scales = is_by_channel ? tensor::Shape{out_channels} : tensor::Shape{};
+  const std::string rest = draw.one_of<const char*>(
+      {"y = QuantizeLinear(p, t, z)", "h = Relu(p) y = QuantizeLinear(h, t, z)",
+       "a = QuantizeLinear(p, t, z) b = DequantizeLinear(a, t, z) d = DequantizeLinear(r, s, z) "
+       "e = Add(b, d) h = Relu(e) y = QuantizeLinear(h, t, z)",
+       "h = Sigmoid(p) m = Mul(p, h) y = QuantizeLinear(m, t, z)"});
+  const std::string picture = fmt::format("{0}[2,{1},{2},{2}]", codes, out_channels, side);
+  return fmt::format(
+      "g ({0}[2,{1},{2},{2}] x, {3} r) => ({3} y) <{4}, {5}, {6}, float s = {{0.03}}, float t = {{0.07}}, {0} z = "
+      "{{{7}}}> "
+      "{{ f = DequantizeLinear(x, s, z) v = DequantizeLinear<axis = 0>(w, u) p = Conv<pads = [{8},{8},{8},{8}], group "
+      "= "
+      "{9}>(f, v, c) {10} }}",
+      codes, channels, side, picture, draw.codes("w", {out_channels, channels / groups, kernel, kernel}),
+      draw.constant("c", {out_channels}), draw.positive("u", scales), zero, kernel / 2, groups, rest);
+}
+
 std::string drawn_product(unsigned seed) {
   Draw draw(seed);
   const int64_t rows = draw.one_of<int64_t>({1, 2, 5, 33});
@@ -89,7 +133,9 @@ std::vector<ops::InputDatum> drawn_inputs(const ir::Model& model, unsigned seed)
     tensor::Shape shape;
     for (const ir::DimId dim : type.dims) shape.push_back(*model.dims().as_constant(dim));
     std::vector<double> numbers(*tensor::element_count(shape));
-    for (double& number : numbers) number = draw.number();
+    const double scale = tensor::is_integer(type.dtype) ? 100 : 1;
+    const double shift = type.dtype == tensor::DType::uint8 ? 120 : 0;
+    for (double& number : numbers) number = std::round(draw.number() * scale * 1000) / 1000 + shift;
     inputs.push_back({input, ops::make_rounded(type.dtype, shape, numbers)});
   }
   return inputs;
@@ -187,6 +233,26 @@ TEST_F(Tactics, OfProductsAgreeWithTheReference) {
   std::map<std::string, int> counts;
   for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_product(seed), seed, counts);
   for (const char* const name : {"product.onednn:rows", "product.onednn:columns"}) EXPECT_GE(counts[name], 3) << name;
+}
+
+// Rounding to codes may fall to the neighbour, and where codes are added, once more.
+TEST_F(Tactics, OfIntegersAreWithinOneCode) {
+  int sums = 0;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const std::string text = drawn_quantized(seed);
+    ir::Model model = parsed(text);
+    ir::Rewriter rewriter(model);
+    const std::vector<double> expected =
+        output_of(model, seed, [&](auto&&... arguments) { ops::Interpreter(model, {}).run(arguments...); });
+    lower(model, rewriter);
+    const Program program(model, *device_, {});
+    for (const Step& step : program.steps()) EXPECT_NE(step.tactic, kReferenceTactic) << text.substr(0, 80);
+    const std::vector<double> found = run(model, seed, {});
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) ASSERT_LE(std::abs(found[i] - expected[i]), 1) << text.substr(0, 80);
+    sums += text.find("Add(") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(sums, 5);
 }
 
 TEST_F(Tactics, OfBfloat16AgreeWithTheReference) {

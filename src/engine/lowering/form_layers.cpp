@@ -11,6 +11,8 @@
 #include "engine/layer.h"
 #include "engine/lower.h"
 #include "engine/lowering/compressed_groups.h"
+#include "engine/lowering/quantized_groups.h"
+#include "engine/quantization.h"
 #include "engine/spelled_norm.h"
 #include "schema/imports.h"
 
@@ -33,6 +35,7 @@ class LayerFormer {
   void run() {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
+    for (const NodeId node : nodes) form_quantized(node);
     for (const NodeId node : nodes) {
       if (taken_.contains(node) || form_norm(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
@@ -52,6 +55,14 @@ class LayerFormer {
     const ir::Value& facts = model_[value];
     const bool is_fixed = facts.kind == ir::ValueKind::initializer && !model_[facts.constant].sparse;
     return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
+  }
+
+  // A convolution of integers, before what it dequantises becomes part of something else.
+  void form_quantized(NodeId conv) {
+    std::vector<NodeId> seed = quantized_group(model_, inference_, conv, [this](ValueId v) { return constant(v); });
+    if (seed.empty()) return;
+    taken_.insert(seed.begin(), seed.end());
+    groups_.push_back(grown_from(std::move(seed)));
   }
 
   // A normalisation that begins here.
@@ -112,15 +123,30 @@ class LayerFormer {
 
   // The longest group that begins with these and of which one value is used outside.
   std::vector<NodeId> grown_from(std::vector<NodeId> group) {
+    const size_t given = group.size();
     const ValueId shape = model_[group.back()].results.front();
     const bool is_product = !is_elementwise(inference_, model_, group.back());
+    const bool is_quantized =
+        is_product && std::ranges::any_of(group, [&](NodeId node) { return is_quantizer(model_, inference_, node); });
     const auto fits = [&](NodeId node) {
-      if (is_product && model_.text(model_[node].op) == "Cast") return false;  // products write one type
+      const std::string_view op = model_.text(model_[node].op);
+      if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // it writes one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     while (group.size() < kMostNodes && extend(group, fits) != 0) continue;
+    // Codes are passed on as such.
+    while (group.size() > given && model_.text(model_[group.back()].op) == "DequantizeLinear") group.pop_back();
     taken_.insert(group.begin(), group.end());
+    take_dequantizers(group, given);
     return group;
+  }
+
+  // What is dequantised for the nodes after the first `given` alone becomes part of the group.
+  void take_dequantizers(std::vector<NodeId>& group, size_t given) {
+    const std::vector<NodeId> grown(group.begin() + static_cast<ptrdiff_t>(given), group.end());
+    for (const NodeId node : dequantizers_of(model_, inference_, grown)) {
+      if (taken_.insert(node).second) group.insert(group.begin() + static_cast<ptrdiff_t>(given), node);
+    }
   }
 
   // Adds users of the last value until again only one value is used outside; returns how many, 0: it cannot be done.

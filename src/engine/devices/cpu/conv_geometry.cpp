@@ -36,14 +36,13 @@ void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
 
 }  // namespace
 
-std::optional<ConvGeometry> conv_geometry(const Layer& layer) {
-  const tensor::Shape& in = layer.inputs[0].dims;
-  const tensor::Shape& out = layer.desc_of(layer.result(layer.nodes[0], 0)).dims;
-  const tensor::Shape& weights = layer.inputs[1].dims;
+std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
+                                          const tensor::Shape& weights) {
+  const tensor::Shape out = layer.desc_of(layer.result(conv, 0)).dims;
   if ((in.size() != 3 && in.size() != 4) || layer.outputs[0].dims != out) return std::nullopt;
   const bool is_flat = in.size() == 3;
   const auto rows = [&](const tensor::Shape& shape) { return is_flat ? 1 : shape[2]; };
-  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const ops::Node facts = layer.facts(conv);
   ConvGeometry g{.batch = in[0], .channels = in[1], .height = rows(in), .width = in.back()};
   g.out_channels = out[1];
   g.out_height = rows(out);

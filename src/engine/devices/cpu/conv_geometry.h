@@ -15,7 +15,8 @@ struct ConvGeometry {
   int64_t pad_top, pad_left, pad_bottom, pad_right;
 };
 
-// Of the Conv at the front of a layer; nullopt: one over more dims, or another result than the layer's.
-std::optional<ConvGeometry> conv_geometry(const Layer& layer);
+// Of a Conv in a layer; nullopt: one over more dims, or another result than the layer's.
+std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
+                                          const tensor::Shape& weights);
 
 }  // namespace assay::engine::cpu

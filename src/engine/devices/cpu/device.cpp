@@ -44,7 +44,10 @@ class CpuDevice final : public Device {
 
   LayoutRule layout_rule(const Layer& layer) const override {
     const std::string_view first = layer.op(layer.nodes.front());
-    if (std::ranges::find(kPictures, first) != kPictures.end()) return LayoutRule::channels_last;
+    const auto is_picture = [&](ir::NodeId node) {
+      return std::ranges::find(kPictures, layer.op(node)) != kPictures.end();
+    };
+    if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
     if (first == "Concat" || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
     return LayoutRule::plain;

@@ -31,7 +31,7 @@ class Elementwise final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.tape"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (layer.outputs.size() != 1 || !is_float(layer.outputs[0].dtype)) return {};
+    if (layer.outputs.size() != 1 || !is_readable(layer.outputs[0].dtype)) return {};
     std::optional<Tape> tape = Tape::make(layer, 0, {});
     if (!tape) return {};
     return std::make_unique<TapeKernel>(std::move(*tape), layer.outputs[0]);

@@ -35,6 +35,9 @@ struct Argument {
 inline constexpr int kCpu = 1;
 inline constexpr unsigned kInOrder = 1;
 inline constexpr int kBfloat16 = 2;
+inline constexpr int kInt32 = 4;
+inline constexpr int kInt8 = 5;
+inline constexpr int kUint8 = 6;
 inline constexpr int kFloat32 = 3;
 inline constexpr int kAnyTag = 1;
 inline constexpr int kForwardInference = 96;
@@ -55,6 +58,8 @@ inline constexpr int kTarget = 17;
 inline constexpr int kWeights = 33;
 inline constexpr int kBias = 41;
 inline constexpr int kScratchpad = 80;
+inline constexpr int kScales = 4096;      // with the argument they belong to
+inline constexpr int kZeroPoints = 8192;  // likewise
 inline constexpr int kAdded = 32768 | 2;  // the operand of the first operation on results
 inline constexpr int kBinaryAdd = 0x1fff0;
 
@@ -75,6 +80,8 @@ struct Api {
   Status (*dnnl_primitive_attr_create)(Attributes**);
   Status (*dnnl_primitive_attr_set_scratchpad_mode)(Attributes*, int mode);
   Status (*dnnl_primitive_attr_set_post_ops)(Attributes*, const PostOps*);
+  Status (*dnnl_primitive_attr_set_scales_mask)(Attributes*, int argument, int mask);
+  Status (*dnnl_primitive_attr_set_zero_points_mask)(Attributes*, int argument, int mask);
   Status (*dnnl_primitive_attr_destroy)(Attributes*);
   Status (*dnnl_post_ops_create)(PostOps**);
   Status (*dnnl_post_ops_append_eltwise)(PostOps*, int algorithm, float alpha, float beta);

@@ -3,8 +3,8 @@
 #include <map>
 #include <tuple>
 
-#include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/lanes.h"
+#include "engine/devices/cpu/onednn/conv_source.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/rows/floats.h"
@@ -50,8 +50,8 @@ struct Share {
   std::vector<Piece> pieces;
 };
 
-tensor::Shape dims_of_weights(const Layer& layer, int64_t groups) {
-  tensor::Shape dims = layer.inputs[1].dims;
+tensor::Shape dims_of_weights(const tensor::Tensor& weights, int64_t groups) {
+  tensor::Shape dims = weights.shape();
   if (dims.size() == 3) dims.insert(dims.begin() + 2, 1);
   if (groups > 1) {
     dims[0] /= groups;
@@ -62,18 +62,21 @@ tensor::Shape dims_of_weights(const Layer& layer, int64_t groups) {
 
 class ConvolutionKernel final : public Kernel {
  public:
-  ConvolutionKernel(const Library& library, const Layer& layer, const ConvGeometry& geometry, Epilogue epilogue,
-                    Plan plan)
+  ConvolutionKernel(const Library& library, const Layer& layer, const ConvSource& source, Epilogue epilogue, Plan plan)
       : library_(library),
-        g_(geometry),
+        source_(source),
+        g_(source_.geometry),
         epilogue_(std::move(epilogue)),
         plan_(std::move(plan)),
-        dtype_(layer.inputs[0].dtype),
-        weights_dims_(dims_of_weights(layer, geometry.groups)),
+        dtype_(layer.inputs[static_cast<size_t>(source.data)].dtype),
+        out_type_(layer.outputs[0].dtype),
+        weights_dims_(dims_of_weights(*source.weights, g_.groups)),
         packed_(*layer.packed),
-        constant_(*layer.constants[1]) {
-    const ir::ValueId bias = layer.operand(layer.nodes[0], 2);
-    bias_index_ = bias.valid() ? layer.input_of(bias) : -1;
+        constant_(*source.weights) {
+    // What the library writes, and whether that is beside the result.
+    is_beside_ = plan_.by_channels || (source.quantized && !epilogue_.tape.is_empty());
+    target_type_ = source.quantized && is_beside_ ? tensor::DType::float32 : out_type_;
+    if (source.quantized) scale(*source.quantized);
     is_ready_ = plan_.by_channels ? divide_channels() : divide_rows();
   }
 
@@ -96,10 +99,26 @@ class ConvolutionKernel final : public Kernel {
 
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
 
+  void scale(const QuantizedConv& product) {
+    scaling_ = {.source = {product.quantizer.scale}, .weights = product.scales, .target = {}};
+    if (product.quantizer.zero != 0) scaling_.source_zero = {product.quantizer.zero};
+    if (!epilogue_.quantizer) return;
+    scaling_.target = {epilogue_.quantizer->scale};
+    if (epilogue_.quantizer->zero != 0) scaling_.target_zero = {epilogue_.quantizer->zero};
+  }
+
+  bool has_bias() const { return source_.bias >= 0 || (source_.quantized && !source_.quantized->bias.empty()); }
+
+  // Makes room for this many elements beside the result.
+  void reserve(int64_t elements) {
+    const auto bytes = static_cast<uint64_t>(elements * float_bytes(target_type_));
+    result_bytes_ = std::max(result_bytes_, (bytes + 63) / 64 * 64);
+  }
+
   bool divide_rows() {
     const int64_t rows = g_.batch * g_.out_height;
     const int64_t lanes = std::max<int64_t>(1, std::min(static_cast<int64_t>(thread_count()), rows));
-    const int64_t row_bytes = g_.out_width * g_.out_channels * float_bytes(dtype_);
+    const int64_t row_bytes = g_.out_width * g_.out_channels * float_bytes(target_type_);
     const int64_t most_rows =
         epilogue_.tape.is_empty() ? rows : std::max<int64_t>(1, kHotBytes / std::max<int64_t>(row_bytes, 1));
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -110,6 +129,7 @@ class ConvolutionKernel final : public Kernel {
         const int64_t parts = (left + most_rows - 1) / most_rows;
         const int64_t count = (left + parts - 1) / parts;
         if (!add_piece(row, count)) return false;
+        if (is_beside_) reserve(count * g_.out_width * g_.out_channels);
         row += count;
       }
     }
@@ -119,14 +139,14 @@ class ConvolutionKernel final : public Kernel {
   // Every lane computes some channels of whole pictures beside the result, and puts them there pixel by pixel.
   bool divide_channels() {
     const auto lanes = static_cast<int64_t>(thread_count());
-    if (g_.groups > 1 || g_.out_channels < kLeastChannels || g_.out_channels < lanes * kChannelStep) return false;
+    if (source_.quantized || g_.groups > 1 || g_.out_channels < kLeastChannels ||
+        g_.out_channels < lanes * kChannelStep)
+      return false;
     if (lanes == 1 || g_.out_height * g_.out_width > kFewPixels) return false;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       shares_.push_back({lane_of(g_.out_channels, lanes, lane, kChannelStep), {}});
       const Lane& channels = shares_.back().channels;
-      const int64_t elements = g_.out_height * g_.out_width * (channels.end - channels.begin);
-      const auto bytes = static_cast<uint64_t>(elements * float_bytes(dtype_));
-      result_bytes_ = std::max(result_bytes_, (bytes + 63) / 64 * 64);
+      reserve(g_.out_height * g_.out_width * (channels.end - channels.begin));
       for (int64_t image = 0; image < g_.batch; ++image) {
         if (!add_piece(image * g_.out_height, g_.out_height)) return false;
       }
@@ -156,7 +176,7 @@ class ConvolutionKernel final : public Kernel {
     if (!made) return std::nullopt;
     const uint64_t first = static_cast<uint64_t>(channels.begin) * constant_.size_bytes() /
                            static_cast<uint64_t>(std::max<int64_t>(constant_.shape()[0], 1));
-    const WeightsPart part{constant_, plain_desc(library_, dtype_, weights_dims), first};
+    const WeightsPart part{constant_, plain_desc(library_, constant_.dtype(), weights_dims), first};
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     PackedWeights::Bytes weights = pack(library_, packed_, part, made->weights());
     prepared_.push_back({std::move(made), std::move(weights)});
@@ -168,10 +188,13 @@ class ConvolutionKernel final : public Kernel {
     convolution.source = strided_desc(library_, dtype_, {1, g_.channels, band.in_rows, g_.width},
                                       {g_.channels * band.in_rows * g_.width, 1, g_.channels * g_.width, g_.channels});
     convolution.target =
-        strided_desc(library_, dtype_, {1, out_channels, band.out_rows, g_.out_width},
+        strided_desc(library_, target_type_, {1, out_channels, band.out_rows, g_.out_width},
                      {out_channels * band.out_rows * g_.out_width, 1, out_channels * g_.out_width, out_channels});
-    convolution.weights = any_desc(library_, dtype_, weights_dims);
-    if (bias_index_ >= 0) convolution.bias = plain_desc(library_, dtype_, {out_channels});
+    convolution.weights = any_desc(library_, constant_.dtype(), weights_dims);
+    const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : dtype_;
+    if (has_bias()) convolution.bias = plain_desc(library_, bias_type, {out_channels});
+    if (source_.quantized) convolution.scaling = &scaling_;
+    convolution.is_grouped = g_.groups > 1;
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};
@@ -182,11 +205,15 @@ class ConvolutionKernel final : public Kernel {
   }
 
   const Library& library_;
-  ConvGeometry g_;
+  ConvSource source_;
+  const ConvGeometry& g_;
   Epilogue epilogue_;
   Plan plan_;
-  tensor::DType dtype_;
-  int bias_index_ = -1;
+  tensor::DType dtype_;        // of the data
+  tensor::DType target_type_;  // of what the library writes
+  tensor::DType out_type_;
+  bool is_beside_ = false;  // the library writes beside the result
+  Scaling scaling_;
   tensor::Shape weights_dims_;
   PackedWeights& packed_;
   const tensor::Tensor& constant_;
@@ -194,7 +221,7 @@ class ConvolutionKernel final : public Kernel {
   std::map<std::pair<Band, int64_t>, size_t> known_;
   std::vector<Prepared> prepared_;
   uint64_t scratchpad_ = 0;    // of a lane
-  uint64_t result_bytes_ = 0;  // likewise, where channels are divided
+  uint64_t result_bytes_ = 0;  // likewise, beside the result
   bool is_ready_ = false;
 };
 
@@ -214,9 +241,12 @@ class ConvolutionCall final : public Call {
       for (size_t i = 0; i < running_[lane].size(); ++i) {
         Running& running = running_[lane][i];
         running.set(kWeights, kernel_.prepared_[i].weights.get());
-        if (kernel_.bias_index_ >= 0) {
-          const Address bias = arguments.inputs[static_cast<size_t>(kernel_.bias_index_)];
-          running.set(kBias, at(bias, kernel_.shares_[lane].channels.begin));
+        if (kernel_.source_.quantized) {
+          running.set(kernel_.scaling_);
+          running.set(kBias, kernel_.source_.quantized->bias.data());
+        } else if (kernel_.source_.bias >= 0) {
+          const Address bias = arguments.inputs[static_cast<size_t>(kernel_.source_.bias)];
+          running.set(kBias, at(bias, kernel_.shares_[lane].channels.begin, kernel_.dtype_));
         }
         running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.lane_bytes()));
       }
@@ -231,29 +261,31 @@ class ConvolutionCall final : public Call {
   }
 
  private:
-  std::byte* at(Address address, int64_t element) const {
-    return host<std::byte>(address) + element * float_bytes(kernel_.dtype_);
+  static std::byte* at(Address address, int64_t element, tensor::DType dtype) {
+    return host<std::byte>(address) + element * float_bytes(dtype);
   }
 
   void run_lane(uint64_t lane) {
     const ConvGeometry& g = kernel_.g_;
     const Share& share = kernel_.shares_[lane];
     auto* const beside = host<std::byte>(arguments_.workspace + lane * kernel_.lane_bytes() + kernel_.scratchpad_);
+    const Address data = arguments_.inputs[static_cast<size_t>(kernel_.source_.data)];
     for (const Piece& piece : share.pieces) {
       Running& running = running_[lane][piece.operation];
       const int64_t begin = (piece.image * g.out_height + piece.first_row) * g.out_width * g.out_channels;
-      std::byte* const out = at(arguments_.outputs[0], begin);
+      std::byte* const out = at(arguments_.outputs[0], begin, kernel_.out_type_);
+      std::byte* const target = kernel_.is_beside_ ? beside : out;
       const int64_t first_pixel = (piece.image * g.height + piece.in_first) * g.width;
-      running.set(kSource, at(arguments_.inputs[0], first_pixel * g.channels));
-      running.set(kTarget, kernel_.plan_.by_channels ? beside : out);
+      running.set(kSource, at(data, first_pixel * g.channels, kernel_.dtype_));
+      running.set(kTarget, target);
       if (const int added = kernel_.epilogue_.added; added >= 0) {
-        running.set(kAdded, at(arguments_.inputs[static_cast<size_t>(added)], begin));
+        running.set(kAdded, at(arguments_.inputs[static_cast<size_t>(added)], begin, kernel_.out_type_));
       }
       running.execute();
       if (kernel_.plan_.by_channels)
         place(share.channels, beside, begin);
       else if (!kernel_.epilogue_.tape.is_empty())
-        kernel_.epilogue_.tape.run(out, out, arguments_.inputs, begin,
+        kernel_.epilogue_.tape.run(target, out, arguments_.inputs, begin,
                                    begin + piece.rows * g.out_width * g.out_channels);
     }
   }
@@ -262,11 +294,11 @@ class ConvolutionCall final : public Call {
   void place(const Lane& channels, const std::byte* beside, int64_t begin) {
     const ConvGeometry& g = kernel_.g_;
     const int64_t count = channels.end - channels.begin;
-    const int64_t bytes = count * float_bytes(kernel_.dtype_);
+    const int64_t bytes = count * float_bytes(kernel_.out_type_);
     for (int64_t pixel = 0; pixel < g.out_height * g.out_width; ++pixel) {
       const int64_t element = begin + pixel * g.out_channels + channels.begin;
       const std::byte* const from = beside + pixel * bytes;
-      std::byte* const to = at(arguments_.outputs[0], element);
+      std::byte* const to = at(arguments_.outputs[0], element, kernel_.out_type_);
       if (kernel_.epilogue_.tape.is_empty())
         std::memcpy(to, from, static_cast<size_t>(bytes));
       else
@@ -297,34 +329,15 @@ bool has_few_rows(const Layer& layer) {
   return dims.size() == 4 && dims[0] == 1 && dims[2] < kFew;
 }
 
-}  // namespace
-
-bool is_convolution(const Layer& layer) {
-  const tensor::DType dtype = layer.inputs.empty() ? tensor::DType::undefined : layer.inputs[0].dtype;
-  if (!layer.starts_with("Conv") || layer.outputs.size() != 1 || !is_float(dtype)) return false;
-  if (layer.outputs[0].dtype != dtype || layer.inputs[1].dtype != dtype) return false;
-  if (layer.constants[1] == nullptr || !has_layout(layer.inputs[0], Layout::channels_last) ||
-      !has_layout(layer.outputs[0], Layout::channels_last) || layer.outputs[0].count() == 0 ||
-      layer.inputs[0].count() == 0) {
-    return false;
-  }
-  const ir::ValueId bias_value = layer.operand(layer.nodes[0], 2);
-  const int bias = bias_value.valid() ? layer.input_of(bias_value) : 0;
-  return bias >= 0 &&
-         has_layout(layer.inputs[static_cast<size_t>(bias)], bias == 0 ? Layout::channels_last : Layout::plain);
-}
-
-namespace {
-
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
-  const std::optional<ConvGeometry> geometry = is_convolution(layer) ? conv_geometry(layer) : std::nullopt;
-  if (!geometry) return {};
+  const std::optional<ConvSource> source = find_conv_source(layer);
+  if (!source) return {};
   for (const bool adds : {true, false}) {
-    if (adds && plan.by_channels) continue;
-    std::optional<Epilogue> epilogue = make_epilogue(layer, adds);
-    if (!epilogue) continue;
-    auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *geometry, std::move(*epilogue), plan);
+    if (adds && (plan.by_channels || source->quantized)) continue;
+    std::optional<Epilogue> epilogue = make_epilogue(layer, adds, source->done);
+    if (!epilogue || (epilogue->quantizer && !source->quantized)) continue;
+    auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *source, std::move(*epilogue), plan);
     if (kernel->is_ready()) return kernel;
   }
   return {};

@@ -54,28 +54,36 @@ std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t done) {
   return is_swish ? std::pair(Eltwise{kSwish, 1, 0}, size_t{2}) : std::pair<Eltwise, size_t>();
 }
 
-// The input of the layer that the second node adds to the product, element by element; -1: there is none.
-int added_input(const Layer& layer) {
-  if (layer.nodes.size() < 2 || layer.op(layer.nodes[1]) != "Add") return -1;
-  const ir::ValueId product = layer.result(layer.nodes[0], 0);
-  const ir::ValueId first = layer.operand(layer.nodes[1], 0);
-  const int input = layer.input_of(first == product ? layer.operand(layer.nodes[1], 1) : first);
+// The input of the layer that the node after the first `done` adds to the product, element by element; -1: there is
+// none.
+int added_input(const Layer& layer, size_t done) {
+  if (layer.nodes.size() <= done || layer.op(layer.nodes[done]) != "Add") return -1;
+  const ir::ValueId product = layer.result(layer.nodes[done - 1], 0);
+  const ir::ValueId first = layer.operand(layer.nodes[done], 0);
+  const int input = layer.input_of(first == product ? layer.operand(layer.nodes[done], 1) : first);
   return input >= 0 && layer.inputs[static_cast<size_t>(input)] == layer.outputs[0] ? input : -1;
+}
+
+// Where more follows, floats are written faster than codes.
+std::optional<Quantizer> last_quantizer(const Layer& layer, size_t done) {
+  if (layer.nodes.size() != done + 1 || layer.op(layer.nodes[done]) != "QuantizeLinear") return std::nullopt;
+  return find_quantizer(*layer.model, *layer.inference, layer.nodes[done],
+                        [&](ir::ValueId value) { return layer.constant(value); });
 }
 
 }  // namespace
 
-std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds) {
+std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done) {
   Epilogue epilogue;
-  epilogue.added = adds ? added_input(layer) : -1;
-  size_t done = epilogue.added >= 0 ? 2 : 1;
+  epilogue.added = adds ? added_input(layer, done) : -1;
+  if (epilogue.added >= 0) ++done;
   const auto [eltwise, taken] = leading_eltwise(layer, done);
   epilogue.eltwise = eltwise;
   done += taken;
-  const ir::ValueId given = layer.result(layer.nodes[done - 1], 0);
-  if (layer.desc_of(given).dtype != layer.outputs[0].dtype) return std::nullopt;  // it is computed in the same place
   if (done == layer.nodes.size()) return epilogue;
-  std::optional<Tape> tape = Tape::make(layer, done, given);
+  epilogue.quantizer = last_quantizer(layer, done);
+  if (epilogue.quantizer) return epilogue;
+  std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
   if (!tape) return std::nullopt;
   epilogue.tape = std::move(*tape);
   return epilogue;

@@ -4,6 +4,7 @@
 
 #include "engine/devices/cpu/onednn/operation.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/quantization.h"
 
 namespace assay::engine::cpu::onednn {
 
@@ -11,10 +12,11 @@ namespace assay::engine::cpu::onednn {
 struct Epilogue {
   int added = -1;  // an input of the layer that lies like its result; -1: none
   Eltwise eltwise;
+  std::optional<Quantizer> quantizer;  // of products of integers: the library makes these codes of the result
   Tape tape;
 };
 
-// Of layer.nodes after the first. The library adds a tensor itself where it may. Nullopt: no tape computes them.
-std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds);
+// Of layer.nodes after the first `done`. The library adds a tensor itself where it may. Nullopt: no tape computes them.
+std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);
 
 }  // namespace assay::engine::cpu::onednn

@@ -5,11 +5,11 @@
 
 namespace assay::engine::cpu::onednn {
 
-// Conv of float32 over one or two dims, channels last, with constant weights, and what follows it in its layer. Null:
-// another layer. Variants: by what lanes are divided, and the library's implementation: `rows/jit:avx512_core`.
+// Conv of floats or dequantised integers over one or two dims, channels last, with constant weights, and what follows
+// it in its layer. Null: another layer. Variants: by what lanes are divided, and the library's implementation:
+// `rows/jit:avx512_core`.
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant);
 std::vector<std::string> convolution_variants(const Library& library, const Layer& layer);
-bool is_convolution(const Layer& layer);
 // The same by Winograd's algorithm, where its error stays small and the layer is not strict. Variants: `lanes`,
 // `stages`.
 std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant);

@@ -66,6 +66,8 @@ void Library::load_all() {
   load(api_.dnnl_primitive_attr_create, "dnnl_primitive_attr_create");
   load(api_.dnnl_primitive_attr_set_scratchpad_mode, "dnnl_primitive_attr_set_scratchpad_mode");
   load(api_.dnnl_primitive_attr_set_post_ops, "dnnl_primitive_attr_set_post_ops");
+  load(api_.dnnl_primitive_attr_set_scales_mask, "dnnl_primitive_attr_set_scales_mask");
+  load(api_.dnnl_primitive_attr_set_zero_points_mask, "dnnl_primitive_attr_set_zero_points_mask");
   load(api_.dnnl_primitive_attr_destroy, "dnnl_primitive_attr_destroy");
   load(api_.dnnl_post_ops_create, "dnnl_post_ops_create");
   load(api_.dnnl_post_ops_append_eltwise, "dnnl_post_ops_append_eltwise");

@@ -11,23 +11,35 @@ Desc own(const Library& library, MemoryDesc* desc) {
   return {desc, [&library](MemoryDesc* made) { library.api().dnnl_memory_desc_destroy(made); }};
 }
 
-int type_of(tensor::DType dtype) { return dtype == tensor::DType::bfloat16 ? kBfloat16 : kFloat32; }
+int type_of(tensor::DType dtype) {
+  if (dtype == tensor::DType::bfloat16) return kBfloat16;
+  if (dtype == tensor::DType::int8) return kInt8;
+  if (dtype == tensor::DType::uint8) return kUint8;
+  return dtype == tensor::DType::int32 ? kInt32 : kFloat32;
+}
+
+// Calls fn(argument, data type, numbers) for every list of a scaling that is not empty.
+template <typename Fn>
+void for_lists(const Scaling& scaling, Fn&& fn) {
+  const auto call = [&](int argument, tensor::DType dtype, const auto& numbers) {
+    if (!numbers.empty()) fn(argument, dtype, static_cast<int64_t>(numbers.size()), numbers.data());
+  };
+  call(kScales | kSource, tensor::DType::float32, scaling.source);
+  call(kScales | kWeights, tensor::DType::float32, scaling.weights);
+  call(kScales | kTarget, tensor::DType::float32, scaling.target);
+  call(kZeroPoints | kSource, tensor::DType::int32, scaling.source_zero);
+  call(kZeroPoints | kTarget, tensor::DType::int32, scaling.target_zero);
+}
 
 class AttributesWith {
  public:
-  AttributesWith(const Library& library, const Following& following) : api_(library.api()) {
+  // `channels`: the mask of the dims that scales of weights go along.
+  AttributesWith(const Library& library, const Following& following, const Scaling* scaling, int channels)
+      : api_(library.api()) {
     library.check(api_.dnnl_primitive_attr_create(&attributes_), "attributes");
     api_.dnnl_primitive_attr_set_scratchpad_mode(attributes_, kUserScratchpad);
-    const Eltwise& eltwise = following.eltwise;
-    if (eltwise.algorithm == 0 && !following.added) return;
-    PostOps* post_ops = nullptr;
-    library.check(api_.dnnl_post_ops_create(&post_ops), "operations on results");
-    if (following.added) api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, following.added.get());
-    if (eltwise.algorithm != 0) {
-      api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
-    }
-    api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
-    api_.dnnl_post_ops_destroy(post_ops);
+    if (scaling != nullptr) scale(*scaling, channels);
+    follow(following);
   }
   ~AttributesWith() { api_.dnnl_primitive_attr_destroy(attributes_); }
   AttributesWith(const AttributesWith&) = delete;
@@ -35,6 +47,28 @@ class AttributesWith {
   const Attributes* get() const { return attributes_; }
 
  private:
+  void scale(const Scaling& scaling, int channels) {
+    for_lists(scaling, [&](int argument, tensor::DType, int64_t count, const void*) {
+      if ((argument & kZeroPoints) != 0)
+        api_.dnnl_primitive_attr_set_zero_points_mask(attributes_, argument - kZeroPoints, 0);
+      else
+        api_.dnnl_primitive_attr_set_scales_mask(attributes_, argument - kScales, count > 1 ? channels : 0);
+    });
+  }
+
+  void follow(const Following& following) {
+    const Eltwise& eltwise = following.eltwise;
+    if (eltwise.algorithm == 0 && !following.added) return;
+    PostOps* post_ops = nullptr;
+    api_.dnnl_post_ops_create(&post_ops);
+    if (following.added) api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, following.added.get());
+    if (eltwise.algorithm != 0) {
+      api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    }
+    api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
+    api_.dnnl_post_ops_destroy(post_ops);
+  }
+
   const Api& api_;
   Attributes* attributes_ = nullptr;
 };
@@ -69,7 +103,7 @@ using OwnedDesc = std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)>;
 OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, library.api().dnnl_primitive_desc_destroy}; }
 
 OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
-  const AttributesWith attributes(library, convolution.following);
+  const AttributesWith attributes(library, convolution.following, convolution.scaling, convolution.is_grouped ? 3 : 1);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
       &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
@@ -80,7 +114,7 @@ OwnedDesc describe(const Library& library, const Operation::Convolution& convolu
 }
 
 OwnedDesc describe(const Library& library, const Operation::Product& product) {
-  const AttributesWith attributes(library, product.following);
+  const AttributesWith attributes(library, product.following, product.scaling, 2);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
                                                                         product.weights.get(), product.bias.get(),
@@ -130,7 +164,8 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
                                                         {{kSource, convolution.source},
                                                          {kTarget, convolution.target},
                                                          {kBias, convolution.bias},
-                                                         {kAdded, convolution.following.added}}));
+                                                         {kAdded, convolution.following.added}},
+                                                        convolution.scaling));
 }
 
 std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product,
@@ -138,11 +173,10 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const P
   const OneThread one(library);
   const OwnedDesc desc = describe(library, product);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(library, desc.get(),
-                                                        {{kSource, product.source},
-                                                         {kTarget, product.target},
-                                                         {kBias, product.bias},
-                                                         {kAdded, product.following.added}}));
+  return std::shared_ptr<const Operation>(new Operation(
+      library, desc.get(),
+      {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}, {kAdded, product.following.added}},
+      product.scaling));
 }
 
 std::vector<std::string> Operation::implementations(const Library& library, const Convolution& convolution) {
@@ -153,12 +187,18 @@ std::vector<std::string> Operation::implementations(const Library& library, cons
   return list_implementations(library, product);
 }
 
-Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments)
+Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
+                     const Scaling* scaling)
     : library_(library) {
   const Api& api = library.api();
   implementation_ = implementation_of(library, desc);
   for (auto& [index, argument] : arguments) {
     if (argument) arguments_.emplace_back(index, std::move(argument));
+  }
+  if (scaling != nullptr) {
+    for_lists(*scaling, [&](int argument, tensor::DType dtype, int64_t count, const void*) {
+      arguments_.emplace_back(argument, plain_desc(library, dtype, {count}));
+    });
   }
   const auto query = [&](int what) {
     MemoryDesc* copy = nullptr;
@@ -193,6 +233,10 @@ void Running::set(int argument, const void* bytes) {
       operation_.library_.api().dnnl_memory_set_data_handle(known.memory, const_cast<void*>(bytes));
     }
   }
+}
+
+void Running::set(const Scaling& scaling) {
+  for_lists(scaling, [&](int argument, tensor::DType, int64_t, const void* numbers) { set(argument, numbers); });
 }
 
 void Running::execute() {

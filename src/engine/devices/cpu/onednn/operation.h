@@ -14,7 +14,7 @@ namespace assay::engine::cpu::onednn {
 
 using Desc = std::shared_ptr<MemoryDesc>;
 
-// Of float32 or bfloat16 elements.
+// Of float32, bfloat16, int8, uint8 or int32 elements.
 Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims, const tensor::Shape& strides);
 // In whatever way the library likes best.
 Desc any_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims);
@@ -33,6 +33,14 @@ struct Following {
   Eltwise eltwise;
 };
 
+// What integers stand for: scales and zero points of operands and result. Empty: 1, or 0.
+struct Scaling {
+  std::vector<float> source, weights, target;  // of weights: one, or one for each channel of the result
+  std::vector<int32_t> source_zero, target_zero;
+
+  bool is_empty() const { return source.empty(); }
+};
+
 // A primitive with the descs of its arguments. It may run in several threads at once.
 class Operation {
  public:
@@ -40,10 +48,13 @@ class Operation {
     Desc source, weights, bias, target;  // no bias: null
     tensor::Shape strides, dilations, padding_before, padding_after;
     Following following;
+    const Scaling* scaling = nullptr;  // of floats: null
+    bool is_grouped = false;
   };
   struct Product {
     Desc source, weights, bias, target;
     Following following;
+    const Scaling* scaling = nullptr;
   };
 
   // Null: the library has no implementation of that name (empty: none) but its slow reference.
@@ -61,7 +72,8 @@ class Operation {
 
  private:
   friend class Running;
-  Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments);
+  Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
+            const Scaling* scaling);
 
   const Library& library_;
   std::shared_ptr<Primitive> primitive_;
@@ -76,6 +88,8 @@ class Running {
   explicit Running(const Operation& operation);
   // The bytes of an argument: kSource, kTarget, kAdded, …
   void set(int argument, const void* bytes);
+  // Of the operation it was made for.
+  void set(const Scaling& scaling);
   void execute();
 
  private:

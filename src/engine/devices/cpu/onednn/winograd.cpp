@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/lanes.h"
+#include "engine/devices/cpu/onednn/conv_source.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/onednn/operation.h"
 #include "engine/devices/cpu/tape/tape.h"
@@ -309,7 +309,8 @@ std::vector<std::string> winograd_variants(const Library&, const Layer&) { retur
 
 std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant) {
   if (layer.is_strict || !is_convolution(layer) || layer.inputs[0].dtype != tensor::DType::float32) return {};
-  const std::optional<ConvGeometry> geometry = conv_geometry(layer);
+  const std::optional<ConvGeometry> geometry =
+      conv_geometry(layer, layer.nodes[0], layer.inputs[0].dims, layer.inputs[1].dims);
   if (!geometry || !fits(*geometry) || (variant.empty() && !pays(*geometry))) return {};
   const auto* const weights = reinterpret_cast<const float*>(layer.constants[1]->bytes().data());
   const double error =

@@ -9,12 +9,18 @@ namespace assay::engine::cpu {
 inline bool is_float(tensor::DType dtype) {
   return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
 }
+// Types whose elements can be had as float32: those and integers of a byte.
+inline bool is_readable(tensor::DType dtype) {
+  return is_float(dtype) || dtype == tensor::DType::int8 || dtype == tensor::DType::uint8;
+}
 inline int64_t float_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
 
 // Neighbouring elements: where they are, or widened into `tile`.
 inline const float* read_floats(tensor::DType dtype, const void* from, float* tile, size_t count) {
   if (dtype == tensor::DType::float32) return static_cast<const float*>(from);
-  row_kernels().widen(static_cast<const uint16_t*>(from), tile, count);
+  if (dtype == tensor::DType::bfloat16) row_kernels().widen(static_cast<const uint16_t*>(from), tile, count);
+  if (dtype == tensor::DType::int8) row_kernels().widen_signed(static_cast<const int8_t*>(from), tile, count);
+  if (dtype == tensor::DType::uint8) row_kernels().widen_unsigned(static_cast<const uint8_t*>(from), tile, count);
   return tile;
 }
 
@@ -23,7 +29,8 @@ inline float* place_floats(tensor::DType dtype, void* to, float* tile) {
   return dtype == tensor::DType::float32 ? static_cast<float*>(to) : tile;
 }
 inline void write_floats(tensor::DType dtype, const float* tile, void* to, size_t count) {
-  if (dtype != tensor::DType::float32) row_kernels().narrow(tile, static_cast<uint16_t*>(to), count);
+  if (dtype == tensor::DType::bfloat16) row_kernels().narrow(tile, static_cast<uint16_t*>(to), count);
+  if (tensor::bit_width(dtype) == 8) row_kernels().narrow_byte(tile, static_cast<uint8_t*>(to), count);
 }
 
 }  // namespace assay::engine::cpu

@@ -14,6 +14,10 @@ struct RowKernels {
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
   void (*narrow)(const float* x, uint16_t* out, size_t count);
+  // From and to integers; what is narrowed is a whole number of the type's range.
+  void (*widen_signed)(const int8_t* x, float* out, size_t count);
+  void (*widen_unsigned)(const uint8_t* x, float* out, size_t count);
+  void (*narrow_byte)(const float* x, uint8_t* out, size_t count);  // the low byte of the number
   // Elements of three rows in turn.
   void (*interleave3)(const float* const* rows, float* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.

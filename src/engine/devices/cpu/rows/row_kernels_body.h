@@ -61,6 +61,34 @@ ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   for (; i < count; ++i) out[i] = narrowed(x[i]);
 }
 
+using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
+using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
+
+template <typename Codes, typename T>
+ASSAY_KERNEL inline void widen_codes(const T* x, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Bits whole = __builtin_convertvector(*reinterpret_cast<const Codes*>(x + i), Bits);
+    at(out + i) = __builtin_convertvector(whole, Vector);
+  }
+  for (; i < count; ++i) out[i] = static_cast<float>(x[i]);
+}
+
+ASSAY_KERNEL void widen_signed(const int8_t* x, float* out, size_t count) { widen_codes<SignedBytes>(x, out, count); }
+ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) {
+  widen_codes<UnsignedBytes>(x, out, count);
+}
+
+ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector numbers = at(x + i);
+    const Bits whole = __builtin_convertvector(numbers, Bits);
+    *reinterpret_cast<UnsignedBytes*>(out + i) = __builtin_convertvector(whole, UnsignedBytes);
+  }
+  for (; i < count; ++i) out[i] = static_cast<uint8_t>(static_cast<int32_t>(x[i]));
+}
+
 // Where an element of the result of interleave3 comes from: two vectors side by side, the first of which is row 0, or
 // what was made of rows 0 and 1.
 constexpr int turn_of_two(size_t at) { return at % 3 == 2 ? 0 : static_cast<int>(at / 3 + at % 3 * kWidth); }

@@ -9,6 +9,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/elementwise.h"
+#include "engine/quantization.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -30,6 +31,8 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
                                Name{"PRelu", TapeOp::prelu},
                                Name{"Identity", TapeOp::copy},
                                Name{"Cast", TapeOp::copy},
+                               Name{"DequantizeLinear", TapeOp::dequantize},
+                               Name{"QuantizeLinear", TapeOp::quantize_signed},
                                Name{"Relu", TapeOp::relu},
                                Name{"LeakyRelu", TapeOp::leaky_relu},
                                Name{"Sigmoid", TapeOp::sigmoid},
@@ -66,7 +69,7 @@ class TapeMaker {
 
   std::optional<Tape> make(size_t first) {
     const TensorDesc& out = layer_.outputs.front();
-    if (!is_float(out.dtype) || !is_float(tape_.given_type_)) return std::nullopt;
+    if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
     order_dims(out);
     for (size_t i = first; i < layer_.nodes.size(); ++i) {
       if (!add_step(layer_.nodes[i])) return std::nullopt;
@@ -97,7 +100,7 @@ class TapeMaker {
     if (input < 0) return -1;
     const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
     const TensorDesc& out = layer_.outputs.front();
-    if (!is_float(desc.dtype) || desc.dims.size() > rank_) return -1;
+    if (!is_readable(desc.dtype) || desc.dims.size() > rank_) return -1;
     const size_t missing = rank_ - desc.dims.size();
     Tape::Operand operand{.input = input, .strides = {}, .dtype = desc.dtype};
     for (const size_t dim : dims_) {
@@ -143,6 +146,9 @@ class TapeMaker {
       case TapeOp::gelu:
         if (facts.string("approximate", "none") == "tanh") step.op = TapeOp::gelu_tanh;
         return true;
+      case TapeOp::dequantize:
+      case TapeOp::quantize_signed:
+        return read_quantizer(node, step);
       case TapeOp::clip:
         return read_bounds(node, facts, step);
       case TapeOp::copy:
@@ -152,6 +158,17 @@ class TapeMaker {
       default:
         return true;
     }
+  }
+
+  bool read_quantizer(ir::NodeId node, Tape::Step& step) const {
+    const std::optional<Quantizer> quantizer = find_quantizer(
+        *layer_.model, *layer_.inference, node, [&](ir::ValueId value) { return layer_.constant(value); });
+    if (!quantizer) return false;
+    step.p = quantizer->scale;
+    step.q = static_cast<float>(quantizer->zero);
+    const bool is_unsigned = quantizer->codes == tensor::DType::uint8;
+    if (step.op == TapeOp::quantize_signed && is_unsigned) step.op = TapeOp::quantize_unsigned;
+    return true;
   }
 
   bool read_bounds(ir::NodeId node, const ops::Node& facts, Tape::Step& step) const {

@@ -17,6 +17,9 @@ enum class TapeOp : uint8_t {
   prelu,  // of two operands
   copy,
   round_to_bfloat16,
+  dequantize,       // (x - q) * p
+  quantize_signed,  // x / p + q as a whole number of the range
+  quantize_unsigned,
   cube,
   relu,
   leaky_relu,

@@ -61,6 +61,18 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   }
 }
 
+// To the nearest whole number, ties to even, between `least` and `least` + 255; NaN becomes 0.
+ASSAY_KERNEL inline void quantized(const Vector& x, const Numbers& numbers, float least, Vector& out) {
+  constexpr float kFar = 1048576;
+  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to whole numbers
+  Vector near;
+  bound(x / numbers.p, -kFar, kFar, near);
+  near += kRound;
+  near -= kRound;
+  choose(x == x, near + numbers.q, Vector{}, near);
+  bound(near, least, least + 255, out);
+}
+
 // The nearest number of eight bits, ties to even; NaN stays.
 ASSAY_KERNEL inline void rounded(const Vector& x, Vector& out) {
   const Bits bits = reinterpret_cast<Bits>(x);
@@ -72,6 +84,9 @@ template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers, Vector& out) {
   if constexpr (kOp == TapeOp::copy) out = a;
   if constexpr (kOp == TapeOp::round_to_bfloat16) rounded(a, out);
+  if constexpr (kOp == TapeOp::dequantize) out = (a - numbers.q) * numbers.p;
+  if constexpr (kOp == TapeOp::quantize_signed) quantized(a, numbers, -128, out);
+  if constexpr (kOp == TapeOp::quantize_unsigned) quantized(a, numbers, 0, out);
   if constexpr (kOp == TapeOp::cube) out = a * a * a;
   if constexpr (kOp == TapeOp::erf) error_function(a, out);
   if constexpr (kOp == TapeOp::exp) exponential(a, out);
@@ -122,6 +137,12 @@ ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, flo
   switch (op) {
     case TapeOp::cube:
       return loop<TapeOp::cube>(a, a, out, count, p, q);
+    case TapeOp::dequantize:
+      return loop<TapeOp::dequantize>(a, a, out, count, p, q);
+    case TapeOp::quantize_signed:
+      return loop<TapeOp::quantize_signed>(a, a, out, count, p, q);
+    case TapeOp::quantize_unsigned:
+      return loop<TapeOp::quantize_unsigned>(a, a, out, count, p, q);
     case TapeOp::round_to_bfloat16:
       return loop<TapeOp::round_to_bfloat16>(a, a, out, count, p, q);
     case TapeOp::copy:

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/quantization.h"
+
+namespace assay::engine::cpu::onednn {
+
+// A convolution of floats, or of integers that come with what they stand for.
+struct ConvSource {
+  ConvGeometry geometry;
+  int data = 0;  // input of the layer
+  const tensor::Tensor* weights = nullptr;
+  int bias = -1;                           // input of the layer, where it is one
+  size_t done = 1;                         // nodes of the layer up to the convolution
+  std::optional<QuantizedConv> quantized;  // of integers
+};
+
+// Whether a layer begins with a Conv of floats over one or two dims, channels last, with constant weights.
+bool is_convolution(const Layer& layer);
+
+// The convolution at the front of a layer, channels last; nullopt: there is none that is computed so.
+std::optional<ConvSource> find_conv_source(const Layer& layer);
+
+}  // namespace assay::engine::cpu::onednn

@@ -1,0 +1,95 @@
+#include "engine/lowering/quantized_groups.h"
+
+#include <algorithm>
+
+#include "engine/quantization.h"
+#include "ir/naming.h"
+
+namespace assay::engine {
+namespace {
+
+bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
+  return node.valid() && model.text(model[node].op) == "DequantizeLinear" && is_quantizer(model, inference, node);
+}
+
+// The only node that uses a value, which is no output; invalid: there are several, or none.
+ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
+  ir::NodeId user;
+  for (const ir::Use& use : ir::uses(model, value)) {
+    if (user.valid() || model[use.user].is_outputs || model[use.user].graph != model.main_graph()) return {};
+    user = use.user;
+  }
+  return user;
+}
+
+ir::NodeId producer_of(const ir::Model& model, ir::ValueId value) {
+  return value.valid() && model[value].kind == ir::ValueKind::result ? model[value].producer : ir::NodeId{};
+}
+
+}  // namespace
+
+void split_dequantized(ir::Model& model, ir::Rewriter& rewriter) {
+  ops::Inference inference(model);
+  inference.run();
+  std::vector<ir::NodeId> found;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    if (is_dequantizer(model, inference, node)) found.push_back(node);
+  }
+  for (const ir::NodeId node : found) {
+    std::vector<ir::Use> uses;
+    for (const ir::Use& use : ir::uses(model, model[node].results.front())) {
+      if (!model[use.user].is_outputs && model[use.user].graph == model.main_graph()) uses.push_back(use);
+    }
+    if (uses.size() < 2 || !rewriter.record("each use of dequantised values has its own", node)) continue;
+    for (size_t i = 1; i < uses.size(); ++i) {
+      ir::Edit& edit = rewriter.edit();
+      std::vector<ir::ValueId> operands;
+      for (const ir::Use& use : model[node].operands) operands.push_back(use.value);
+      const ir::Symbol name = ir::fresh_name(edit, model.text(model[model[node].results.front()].name));
+      const std::vector<ir::Attribute> attributes(model[node].attributes.begin(), model[node].attributes.end());
+      const ir::NodeId made = edit.add_node(model.main_graph(),
+                                            {.op = model[node].op,
+                                             .domain = model[node].domain,
+                                             .name = {},
+                                             .operands = operands,
+                                             .results = {&name, 1},
+                                             .attributes = attributes},
+                                            model[node].next);
+      edit.set_type(model[made].results.front(), model[model[node].results.front()].type);
+      edit.origins().merge(made, {node});
+      edit.set_operand(uses[i].user, uses[i].index, model[made].results.front());
+    }
+  }
+}
+
+std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,
+                                        const ConstantOf& constant) {
+  std::vector<ir::NodeId> group;
+  for (const ir::Use& use : model[conv].operands) {
+    const ir::NodeId producer = producer_of(model, use.value);
+    if (!producer.valid() || model.text(model[producer].op) != "DequantizeLinear") continue;
+    if (only_user(model, use.value) != conv) return {};
+    group.push_back(producer);
+  }
+  group.push_back(conv);
+  std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
+  if (group.size() < 3 || group.back() != conv || !match_quantized(model, inference, group, constant)) return {};
+  return group;
+}
+
+std::vector<ir::NodeId> dequantizers_of(const ir::Model& model, const ops::Inference& inference,
+                                        const std::vector<ir::NodeId>& group) {
+  std::vector<ir::NodeId> found;
+  for (const ir::NodeId node : group) {
+    for (const ir::Use& use : model[node].operands) {
+      const ir::NodeId producer = producer_of(model, use.value);
+      const bool is_known = std::ranges::find(group, producer) != group.end();
+      if (is_known || !is_dequantizer(model, inference, producer)) continue;
+      if (only_user(model, use.value) == node) found.push_back(producer);
+    }
+  }
+  std::ranges::sort(found, {}, [&](ir::NodeId node) { return model[node].order; });
+  return found;
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/spelled_norm.h"
+#include "ir/rewriter.h"
+#include "ops/inference.h"
+
+namespace assay::engine {
+
+// Before: DequantizeLinear with one scale, whose result has several uses
+// After:  one for each use, so that each may become part of another layer
+// Class: exact
+void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
+
+// A Conv and the nodes that dequantise its operands, which nothing else uses; empty: it is not one of integers.
+std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,
+                                        const ConstantOf& constant);
+
+// The nodes that dequantise operands of a group and that nothing else uses, in the order of the graph.
+std::vector<ir::NodeId> dequantizers_of(const ir::Model& model, const ops::Inference& inference,
+                                        const std::vector<ir::NodeId>& group);
+
+}  // namespace assay::engine

@@ -1,0 +1,156 @@
+#include "engine/quantization.h"
+
+#include <algorithm>
+
+#include "engine/layer.h"
+#include "ops/node.h"
+#include "tensor/elements.h"
+
+namespace assay::engine {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+bool is_code(DType dtype) { return dtype == DType::int8 || dtype == DType::uint8; }
+
+bool is_op(const ir::Model& model, ir::NodeId node, std::string_view op) {
+  return model.text(model[node].op) == op && model.text(model[node].domain).empty();
+}
+
+ir::ValueId operand(const ir::Model& model, ir::NodeId node, size_t index) {
+  return index < model[node].operands.size() ? model[node].operands[index].value : ir::ValueId{};
+}
+
+DType dtype_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
+  const ir::TensorId constant = model[value].constant;
+  if (model[value].kind == ir::ValueKind::initializer && constant.valid() && !model[constant].sparse) {
+    return model[constant].tensor.dtype();
+  }
+  const ops::Type& type = inference.type(value);
+  return type.is_tensor() ? type.dtype : DType::undefined;
+}
+
+// The numbers of a constant; empty: it is computed.
+std::vector<double> numbers_of(const Tensor* tensor) {
+  return tensor == nullptr ? std::vector<double>() : tensor::load_elements<double>(*tensor);
+}
+
+class Matcher {
+ public:
+  Matcher(const ir::Model& model, const ops::Inference& inference, std::span<const ir::NodeId> nodes,
+          const ConstantOf& constant)
+      : model_(model), inference_(inference), nodes_(nodes), constant_(constant) {}
+
+  std::optional<QuantizedConv> match() {
+    found_.conv = nodes_.back();
+    if (!is_op(model_, found_.conv, "Conv")) return std::nullopt;
+    const ir::NodeId data = producer(0);
+    if (!data.valid() || !is_op(model_, data, "DequantizeLinear")) return std::nullopt;
+    const std::optional<Quantizer> quantizer = find_quantizer(model_, inference_, data, constant_);
+    if (!quantizer) return std::nullopt;
+    found_.data = operand(model_, data, 0);
+    found_.quantizer = *quantizer;
+    if (constant_(found_.data) != nullptr) return std::nullopt;
+    if (!match_weights() || !match_bias()) return std::nullopt;
+    return found_;
+  }
+
+ private:
+  ops::Node node_facts(ir::NodeId node) const {
+    const ops::Callee& callee = inference_.callees()[node];
+    return {model_, model_[node], callee.schema, callee.version, nullptr};
+  }
+
+  // The node before the product that makes its operand; invalid: none of these nodes.
+  ir::NodeId producer(size_t index) const {
+    const ir::ValueId value = operand(model_, found_.conv, index);
+    if (!value.valid()) return {};
+    for (const ir::NodeId node : nodes_.first(nodes_.size() - 1)) {
+      if (model_[node].results.front() == value) return node;
+    }
+    return {};
+  }
+
+  bool match_weights() {
+    const ir::NodeId node = producer(1);
+    if (!node.valid() || !is_op(model_, node, "DequantizeLinear")) return false;
+    found_.weights = constant_(operand(model_, node, 0));
+    if (found_.weights == nullptr || found_.weights->dtype() != DType::int8) return false;
+    const tensor::Shape& dims = found_.weights->shape();
+    if (dims.size() != 3 && dims.size() != 4) return false;
+    const ir::ValueId zero_value = operand(model_, node, 2);
+    const std::vector<double> zeros = zero_value.valid() ? numbers_of(constant_(zero_value)) : std::vector<double>{0};
+    if (zeros.empty() || !std::ranges::all_of(zeros, [](double zero) { return zero == 0; })) return false;
+    const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
+    const ops::Node facts = node_facts(node);
+    const int64_t axis = facts.integer("axis", 1);
+    const bool is_by_channel = ops::normalize_axis(axis, static_cast<int64_t>(dims.size())) == 0 &&
+                               scales.size() == static_cast<size_t>(dims[0]);
+    if ((scales.size() != 1 && !is_by_channel) || facts.integer("block_size", 0) != 0) return false;
+    found_.scales.assign(scales.begin(), scales.end());
+    return true;
+  }
+
+  bool match_bias() {
+    const ir::ValueId value = operand(model_, found_.conv, 2);
+    if (!value.valid()) return true;
+    const ir::NodeId node = producer(2);
+    std::vector<double> bias = numbers_of(constant_(node.valid() ? operand(model_, node, 0) : value));
+    if (bias.size() != static_cast<size_t>(found_.weights->shape()[0])) return false;
+    if (node.valid()) {
+      const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
+      const ir::ValueId point = operand(model_, node, 2);
+      const std::vector<double> zeros = point.valid() ? numbers_of(constant_(point)) : std::vector<double>{0};
+      if (scales.empty() || (scales.size() != 1 && scales.size() != bias.size())) return false;
+      if (zeros.empty() || !std::ranges::all_of(zeros, [](double zero) { return zero == 0; })) return false;
+      for (size_t i = 0; i < bias.size(); ++i) bias[i] *= scales[scales.size() == 1 ? 0 : i];
+    }
+    found_.bias.assign(bias.begin(), bias.end());
+    return true;
+  }
+
+  const ir::Model& model_;
+  const ops::Inference& inference_;
+  std::span<const ir::NodeId> nodes_;
+  const ConstantOf& constant_;
+  QuantizedConv found_;
+};
+
+}  // namespace
+
+bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
+  const bool quantizes = is_op(model, node, "QuantizeLinear");
+  if ((!quantizes && !is_op(model, node, "DequantizeLinear")) || inference.callees()[node].op == nullptr) return false;
+  const ir::ValueId codes = quantizes ? model[node].results.front() : operand(model, node, 0);
+  const ir::ValueId floats = quantizes ? operand(model, node, 0) : model[node].results.front();
+  if (!is_code(dtype_of(model, inference, codes))) return false;
+  if (dtype_of(model, inference, floats) != DType::float32) return false;
+  const ir::ValueId scale = operand(model, node, 1);
+  const std::optional<TensorDesc> desc = find_desc(model, inference, scale);
+  return desc && desc->dtype == DType::float32 && desc->count() == 1;
+}
+
+std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
+                                        const ConstantOf& constant) {
+  if (!is_quantizer(model, inference, node)) return {};
+  const bool quantizes = is_op(model, node, "QuantizeLinear");
+  const Tensor* const scale = constant(operand(model, node, 1));
+  if (scale == nullptr) return {};
+  Quantizer found;
+  found.codes = dtype_of(model, inference, quantizes ? model[node].results.front() : operand(model, node, 0));
+  found.scale = static_cast<float>(numbers_of(scale)[0]);
+  const ir::ValueId zero = operand(model, node, 2);
+  if (!zero.valid()) return found;
+  const Tensor* const point = constant(zero);
+  if (point == nullptr || point->count() != 1) return {};
+  found.zero = static_cast<int32_t>(numbers_of(point)[0]);
+  return found;
+}
+
+std::optional<QuantizedConv> match_quantized(const ir::Model& model, const ops::Inference& inference,
+                                             std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
+  return nodes.empty() ? std::nullopt : Matcher(model, inference, nodes, constant).match();
+}
+
+}  // namespace assay::engine

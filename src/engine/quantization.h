@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/spelled_norm.h"
+#include "ops/inference.h"
+#include "tensor/dtype.h"
+
+namespace assay::engine {
+
+// What one scale and one zero point make of integers: (code - zero) * scale.
+struct Quantizer {
+  tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
+  float scale = 1;
+  int32_t zero = 0;
+};
+
+// Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
+bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
+// What it does; nullopt: scale or zero point are computed.
+std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
+                                        const ConstantOf& constant);
+
+// A Conv of integers that is written as one of what DequantizeLinear makes of them: constant weights without zero
+// points, one scale for all or for each result channel.
+struct QuantizedConv {
+  ir::NodeId conv;
+  ir::ValueId data;  // codes
+  Quantizer quantizer;
+  const tensor::Tensor* weights = nullptr;  // int8
+  std::vector<float> scales;                // of the weights
+  std::vector<float> bias;                  // by result channel; empty: none
+};
+
+// What these nodes compute, the last of which is the Conv and the others what its operands come from; nullopt:
+// something else.
+std::optional<QuantizedConv> match_quantized(const ir::Model& model, const ops::Inference& inference,
+                                             std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+
+}  // namespace assay::engine
