@@ -9,7 +9,7 @@ std::map<std::string, results::LayerError> try_to_measure(Measurement& measureme
   auto measured = attempt([&] { return measurement.errors(converted); });
   if (const Error* error = std::get_if<Error>(&measured)) {
     if (error->code() == ErrorCode::cancelled) throw *error;
-    findings.warn("error", "", "the errors could not be measured: " + error->line());
+    findings.warn("error", "", "the errors could not be measured: " + error->line(), error->remedy());
     return {};
   }
   return std::move(std::get<0>(measured));
