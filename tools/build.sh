@@ -3,23 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
-folder=build/$preset
 
-case $preset in
-  release) tools/setup.sh ;;
-  clang | fuzz) tools/setup.sh clang ;;
-  *)
-    echo "dev build: unknown preset '$preset'; presets: release, clang, fuzz" >&2
-    exit 2
-    ;;
-esac
-
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros
-if [ ! -f "$folder/build.ninja" ] || [ CMakePresets.json -nt "$folder/build.ninja" ]; then
-  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || {
-    cat "build/configure-$preset.log" >&2
-    exit 1
-  }
-fi
+tools/configure.sh "$preset"
+export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros
 shift || true
-exec cmake --build "$folder" -j "$(nproc)" --target "${@:-all}"
+exec cmake --build "build/$preset" -j "$(nproc)" --target "${@:-all}"

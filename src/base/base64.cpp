@@ -33,8 +33,8 @@ constexpr std::array<Column, 4> make_columns() {
 constexpr std::array<Column, 4> kColumns = make_columns();
 
 // The text of all pairs of codes.
-constexpr std::array<char, 2 * 4096> make_pairs() {
-  std::array<char, 2 * 4096> pairs{};
+constexpr std::array<char, size_t{2} * 4096> make_pairs() {
+  std::array<char, size_t{2} * 4096> pairs{};
   for (size_t code = 0; code < 4096; ++code) {
     pairs[2 * code] = kAlphabet[code >> 6];
     pairs[2 * code + 1] = kAlphabet[code & 63];
@@ -42,7 +42,7 @@ constexpr std::array<char, 2 * 4096> make_pairs() {
   return pairs;
 }
 
-constexpr std::array<char, 2 * 4096> kPairs = make_pairs();
+constexpr std::array<char, size_t{2}* 4096> kPairs = make_pairs();
 
 uint32_t decode_group(const char* text) {
   const auto* letters = reinterpret_cast<const uint8_t*>(text);
@@ -75,8 +75,8 @@ void decode_groups(std::string_view text, std::byte* out) {
 void encode_groups(const uint8_t* from, uint64_t count, char* to) {
   for (uint64_t i = 0; i < count; ++i, from += 3, to += 4) {
     const uint32_t group = uint32_t{from[0]} << 16 | uint32_t{from[1]} << 8 | from[2];
-    std::memcpy(to, &kPairs[2 * (group >> 12)], 2);
-    std::memcpy(to + 2, &kPairs[2 * (group & 0xFFF)], 2);
+    std::memcpy(to, &kPairs[size_t{2} * (group >> 12)], 2);
+    std::memcpy(to + 2, &kPairs[size_t{2} * (group & 0xFFF)], 2);
   }
 }
 

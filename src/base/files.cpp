@@ -150,7 +150,7 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(Bytes bytes, std::strin
     memcpy(pages.data(), bytes.data(), bytes.size());
   }
   const std::byte* data = pages.release(bytes.size());
-  return std::shared_ptr<const MappedFile>(new MappedFile(label, -1, data, bytes.size()));
+  return std::shared_ptr<const MappedFile>(new MappedFile(std::move(label), -1, data, bytes.size()));
 }
 
 void MappedFile::release(uint64_t offset, uint64_t size) const {

@@ -182,10 +182,11 @@ void handle_termination(int signal_number) {
 }  // namespace
 
 int remember_temporary(const char* path) {
-  if (strlen(path) >= PATH_MAX) return -1;
+  const size_t size = strlen(path) + 1;
+  if (size > PATH_MAX) return -1;
   const int slot = claim(temporaries);
   if (slot < 0) return -1;
-  strcpy(temporaries[slot].path, path);
+  memcpy(temporaries[slot].path, path, size);
   temporaries[slot].state.store(kReady);
   return slot;
 }

@@ -104,6 +104,20 @@ class CalibrationWatcher final : public exec::DriveWatcher {
 
 }  // namespace
 
+std::string_view name(Calibration calibration) {
+  switch (calibration) {
+    case Calibration::minmax:
+      return "minmax";
+    case Calibration::entropy:
+      return "entropy";
+    case Calibration::percentile:
+      return "percentile";
+    case Calibration::mse:
+      return "mse";
+  }
+  return "";
+}
+
 std::vector<Ranges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
                               const CalibrationOptions& options, Diagnostics& findings) {
   CalibrationWatcher watcher(options);

@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/range.h"
@@ -11,6 +12,7 @@ namespace assay::calibrate {
 
 // Which numbers of a value are worth telling apart.
 enum class Calibration : uint8_t { minmax, entropy, percentile, mse };
+std::string_view name(Calibration calibration);
 
 struct CalibrationOptions {
   exec::TapPlan taps;                        // values that are to be looked at and are no inputs

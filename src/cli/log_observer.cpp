@@ -97,7 +97,7 @@ void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error
 
 std::string LogObserver::values_text(const std::vector<results::RunValue>& values) const {
   constexpr size_t kMostListed = 30;
-  return report::values_text(values, log_.enabled(LogLevel::verbose) ? values.size() : kMostListed);
+  return report::values_text(values, log_.enabled(LogLevel::verbose) ? values.size() : kMostListed, kListsAll);
 }
 
 }  // namespace assay::cli

@@ -46,8 +46,9 @@ BackendPtr make_backend(std::string_view name) {
 BackendPtr find_backend(std::string_view name, const LibrarySearch& search) {
   BackendPtr backend = make_backend(name);
   const Probe probe = backend->probe(search);
-  if (!probe.usable) fail(ErrorCode::backend, "backend `{}` cannot be used: {}", name, probe.version);
-  return backend;
+  if (probe.usable) return backend;
+  throw Error(ErrorCode::backend, fmt::format("backend `{}` cannot be used: {}", name, probe.version))
+      .remedied_by(probe.tried.empty() ? "" : "library_places");
 }
 
 }  // namespace assay::exec

@@ -1,5 +1,7 @@
 #include "exec/foreign_library.h"
 
+#include <fmt/format.h>
+
 namespace assay::exec {
 
 SharedLibrary open_library(const LibraryKind& kind, const FoundLibrary& found) {
@@ -7,7 +9,8 @@ SharedLibrary open_library(const LibraryKind& kind, const FoundLibrary& found) {
   try {
     return SharedLibrary::open(std::filesystem::path(kind.loader_name));
   } catch (const Error&) {
-    fail(ErrorCode::backend, "no {} library was found (`assay doctor -v` lists the places); {}", kind.title, kind.hint);
+    throw Error(ErrorCode::backend, fmt::format("no {} library was found; {}", kind.title, kind.hint))
+        .remedied_by("library_places");
   }
 }
 

@@ -121,8 +121,8 @@ SavedData load_data(const fs::path& path) {
 SavedInputs load_inputs(const fs::path& path) {
   SavedData data = load_data(path);
   if (SavedInputs* const inputs = std::get_if<SavedInputs>(&data)) return std::move(*inputs);
-  fail(ErrorCode::parse, "`{}` holds outputs, expected inputs; `assay data to-input` converts them to inputs",
-       printable(path.native()));
+  throw Error(ErrorCode::parse, fmt::format("`{}` holds outputs, expected inputs", printable(path.native())))
+      .remedied_by("inputs_of_outputs");
 }
 
 SavedRuns load_results(const fs::path& path) {

@@ -9,6 +9,7 @@ namespace assay::ir {
 
 Header& Edit::header() {
   if (!importing_) model_.header_dirty_ = model_.edited_ = true;
+  log_all();
   return model_.header_;
 }
 
@@ -32,11 +33,13 @@ Graph& Edit::graph(GraphId id) {
 size_t Edit::add_function(Function function) {
   if (!importing_) function.dirty = model_.edited_ = true;
   model_.functions_.push_back(std::move(function));
+  log_all();
   return model_.functions_.size() - 1;
 }
 
 Function& Edit::function(size_t index) {
   if (!importing_) model_.functions_[index].dirty = model_.edited_ = true;
+  log_all();
   return model_.functions_[index];
 }
 
@@ -55,6 +58,7 @@ ValueId Edit::add_input(GraphId graph, Symbol name, TypeId type) {
   const ValueId id = add_value(graph, name, ValueKind::input);
   model_.values_[id].type = type;
   model_.graphs_[graph.index].inputs.push_back(id);
+  log(id);
   return id;
 }
 
@@ -78,6 +82,7 @@ void Edit::set_default(ValueId input, TensorId tensor) {
   ASSAY_CHECK(value.kind == ValueKind::input);
   if (!value.constant) model_.graphs_[value.graph.index].initializers.push_back(input);
   value.constant = tensor;
+  log(input);
   touch(value.graph);
 }
 
@@ -89,6 +94,7 @@ void Edit::set_tensor(TensorId id, tensor::Tensor tensor) {
   entry.stripped = false;
   entry.dirty = true;
   model_.edited_ = true;
+  log_all();
 }
 
 void Edit::strip_tensor(TensorId id) {
@@ -132,6 +138,7 @@ void Edit::move_before(NodeId node, NodeId before) {
   if (node == before) return;
   unlink(node);
   link(node, before);
+  log(node);
 }
 
 void Edit::order_nodes(const GraphOrder& order) {
@@ -140,6 +147,7 @@ void Edit::order_nodes(const GraphOrder& order) {
   graph.first = graph.last = NodeId{};
   graph.node_count = 0;
   for (const NodeId node : order.nodes) link(node, {});
+  log_all();
 }
 
 void Edit::set_operand(NodeId node, uint32_t index, ValueId value) {
@@ -208,6 +216,7 @@ void Edit::set_type(ValueId id, TypeId type) {
   if (value.type == type) return;
   value.type = type;
   value.dirty = !importing_;
+  log(id);
   touch(value.graph);
 }
 
@@ -250,8 +259,34 @@ void Edit::detach(Use& use) {
   use.previous = use.next = nullptr;
 }
 
+std::shared_ptr<EditLog> Edit::log_edits() {
+  std::erase_if(logs_, [](const std::weak_ptr<EditLog>& log) { return log.expired(); });
+  auto log = std::make_shared<EditLog>();
+  logs_.push_back(log);
+  return log;
+}
+
+void Edit::log(NodeId node) {
+  for (const std::weak_ptr<EditLog>& log : logs_) {
+    if (const std::shared_ptr<EditLog> kept = log.lock()) kept->nodes.push_back(node);
+  }
+}
+
+void Edit::log(ValueId value) {
+  for (const std::weak_ptr<EditLog>& log : logs_) {
+    if (const std::shared_ptr<EditLog> kept = log.lock()) kept->values.push_back(value);
+  }
+}
+
+void Edit::log_all() {
+  for (const std::weak_ptr<EditLog>& log : logs_) {
+    if (const std::shared_ptr<EditLog> kept = log.lock()) kept->has_all = true;
+  }
+}
+
 void Edit::touch(NodeId node) {
   if (importing_) return;
+  log(node);
   model_.nodes_[node].dirty = true;
   touch(model_.nodes_[node].graph);
 }

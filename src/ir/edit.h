@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/edit_log.h"
 #include "ir/model.h"
 #include "ir/topological_sort.h"
 
@@ -32,6 +33,8 @@ class Edit {
       : model_(model), importing_(purpose == Purpose::import) {}
 
   const Model& model() const { return model_; }
+  // What is edited by this object and its copies from now on, until nobody holds the log any more.
+  std::shared_ptr<EditLog> log_edits();
 
   Symbol intern(std::string_view text) { return model_.symbols_.intern(text); }
   // A copy of the text that lives as long as the model.
@@ -101,6 +104,9 @@ class Edit {
   void kill(NodeId node);
   void kill(std::vector<GraphId> bodies);
   void forget(Value& value);
+  void log(NodeId node);
+  void log(ValueId value);
+  void log_all();
   void touch(NodeId node);
   void touch(GraphId graph);
   void touch_users(ValueId value);
@@ -109,6 +115,7 @@ class Edit {
 
   Model& model_;
   bool importing_;
+  std::vector<std::weak_ptr<EditLog>> logs_;
 };
 
 }  // namespace assay::ir

@@ -27,6 +27,7 @@ void Edit::erase_functions(std::span<const size_t> indices) {
   }
   ASSAY_CHECK(next == indices.size());
   model_.functions_ = std::move(kept);
+  log_all();
   if (!importing_) model_.edited_ = true;
 }
 
@@ -52,6 +53,7 @@ void Edit::kill(NodeId id) {
     if (result) forget(model_.values_[result]);
   }
   node.alive = false;
+  log(id);
 }
 
 void Edit::forget(Value& value) {

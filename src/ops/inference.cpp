@@ -75,27 +75,35 @@ Type refined(const Type& inferred, const Type& declared, const DimSpace& space) 
 }  // namespace
 
 Inference::Inference(const ir::Model& model, InputTypes given)
-    : model_(model),
-      given_(std::move(given)),
-      space_(model),
-      callees_(model),
-      types_(model.value_slots()),
-      steps_left_(most_steps(model)),
-      work_left_(kMaxFoldingWorkInAll) {}
+    : model_(model), given_(std::move(given)), space_(model), callees_(model), model_dims_(model.dims().size()) {
+  set_limits();
+  add_slots();
+}
 
 Inference::~Inference() = default;
 
+void Inference::add_slots() {
+  while (types_.size() < model_.value_slots()) types_.add();
+}
+
+void Inference::set_limits() {
+  steps_left_ = most_steps(model_);
+  work_left_ = kMaxFoldingWorkInAll;
+}
+
 void Inference::run() {
   const ir::GraphId graph = model_.main_graph();
-  for (const ir::ValueId input : model_[graph].inputs) {
-    Type& type = types_[input.index];
-    const auto given = given_.find(input);
-    type = given == given_.end() ? declared_type(model_[input].type) : given->second;
-    if (!type.dims) continue;
-    for (Dim& dim : *type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
-    for (const Dim& dim : *type.dims) input_dims_.insert(space_.to_id(dim));
-  }
+  for (const ir::ValueId input : model_[graph].inputs) infer_input(input);
   infer_graph(graph);
+}
+
+void Inference::infer_input(ir::ValueId input) {
+  Type& type = types_[input];
+  const auto given = given_.find(input);
+  type = given == given_.end() ? declared_type(model_[input].type) : given->second;
+  if (!type.dims) return;
+  name_dims(input, *type.dims);
+  for (const Dim& dim : *type.dims) input_dims_.insert(space_.to_id(dim));
 }
 
 const Tensor* Inference::constant(ir::ValueId value) const {
@@ -150,9 +158,10 @@ bool Inference::may_enter(ir::GraphId graph, ir::NodeId node) {
 
 std::vector<Type> Inference::infer_entered(ir::GraphId body, std::span<const Type> inputs) {
   const ir::Graph& graph = model_[body];
+  entered_.insert(body);
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Type declared = declared_type(model_[graph.inputs[i]].type);
-    types_[graph.inputs[i].index] = i < inputs.size() ? refined(inputs[i], declared, space_) : declared;
+    types_[graph.inputs[i]] = i < inputs.size() ? refined(inputs[i], declared, space_) : declared;
   }
   ++depth_;
   infer_graph(body);
@@ -287,7 +296,7 @@ Knowledge Inference::known_of(ir::ValueId value) const {
     known.type = Type::tensor(known.constant->dtype(), dims_of(known.constant->shape()));
     return known;
   }
-  known.type = types_[value.index];
+  known.type = types_[value];
   const auto found = elements_.find(value);
   if (found != elements_.end()) known.elements = found->second;
   return known;
@@ -301,10 +310,22 @@ void Inference::take(ir::NodeId node, ir::ValueId value, Knowledge found) {
     elements_.insert_or_assign(value, std::move(*found.elements));
   }
   merge_declared(node, value, found.type);
-  if (found.type.is_tensor() && found.type.dims) {
-    for (Dim& dim : *found.type.dims) dim = dim.is_unknown() ? space_.fresh() : dim;
+  if (found.type.is_tensor() && found.type.dims) name_dims(value, *found.type.dims);
+  if (is_renewing_) replaced_.push_back(std::move(types_[value]));
+  types_[value] = std::move(found.type);
+}
+
+// Unknown dims become symbols; what was inferred before keeps those that were made for it.
+void Inference::name_dims(ir::ValueId value, Dims& dims) {
+  const Type& old = types_[value];
+  const bool has_old = is_renewing_ && depth_ == 0 && old.dims && old.dims->size() == dims.size();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!dims[i].is_unknown()) continue;
+    const auto made = has_old ? made_for_.find(space_.to_id((*old.dims)[i])) : made_for_.end();
+    const bool is_own = made != made_for_.end() && made->second == std::pair(value, i);
+    dims[i] = is_own ? (*old.dims)[i] : space_.fresh();
+    made_for_.try_emplace(space_.to_id(dims[i]), value, i);
   }
-  types_[value.index] = std::move(found.type);
 }
 
 void Inference::merge_declared(ir::NodeId node, ir::ValueId value, Type& type) {

@@ -28,6 +28,8 @@ class Resolver {
   const Callee& operator[](ir::NodeId node) const { return callees_[node.index]; }
   // Finds those of nodes that were added since.
   void refresh();
+  // That of a node whose operator was edited.
+  void refresh(ir::NodeId node) { callees_[node.index] = resolve(model_[node], imports_of(node)); }
 
  private:
   void resolve_graph(ir::GraphId graph, const std::vector<ir::OpsetImport>& imports);

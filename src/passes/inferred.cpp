@@ -7,15 +7,6 @@ bool Inferred::is_in_function(ir::ValueId value) const {
   return model.root(model[value].graph) != model.main_graph();
 }
 
-void Inferred::note_replacements() {
-  const std::vector<ir::RewriteStep>& steps = run_.rewriter().steps();
-  for (; known_steps_ < steps.size(); ++known_steps_) {
-    for (const auto& [old_value, value] : steps[known_steps_].replaced) {
-      if (value.index >= known_values_) replaced_.emplace(value, old_value);
-    }
-  }
-}
-
 const ops::Type* Inferred::type(ir::ValueId value) {
   if (!value) return nullptr;
   if (const tensor::Tensor* tensor = run_.constant(value)) {
@@ -23,20 +14,8 @@ const ops::Type* Inferred::type(ir::ValueId value) {
     if (is_new) entry->second = ops::Type::tensor(tensor->dtype(), ops::dims_of(tensor->shape()));
     return &entry->second;
   }
-  if (!inference_) {
-    known_values_ = run_.model().value_slots();
-    known_steps_ = run_.rewriter().steps().size();
-    inference_ = std::make_unique<ops::Inference>(run_.model());
-    inference_->run();
-  }
-  note_replacements();
-  while (value.index >= known_values_) {
-    const auto older = replaced_.find(value);
-    if (older == replaced_.end()) return nullptr;
-    value = older->second;
-  }
   if (is_in_function(value)) return nullptr;
-  const ops::Type& type = inference_->type(value);
+  const ops::Type& type = run_.type(value);
   return type.is_tensor() ? &type : nullptr;
 }
 

@@ -36,6 +36,15 @@ const tensor::Tensor* PassRun::constant(ir::ValueId value) {
   return held && !held->is_reference() ? &model_[held->tensors()[0]].tensor : nullptr;
 }
 
+const ops::Inference& PassRun::inference() {
+  return std::exchange(has_inferred_, true) ? inference_.more() : inference_.now();
+}
+
+const ops::Type& PassRun::type(ir::ValueId value) {
+  const ops::Inference& known = has_inferred_ ? inference_.last() : inference();
+  return known.type(value).known ? known.type(value) : inference().type(value);
+}
+
 void PassRun::skip(ir::NodeId node, std::string reason) {
   if (known_skips_.emplace(node, pass_).second) skipped_.push_back({node, pass_, std::move(reason)});
 }

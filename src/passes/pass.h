@@ -10,6 +10,7 @@
 
 #include "base/registered.h"
 #include "ir/rewriter.h"
+#include "ops/live_inference.h"
 #include "ops/resolve.h"
 #include "passes/options.h"
 
@@ -34,7 +35,7 @@ struct Skipped {
 class PassRun {
  public:
   PassRun(ir::Model& model, ir::Rewriter& rewriter, const Options& options)
-      : model_(model), rewriter_(rewriter), options_(options) {}
+      : model_(model), rewriter_(rewriter), options_(options), inference_(rewriter.edit()) {}
 
   ir::Model& model() { return model_; }
   ir::Rewriter& rewriter() { return rewriter_; }
@@ -54,6 +55,12 @@ class PassRun {
   // The tensor that a value always is: of an initializer, or of a Constant node. nullptr for others.
   const tensor::Tensor* constant(ir::ValueId value);
 
+  // What is inferred of the model: as it is now when a pass first asks, and in the pass always the same object, which
+  // then also knows what was made, unless functions or versions were edited. It goes from pass to pass.
+  const ops::Inference& inference();
+  // The type of a value, found when the pass first asks for it: patches keep it.
+  const ops::Type& type(ir::ValueId value);
+
   // A node and why it is left alone; said once, however often the pass runs.
   void skip(ir::NodeId node, std::string reason);
   const std::vector<Skipped>& skipped() const { return skipped_; }
@@ -67,6 +74,8 @@ class PassRun {
   std::vector<Skipped> skipped_;
   std::set<std::pair<ir::NodeId, std::string_view>> known_skips_;
   std::optional<ops::Resolver> callees_;
+  ops::LiveInference inference_;
+  bool has_inferred_ = false;  // in this pass
 };
 
 // One transformation. Every <family>/<name>.cpp in src/passes/rewrites and src/convert/passes defines

@@ -40,6 +40,7 @@ uint64_t Pipeline::run(std::span<const Pass> passes) {
   for (const Pass& pass : passes) {
     if (run_.rewriter_.is_done()) break;
     run_.pass_ = pass.name;
+    run_.has_inferred_ = false;
     const uint64_t before = run_.rewriter_.steps().size();
     pass.run(run_);
     const uint64_t steps = run_.rewriter_.steps().size() - before;

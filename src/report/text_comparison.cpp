@@ -18,42 +18,43 @@ std::string percentage(uint64_t part, uint64_t whole) {
   return python_float(100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// The first names, unless -v asks for all.
-std::string short_list(const std::vector<std::string>& names, Log& log) {
+// The first names, unless the log is to have all.
+std::string short_list(const std::vector<std::string>& names, std::string_view hint, Log& log) {
   constexpr size_t kMostListed = 30;
   if (names.size() <= kMostListed || log.enabled(LogLevel::verbose)) return name_list(names);
   return name_list({names.begin(), names.begin() + kMostListed}) +
-         fmt::format(" and {} more (-v lists them)", names.size() - kMostListed);
+         fmt::format(" and {} more{}", names.size() - kMostListed, hint);
 }
 
-void print_unpaired(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
+void print_unpaired(const results::IterationComparison& iteration, const RunnerNames& runners,
+                    const ComparisonHints& hints, Log& log) {
   for (const std::string& name : iteration.missing) {
-    log.verdict(false, fmt::format("FAILED | Output: '{}' is missing in {}{}", printable(name), runners.b,
-                                   runners.unpaired_hint));
+    log.verdict(false,
+                fmt::format("FAILED | Output: '{}' is missing in {}{}", printable(name), runners.b, hints.unpaired));
   }
   for (const std::string& name : iteration.extra) {
-    log.verdict(false,
-                fmt::format("FAILED | Output: '{}' is not in {}{}", printable(name), runners.a, runners.unpaired_hint));
+    log.verdict(false, fmt::format("FAILED | Output: '{}' is not in {}{}", printable(name), runners.a, hints.unpaired));
   }
   if (iteration.unpaired.empty()) return;
   log.info(fmt::format("{} tensor(s) that only `mark all` exposes have no partner: {}", iteration.unpaired.size(),
-                       short_list(iteration.unpaired, log)));
+                       short_list(iteration.unpaired, hints.more, log)));
 }
 
-void print_iteration(const results::IterationComparison& iteration, const RunnerNames& runners, Log& log) {
+void print_iteration(const results::IterationComparison& iteration, const RunnerNames& runners,
+                     const ComparisonHints& hints, Log& log) {
   std::vector<std::string> matched;
   std::vector<std::string> mismatched;
   for (const results::OutputComparison& output : iteration.outputs) {
     print_output(output, runners, log);
     (output.passed ? matched : mismatched).push_back(output.name_a);
   }
-  print_unpaired(iteration, runners, log);
+  print_unpaired(iteration, runners, hints, log);
   mismatched.insert(mismatched.end(), iteration.missing.begin(), iteration.missing.end());
   mismatched.insert(mismatched.end(), iteration.extra.begin(), iteration.extra.end());
   if (!mismatched.empty())
     log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
   else if (!matched.empty())
-    log.verdict(true, "PASSED | All outputs matched | Outputs: " + short_list(matched, log));
+    log.verdict(true, "PASSED | All outputs matched | Outputs: " + short_list(matched, hints.more, log));
   else
     log.verdict(false, "SKIPPED | No output could be compared");
 }
@@ -110,20 +111,20 @@ std::string name_list(const std::vector<std::string>& names) {
   return "[" + join(quoted, ", ") + "]";
 }
 
-void print_comparison(const results::PairComparison& pair, Log& log, std::string_view unpaired_hint) {
-  const RunnerNames runners{printable(pair.runner_a), printable(pair.runner_b), unpaired_hint};
+void print_comparison(const results::PairComparison& pair, Log& log, const ComparisonHints& hints) {
+  const RunnerNames runners{printable(pair.runner_a), printable(pair.runner_b)};
   log.info(fmt::format("Accuracy Comparison | {} vs. {}", runners.a, runners.b));
   {
     const Log::Indent indent(log);
     const bool is_numbered = pair.iterations.size() > 1;
     for (const results::IterationComparison& iteration : pair.iterations) {
       if (!is_numbered) {
-        print_iteration(iteration, runners, log);
+        print_iteration(iteration, runners, hints, log);
         continue;
       }
       log.info(fmt::format("Iteration: {}", iteration.index));
       const Log::Indent deeper(log);
-      print_iteration(iteration, runners, log);
+      print_iteration(iteration, runners, hints, log);
     }
     print_error_table(pair, log);
   }

@@ -1,13 +1,20 @@
 #pragma once
 
+#include <string_view>
+
 #include "base/log.h"
 #include "results/run_report.h"
 
 namespace assay::report {
 
+// What users can do, as they know it, behind the lines that it is about.
+struct ComparisonHints {
+  std::string_view unpaired = {};  // an output without a partner
+  std::string_view more = {};      // a list that was cut
+};
+
 // Prints the comparison of two runs in the peer's layout: a block for each output, then the verdicts.
-// `unpaired_hint` follows the line about an output without a partner.
-void print_comparison(const results::PairComparison& pair, Log& log, std::string_view unpaired_hint = {});
+void print_comparison(const results::PairComparison& pair, Log& log, const ComparisonHints& hints = {});
 // The outputs of all iterations in one table, the greatest error first; nothing if there is only one row.
 void print_error_table(const results::PairComparison& pair, Log& log);
 void print_averages(const results::PairAverages& averages, Log& log);

@@ -11,7 +11,6 @@ namespace assay::report {
 struct RunnerNames {
   std::string a;
   std::string b;
-  std::string_view unpaired_hint = {};  // after the line about an output without a partner
 };
 
 // The block about one output of two runs, from `Comparing Output` to its verdict.

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "calibrate/calibrate.h"
+#include "convert/conversion/int8.h"
 #include "convert/precision/half_options.h"
-#include "convert/quantize/qdq_options.h"
 #include "convert/quantize/weight_options.h"
 #include "ir/selection.h"
 #include "results/conversion.h"
@@ -24,11 +24,7 @@ struct HalfRequest {
   std::string backend = "ref";   // that measures
 };
 
-// The greatest loss that a single layer may have.
-struct ErrorBound {
-  bool is_snr = true;
-  double least = 0;  // in dB, or as a cosine
-};
+using ErrorBound = convert::ErrorBound;
 
 // Layers compute on integers.
 struct Int8Request {

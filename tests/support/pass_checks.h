@@ -9,6 +9,7 @@
 #include "ir/verify.h"
 #include "onnx/text.h"
 #include "passes/pipelines.h"
+#include "support/inference_checks.h"
 #include "support/origin_checks.h"
 #include "support/parsed_model.h"
 
@@ -35,17 +36,20 @@ struct Rewritten {
 };
 
 // What a pass makes of a model. The model must be sound afterwards, no new node stands for itself, and a second run
-// must change nothing.
+// must change nothing. What was inferred and kept is what is inferred anew.
 inline Rewritten rewritten(std::string_view pass, std::string text, const passes::Options& options = {}) {
   ir::Model model = parsed(std::move(text));
   const uint32_t first_made = model.node_slots();
   ir::Rewriter rewriter(model);
+  ops::LiveInference kept(rewriter.edit());
+  kept.now();
   passes::Pipeline pipeline(model, rewriter, options);
   Rewritten outcome;
   outcome.steps = pipeline.run({&pass, 1});
   for (const passes::Skipped& skipped : pipeline.skipped()) outcome.skipped.push_back(skipped.reason);
   ir::check_structure(model);
   ASSAY_CHECK(own_origins(model, first_made).empty());
+  ASSAY_CHECK(inference_fault(model, kept.now()).empty());
   Diagnostics findings;
   ir::verify(model, findings);
   ASSAY_CHECK(findings.empty());

@@ -6,7 +6,8 @@
 // checked, loaded again and run, beside the model as it was, by the reference: the answer is
 //   `ok STEPS AGAIN equal` or `ok STEPS AGAIN differ`
 // with the number of steps taken and of those that a second run of the same passes takes. What differs is written as
-// before_0.pb and after_0.pb, ... Otherwise the answer is `error CODE: text` or `bug: text`.
+// before_0.pb and after_0.pb, ... Otherwise the answer is `error CODE: text` or `bug: text`, also where what was
+// inferred and kept over a pass is not what is inferred anew.
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "onnx/value_file.h"
 #include "ops/interpreter.h"
 #include "passes/pipelines.h"
+#include "support/inference_checks.h"
 #include "support/loaded_model.h"
 #include "support/tool_lines.h"
 #include "support/value_bytes.h"
@@ -55,11 +57,42 @@ std::string output_names(const ir::Model& model) {
   return names;
 }
 
-uint64_t rewrite(passes::Pipeline& pipeline, std::string_view names) {
-  if (names == "simplify") return pipeline.run_until_stable(passes::simplify_passes());
-  if (names == "fuse") return pipeline.run_until_stable(passes::fusion_passes());
-  return pipeline.run(split(names, ','));
-}
+// After every pass, what was inferred before it and kept must be what is inferred anew.
+class Rewriting {
+ public:
+  Rewriting(ir::Model& model, ir::Rewriter& rewriter)
+      : model_(model), kept_(rewriter.edit()), pipeline_(model, rewriter, options_) {
+    kept_.now();
+  }
+
+  uint64_t run(std::string_view names) {
+    if (names == "simplify") return run_until_stable(passes::simplify_passes());
+    if (names == "fuse") return run_until_stable(passes::fusion_passes());
+    return run(split(names, ','));
+  }
+
+ private:
+  uint64_t run(passes::PassNames names) {
+    uint64_t steps = 0;
+    for (const std::string_view name : names) {
+      steps += pipeline_.run({&name, 1});
+      const std::string fault = testing_support::inference_fault(model_, kept_.now());
+      if (!fault.empty()) fail(ErrorCode::shape, "after {}: {}", name, fault);
+    }
+    return steps;
+  }
+
+  uint64_t run_until_stable(passes::PassNames names) {
+    uint64_t total = 0;
+    while (const uint64_t steps = run(names)) total += steps;
+    return total;
+  }
+
+  ir::Model& model_;
+  ops::LiveInference kept_;
+  const passes::Options options_;
+  passes::Pipeline pipeline_;
+};
 
 void check(const ir::Model& model) {
   ir::check_structure(model);
@@ -94,13 +127,12 @@ std::string answer(std::string_view request) {
   uint64_t last_step = UINT64_MAX;
   if (words[4] != "-") std::from_chars(words[4].data(), words[4].data() + words[4].size(), last_step);
   ir::Rewriter rewriter(model, last_step);
-  const passes::Options options;
-  passes::Pipeline pipeline(model, rewriter, options);
-  const uint64_t steps = rewrite(pipeline, words[3]);
+  Rewriting rewriting(model, rewriter);
+  const uint64_t steps = rewriting.run(words[3]);
   check(model);
   const fs::path folder = words[2];
   onnx::save(model, folder / "model.onnx");
-  const uint64_t again = rewrite(pipeline, words[3]);
+  const uint64_t again = rewriting.run(words[3]);
   const ir::Model reloaded = testing_support::loaded(folder / "model.onnx");
   if (output_names(reloaded) != names) fail(ErrorCode::shape, "the outputs are now {}", output_names(reloaded));
   const std::vector<std::string> after = run(reloaded, words[1]);

@@ -80,8 +80,8 @@ std::vector<std::string> Library::providers() const {
 
 void Library::fail_with(Status* status) const {
   const Owned<Status> owned = own(status);
-  const int code = function<int(const Status*)>(kGetErrorCode)(status);
-  const std::string message = plain_message(function<const char*(const Status*)>(kGetErrorMessage)(status));
+  const int code = function<int(const Status*)>(kGetErrorCode)(owned.get());
+  const std::string message = plain_message(function<const char*(const Status*)>(kGetErrorMessage)(owned.get()));
   const bool is_missing = code == static_cast<int>(ErrorNumber::not_implemented);
   throw Error(is_missing ? ErrorCode::unsupported : ErrorCode::backend, fmt::format("onnxrt: {}", message));
 }

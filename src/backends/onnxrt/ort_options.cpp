@@ -79,6 +79,7 @@ std::vector<std::string> chosen_providers(const Library& library, const exec::Se
   if (wished.empty()) return {"CPUExecutionProvider"};
   const std::vector<std::string> available = library.providers();
   std::vector<std::string> chosen;
+  chosen.reserve(wished.size());
   for (const std::string& wish : wished) chosen.push_back(find_provider(available, wish));
   return chosen;
 }

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::string_view kName = "onnxrt";
 constexpr int kFirstWithFolderOption = 18;
-constexpr uint64_t kDetachAboveBytes = 64 * 1024;  // below, a copy costs less than what goes with a borrowed tensor
+constexpr uint64_t kDetachAboveBytes =
+    uint64_t{64} * 1024;  // below, a copy costs less than what goes with a borrowed tensor
 
 // The session of the library, with what it needs as long as it lives.
 struct Holder {
@@ -251,6 +252,7 @@ class OrtSession final : public exec::Session {
 
   void set_providers(const std::vector<std::string>& providers) {
     std::vector<std::string> quoted;
+    quoted.reserve(providers.size());
     for (const std::string& provider : providers) quoted.push_back(python_string(provider));
     description_ = "Creating ONNX-Runtime Inference Session with providers: [" + join(quoted, ", ") + "]";
   }

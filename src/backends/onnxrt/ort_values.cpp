@@ -1,6 +1,6 @@
 #include "backends/onnxrt/ort_values.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 
@@ -94,7 +94,7 @@ class FeedMaker {
     for (size_t i = 0; i < tensor.count(); ++i) {
       char* text = nullptr;
       library_.call(kResizeString, value.get(), i, strings[i].size(), &text);
-      std::memcpy(text, strings[i].data(), strings[i].size());
+      std::ranges::copy(strings[i], text);
     }
     return value;
   }
@@ -104,6 +104,7 @@ class FeedMaker {
       fail(ErrorCode::unsupported, "onnxrt: ONNX Runtime's C interface cannot be given an empty sequence");
     }
     std::vector<Owned<Value>> values;
+    values.reserve(items.size());
     for (const Datum& item : items) values.push_back(make(item));
     return joined(values, ValueKind::sequence);
   }
@@ -117,6 +118,7 @@ class FeedMaker {
 
   Owned<Value> joined(const std::vector<Owned<Value>>& parts, ValueKind kind) {
     std::vector<const Value*> pointers;
+    pointers.reserve(parts.size());
     for (const Owned<Value>& part : parts) pointers.push_back(part.get());
     Value* value = nullptr;
     library_.call(kCreateValue, pointers.data(), pointers.size(), static_cast<int>(kind), &value);

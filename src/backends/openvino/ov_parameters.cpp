@@ -14,7 +14,7 @@ std::string parameter_name(const Library& library, const CompiledModel& compiled
   const Owned<Port> port(made, api.ov_output_const_port_free);
   char* text = nullptr;
   library.check(api.ov_port_get_any_name(port.get(), &text));
-  const std::string name = text;
+  std::string name = text;
   api.ov_free(text);
   return name;
 }

@@ -29,7 +29,7 @@ namespace {
 
 void print(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
   for (const results::PairComparison& pair : report.pairs) {
-    report::print_comparison(pair, log, " (--match pairs outputs of different names)");
+    report::print_comparison(pair, log, {" (--match pairs outputs of different names)", kListsAll});
   }
   for (const results::PairAverages& averages : report.averages) report::print_averages(averages, log);
   if (request.validate) report::print_validation(report, log);
@@ -83,7 +83,7 @@ void print_answers(const results::RunReport& report, Log& log) {
   for (const results::RunnerRun& run : report.runs) {
     if (run.answers.empty()) continue;
     log.info(fmt::format("{}: values that are not there as in the model:\n{}", run.runner,
-                         report::answers_text(run.answers, most)));
+                         report::answers_text(run.answers, most, kListsAll)));
   }
 }
 

@@ -26,6 +26,8 @@ constexpr std::array kRemedies = {
     Remedy{"shape_inference", "--shape-inference", "or use {}"},
     Remedy{"replaces_files", "--force", "name another file with --output, or use {} to overwrite it"},
     Remedy{"accuracy_results", "", "`run --save-accuracy-results` writes them"},
+    Remedy{"inputs_of_outputs", "", "`assay data to-input` converts them to inputs"},
+    Remedy{"library_places", "", "`assay doctor -v` lists the places"},
     Remedy{"opset", "", "`surgeon sanitize --opset` writes an older one"},
     Remedy{"inline_functions", "",
            "`assay surgeon sanitize MODEL --passes inline-functions -o FILE` replaces the calls by their nodes"},

@@ -10,6 +10,9 @@ namespace assay::cli {
 
 // Tasks name settings of requests; here they become the command's options.
 
+// Behind a list that was cut.
+inline constexpr std::string_view kListsAll = " (-v lists them)";
+
 // The option for a setting: `--max-memory` for `max_memory`, under its main name if the command has it.
 std::string option_of(std::string_view setting, const Arguments& arguments);
 // What lifts an error or a finding, to be put after its text: ` (--max-memory)`. Empty if the command has no such

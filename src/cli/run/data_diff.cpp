@@ -5,6 +5,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/options/groups/json.h"
+#include "cli/options/remedies.h"
 #include "cli/options/values.h"
 #include "cli/run/status.h"
 #include "report/json_run.h"
@@ -32,7 +33,8 @@ int diff_data(const std::string& path_a, const std::string& path_b, const Argume
   tasks::DataComparison found =
       tasks::compare_data(path_a, path_b, diff_options(arguments, environment.log.enabled(LogLevel::verbose)));
   results::RunReport& report = found.report;
-  for (const results::PairComparison& pair : report.pairs) report::print_comparison(pair, environment.log);
+  for (const results::PairComparison& pair : report.pairs)
+    report::print_comparison(pair, environment.log, {.more = kListsAll});
   if (found.runs_a != found.runs_b) {
     environment.log.verdict(false, fmt::format("FAILED | `{}` holds {} run(s), `{}` holds {}", printable(path_a),
                                                found.runs_a, printable(path_b), found.runs_b));

@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "convert/measure/choose_ranges.h"
-#include "formats/calibration_cache.h"
 
 namespace assay::tasks {
 namespace {
@@ -33,13 +31,6 @@ bool has_content(const std::filesystem::path& path) {
   return exists && std::filesystem::file_size(path, fault) != 0;
 }
 
-std::string word_of(Calibration calibration) {
-  for (size_t i = 1; i < kCalibrators.size(); ++i) {
-    if (kCalibrators[i].calibration == calibration) return std::string(kCalibrators[i].word);
-  }
-  return "";
-}
-
 calibrate::Ranges cached_ranges(const formats::CalibrationCache& cache, const std::vector<std::string>& names) {
   calibrate::Ranges ranges;
   for (const std::string& name : names) {
@@ -56,102 +47,6 @@ float cached_scale(const calibrate::Range& range) {
   return std::max(scale, std::numeric_limits<float>::min());
 }
 
-// Ranges, from the cache and from measurements.
-class RangeFinder {
- public:
-  RangeFinder(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
-              LayerErrors& measuring)
-      : request_(request), options_(options), job_(job), measuring_(measuring), path_(request.cache) {
-    if (!path_.empty()) open_cache();
-  }
-
-  calibrate::Ranges find(const std::vector<std::string>& names) {
-    if (names.empty()) {
-      tell_unused();
-      return {};
-    }
-    if (has_cache_) job_.report.calibration = cache_.algorithm;
-    calibrate::Ranges ranges = cached_ranges(cache_, names);
-    std::vector<std::string> missing = names;
-    std::erase_if(missing, [&](const std::string& name) { return ranges.contains(name); });
-    if (missing.empty()) return ranges;
-    if (!has_cache_ || !job_.request.inputs.is_generated()) {
-      measure(missing, ranges);
-      return ranges;
-    }
-    job_.loaded.findings.warn(
-        "calibration", "",
-        fmt::format("the calibration cache lacks {} of {} value(s), `{}` among them: their layers stay float",
-                    missing.size(), names.size(), printable(missing.front())));
-    return ranges;
-  }
-
- private:
-  void open_cache() {
-    if (has_content(path_)) return load_cache();
-    const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-    if (is_folder(folder)) return;
-    throw Error(ErrorCode::io, fmt::format("`{}` can be neither read nor written: `{}` is no folder",
-                                           printable(path_.string()), printable(folder.string())))
-        .about("calibration_cache");
-  }
-
-  void load_cache() {
-    job_.observer.info("Loading calibration cache: " + printable(path_.string()));
-    cache_ = formats::read_calibration_cache(path_);
-    has_cache_ = true;
-  }
-
-  void tell_unused() {
-    if (path_.empty()) return;
-    job_.observer.warning(fmt::format("the calibration cache `{}` is not {}: no layer needs ranges",
-                                      printable(path_.string()), has_cache_ ? "used" : "written"));
-  }
-
-  void measure(const std::vector<std::string>& names, calibrate::Ranges& ranges) {
-    if (job_.request.inputs.is_generated()) {
-      job_.loaded.findings.warn("calibration", "",
-                                "ranges are measured on generated inputs: load real ones for accuracy on them",
-                                "load_inputs");
-    }
-    job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
-    convert::RangeCandidate chosen = calibrate(names, ranges);
-    ranges = std::move(chosen.ranges);
-    job_.report.calibration = chosen.name;
-    if (path_.empty()) return;
-    cache_.algorithm = request_.cache_algorithm;
-    for (const auto& [name, range] : ranges) cache_.scales[name] = cached_scale(range);
-    job_.observer.info("Saving calibration cache to: " + printable(path_.string()));
-    formats::write_calibration_cache(path_, cache_);
-  }
-
-  // Those that are known already hold in any case.
-  convert::RangeCandidate calibrate(const std::vector<std::string>& names, const calibrate::Ranges& known) {
-    calibrate::CalibrationOptions options;
-    options.calibrations = request_.calibrations;
-    options.quantile = request_.quantile;
-    std::vector<calibrate::Ranges> found = measuring_.measuring().measurement().calibrate(names, options);
-    std::vector<convert::RangeCandidate> candidates;
-    for (size_t i = 0; i < found.size(); ++i) {
-      found[i].insert(known.begin(), known.end());
-      candidates.push_back({word_of(options.calibrations[i]), std::move(found[i])});
-    }
-    Measuring& measuring = measuring_.measuring();
-    convert::RangeCandidate chosen =
-        convert::choose_ranges(measuring.measurement(), options_, std::move(candidates), measuring.host());
-    if (found.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
-    return chosen;
-  }
-
-  const Int8Request& request_;
-  const convert::QdqOptions& options_;
-  ConversionJob& job_;
-  LayerErrors& measuring_;
-  std::filesystem::path path_;
-  formats::CalibrationCache cache_;
-  bool has_cache_ = false;
-};
-
 }  // namespace
 
 std::span<const Calibrator> calibrators() { return kCalibrators; }
@@ -164,9 +59,72 @@ void set_calibrator(const Calibrator& calibrator, Int8Request& request) {
   request.calibrations = {Calibration::minmax, Calibration::mse, Calibration::percentile, Calibration::entropy};
 }
 
-calibrate::Ranges find_ranges(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
-                              LayerErrors& measuring, const std::vector<std::string>& names) {
-  return RangeFinder(request, options, job, measuring).find(names);
+JobRanges::JobRanges(const Int8Request& request, ConversionJob& job, JobHost& host)
+    : request_(request), job_(job), host_(host), path_(request.cache) {
+  if (!path_.empty()) open_cache();
+}
+
+convert::RangeCandidate JobRanges::ranges(const ir::Model& model, const std::vector<std::string>& names,
+                                          const convert::QdqOptions& options) {
+  if (names.empty()) {
+    tell_unused();
+    return {};
+  }
+  convert::RangeCandidate cached = {cache_.algorithm, cached_ranges(cache_, names)};
+  std::vector<std::string> missing = names;
+  std::erase_if(missing, [&](const std::string& name) { return cached.ranges.contains(name); });
+  if (missing.empty()) return cached;
+  if (!has_cache_ || !job_.request.inputs.is_generated()) {
+    return measure(model, {missing, request_.calibrations, request_.quantile, std::move(cached.ranges)}, options);
+  }
+  job_.loaded.findings.warn(
+      "calibration", "",
+      fmt::format("the calibration cache lacks {} of {} value(s), `{}` among them: their layers stay float",
+                  missing.size(), names.size(), printable(missing.front())));
+  return cached;
+}
+
+void JobRanges::open_cache() {
+  if (has_content(path_)) return load_cache();
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  if (is_folder(folder)) return;
+  throw Error(ErrorCode::io, fmt::format("`{}` can be neither read nor written: `{}` is no folder",
+                                         printable(path_.string()), printable(folder.string())))
+      .about("calibration_cache");
+}
+
+void JobRanges::load_cache() {
+  job_.observer.info("Loading calibration cache: " + printable(path_.string()));
+  cache_ = formats::read_calibration_cache(path_);
+  has_cache_ = true;
+}
+
+void JobRanges::tell_unused() {
+  if (path_.empty()) return;
+  job_.observer.warning(fmt::format("the calibration cache `{}` is not {}: no layer needs ranges",
+                                    printable(path_.string()), has_cache_ ? "used" : "written"));
+}
+
+convert::RangeCandidate JobRanges::measure(const ir::Model& model, const convert::RangeRequest& wanted,
+                                           const convert::QdqOptions& options) {
+  if (job_.request.inputs.is_generated()) {
+    job_.loaded.findings.warn("calibration", "",
+                              "ranges are measured on generated inputs: load real ones for accuracy on them",
+                              "load_inputs");
+  }
+  job_.observer.info(fmt::format("Calibrating {} value(s) by {}", wanted.names.size(), request_.calibration));
+  convert::RangeCandidate chosen =
+      convert::measure_ranges(host_.measure(model), options, wanted, host_.measuring_host());
+  if (wanted.calibrations.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
+  if (!path_.empty()) save_cache(chosen.ranges);
+  return chosen;
+}
+
+void JobRanges::save_cache(const calibrate::Ranges& ranges) {
+  cache_.algorithm = request_.cache_algorithm;
+  for (const auto& [name, range] : ranges) cache_.scales[name] = cached_scale(range);
+  job_.observer.info("Saving calibration cache to: " + printable(path_.string()));
+  formats::write_calibration_cache(path_, cache_);
 }
 
 }  // namespace assay::tasks

@@ -1,13 +1,39 @@
 #pragma once
 
-#include "tasks/convert/layer_errors.h"
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "convert/conversion/int8.h"
+#include "formats/calibration_cache.h"
+#include "tasks/convert/host.h"
 
 namespace assay::tasks {
 
-// The ranges of the named values: from the cache if it exists; the rest by running the model, after which the cache is
-// written. With a cache and no user data, values missing from the cache are left out with a message. Without names the
-// cache is only checked. Error (io) for a cache that can be neither read nor written.
-calibrate::Ranges find_ranges(const Int8Request& request, const convert::QdqOptions& options, ConversionJob& job,
-                              LayerErrors& measuring, const std::vector<std::string>& names);
+// Ranges from the request's cache if it exists; the rest by running the model, after which the cache is written. With a
+// cache and no user data, values missing from the cache are left out with a message.
+class JobRanges final : public convert::RangeSource {
+ public:
+  // Error (io) for a cache that can be neither read nor written.
+  JobRanges(const Int8Request& request, ConversionJob& job, JobHost& host);
+
+  convert::RangeCandidate ranges(const ir::Model& model, const std::vector<std::string>& names,
+                                 const convert::QdqOptions& options) override;
+
+ private:
+  void open_cache();
+  void load_cache();
+  void tell_unused();
+  convert::RangeCandidate measure(const ir::Model& model, const convert::RangeRequest& wanted,
+                                  const convert::QdqOptions& options);
+  void save_cache(const calibrate::Ranges& ranges);
+
+  const Int8Request& request_;
+  ConversionJob& job_;
+  JobHost& host_;
+  std::filesystem::path path_;
+  formats::CalibrationCache cache_;
+  bool has_cache_ = false;
+};
 
 }  // namespace assay::tasks

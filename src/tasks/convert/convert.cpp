@@ -1,8 +1,10 @@
 #include "base/stopwatch.h"
+#include "convert/conversion/half.h"
+#include "convert/conversion/weights.h"
 #include "ir/edit.h"
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
-#include "tasks/convert/job.h"
+#include "tasks/convert/calibration.h"
 #include "tasks/edit/steps.h"
 #include "tasks/save.h"
 #include "tasks/threads.h"
@@ -16,12 +18,39 @@ void set_outputs(const ir::OutputSelection& selection, LoadedModel& loaded) {
       .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
 }
 
-void apply(const ConvertRequest& request, ConversionJob& job) {
-  if (std::holds_alternative<std::monostate>(request.conversion)) return;
-  passes::inline_functions(job.loaded.model, job.rewriter);
-  if (const HalfRequest* half = std::get_if<HalfRequest>(&request.conversion)) convert_to_half(*half, job);
-  if (const Int8Request* int8 = std::get_if<Int8Request>(&request.conversion)) convert_to_int8(*int8, job);
-  if (const WeightsRequest* weights = std::get_if<WeightsRequest>(&request.conversion)) convert_weights(*weights, job);
+convert::Conversion conversion_of(ConversionJob& job, JobHost& host) {
+  return {job.loaded.model, job.rewriter, job.loaded.findings, host};
+}
+
+results::ConversionReport apply(const std::monostate&, ConversionJob&) { return {}; }
+
+results::ConversionReport apply(const HalfRequest& request, ConversionJob& job) {
+  JobHost host(job, request.backend);
+  return convert::convert_to_half(conversion_of(job, host),
+                                  {request.options, request.measures_ranges, request.margin, request.reports_errors});
+}
+
+results::ConversionReport apply(const Int8Request& request, ConversionJob& job) {
+  JobHost host(job, request.backend);
+  JobRanges ranges(request, job, host);
+  return convert::convert_to_int8(conversion_of(job, host), {request.options, request.bound, request.reports_errors},
+                                  ranges);
+}
+
+results::ConversionReport apply(const WeightsRequest& request, ConversionJob& job) {
+  JobHost host(job, request.backend);
+  return convert::convert_weights(conversion_of(job, host), {request.options, request.reports_errors});
+}
+
+results::ConversionReport apply(const ConvertRequest& request, ConversionJob& job) {
+  const bool converts = !std::holds_alternative<std::monostate>(request.conversion);
+  if (converts) passes::inline_functions(job.loaded.model, job.rewriter);
+  results::ConversionReport report =
+      std::visit([&](const auto& conversion) { return apply(conversion, job); }, request.conversion);
+  report.model = request.edit.model.path;
+  report.output = request.edit.output;
+  if (converts) job.observer.on_conversion(report);
+  return report;
 }
 
 void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
@@ -36,17 +65,14 @@ void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   const TaskThreads threads(request.session.threads);
   const Stopwatch total;
-  results::ConversionReport report;
-  report.model = request.edit.model.path;
-  report.output = request.edit.output;
   LoadedModel loaded = load_model(request.edit.model, observer);
   require_runnable(loaded);
   const Stopwatch converting;
   if (request.infers) infer_shapes(loaded);
   set_outputs(request.outputs, loaded);
   ir::Rewriter rewriter(loaded.model, request.last_step);
-  ConversionJob job{request, observer, loaded, rewriter, report};
-  apply(request, job);
+  ConversionJob job{request, observer, loaded, rewriter};
+  results::ConversionReport report = apply(request, job);
   if (!job.uses_inputs) tell_unused_inputs(request.inputs, observer);
   if (request.explains) explain_steps(rewriter, observer);
   tell_findings(loaded.findings, observer);

@@ -41,7 +41,7 @@ bool complete_types(EditJob& job, const ExtractRequest& request) {
     observe(job, request);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::cancelled) throw;
-    job.findings().warn("fallback", "", "the model could not be run for its types: " + error.line());
+    job.findings().warn("fallback", "", "the model could not be run for its types: " + error.line(), error.remedy());
   }
   return true;
 }

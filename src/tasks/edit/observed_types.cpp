@@ -24,7 +24,7 @@ Seen run(LoadedModel& loaded, std::span<const ValueId> values, const InputData& 
   };
   const auto note = [&](ir::NodeId node, const Error& error) {
     const std::string name = ir::describe(loaded.model, node);
-    loaded.findings.warn("fallback", name, fmt::format("{} could not be run: {}", name, error.line()));
+    loaded.findings.warn("fallback", name, fmt::format("{} could not be run: {}", name, error.line()), error.remedy());
     return true;
   };
   const ops::FailureSink failures(note);

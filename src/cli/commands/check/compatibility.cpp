@@ -7,6 +7,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/remedies.h"
 #include "report/json_compatibility.h"
 #include "tasks/check.h"
 
@@ -27,9 +28,10 @@ std::string counts(const results::BackendCompatibility& backend) {
   return text;
 }
 
-void print(const results::BackendCompatibility& backend, Log& log) {
+void print(const results::BackendCompatibility& backend, const Arguments& arguments, Log& log) {
   if (!backend.usable) {
-    log.warning(fmt::format("{} | cannot be used: {}", backend.backend, backend.version));
+    log.warning(fmt::format("{} | cannot be used: {}{}", backend.backend, backend.version,
+                            remedy_text("library_places", arguments)));
     return;
   }
   for (const results::RefusedNode& node : backend.refused) {
@@ -54,7 +56,8 @@ int run(const Arguments& arguments, Environment& environment) {
                                                .search = library_search(arguments)};
   LogObserver observer(arguments, environment);
   const results::CompatibilityReport report = tasks::check_compatibility(
-      request, observer, [&](const results::BackendCompatibility& backend) { print(backend, environment.log); });
+      request, observer,
+      [&](const results::BackendCompatibility& backend) { print(backend, arguments, environment.log); });
   if (wants_json(arguments)) write_json(arguments, environment, report::compatibility_json(report));
   return verdict(report);
 }

@@ -5,7 +5,6 @@
 //         something else at every call, are left alone.
 #include <vector>
 
-#include "ops/inference.h"
 #include "passes/fold/fold_options.h"
 #include "passes/pass.h"
 
@@ -16,7 +15,7 @@ using ops::Dim;
 
 class Simplifier {
  public:
-  explicit Simplifier(PassRun& run) : run_(run), model_(run.model()), inference_(run.model()) { inference_.run(); }
+  explicit Simplifier(PassRun& run) : run_(run), model_(run.model()), inference_(run.inference()) {}
 
   void run() {
     std::vector<ir::GraphId> graphs = {model_.main_graph()};
@@ -39,7 +38,7 @@ class Simplifier {
 
   PassRun& run_;
   ir::Model& model_;
-  ops::Inference inference_;
+  const ops::Inference& inference_;  // of the model before this pass
 };
 
 std::optional<tensor::Tensor> Simplifier::known_value(ir::ValueId value) const {

@@ -1,17 +1,15 @@
-#include "tasks/convert/measuring.h"
+#include "tasks/convert/host.h"
 
 #include "exec/runner.h"
-#include "passes/pipelines.h"
 #include "remote/isolated_backend.h"
 
 namespace assay::tasks {
 namespace {
 
-ir::Model inlined_copy(const ConversionJob& job) {
-  ir::Model model = job.loaded.model.copy();
-  ir::Rewriter rewriter(model);
-  passes::inline_functions(model, rewriter);
-  return model;
+std::string usual_backend(const exec::LibrarySearch& search) {
+  constexpr std::string_view kFast = "onnxrt";
+  const bool is_there = exec::make_backend(kFast)->probe(search).usable;
+  return is_there ? std::string(kFast) : "ref";
 }
 
 class CountingSink final : public exec::TensorSink {
@@ -79,18 +77,18 @@ class CountedWork final : public convert::MeasuringWork {
 
 }  // namespace
 
-Measuring::Measuring(ConversionJob& job, std::string backend)
-    : observer_(job.observer),
-      backend_(std::move(backend)),
-      session_(job.request.session),
-      model_(inlined_copy(job)),
-      data_(make_inputs(model_, job.request.inputs, job.observer, job.loaded.findings)),
-      measurement_(model_.copy(), *data_.source, *this, job.loaded.findings) {
-  job.uses_inputs = true;
+convert::Measurement& JobHost::measure(const ir::Model& model) {
+  if (measurement_) return *measurement_;
+  if (backend_.empty()) backend_ = usual_backend(job_.request.session.search);
+  data_ = make_inputs(model, job_.request.inputs, job_.observer, job_.loaded.findings);
+  measurement_ =
+      std::make_unique<convert::Measurement>(model.copy(), *data_.source, measuring_host(), job_.loaded.findings);
+  job_.uses_inputs = true;
+  return *measurement_;
 }
 
-std::unique_ptr<convert::MeasuringWork> Measuring::start(std::string what, uint64_t steps) {
-  return std::make_unique<CountedWork>(observer_, std::move(what), steps, backend_, session_);
+std::unique_ptr<convert::MeasuringWork> JobHost::start(std::string what, uint64_t steps) {
+  return std::make_unique<CountedWork>(job_.observer, std::move(what), steps, backend_, job_.request.session);
 }
 
 }  // namespace assay::tasks

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "convert/measure/measurement.h"
+#include "ir/rewriter.h"
+#include "results/conversion.h"
+
+namespace assay::convert {
+
+// What a conversion needs of whoever asks for it.
+class ConversionHost {
+ public:
+  virtual ~ConversionHost() = default;
+  // Runs this model on the inputs. Asked more than once, it goes on with the model of the first time. Errors of the
+  // inputs.
+  virtual Measurement& measure(const ir::Model& model) = 0;
+  // For choose_ranges.
+  virtual MeasuringHost& measuring_host() = 0;
+  // A line about what comes next.
+  virtual void info(const std::string& line) = 0;
+};
+
+// A model that is to be converted, its functions inlined, and who sees it. Conversions return reports of which they
+// fill in what became of the model.
+struct Conversion {
+  ir::Model& model;
+  ir::Rewriter& rewriter;
+  Diagnostics& findings;
+  ConversionHost& host;
+};
+
+}  // namespace assay::convert

@@ -1,0 +1,135 @@
+#include "convert/conversion/int8.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "convert/conversion/layer_errors.h"
+#include "convert/quantize/insert_qdq.h"
+#include "convert/quantize/shadow_layers.h"
+#include "match/named_nodes.h"
+#include "passes/pipelines.h"
+
+namespace assay::convert {
+namespace {
+
+// Why a layer stays float; empty: it does not.
+std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
+  const double seen = bound.is_snr ? error.snr_db : error.cosine;
+  if (seen >= bound.least) return {};
+  return bound.is_snr ? fmt::format("rounding leaves {:.1f} dB of signal to noise", seen)
+                      : fmt::format("rounding turns its result to a cosine of {:.6f}", seen);
+}
+
+class Int8Order {
+ public:
+  Int8Order(const Conversion& conversion, const Int8Conversion& wanted, RangeSource& source)
+      : conversion_(conversion), wanted_(wanted), source_(source), options_(wanted.options) {}
+
+  results::ConversionReport run() {
+    report_.conversion = "int8";
+    if (wanted_.bound) keep_quantized_model();
+    if (!needed_ranges().empty()) fuse_layers();
+    const std::vector<std::string> names = needed_ranges();
+    const RangeCandidate found = source_.ranges(model(), names, options_);
+    report_.calibration = found.name;
+    if (wanted_.bound && !names.empty()) judge(*wanted_.bound, found.ranges);
+    conversion_.host.info("Converting layers to int8");
+    LayerErrors errors(conversion_, wanted_.reports_errors);
+    convert(found.ranges);
+    errors.measure(nodes_, report_);
+    return std::move(report_);
+  }
+
+ private:
+  ir::Model& model() { return conversion_.model; }
+  ir::NodeRange nodes() { return ir::nodes(model(), model().main_graph()); }
+
+  // What costs too much was left float before, and would be measured again on numbers that are rounded by now.
+  void keep_quantized_model() {
+    const auto is_quantizer = [this](ir::NodeId node) { return model().text(model()[node].op) == "QuantizeLinear"; };
+    bool is_quantized = false;
+    for (const ir::NodeId node : nodes()) is_quantized = is_quantized || is_quantizer(node);
+    if (!is_quantized) return;
+    for (const ir::NodeId node : nodes()) {
+      options_.choice.kept[node] = "the model was quantized within a bound already";
+    }
+  }
+
+  // The plan is made again when ranges are known, and then says what it finds.
+  std::vector<std::string> needed_ranges() {
+    Diagnostics repeated;
+    return plan_qdq(model(), options_, repeated).ranges(model());
+  }
+
+  // What would stand between a convolution and its integers: batch normalisation, above all. What takes the place of an
+  // excluded node is excluded too.
+  void fuse_layers() {
+    std::vector<ir::NodeId> before;
+    for (const ir::NodeId node : nodes()) before.push_back(node);
+    const std::vector<bool> named = match::named_nodes(model(), before, options_.choice.excluded, conversion_.findings);
+    options_.choice.excluded.clear();
+    const passes::Options options;
+    passes::Pipeline(model(), conversion_.rewriter, options).run(passes::fusion_passes());
+    const auto is_named = [&](ir::NodeId node) { return node.index < named.size() && named[node.index]; };
+    for (const ir::NodeId node : nodes()) {
+      if (std::ranges::any_of(model().origins().of(node), is_named)) options_.choice.kept[node] = "excluded by name";
+    }
+  }
+
+  // Leaves layers float whose result would lose too much if they alone were rounded.
+  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+    Measurement& measurement = conversion_.host.measure(model());
+    ir::Model shadowed = measurement.copy();
+    Diagnostics repeated;
+    Measurement::NamePairs pairs;
+    for (const ShadowLayer& layer : add_shadow_layers(shadowed, options_, ranges, repeated)) {
+      pairs[layer.result] = layer.shadow;
+    }
+    conversion_.host.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
+    costs_ = measurement.differences(shadowed, pairs);
+    for (const ir::NodeId node : nodes()) {
+      if (const results::LayerError* cost = cost_of(node)) {
+        if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
+      }
+    }
+  }
+
+  const results::LayerError* cost_of(ir::NodeId node) {
+    const std::span<const ir::ValueId> results = model()[node].results;
+    if (results.empty() || !results[0]) return nullptr;
+    const auto found = costs_.find(std::string(model().text(model()[results[0]].name)));
+    return found == costs_.end() ? nullptr : &found->second;
+  }
+
+  void convert(const calibrate::Ranges& ranges) {
+    const QdqReport found = insert_qdq(model(), conversion_.rewriter, options_, ranges, conversion_.findings);
+    report_.changed = !conversion_.rewriter.steps().empty();
+    report_.activations = found.activations;
+    report_.weights_converted = found.weights;
+    report_.weight_bytes_before = found.weight_bytes_before;
+    report_.weight_bytes_after = found.weight_bytes_after;
+    for (const Layer& layer : found.layers) {
+      nodes_.push_back(layer.node);
+      report_.layers.push_back({layer.name, layer.op, layer.converted ? "int8" : "float", layer.reason, {}, {}});
+      if (const results::LayerError* cost = cost_of(layer.node)) report_.layers.back().error = *cost;
+    }
+  }
+
+  const Conversion& conversion_;
+  const Int8Conversion& wanted_;
+  RangeSource& source_;
+  QdqOptions options_;
+  results::ConversionReport report_;
+  std::map<std::string, results::LayerError> costs_;  // of each layer alone, by its result
+  std::vector<ir::NodeId> nodes_;                     // of the report's layers
+};
+
+}  // namespace
+
+results::ConversionReport convert_to_int8(const Conversion& conversion, const Int8Conversion& wanted,
+                                          RangeSource& source) {
+  return Int8Order(conversion, wanted, source).run();
+}
+
+}  // namespace assay::convert

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/conversion/conversion.h"
+#include "convert/measure/choose_ranges.h"
+#include "convert/quantize/qdq_options.h"
+
+namespace assay::convert {
+
+// The greatest loss that a single layer may have.
+struct ErrorBound {
+  bool is_snr = true;
+  double least = 0;  // in dB, or as a cosine
+};
+
+struct Int8Conversion {
+  QdqOptions options;
+  std::optional<ErrorBound> bound;
+  bool reports_errors = false;  // of each layer; does not change what is converted
+};
+
+// Says between which numbers values lie: because it knows, or by measuring.
+class RangeSource {
+ public:
+  virtual ~RangeSource() = default;
+  // Of the named values of the model as it is before its layers are converted; values without a range stay float. It is
+  // asked once, also where no ranges are needed.
+  virtual RangeCandidate ranges(const ir::Model& model, const std::vector<std::string>& names,
+                                const QdqOptions& options) = 0;
+};
+
+// Layers compute on integers. What a runtime merges is merged first: exclusions by name hold for what takes the place
+// of a node. With a bound, layers that would lose more, each alone, stay float, and so do all layers of a model that is
+// quantized already. Errors: those of plan_qdq, of the source and, where it measures, of the host.
+results::ConversionReport convert_to_int8(const Conversion& conversion, const Int8Conversion& wanted,
+                                          RangeSource& source);
+
+}  // namespace assay::convert

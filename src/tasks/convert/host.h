@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "convert/conversion/conversion.h"
+#include "tasks/convert/job.h"
+
+namespace assay::tasks {
+
+// Measures with the inputs that the job's request names; progress goes to the observer.
+class JobHost final : public convert::ConversionHost, private convert::MeasuringHost {
+ public:
+  // `backend` measures; empty: ONNX Runtime if available, otherwise the reference.
+  JobHost(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {}
+
+  convert::Measurement& measure(const ir::Model& model) override;
+  convert::MeasuringHost& measuring_host() override { return *this; }
+  void info(const std::string& line) override { job_.observer.info(line); }
+
+ private:
+  std::unique_ptr<convert::MeasuringWork> start(std::string what, uint64_t steps) override;
+  void verbose(const std::string& line) override { job_.observer.verbose(line); }
+  void warning(const std::string& line) override { job_.observer.warning(line); }
+
+  ConversionJob& job_;
+  std::string backend_;
+  InputData data_;
+  std::unique_ptr<convert::Measurement> measurement_;
+};
+
+}  // namespace assay::tasks

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# configure.sh [PRESET]: installs what is missing and configures build/PRESET if needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:-release}
+folder=build/$preset
+
+case $preset in
+  release) tools/setup.sh ;;
+  clang | fuzz) tools/setup.sh clang ;;
+  *)
+    echo "dev build: unknown preset '$preset'; presets: release, clang, fuzz" >&2
+    exit 2
+    ;;
+esac
+
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+if [ ! -f "$folder/build.ninja" ] || [ CMakePresets.json -nt "$folder/build.ninja" ]; then
+  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || {
+    cat "build/configure-$preset.log" >&2
+    exit 1
+  }
+fi
