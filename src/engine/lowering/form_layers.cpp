@@ -10,6 +10,7 @@
 #include "engine/elementwise.h"
 #include "engine/layer.h"
 #include "engine/lower.h"
+#include "engine/lowering/attention_groups.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/spelled_norm.h"
 #include "schema/imports.h"
@@ -34,7 +35,7 @@ class LayerFormer {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     for (const NodeId node : nodes) {
-      if (taken_.contains(node) || form_norm(node)) continue;
+      if (taken_.contains(node) || form_norm(node) || form_attention(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
       if (seed.empty() && is_seed(node)) seed = {node};
       if (seed.empty()) continue;
@@ -69,6 +70,15 @@ class LayerFormer {
       if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant_of)) break;
       group = longer;
     }
+    taken_.insert(group.begin(), group.end());
+    groups_.push_back(std::move(group));
+    return true;
+  }
+
+  // An attention that begins here.
+  bool form_attention(NodeId first) {
+    std::vector<NodeId> group = attention_group(model_, inference_, first, [this](ValueId v) { return constant(v); });
+    if (group.empty()) return false;
     taken_.insert(group.begin(), group.end());
     groups_.push_back(std::move(group));
     return true;

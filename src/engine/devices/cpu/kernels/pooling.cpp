@@ -56,7 +56,7 @@ class PoolKernel final : public PlainKernel {
     }
     if (g_.is_maximum) return;
     if (g_.counts_padding) count = g_.kernel_height * g_.kernel_width;
-    rows.scale(out, 1.0F / static_cast<float>(count), channels);
+    rows.scale(out, 1.0F / static_cast<float>(count), out, channels);
   }
 
   Geometry g_;

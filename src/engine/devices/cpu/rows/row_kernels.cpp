@@ -1,7 +1,9 @@
 #include "engine/devices/cpu/rows/row_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace assay::engine::cpu {
 namespace {
@@ -11,7 +13,7 @@ constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"base", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"base", maximum, add, scale, softmax, softmax_block, dot, normalize};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -20,7 +22,7 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx2", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"avx2", maximum, add, scale, softmax, softmax_block, dot, normalize};
 }  // namespace avx2
 
 namespace avx512 {
@@ -28,7 +30,7 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx512", maximum, add, scale, softmax, normalize};
+constexpr RowKernels kKernels = {"avx512", maximum, add, scale, softmax, softmax_block, dot, normalize};
 }  // namespace avx512
 #endif
 
