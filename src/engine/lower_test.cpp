@@ -34,6 +34,9 @@ constexpr const char* kModels[] = {
     "MatMul(q, k) t = Div(s, n) u = Add(t, m) p = Softmax(u) o = MatMul(p, v) y = Transpose<perm = [1,0,2]>(o) }",
     "g (float[2,3] x) => (float[2,2] y) <int8[2,3] c = {1,-2,3,-4,5,-6}, float[2] s = {0.5,0.25}> { w = "
     "DequantizeLinear<axis = 0>(c, s) t = Transpose(w) p = MatMul(x, t) y = Relu(p) }",
+    "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float two = {2}, float e = {0.001}> "
+    "{ p = Pow(x, two) v = ReduceMean<axes = [-1]>(p) a = Add(v, e) r = Sqrt(a) i = Reciprocal(r) n = Mul(x, i) "
+    "y = Mul(n, s) q = Mul(y, y) w = ReduceMean<axes = [-1]>(q) b = Add(e, w) t = Sqrt(b) z = Div(y, t) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -106,6 +109,8 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[2]), (std::vector<std::string>{"Tanh_Abs_0", "If"}));
   EXPECT_EQ(lowered_ops(kModels[3]), std::vector<std::string>{"MatMul_Div_Add_Softmax_MatMul_Transpose_0"});
   EXPECT_EQ(lowered_ops(kModels[4]), std::vector<std::string>{"DequantizeLinear_Transpose_MatMul_Relu_0"});
+  EXPECT_EQ(lowered_ops(kModels[5]), (std::vector<std::string>{"Pow_ReduceMean_Add_Sqrt_Reciprocal_Mul_Mul_0",
+                                                               "Mul_ReduceMean_Add_Sqrt_Div_1"}));
 }
 
 TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {

@@ -55,23 +55,25 @@ class LayerFormer {
     return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
   }
 
-  // A normalisation that begins here.
+  // The longest normalisation that begins here.
   bool form_norm(NodeId first) {
-    if (model_.text(model_[first].op) != "ReduceMean" || !model_.text(model_[first].domain).empty()) return false;
     const auto is_part = [&](NodeId node) {
-      constexpr std::array<std::string_view, 7> kParts = {"ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div"};
-      return std::ranges::find(kParts, model_.text(model_[node].op)) != kParts.end();
+      constexpr std::array<std::string_view, 8> kParts = {"ReduceMean", "Sub",  "Pow", "Mul",
+                                                          "Add",        "Sqrt", "Div", "Reciprocal"};
+      return std::ranges::find(kParts, model_.text(model_[node].op)) != kParts.end() &&
+             model_.text(model_[node].domain).empty();
     };
-    std::vector<NodeId> group = {first};
-    while (group.size() < kLeastNormNodes && extend(group, is_part) != 0) continue;
+    if (!is_part(first)) return false;
     const ConstantOf constant_of = [this](ValueId value) { return constant(value); };
-    if (!match_norm(model_, group, constant_of)) return false;
-    for (std::vector<NodeId> longer = group; longer.size() < kMostNormNodes && extend(longer, is_part) != 0;) {
-      if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant_of)) break;
-      group = longer;
+    std::vector<NodeId> found;
+    for (std::vector<NodeId> group = {first}; group.size() < kMostNormNodes && extend(group, is_part) != 0;) {
+      const bool is_norm = match_norm(model_, group, constant_of).has_value();
+      if (!found.empty() && (!is_norm || !has_rows_of(group.back(), first))) break;
+      if (is_norm) found = group;
     }
-    taken_.insert(group.begin(), group.end());
-    groups_.push_back(std::move(group));
+    if (found.empty()) return false;
+    taken_.insert(found.begin(), found.end());
+    groups_.push_back(std::move(found));
     return true;
   }
 

@@ -135,7 +135,7 @@ class SpelledNormalization final : public Implementation {
     for (const int input : {inputs[1], inputs[2]}) {
       if (input >= 0 && layer.inputs[static_cast<size_t>(input)].dims != tensor::Shape{rows.inner}) return {};
     }
-    return std::make_unique<NormalizationKernel>(rows, norm->epsilon, false, inputs);
+    return std::make_unique<NormalizationKernel>(rows, norm->epsilon, norm->is_rms, inputs);
   }
 };
 
