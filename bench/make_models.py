@@ -8,7 +8,7 @@ import functools
 import pathlib
 import sys
 
-from models import convnets, exported, transformers
+from models import convnets, exported, llama, transformers
 
 MODELS = {
     "resnet50": convnets.resnet50,
@@ -20,6 +20,7 @@ MODELS = {
     "bert_base_s128_dynq": functools.partial(transformers.bert_base, dynamic=True),
     "gpt2_s128": transformers.gpt2,
     "gpt2_dec_p127": functools.partial(transformers.gpt2, sequence=1, past=127),
+    "llama_dec_p127": llama.llama,
     "encoder_b2_s32": exported.encoder,
     "encoder_heads_s32": functools.partial(exported.encoder, kind=exported.EncoderOfHeads),
 }

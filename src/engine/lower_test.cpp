@@ -30,6 +30,13 @@ constexpr const char* kModels[] = {
     "g (float[3,4] x, bool c) => (float[3,4] y) { h = Tanh(x) k = Abs(h) y = If(c) <then_branch = a () => (float[3,4] "
     "p) { "
     "p = Add(k, x) }, else_branch = b () => (float[3,4] q) { q = Sub(k, x) }> }",
+    "g (float[2,3,4] q, float[2,4,5] k, float[2,5,4] v, float[3,5] m) => (float[3,2,4] y) <float n = {2}> { s = "
+    "MatMul(q, k) t = Div(s, n) u = Add(t, m) p = Softmax(u) o = MatMul(p, v) y = Transpose<perm = [1,0,2]>(o) }",
+    "g (float[2,3] x) => (float[2,2] y) <int8[2,3] c = {1,-2,3,-4,5,-6}, float[2] s = {0.5,0.25}> { w = "
+    "DequantizeLinear<axis = 0>(c, s) t = Transpose(w) p = MatMul(x, t) y = Relu(p) }",
+    "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float two = {2}, float e = {0.001}> "
+    "{ p = Pow(x, two) v = ReduceMean<axes = [-1]>(p) a = Add(v, e) r = Sqrt(a) i = Reciprocal(r) n = Mul(x, i) "
+    "y = Mul(n, s) q = Mul(y, y) w = ReduceMean<axes = [-1]>(q) b = Add(e, w) t = Sqrt(b) z = Div(y, t) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -100,6 +107,10 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[1]),
             (std::vector<std::string>{"ReduceMean_Sub_Pow_ReduceMean_Add_Sqrt_Div_Mul_Add_0", "Neg"}));
   EXPECT_EQ(lowered_ops(kModels[2]), (std::vector<std::string>{"Tanh_Abs_0", "If"}));
+  EXPECT_EQ(lowered_ops(kModels[3]), std::vector<std::string>{"MatMul_Div_Add_Softmax_MatMul_Transpose_0"});
+  EXPECT_EQ(lowered_ops(kModels[4]), std::vector<std::string>{"DequantizeLinear_Transpose_MatMul_Relu_0"});
+  EXPECT_EQ(lowered_ops(kModels[5]), (std::vector<std::string>{"Pow_ReduceMean_Add_Sqrt_Reciprocal_Mul_Mul_0",
+                                                               "Mul_ReduceMean_Add_Sqrt_Div_1"}));
 }
 
 TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {

@@ -10,6 +10,7 @@
 #include "engine/elementwise.h"
 #include "engine/layer.h"
 #include "engine/lower.h"
+#include "engine/lowering/attention_groups.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/quantization.h"
@@ -37,7 +38,7 @@ class LayerFormer {
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     for (const NodeId node : nodes) form_quantized(node);
     for (const NodeId node : nodes) {
-      if (taken_.contains(node) || form_norm(node)) continue;
+      if (taken_.contains(node) || form_norm(node) || form_attention(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
       if (seed.empty() && is_seed(node)) seed = {node};
       if (seed.empty()) continue;
@@ -65,21 +66,32 @@ class LayerFormer {
     groups_.push_back(grown_from(std::move(seed)));
   }
 
-  // A normalisation that begins here.
+  // The longest normalisation that begins here.
   bool form_norm(NodeId first) {
-    if (model_.text(model_[first].op) != "ReduceMean" || !model_.text(model_[first].domain).empty()) return false;
     const auto is_part = [&](NodeId node) {
-      constexpr std::array<std::string_view, 7> kParts = {"ReduceMean", "Sub", "Pow", "Mul", "Add", "Sqrt", "Div"};
-      return std::ranges::find(kParts, model_.text(model_[node].op)) != kParts.end();
+      constexpr std::array<std::string_view, 8> kParts = {"ReduceMean", "Sub",  "Pow", "Mul",
+                                                          "Add",        "Sqrt", "Div", "Reciprocal"};
+      return std::ranges::find(kParts, model_.text(model_[node].op)) != kParts.end() &&
+             model_.text(model_[node].domain).empty();
     };
-    std::vector<NodeId> group = {first};
-    while (group.size() < kLeastNormNodes && extend(group, is_part) != 0) continue;
+    if (!is_part(first)) return false;
     const ConstantOf constant_of = [this](ValueId value) { return constant(value); };
-    if (!match_norm(model_, group, constant_of)) return false;
-    for (std::vector<NodeId> longer = group; longer.size() < kMostNormNodes && extend(longer, is_part) != 0;) {
-      if (!has_rows_of(longer.back(), group.front()) || !match_norm(model_, longer, constant_of)) break;
-      group = longer;
+    std::vector<NodeId> found;
+    for (std::vector<NodeId> group = {first}; group.size() < kMostNormNodes && extend(group, is_part) != 0;) {
+      const bool is_norm = match_norm(model_, group, constant_of).has_value();
+      if (!found.empty() && (!is_norm || !has_rows_of(group.back(), first))) break;
+      if (is_norm) found = group;
     }
+    if (found.empty()) return false;
+    taken_.insert(found.begin(), found.end());
+    groups_.push_back(std::move(found));
+    return true;
+  }
+
+  // An attention that begins here.
+  bool form_attention(NodeId first) {
+    std::vector<NodeId> group = attention_group(model_, inference_, first, [this](ValueId v) { return constant(v); });
+    if (group.empty()) return false;
     taken_.insert(group.begin(), group.end());
     groups_.push_back(std::move(group));
     return true;

@@ -5,7 +5,8 @@
 namespace assay::engine {
 
 // Before: Conv, MatMul, perhaps with what expands its constant weights, or an elementwise operator, and elementwise
-//         operators that only use its result and others of theirs, up to one value that is used outside
+//         operators that only use its result and others of theirs, up to one value that is used outside; or attention,
+//         or a normalisation, written out
 // After:  the call of a function with these operators
 // Only if: all of them compute float32 values of the same, known shape
 // Class: exact

@@ -7,9 +7,7 @@ using Bits [[gnu::vector_size(kBytes), gnu::may_alias]] = int32_t;
 constexpr size_t kWidth = kBytes / sizeof(float);
 
 ASSAY_KERNEL inline void set(Vector& x, float value) { x = Vector{} + value; }
-ASSAY_KERNEL inline void choose(Bits yes, const Vector& a, const Vector& b, Vector& out) {
-  out = reinterpret_cast<Vector>((reinterpret_cast<Bits>(a) & yes) | (reinterpret_cast<Bits>(b) & ~yes));
-}
+ASSAY_KERNEL inline void choose(Bits yes, const Vector& a, const Vector& b, Vector& out) { out = yes ? a : b; }
 ASSAY_KERNEL inline void magnitude(const Vector& x, Vector& out) {
   out = reinterpret_cast<Vector>(reinterpret_cast<Bits>(x) & 0x7FFFFFFF);
 }
@@ -20,7 +18,8 @@ ASSAY_KERNEL inline void with_sign_of(const Vector& sign, Vector& x) {
 template <size_t kCount>
 ASSAY_KERNEL inline void polynomial(const float (&coefficients)[kCount], const Vector& x, Vector& out) {
   set(out, coefficients[kCount - 1]);
-  for (size_t i = kCount - 1; i-- > 0;) out = out * x + coefficients[i];
+#pragma GCC unroll 16
+  for (size_t i = 2; i <= kCount; ++i) out = out * x + coefficients[kCount - i];
 }
 
 // 2^n * (1 + r + r^2 q(r)) with |r| <= ln 2 / 2; n in two halves, so that results may be denormal.

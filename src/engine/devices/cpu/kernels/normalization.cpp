@@ -167,7 +167,7 @@ class SpelledNormalization final : public Implementation {
     for (const int input : {inputs.scale, inputs.shift}) {
       if (input >= 0 && layer.inputs[static_cast<size_t>(input)].dims != tensor::Shape{rows.inner}) return {};
     }
-    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype, norm->epsilon, false, inputs);
+    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype, norm->epsilon, norm->is_rms, inputs);
   }
 };
 

@@ -66,7 +66,7 @@ class PoolKernel final : public PlainKernel {
       }
     }
     if (g_.counts_padding) pixels = g_.kernel_height * g_.kernel_width;
-    if (!g_.is_maximum) rows.scale(kept, 1.0F / static_cast<float>(pixels), count);
+    if (!g_.is_maximum) rows.scale(kept, 1.0F / static_cast<float>(pixels), kept, count);
     write_floats(dtype_, kept, out, count);
   }
 

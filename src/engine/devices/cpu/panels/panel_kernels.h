@@ -8,7 +8,7 @@ namespace assay::engine::cpu {
 // A matrix on the right of products lies as panels: this many columns, row by row.
 inline constexpr size_t kPanel = 32;
 
-// Rows of a product with one panel, which is added to `out`.
+// Rows of a product with one panel, which is added to `out` or takes its place.
 struct PanelRows {
   const float* left = nullptr;  // rows of `depth` numbers
   int64_t left_row = 0;         // from one to the next, as below
@@ -16,6 +16,7 @@ struct PanelRows {
   int64_t out_row = 0;
   size_t rows = 1;
   size_t depth = 0;
+  bool adds = true;
 };
 
 // A panel of small integers, block by block of rows: the scales of its columns, their zero points where it has such,
@@ -38,7 +39,7 @@ struct CodePanel {
 struct PanelKernels {
   const char* name;
   void (*multiply)(const PanelRows& rows, const float* panel, int64_t panel_row);
-  // Scales are applied to the sums of blocks.
+  // Scales are applied to the sums of blocks, which are added.
   void (*multiply_codes)(const PanelRows& rows, const CodePanel& panel);
   // Rows [begin, end) as numbers, each rounded as DequantizeLinear does.
   void (*expand)(const CodePanel& panel, size_t begin, size_t end, float* out);

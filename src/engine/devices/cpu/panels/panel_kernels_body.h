@@ -9,12 +9,12 @@ ASSAY_KERNEL inline Unaligned& at(float* x) { return *reinterpret_cast<Unaligned
 
 template <size_t kRows>
 ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int64_t panel_row) {
-  Vector sums[kRows][kVectors];
+  Vector sums[kRows][kVectors] = {};
+  if (given.adds) {
 #pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) {
-      sums[r][v] = at(given.out + static_cast<int64_t>(r) * given.out_row + v * kWidth);
+    for (size_t i = 0; i < kRows * kVectors; ++i) {
+      const auto row = static_cast<int64_t>(i / kVectors);
+      sums[i / kVectors][i % kVectors] = at(given.out + row * given.out_row + i % kVectors * kWidth);
     }
   }
   for (size_t k = 0; k < given.depth; ++k, panel += panel_row) {

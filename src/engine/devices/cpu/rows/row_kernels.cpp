@@ -1,8 +1,10 @@
 #include "engine/devices/cpu/rows/row_kernels.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace assay::engine::cpu {
@@ -13,8 +15,8 @@ constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"base",       maximum,        add,         scale,       widen,   narrow,
-                                 widen_signed, widen_unsigned, narrow_byte, interleave3, softmax, normalize};
+constexpr RowKernels kKernels = {"base",         maximum,     add,         scale,   widen,         narrow, widen_signed,
+                                 widen_unsigned, narrow_byte, interleave3, softmax, softmax_block, dot,    normalize};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -23,8 +25,8 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx2",       maximum,        add,         scale,       widen,   narrow,
-                                 widen_signed, widen_unsigned, narrow_byte, interleave3, softmax, normalize};
+constexpr RowKernels kKernels = {"avx2",         maximum,     add,         scale,   widen,         narrow, widen_signed,
+                                 widen_unsigned, narrow_byte, interleave3, softmax, softmax_block, dot,    normalize};
 }  // namespace avx2
 
 namespace avx512 {
@@ -32,8 +34,8 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx512",     maximum,        add,         scale,       widen,   narrow,
-                                 widen_signed, widen_unsigned, narrow_byte, interleave3, softmax, normalize};
+constexpr RowKernels kKernels = {"avx512",       maximum,     add,         scale,   widen,         narrow, widen_signed,
+                                 widen_unsigned, narrow_byte, interleave3, softmax, softmax_block, dot,    normalize};
 }  // namespace avx512
 #endif
 

@@ -5,12 +5,19 @@
 
 namespace assay::engine::cpu {
 
+// A softmax that is computed block by block of a row.
+struct SoftmaxSoFar {
+  float greatest;  // of all blocks; at first minus infinity
+  float sum;       // of exp(x - greatest)
+  float factor;    // of what was summed up before the last block
+};
+
 // Loops over rows of float32, for one instruction set.
 struct RowKernels {
   const char* name;
   void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
   void (*add)(float* sum, const float* x, size_t count);
-  void (*scale)(float* x, float factor, size_t count);
+  void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
   void (*narrow)(const float* x, uint16_t* out, size_t count);
@@ -22,6 +29,11 @@ struct RowKernels {
   void (*interleave3)(const float* const* rows, float* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);
+  // Makes the scores of a block exp(x * scale + mask - greatest), or with x / scale; no mask: null. Blocks of which all
+  // are minus infinity so far weigh nothing.
+  void (*softmax_block)(float* x, const float* mask, size_t count, float scale, bool divides, SoftmaxSoFar& state);
+  // q * rows[i] for rows of `depth` numbers.
+  void (*dot)(const float* q, const float* rows, int64_t row, size_t depth, size_t count, float* out);
   // (x - mean) / sqrt(variance + epsilon) * scale + shift, without mean and shift where `is_rms`; no scale or shift:
   // null.
   void (*normalize)(const float* x, const float* scale, const float* shift, float* out, size_t count, float epsilon,
