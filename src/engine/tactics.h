@@ -12,11 +12,12 @@ namespace assay::engine {
 
 // How the tactic of each layer is found.
 struct TacticOptions {
-  bool measures = false;                                     // false: the first that computes the layer
-  double seconds_per_tactic = 0.01;                          // of measuring
-  std::shared_ptr<TimingCache> cache;                        // of measurements; null: none is kept
-  std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
-  std::vector<std::string> excluded;                         // tactics, or all of an implementation
+  bool measures = false;                                                     // false: the first that computes the layer
+  double seconds_per_tactic = 0.01;                                          // of measuring
+  std::shared_ptr<TimingCache> cache;                                        // of measurements; null: none is kept
+  std::map<std::string, std::string, std::less<>> replayed;                  // by layer_name: the only tactic for it
+  std::vector<std::string> excluded;                                         // tactics, or all of an implementation
+  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
 };
 
 // The reference operators, where a tactic's name is wanted.
