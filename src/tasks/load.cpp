@@ -87,10 +87,17 @@ fs::path runnable_path(const ModelSource& source) {
   return is_other ? "" : source.path;
 }
 
-LoadedModel load_plan_source(const ModelSource& source, Observer& observer) {
+LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer) {
   observer.info("Loading plan: " + printable(absolute_path(source.path).lexically_normal().string()));
   const Stopwatch loading;
-  ir::Model model = engine::open_plan(source.path).source().copy();
+  const engine::SavedPlan plan = engine::open_plan(source.path);
+  ir::Model model = plan.source().copy();
+  for (const engine::ShapeRange& range : plan.manifest().profile) {
+    const auto names_it = [&](const exec::InputShape& shape) {
+      return shape.pattern == range.input || matches_glob(shape.pattern, range.input);
+    };
+    if (std::ranges::none_of(shapes, names_it)) shapes.push_back({range.input, range.best});
+  }
   observer.on_loaded(model, source.path);
   return {std::move(model), Diagnostics(), loading.seconds()};
 }

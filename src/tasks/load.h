@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/diagnostics.h"
+#include "exec/generated_inputs.h"
 #include "ir/model.h"
 #include "ops/inference.h"
 #include "tasks/observer.h"
@@ -35,8 +36,9 @@ struct LoadedModel {
 // Loads the model, or copies the one in memory. Error (unsupported) for kinds of models that need a backend missing
 // from this build.
 LoadedModel load_model(const ModelSource& source, Observer& observer);
-// The source model of a plan, as far as the plan has it: its weights may not be there.
-LoadedModel load_plan_source(const ModelSource& source, Observer& observer);
+// The source model of a plan, as far as the plan has it: its weights may not be there. Inputs that no pattern of
+// `shapes` names get the shapes that the plan is tuned for.
+LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer);
 // Error (parse) if the graph is invalid: it can be listed, but not run.
 void require_runnable(const LoadedModel& loaded);
 // Tells the observer the findings, each message once.

@@ -1,6 +1,6 @@
-// Arbitrary bytes read as a plan of the engine, and a good plan with some of its bytes changed: two bytes say where, one
-// what. Checksums are made to fit again, so that what is behind them is reached. Models are planned with what the plan
-// says of them, and run. Only Error may come out.
+// Arbitrary bytes read as a plan of the engine, and a good plan with some of its bytes changed: two bytes say where,
+// one what. Checksums are made to fit again, so that what is behind them is reached. Models are planned with what the
+// plan says of them, and run. Only Error may come out.
 #include <cstring>
 
 #include "backends/engine/planned.h"
@@ -69,8 +69,8 @@ std::vector<std::byte> make_plan() {
   manifest.profile = {{"x", {1, 2}, {3, 2}, {4, 2}}};
   engine::PlanSections sections;
   manifest.source_weights = sections.add_model(model, true);
-  manifest.planned.push_back({shapes, sections.add_model(planned.lowered().model(), true), planned.lowered().values(),
-                              planned.tactics()});
+  manifest.planned.push_back(
+      {shapes, sections.add_model(planned.lowered().model(), true), planned.lowered().values(), planned.tactics()});
   const TemporaryFolder folder;
   sections.write(folder.path() / "plan", manifest);
   const std::shared_ptr<const MappedFile> file = MappedFile::open(folder.path() / "plan");

@@ -45,7 +45,7 @@ std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   if (manifest.source.empty() || !is_file(manifest.source)) return std::nullopt;
   Diagnostics findings;
   std::optional<ir::Model> model = onnx::load(manifest.source, {.is_onnx = true}, findings);
-  if (source_checksum(*model, manifest.source) != manifest.source_checksum) return std::nullopt;
+  if (source_checksum(*model) != manifest.source_checksum) return std::nullopt;
   return model;
 }
 

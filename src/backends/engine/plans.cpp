@@ -103,6 +103,7 @@ std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
   if (!planned) {
     planned = with_threads([&] { return make(shapes); });
     save_files(*planned);
+    release_source();
   }
   return planned;
 }
@@ -158,7 +159,7 @@ engine::Manifest Plans::manifest() const {
   manifest.profile = profile_;
   if (options_.path.empty() || saved_ != nullptr) return manifest;
   manifest.source = absolute_path(options_.path).lexically_normal().string();
-  manifest.source_checksum = source_checksum(source_, options_.path);
+  manifest.source_checksum = source_checksum(source_);
   return manifest;
 }
 
@@ -177,11 +178,16 @@ void Plans::save(const std::filesystem::path& path) const {
   for (const engine::PackedWeights::Kept& form : kept) {
     sections.add_packed(form.weights, form.form, tensor::make_borrowed({form.bytes.get(), form.size_bytes}));
   }
-  sections.write(path, std::move(manifest));
+  sections.write(path, std::move(manifest), [this] { release_source(); });
 }
 
-uint64_t source_checksum(const ir::Model& model, const std::filesystem::path& path) {
-  std::vector<uint64_t> sums = {checksum(MappedFile::open(path)->bytes())};
+// Packed weights take the place of the model's, whose pages come back if they are looked at.
+void Plans::release_source() const {
+  if (source_.source()) source_.source()->release(0, source_.source()->size());
+}
+
+uint64_t source_checksum(const ir::Model& model) {
+  std::vector<uint64_t> sums = {checksum(model.source()->bytes())};
   for (uint32_t i = 0; i < model.tensor_slots(); ++i) {
     const ir::TensorEntry& entry = model[ir::TensorId{i}];
     if (!entry.external_location.empty()) sums.push_back(checksum(entry.tensor.bytes()));

@@ -46,6 +46,7 @@ class Plans {
   std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
   engine::Manifest manifest() const;
   void save_files(const Planned& planned) const;
+  void release_source() const;
 
   const ir::Model& source_;
   const exec::SessionOptions options_;
@@ -60,7 +61,7 @@ class Plans {
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;
 };
 
-// Of the file of a model and of the weights that it has in other files.
-uint64_t source_checksum(const ir::Model& model, const std::filesystem::path& path);
+// Of the file that a model came from, and of the weights that it has in other files.
+uint64_t source_checksum(const ir::Model& model);
 
 }  // namespace assay::backends

@@ -93,7 +93,8 @@ void PlanFile::read_table(uint64_t count) {
     if (!is_known || !is_next || entry.size > bytes.size() - entry.offset) refuse("a section is not in it");
     if (!is_zero(bytes.subspan(end, entry.offset - end))) refuse("there is something between its sections");
     end = entry.offset + entry.size;
-    all_.push_back({entry.offset, entry.size, entry.checksum});
+    const bool is_weights = entry.kind == static_cast<uint32_t>(SectionKind::weights);  // kernels want packed ones
+    all_.push_back({entry.offset, entry.size, entry.checksum, is_weights});
     sections_[entry.kind].push_back(all_.back());
   }
   if (end != bytes.size()) refuse("there is something behind its sections");
@@ -106,6 +107,7 @@ void PlanFile::check_sections() const {
       if (checksum(file_->bytes().subspan(range.offset, range.size)) != range.checksum) {
         refuse("a section is not what was written");
       }
+      if (range.is_rarely_read) file_->release(range.offset, range.size);
     }
   });
 }
@@ -130,7 +132,8 @@ std::shared_ptr<const std::byte> PlanFile::shared(SectionKind kind, uint64_t num
   return {file_, section(kind, number).data()};
 }
 
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections) {
+void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections,
+                FunctionRef<void()> after_each) {
   std::vector<Entry> table(sections.size());
   uint64_t end = sizeof(Header) + table.size() * sizeof(Entry);
   for (size_t i = 0; i < sections.size(); ++i) {
@@ -140,6 +143,7 @@ void write_plan(const std::filesystem::path& path, const std::vector<Section>& s
                 .size = bytes.size(),
                 .checksum = checksum(bytes)};
     end = table[i].offset + table[i].size;
+    after_each();
   }
   Header header{.file_bytes = end, .sections = table.size()};
   header.checksum = table_checksum(header, std::as_bytes(std::span(table)));
@@ -150,6 +154,7 @@ void write_plan(const std::filesystem::path& path, const std::vector<Section>& s
   for (size_t i = 0; i < sections.size(); ++i) {
     file.write(Bytes(kZeros).first(table[i].offset - file.position()));
     file.write(sections[i].bytes->bytes());
+    after_each();
   }
   file.commit();
 }

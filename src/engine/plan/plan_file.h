@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "base/files.h"
+#include "base/function_ref.h"
 #include "tensor/storage.h"
 
 namespace assay::engine {
@@ -42,6 +42,7 @@ class PlanFile {
     uint64_t offset = 0;
     uint64_t size = 0;
     uint64_t checksum = 0;
+    bool is_rarely_read = false;  // its pages are given back when they have been checked
   };
   void read_table(uint64_t count);
   void check_sections() const;
@@ -58,7 +59,8 @@ struct Section {
   tensor::StoragePtr bytes;
 };
 
-// Writes a plan; it appears under its name when it is complete.
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections);
+// Writes a plan; it appears under its name when it is complete. `after_each` section memory may be given back.
+void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections,
+                FunctionRef<void()> after_each);
 
 }  // namespace assay::engine

@@ -100,13 +100,13 @@ void PlanSections::add_packed(const std::byte* weights, const std::string& form,
   if (known != by_address_.end()) packed_.try_emplace({known->second, form}, std::move(bytes));
 }
 
-void PlanSections::write(const std::filesystem::path& path, Manifest manifest) const {
+void PlanSections::write(const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each) const {
   for (const auto& [key, bytes] : packed_) manifest.packed.push_back({key.first, key.second});
   std::vector<Section> sections = {{SectionKind::manifest, tensor::make_owned(write_manifest(manifest))}};
   for (const tensor::StoragePtr& model : models_) sections.push_back({SectionKind::model, model});
   for (const tensor::StoragePtr& weights : weights_) sections.push_back({SectionKind::weights, weights});
   for (const auto& [key, bytes] : packed_) sections.push_back({SectionKind::packed, bytes});
-  write_plan(path, sections);
+  write_plan(path, sections, after_each);
 }
 
 }  // namespace assay::engine

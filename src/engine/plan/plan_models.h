@@ -20,8 +20,9 @@ class PlanSections {
   std::vector<PlacedWeights> add_model(const ir::Model& model, bool with_weights);
   // A form of the weights that begin there. Those that were not added with a model have no place in the plan.
   void add_packed(const std::byte* weights, const std::string& form, tensor::StoragePtr bytes);
-  // Fills in what the manifest says of packed weights.
-  void write(const std::filesystem::path& path, Manifest manifest) const;
+  // Fills in what the manifest says of packed weights. As write_plan().
+  void write(
+      const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each = [] {}) const;
 
  private:
   uint64_t add_weights(const tensor::Tensor& tensor);
