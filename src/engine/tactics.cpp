@@ -58,9 +58,12 @@ std::string_view TacticSelector::replayed(const Layer& layer) const {
 
 bool TacticSelector::is_excluded(const Layer& layer, std::string_view tactic) const {
   if (!replayed(layer).empty()) return false;
-  return std::ranges::any_of(options_.excluded, [&](std::string_view name) {
+  const auto is_it = [&](std::string_view name) {
     return tactic == name || (tactic.starts_with(name) && tactic[name.size()] == ':');
-  });
+  };
+  const auto own = options_.excluded_of.find(layer_name(*layer.model, layer.node));
+  if (own != options_.excluded_of.end() && std::ranges::any_of(own->second, is_it)) return true;
+  return std::ranges::any_of(options_.excluded, is_it);
 }
 
 std::vector<std::string> TacticSelector::variants(const Implementation& implementation, const Layer& layer) const {
@@ -69,7 +72,8 @@ std::vector<std::string> TacticSelector::variants(const Implementation& implemen
     if (only.substr(0, colon) != implementation.name()) return {};
     return {std::string(colon == std::string_view::npos ? std::string_view() : only.substr(colon + 1))};
   }
-  if (options_.measures || !options_.excluded.empty()) return implementation.variants(layer);
+  const bool has_exclusions = !options_.excluded.empty() || !options_.excluded_of.empty();
+  if (options_.measures || has_exclusions) return implementation.variants(layer);
   return {""};
 }
 
@@ -103,7 +107,7 @@ double TacticSelector::seconds(const Layer& layer, const std::string& key, const
   const std::unique_ptr<Call> call = choice.kernel->bind(sample.arguments());
   const double taken = device_.measure(*call, options_.seconds_per_tactic);
   cache_->add(machine_, key, choice.tactic, taken);
-  return taken;
+  return cache_->find(machine_, key, choice.tactic).value_or(taken);  // as later builds will find it
 }
 
 }  // namespace assay::engine

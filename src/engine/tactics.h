@@ -17,6 +17,7 @@ struct TacticOptions {
   std::shared_ptr<TimingCache> cache;                        // of measurements; null: of this program alone
   std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
   std::vector<std::string> excluded;                         // tactics, or all of an implementation
+  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
 };
 
 // The reference operators, where a tactic's name is wanted.

@@ -21,6 +21,10 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
   return {};
 }
 
+void Backend::build_plan(const ir::Model&, const SessionOptions&, const std::filesystem::path&, Diagnostics&) const {
+  fail(ErrorCode::unsupported, "the backend {} has no saved plans", name());
+}
+
 std::unique_ptr<Session> Backend::open_plan(const std::filesystem::path& plan, const SessionOptions&,
                                             Diagnostics&) const {
   fail(ErrorCode::unsupported, "`{}`: the backend {} has no saved plans", printable(plan.native()), name());

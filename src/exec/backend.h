@@ -56,6 +56,9 @@ class Backend {
   // The model must outlive the session and not be edited meanwhile. Messages for the user go into `findings`.
   virtual std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
                                            Diagnostics& findings) const = 0;
+  // Builds a plan of a model and saves it. Error (unsupported) by a backend that has none.
+  virtual void build_plan(const ir::Model& model, const SessionOptions& options, const std::filesystem::path& plan,
+                          Diagnostics& findings) const;
   // A plan that it built and saved earlier. Error (unsupported) by a backend that has none.
   virtual std::unique_ptr<Session> open_plan(const std::filesystem::path& plan, const SessionOptions& options,
                                              Diagnostics& findings) const;

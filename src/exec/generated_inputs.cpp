@@ -1,6 +1,7 @@
 #include "exec/generated_inputs.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <complex>
 
@@ -194,6 +195,21 @@ Draw draw_of(const Port& input, const GenerateOptions& options, Diagnostics& fin
 }
 
 }  // namespace
+
+std::optional<InputShape> parse_input_shape(std::string_view text) {
+  const size_t begin = text.rfind(":[");
+  if (begin == std::string_view::npos || begin == 0 || text.back() != ']') return std::nullopt;
+  InputShape shape{.pattern = std::string(text.substr(0, begin)), .dims = {}};
+  const std::string_view list = text.substr(begin + 2, text.size() - begin - 3);
+  if (list.empty()) return shape;
+  for (const std::string_view word : split(list, ',')) {
+    int64_t dim = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), dim);
+    if (error != std::errc() || end != word.data() + word.size() || dim < -1) return std::nullopt;
+    shape.dims.push_back(dim);
+  }
+  return shape;
+}
 
 std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOptions& options, Diagnostics& findings) {
   check_patterns(signature, options);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.h"
@@ -14,6 +15,9 @@ struct InputShape {
   std::string pattern;
   tensor::Shape dims;
 };
+
+// `name:[1,3,-1]`; nullopt: it is something else.
+std::optional<InputShape> parse_input_shape(std::string_view text);
 
 // The role of an input, derived from the nodes that use it.
 struct InputRole {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,8 +11,18 @@ namespace assay::exec {
 
 // A setting that a backend declares: options of the command line and keys of the library follow from it.
 struct Setting {
-  std::string_view name;                  // `graph-optimization-level`
-  std::string_view alias = {};            // another name for it
+  enum class Kind : uint8_t {
+    word,
+    flag,    // set or not
+    shapes,  // a list as parse_input_shape reads it
+    input_file,
+    input_files,
+    output_file,
+    updated_file,  // read where it is there, then written
+  };
+  std::string_view name;        // `graph-optimization-level`
+  std::string_view alias = {};  // another name for it
+  Kind kind = Kind::word;
   bool is_list = false;                   // of several values
   std::vector<std::string_view> choices;  // if any, every value must be one of them
   std::string_view help;                  // one sentence: lower case, no full stop
@@ -22,6 +33,10 @@ class Settings {
  public:
   void set(std::string name, std::vector<std::string> values) {
     values_.insert_or_assign(std::move(name), std::move(values));
+  }
+  bool has(std::string_view name) const { return values_.contains(name); }
+  void erase(std::string_view name) {
+    if (const auto found = values_.find(name); found != values_.end()) values_.erase(found);
   }
   const std::vector<std::string>& list(std::string_view name) const;  // empty: not set
   std::string text(std::string_view name) const;                      // the last one; empty: not set

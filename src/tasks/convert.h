@@ -55,6 +55,7 @@ struct ConvertRequest {
   std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
   bool explains = false;
+  bool builds_plan = false;  // the output is a plan of the engine
 };
 
 struct ConvertOutcome {

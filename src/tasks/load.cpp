@@ -1,5 +1,6 @@
 #include "tasks/load.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "base/paths.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "engine/plan/saved_plan.h"
 #include "ir/verify.h"
 #include "onnx/known_operators.h"
 #include "onnx/load.h"
@@ -19,6 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view kOnlyRun = "only `run` takes plans of the engine, and engines of TensorRT are not supported";
+constexpr std::string_view kNoScripts = "network scripts need TensorRT and are not supported";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
 // What a file is by its name, and why it cannot be loaded where that is so.
@@ -29,9 +33,9 @@ struct ModelKind {
 };
 
 constexpr std::array kModelKinds = {
-    ModelKind{".engine", "engine", kNoEngine},
-    ModelKind{".plan", "engine", kNoEngine},
-    ModelKind{".py", "trt-network-script", kNoEngine},
+    ModelKind{".engine", "engine", kOnlyRun},
+    ModelKind{".plan", "engine", kOnlyRun},
+    ModelKind{".py", "trt-network-script", kNoScripts},
     ModelKind{".pb", "frozen", kExportTensorFlow},
     ModelKind{".graphdef", "frozen", kExportTensorFlow},
     ModelKind{".hdf5", "keras", kExportTensorFlow},
@@ -40,15 +44,24 @@ constexpr std::array kModelKinds = {
     ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
 };
 
-void refuse_other_kinds(const std::string& path, const std::string& type) {
-  if (type == "onnx") return;
+// Null: an ONNX model, as far as its name says.
+const ModelKind* kind_of(const std::string& path, const std::string& type) {
+  if (type == "onnx") return nullptr;
   const size_t colon = path.rfind(":");
   const std::string file = path.substr(0, path.find(".py:") == std::string::npos ? path.size() : colon);
   const std::string extension = to_lower(fs::path(file).extension().string());
-  for (const ModelKind& kind : kModelKinds) {
-    const bool fits = type.empty() ? !kind.extension.empty() && kind.extension == extension : kind.type == type;
-    if (fits) fail(ErrorCode::unsupported, "`{}` is a model of type {}: {}", printable(path), kind.type, kind.refusal);
+  const auto kind = std::ranges::find_if(kModelKinds, [&](const ModelKind& known) {
+    return type.empty() ? !known.extension.empty() && known.extension == extension : known.type == type;
+  });
+  return kind == kModelKinds.end() ? nullptr : &*kind;
+}
+
+void refuse_other_kinds(const std::string& path, const std::string& type) {
+  const ModelKind* const kind = kind_of(path, type);
+  if (kind != nullptr) {
+    fail(ErrorCode::unsupported, "`{}` is a model of type {}: {}", printable(path), kind->type, kind->refusal);
   }
+  if (engine::PlanFile::is_plan(path)) fail(ErrorCode::unsupported, "`{}` is a plan: {}", printable(path), kOnlyRun);
 }
 
 // What import finds in a file, of a model that was never one.
@@ -60,6 +73,34 @@ Diagnostics findings_of(const ir::Model& model) {
 }
 
 }  // namespace
+
+bool is_engine_file(const ModelSource& source) {
+  if (source.model != nullptr) return false;
+  const ModelKind* const kind = kind_of(source.path, source.type);
+  return (kind != nullptr && kind->type == "engine") || engine::PlanFile::is_plan(source.path);
+}
+
+fs::path runnable_path(const ModelSource& source) {
+  const bool is_text = to_lower(fs::path(source.path).extension().string()) == ".onnxtxt";
+  const bool is_elsewhere = !source.external_folder.empty() || source.ignore_external_data;
+  const bool is_other = source.model != nullptr || source.path == "-" || is_text || is_elsewhere;
+  return is_other ? "" : source.path;
+}
+
+LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer) {
+  observer.info("Loading plan: " + printable(absolute_path(source.path).lexically_normal().string()));
+  const Stopwatch loading;
+  const engine::SavedPlan plan = engine::open_plan(source.path);
+  ir::Model model = plan.source().copy();
+  for (const engine::ShapeRange& range : plan.manifest().profile) {
+    const auto names_it = [&](const exec::InputShape& shape) {
+      return shape.pattern == range.input || matches_glob(shape.pattern, range.input);
+    };
+    if (std::ranges::none_of(shapes, names_it)) shapes.push_back({range.input, range.best});
+  }
+  observer.on_loaded(model, source.path);
+  return {std::move(model), Diagnostics(), loading.seconds()};
+}
 
 LoadedModel load_model(const ModelSource& source, Observer& observer) {
   if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};

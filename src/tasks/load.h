@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/diagnostics.h"
+#include "exec/generated_inputs.h"
 #include "ir/model.h"
 #include "ops/inference.h"
 #include "tasks/observer.h"
@@ -21,6 +22,11 @@ struct ModelSource {
   bool is_given() const { return model != nullptr || !path.empty(); }
 };
 
+// Whether it is a plan of the engine, by what is in the file, or an engine by its name or type.
+bool is_engine_file(const ModelSource& source);
+// The file, where a backend may read it by itself; empty: what is loaded differs from it.
+std::filesystem::path runnable_path(const ModelSource& source);
+
 struct LoadedModel {
   ir::Model model;
   Diagnostics findings;
@@ -30,6 +36,9 @@ struct LoadedModel {
 // Loads the model, or copies the one in memory. Error (unsupported) for kinds of models that need a backend missing
 // from this build.
 LoadedModel load_model(const ModelSource& source, Observer& observer);
+// The source model of a plan, as far as the plan has it: its weights may not be there. Inputs that no pattern of
+// `shapes` names get the shapes that the plan is tuned for.
+LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer);
 // Error (parse) if the graph is invalid: it can be listed, but not run.
 void require_runnable(const LoadedModel& loaded);
 // Tells the observer the findings, each message once.
@@ -41,9 +50,8 @@ void write_types(const ops::Inference& inference, LoadedModel& loaded);
 // Both.
 void infer_shapes(LoadedModel& loaded);
 
-// The reason for refusing models and options that need the built-in engine or TensorFlow.
-inline constexpr std::string_view kNoEngine =
-    "the built-in engine runs ONNX models only: engine files and engine options are not supported";
+// The reason for refusing options and models of others.
+inline constexpr std::string_view kNoEngineOption = "an option of TensorRT that the built-in engine does not have";
 inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
 
 }  // namespace assay::tasks

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +29,9 @@ struct ScriptRequest {
 
 // Runs a model on backends and compares the outputs of neighbouring runs; saved outputs count as further runs.
 struct RunRequest {
-  ModelSource model;                  // not given: only saved outputs are compared
-  std::vector<std::string> backends;  // one run each, in this order
+  ModelSource model;                    // or a plan; not given: only saved outputs are compared
+  std::vector<std::string> backends;    // one run each, in this order
+  std::map<size_t, std::string> plans;  // files, by number of the backend: what it runs instead of the model
   exec::SessionOptions session;
   bool isolate = false;        // each backend in a process of its own
   double timeout_seconds = 0;  // of an isolated run, and of an answer of scripts; 0: none

@@ -1,4 +1,5 @@
 #include "backends/engine/engine_session.h"
+#include "backends/engine/plans.h"
 #include "ops/resolve.h"
 
 namespace assay::backends {
@@ -8,6 +9,7 @@ class EngineBackend final : public exec::Backend {
  public:
   std::string_view name() const override { return "engine"; }
   std::string_view title() const override { return "the engine"; }
+  std::vector<exec::Setting> settings() const override { return declared_engine_settings(); }
   exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
 
   // What no kernel computes runs on the reference operators.
@@ -18,6 +20,24 @@ class EngineBackend final : public exec::Backend {
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
     return make_engine_session(model, options, findings);
+  }
+
+  void build_plan(const ir::Model& model, const exec::SessionOptions& options, const std::filesystem::path& plan,
+                  Diagnostics& findings) const override {
+    Plans plans(model, options, true, findings);
+    const std::optional<Shapes> best = plans.best_shapes();
+    if (best) {
+      plans.plan(*best);
+    } else {
+      findings.warn("engine_profile", "", "no shapes are given for the open inputs: nothing is planned ahead",
+                    "trt_opt_shapes");
+    }
+    plans.save(plan);
+  }
+
+  std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
+                                           Diagnostics& findings) const override {
+    return open_engine_plan(plan, options, findings);
   }
 };
 

@@ -23,16 +23,25 @@ namespace {
 tasks::ConvertRequest convert_request(const Arguments& arguments) {
   tasks::ConvertRequest request;
   request.edit.model = model_source(arguments.value("model_file"), arguments);
-  request.edit.output = conversion_output(arguments);
   refuse_absent_options(engine_convert_group(), arguments);
+  const ConversionTarget target = conversion_target(arguments);
+  request.edit.output = target.output;
+  request.builds_plan = target.is_engine;
   request.session = session_options(arguments);
+  if (target.is_engine) {
+    add_default_profile(arguments, request.session);
+  } else {
+    // They say what the model becomes, and not how the backend that measures it computes.
+    for (const std::string_view name : {"bf16", "fp16", "int8"}) request.session.settings.erase(name);
+  }
   request.edit.save = save_options(arguments, request.edit.output);
   request.infers = arguments.flag("--shape-inference");
   request.outputs = parse_outputs(arguments);
   check_input_data(arguments);
   request.inputs = input_request(arguments);
   for (const Conversion& conversion : conversions()) {
-    if (!conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
+    const bool converts = !target.is_engine || conversion.precedes_engines;
+    if (converts && !conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
   }
   request.last_step = last_step(arguments);
   request.explains = arguments.flag("--explain");
@@ -62,7 +71,8 @@ std::vector<OptionGroup> groups() {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }
   all.push_back({.title = "Steps", .description = "Each layer is one, also each change before", .rows = step_rows()});
-  for (OptionGroup& group : std::vector{onnx_save_group(), limits_group(), json_group(), engine_convert_group()}) {
+  for (OptionGroup& group :
+       std::vector{engine_build_group(), onnx_save_group(), limits_group(), json_group(), engine_convert_group()}) {
     all.push_back(std::move(group));
   }
   return all;
@@ -73,16 +83,19 @@ std::vector<OptionGroup> groups() {
 Command command_convert() {
   return {
       .path = "convert",
-      .summary = "convert a model to another precision or form",
+      .summary = "convert a model to another precision or form, or build an engine",
       .description =
           "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`, `--int8`, `--weights`), "
-          "with other outputs, or with inferred shapes. Without --output the result is written next to the model, as "
-          "MODEL.fp16.onnx. Engines are not supported: they are recognised and refused. Exit status: 0 the model is "
-          "written, 2 wrong usage or input, 3 an engine was requested, or a backend failed.",
+          "with other outputs, or with inferred shapes; or builds an engine, a plan for this machine that `run` loads. "
+          "The name of the output decides. Without --output the result is written next to the model, as MODEL.engine "
+          "or, for another precision, MODEL.fp16.onnx. Exit status: 0 the model is written, 2 wrong usage or input, 3 "
+          "something is not supported, or a backend failed.",
       .positionals = {model_positional()},
       .groups = groups(),
       .run = run,
       .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
+                   "assay convert model.onnx -o model.engine --trt-min-shapes x:[1,8] --trt-opt-shapes x:[4,8] "
+                   "--trt-max-shapes x:[16,8]",
                    "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx"}};
 }
 

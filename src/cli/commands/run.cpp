@@ -125,7 +125,7 @@ int run(const Arguments& arguments, Environment& environment) {
 }
 
 std::vector<OptionGroup> groups() {
-  std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group()};
+  std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group(true)};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
@@ -143,7 +143,8 @@ Command command_run() {
       .path = "run",
       .summary = "run a model on one or more backends and compare the outputs",
       .description =
-          "Runs a model on every backend that is named, in that order, on the same inputs, and compares the outputs of "
+          "Runs a model, or an engine that `convert` built, on every backend that is named, in that order, on the same "
+          "inputs, and compares the outputs of "
           "neighbouring runs; saved outputs are compared like further runs. Without a model, saved outputs are "
           "compared "
           "with each other. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "

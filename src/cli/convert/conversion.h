@@ -18,6 +18,7 @@ struct Conversion {
   std::vector<OptionGroup> (*groups)();
   // Adds its options to the request.
   void (*request)(const Arguments& arguments, tasks::ConvertRequest& request);
+  bool precedes_engines;  // an engine is made of the converted model
 };
 
 // All conversions.

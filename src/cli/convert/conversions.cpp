@@ -9,9 +9,9 @@ namespace assay::cli {
 
 std::span<const Conversion> conversions() {
   static constexpr std::array<Conversion, 3> kConversions = {{
-      {int8_suffix, int8_groups, request_int8},
-      {weights_suffix, weights_groups, request_weights},
-      {half_suffix, half_groups, request_half},
+      {int8_suffix, int8_groups, request_int8, true},
+      {weights_suffix, weights_groups, request_weights, true},
+      {half_suffix, half_groups, request_half, false},
   }};
   return kConversions;
 }

@@ -19,9 +19,12 @@ constexpr std::array<std::string_view, 3> kEngineSuffixes = {".engine", ".plan",
 
 std::string suffix_of(const std::string& path) { return to_lower(std::filesystem::path(path).extension().string()); }
 
-// By `--convert-to`, else by the name of the output.
 bool is_onnx_target(const Arguments& arguments) {
-  if (arguments.has("--convert-to")) return arguments.value("--convert-to") == "onnx";
+  const std::string kind = arguments.value("--convert-to");
+  if (kind == "onnx-like-trt-network") {
+    fail(ErrorCode::unsupported, "--convert-to {}: there are no networks of TensorRT here", kind);
+  }
+  if (!kind.empty()) return kind == "onnx";
   const std::string output = arguments.value("--output");
   if (output.empty()) return false;
   const std::string suffix = suffix_of(output);
@@ -48,21 +51,42 @@ std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
   return chosen;
 }
 
+// What the engine makes no use of would be lost without a word.
+void refuse_precisions(const Arguments& arguments) {
+  for (const std::string_view name : {"--precision-constraints", "--layer-precisions"}) {
+    if (!arguments.knows(name) || !arguments.has(name)) continue;
+    fail(ErrorCode::unsupported,
+         "`{}`: an engine is requested, and layers of the engine cannot be told their precision one by one; for an "
+         "ONNX model use --output FILE.onnx",
+         name);
+  }
+}
+
+void refuse_engine_settings(const Arguments& arguments) {
+  for (const OptionRow& row : engine_build_group().rows) {
+    const std::string_view name = canonical_name(row);
+    if (arguments.has(name)) fail(ErrorCode::usage, "{} is about engines, and the output is an ONNX model", name);
+  }
+}
+
 }  // namespace
 
-std::string conversion_output(const Arguments& arguments) {
+ConversionTarget conversion_target(const Arguments& arguments) {
   const bool is_onnx = is_onnx_target(arguments);
   const std::string_view suffix = conversion_suffix(arguments, is_onnx);
   const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
+  const std::string model = arguments.value("model_file");
   if (!is_onnx && !(is_undecided && !suffix.empty())) {
-    fail(ErrorCode::unsupported, "an engine is requested: {}{}", kNoEngine,
-         is_undecided ? "; for an ONNX model use --output FILE.onnx, or --fp-to-fp16, --fp-to-bf16 or --weights" : "");
+    refuse_precisions(arguments);
+    const std::string name = std::filesystem::path(model).stem().string() + ".engine";
+    return {model_output_path(arguments, model, name), true};
   }
+  refuse_engine_settings(arguments);
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty();
   if (suffix.empty() && !is_edited && !arguments.has("--output")) {
     fail(ErrorCode::usage, "there is nothing to change: name the output with --output FILE");
   }
-  return model_output_path(arguments, arguments.value("model_file"), suffix.empty() ? "changed" : suffix);
+  return {model_output_path(arguments, model, suffix.empty() ? "changed" : suffix), false};
 }
 
 }  // namespace assay::cli

@@ -6,8 +6,15 @@
 
 namespace assay::cli {
 
-// Where the converted ONNX model goes. Error (unsupported) if an engine is requested, by an option, by the name of
-// the output or by default; (usage) for other kinds of files, and without `-o` if nothing would change.
-std::string conversion_output(const Arguments& arguments);
+// What a conversion writes.
+struct ConversionTarget {
+  std::string output;
+  bool is_engine = false;  // a plan of the engine, not an ONNX model
+};
+
+// By `--convert-to`, else by the name of the output; without both an engine, unless a change of the model is asked for.
+// Error (usage) for other kinds of files, for options that the other target has, and without `-o` if nothing would
+// change; (unsupported) for what the engine does not do.
+ConversionTarget conversion_target(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -23,6 +23,8 @@ constexpr std::array kRemedies = {
     Remedy{"i_idx", "--i-idx", "with {}"},
     Remedy{"o_idx", "--o-idx", "with {}"},
     Remedy{"cp_type", "--cp-type", "use {} native"},
+    Remedy{"trt_engine", "--trt-engine", "{} runs an engine beside a model"},
+    Remedy{"trt_opt_shapes", "--trt-opt-shapes", "{} gives some"},
     Remedy{"shape_inference", "--shape-inference", "or use {}"},
     Remedy{"replaces_files", "--force", "name another file with --output, or use {} to overwrite it"},
     Remedy{"accuracy_results", "", "`run --save-accuracy-results` writes them"},

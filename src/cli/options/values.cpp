@@ -112,6 +112,10 @@ exec::InputShape parse_input_shape(std::string_view option, std::string_view tex
   return shape;
 }
 
+std::string input_shape_text(const exec::InputShape& shape) {
+  return fmt::format("{}:[{}]", shape.pattern, fmt::join(shape.dims, ","));
+}
+
 uint64_t parse_size(std::string_view option, std::string_view text, uint64_t least) {
   constexpr std::string_view kUnits = "KMGT";
   std::string_view digits = text;

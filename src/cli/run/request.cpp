@@ -68,6 +68,12 @@ void read_files(const Arguments& arguments, tasks::RunRequest& request) {
   }
   check_input_data(arguments);
   request.inputs = input_request(arguments);
+  if (!arguments.has("--input-shapes")) {
+    for (const std::string& text : arguments.values("--trt-opt-shapes")) {
+      if (text.ends_with(":auto")) continue;  // as the model says
+      request.inputs.generated.shapes.push_back(parse_input_shape("--trt-opt-shapes", text));
+    }
+  }
   request.scripts.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
   request.scripts.compare = script(arguments, "--compare-func-script", "compare_outputs");
 }
@@ -109,6 +115,12 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   }
   const auto is_peers = [](const Arguments::Occurrence& use) { return use.typed == "--trt"; };
   if (std::ranges::any_of(arguments.in_order(), is_peers)) notes.emplace_back("`--trt` chooses the built-in engine");
+  if (std::ranges::find(request.backends, "engine") == request.backends.end()) {
+    for (const OptionRow& row : backend_settings_group("engine").rows) {
+      const std::string_view name = canonical_name(row);
+      if (arguments.has(name)) notes.push_back(fmt::format("`{}` is not used: the engine does not run", name));
+    }
+  }
   if (request.inputs.is_generated()) return notes;
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {
@@ -130,6 +142,8 @@ RunWords parse_run(const Arguments& arguments) {
   refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
   request.model = model_source(arguments.value("model_file"), arguments);
+  request.plans = chosen_plans(arguments);
+  if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);

@@ -1,6 +1,8 @@
 #include "base/stopwatch.h"
+#include "base/text.h"
 #include "convert/conversion/half.h"
 #include "convert/conversion/weights.h"
+#include "exec/backend.h"
 #include "ir/edit.h"
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
@@ -53,10 +55,24 @@ results::ConversionReport apply(const ConvertRequest& request, ConversionJob& jo
   return report;
 }
 
+bool is_changed(const ConvertRequest& request) {
+  return request.infers || !request.outputs.is_empty() || !std::holds_alternative<std::monostate>(request.conversion);
+}
+
+void build_plan(const ConvertRequest& request, const ir::Model& model, Observer& observer) {
+  exec::SessionOptions session = request.session;
+  session.path = is_changed(request) ? "" : runnable_path(request.edit.model);
+  observer.info("Building engine: " + printable(request.edit.output));
+  Diagnostics findings;
+  exec::make_backend("engine")->build_plan(model, session, request.edit.output, findings);
+  tell_findings(findings, observer);
+}
+
 void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
-  if (request.edit.output.empty())
-    surgery::complete_outputs(model);
-  else
+  if (request.edit.output.empty() || request.builds_plan) surgery::complete_outputs(model);
+  if (request.builds_plan)
+    build_plan(request, model, observer);
+  else if (!request.edit.output.empty())
     save_model(model, request.edit.output, request.edit.save, observer);
 }
 

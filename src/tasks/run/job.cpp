@@ -125,18 +125,46 @@ class Job {
   Diagnostics& findings() { return loaded_ ? loaded_->findings : own_findings_; }
 
   void load() {
-    loaded_ = load_model(request_.model, observer_);
+    if (is_engine_file(request_.model)) choose_plan();
+    const bool is_plan = request_.plans.size() == request_.backends.size() && is_engine_file(request_.model);
+    loaded_ = is_plan ? load_plan_source(request_.model, request_.inputs.generated.shapes, observer_)
+                      : load_model(request_.model, observer_);
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       observer_.info("Converting float tensors to float16");
       convert::convert_to_float16(loaded_->model, loaded_->findings);
     }
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
-    request_.session.path = runnable_path();
+    request_.session.path = request_.converts_to_float16 ? "" : runnable_path(request_.model);
     if (!request_.save_onnx.empty()) save_model();
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
     for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
+  }
+
+  // The plan takes the place of a model, for the engine alone.
+  void choose_plan() {
+    const std::string& path = request_.model.path;
+    for (size_t i = 0; i < request_.backends.size(); ++i) {
+      if (request_.backends[i] != "engine") {
+        throw Error(ErrorCode::unsupported,
+                    fmt::format("`{}` is an engine: {} cannot run it", printable(path), request_.backends[i]))
+            .remedied_by("trt_engine");
+      }
+      request_.plans.try_emplace(i, path);
+    }
+    if (request_.converts_to_float16 || !request_.save_onnx.empty()) {
+      fail(ErrorCode::usage, "`{}` is an engine: its model cannot be changed or saved", printable(path));
+    }
+  }
+
+  exec::RunnerPtr live_runner(size_t number, std::string name) {
+    exec::BackendPtr& backend = backends_[number];
+    const auto plan = request_.plans.find(number);
+    if (plan != request_.plans.end()) {
+      return exec::plan_runner(std::move(name), std::move(backend), plan->second, request_.session);
+    }
+    return exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session);
   }
 
   // The backends, then what was saved.
@@ -144,11 +172,11 @@ class Job {
     std::set<std::string, std::less<>> taken;
     for (formats::SavedRun& run : saved_) taken.insert(run.runner = distinct_name(std::move(run.runner), taken));
     std::map<std::string, size_t> numbers;
-    for (exec::BackendPtr& backend : backends_) {
-      const std::string plain(backend->name());
+    for (size_t i = 0; i < backends_.size(); ++i) {
+      const std::string plain(backends_[i]->name());
       std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
       taken.insert(name);
-      runners_.push_back(exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session));
+      runners_.push_back(live_runner(i, std::move(name)));
     }
     for (formats::SavedRun& run : saved_) {
       std::vector<exec::SavedOutputs> iterations;
@@ -186,15 +214,6 @@ class Job {
     if (request_.isolate)
       return remote::isolated_backend({.backend = name, .timeout_seconds = request_.timeout_seconds});
     return exec::find_backend(name, request_.session.search);
-  }
-
-  // The file, where a backend may read it by itself.
-  std::filesystem::path runnable_path() const {
-    const ModelSource& model = request_.model;
-    const bool is_text = to_lower(std::filesystem::path(model.path).extension().string()) == ".onnxtxt";
-    const bool is_elsewhere = !model.external_folder.empty() || model.ignore_external_data;
-    const bool is_other = model.model != nullptr || model.path == "-" || is_text || is_elsewhere;
-    return is_other || request_.converts_to_float16 ? "" : model.path;
   }
 
   // The model stays as it is, so that the backends may still read the file.

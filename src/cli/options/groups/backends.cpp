@@ -22,7 +22,7 @@ struct BackendFlag {
 
 constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},       BackendFlag{"--ref-fp64", "ref-fp64", ""},
                                BackendFlag{"--onnxrt", "onnxrt", ""}, BackendFlag{"--openvino", "openvino", ""},
-                               BackendFlag{"--engine", "engine", ""}, BackendFlag{"--trt-engine", "", kNoEngine},
+                               BackendFlag{"--engine", "engine", ""}, BackendFlag{"--trt-engine", "engine", ""},
                                BackendFlag{"--tf", "", kNoTensorFlow}};
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
@@ -36,6 +36,7 @@ struct SettingWords {
   exec::Setting declared;
 };
 struct SettingsWords {
+  std::string backend;
   std::string title;
   std::string description;
   std::vector<SettingWords> settings;
@@ -44,7 +45,8 @@ struct SettingsWords {
 std::vector<SettingsWords> make_settings_words() {
   std::vector<SettingsWords> all;
   for (tasks::BackendSettings& backend : tasks::backend_settings()) {
-    SettingsWords words{backend.title, fmt::format("How {} is set up", backend.title), {}};
+    SettingsWords words{backend.backend, backend.title, fmt::format("How {} is set up", backend.title), {}};
+    words.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(words.title[0])));
     for (exec::Setting& setting : backend.settings) {
       const auto option = [](std::string_view name) { return name.empty() ? "" : "--" + std::string(name); };
       words.settings.push_back({option(setting.name), option(setting.alias), std::move(setting)});
@@ -60,6 +62,43 @@ const std::vector<SettingsWords>& settings_words() {
   return words;
 }
 
+OptionRow row_of(const SettingWords& setting) {
+  using Kind = exec::Setting::Kind;
+  const Kind kind = setting.declared.kind;
+  const bool is_list = setting.declared.is_list || kind == Kind::shapes || kind == Kind::input_files;
+  OptionRow row{.names = {setting.option},
+                .arity = is_list ? Arity::one_or_more : Arity::one,
+                .choices = setting.declared.choices,
+                .help = setting.declared.help};
+  if (!setting.alias.empty()) row.names.emplace_back(setting.alias);
+  if (kind == Kind::flag) row.arity = Arity::flag;
+  if (kind == Kind::shapes) row.metavar = "NAME:[DIM,...]";
+  row.is_output = kind == Kind::output_file;
+  row.is_file = kind == Kind::input_file || kind == Kind::input_files || kind == Kind::updated_file || row.is_output;
+  if (row.is_file) row.metavar = "FILE";
+  return row;
+}
+
+OptionGroup group_of(const SettingsWords& words) {
+  OptionGroup group{.title = words.title, .description = words.description, .rows = {}, .spellings = {}};
+  for (const SettingWords& setting : words.settings) group.rows.push_back(row_of(setting));
+  return group;
+}
+
+// Shapes are checked here, and passed on without names of dims and blanks.
+std::vector<std::string> setting_values(const SettingWords& setting, const Arguments& arguments) {
+  if (setting.declared.kind != exec::Setting::Kind::shapes) return arguments.values(setting.option);
+  if (arguments.count(setting.option) > 1) {
+    fail(ErrorCode::unsupported, "`{}`: a plan has one profile, here are several", setting.option);
+  }
+  std::vector<std::string> shapes;
+  for (const std::string& text : arguments.values(setting.option)) {
+    if (text.ends_with(":auto")) continue;  // as the model says
+    shapes.push_back(input_shape_text(parse_input_shape(setting.option, text)));
+  }
+  return shapes;
+}
+
 unsigned parse_threads(const Arguments& arguments) {
   if (!arguments.has("--threads")) return 0;
   const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
@@ -70,8 +109,8 @@ unsigned parse_threads(const Arguments& arguments) {
 
 }  // namespace
 
-OptionGroup backend_group() {
-  return {
+OptionGroup backend_group(bool takes_plans) {
+  OptionGroup group = {
       .title = "Backends",
       .description = "What runs the model; each may be named as often as wanted, in any order",
       .rows = {flag({"--ref", "--pluginref"}, "the reference interpreter: every operator, in plain loops"),
@@ -80,7 +119,6 @@ OptionGroup backend_group() {
                flag({"--openvino"}, "OpenVINO, from the user's Python package or the system"),
                flag({"--engine", "--trt"},
                     "the built-in engine: operators merged, planned and tuned for this processor"),
-               {.names = {"--trt-engine"}, .metavar = "FILE", .help = "a built engine", .hidden = true},
                flag({"--tf"}, "TensorFlow", true),
                {.names = {"--python"},
                 .metavar = "FILE",
@@ -88,6 +126,25 @@ OptionGroup backend_group() {
                         "python3 on PATH",
                 .is_file = true}},
   };
+  if (takes_plans) {
+    group.rows.push_back({.names = {"--trt-engine"},
+                          .repeat = Repeat::append,
+                          .metavar = "FILE",
+                          .help = "the engine with a plan that `convert` built, beside what runs the model",
+                          .is_file = true});
+  }
+  return group;
+}
+
+std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
+  std::map<size_t, std::string> plans;
+  size_t number = 0;
+  for (const Arguments::Occurrence& use : arguments.in_order()) {
+    const std::string_view name = canonical_name(*use.row);
+    if (name == "--trt-engine") plans.emplace(number, use.values.front());
+    if (std::ranges::find(kFlags, name, &BackendFlag::option) != kFlags.end()) ++number;
+  }
+  return plans;
 }
 
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
@@ -114,19 +171,15 @@ exec::LibrarySearch library_search(const Arguments& arguments) {
 
 std::vector<OptionGroup> backend_settings_groups() {
   std::vector<OptionGroup> groups;
-  for (const SettingsWords& words : settings_words()) {
-    OptionGroup group{.title = words.title, .description = words.description, .rows = {}, .spellings = {}};
-    for (const SettingWords& setting : words.settings) {
-      OptionRow row{.names = {setting.option},
-                    .arity = setting.declared.is_list ? Arity::one_or_more : Arity::one,
-                    .choices = setting.declared.choices,
-                    .help = setting.declared.help};
-      if (!setting.alias.empty()) row.names.emplace_back(setting.alias);
-      group.rows.push_back(std::move(row));
-    }
-    groups.push_back(std::move(group));
-  }
+  for (const SettingsWords& words : settings_words()) groups.push_back(group_of(words));
   return groups;
+}
+
+OptionGroup backend_settings_group(std::string_view backend, std::initializer_list<std::string_view> left_out) {
+  OptionGroup group = group_of(*std::ranges::find(settings_words(), backend, &SettingsWords::backend));
+  std::erase_if(group.rows,
+                [&](const OptionRow& row) { return std::ranges::find(left_out, row.names[0]) != left_out.end(); });
+  return group;
 }
 
 OptionGroup limits_group() {
@@ -160,7 +213,7 @@ exec::SessionOptions session_options(const Arguments& arguments) {
   for (const SettingsWords& words : settings_words()) {
     for (const SettingWords& setting : words.settings) {
       const bool is_given = arguments.knows(setting.option) && arguments.has(setting.option);
-      if (is_given) options.settings.set(std::string(setting.declared.name), arguments.values(setting.option));
+      if (is_given) options.settings.set(std::string(setting.declared.name), setting_values(setting, arguments));
     }
   }
   return options;

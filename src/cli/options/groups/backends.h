@@ -10,13 +10,18 @@
 namespace assay::cli {
 
 // Which backends run the model, in the order typed, and where their libraries are.
-OptionGroup backend_group();
+// `takes_plans`: engines that were built earlier, too.
+OptionGroup backend_group(bool takes_plans = false);
 // Names of the chosen backends in the order typed. Error (unsupported) for one that this build does not have.
 std::vector<std::string> chosen_backends(const Arguments& arguments);
+// The engines among them, by number.
+std::map<size_t, std::string> chosen_plans(const Arguments& arguments);
 exec::LibrarySearch library_search(const Arguments& arguments);
 
 // A group for each backend that declares settings: `--providers` of ONNX Runtime, `--openvino-device`.
 std::vector<OptionGroup> backend_settings_groups();
+// That of one backend, without the options that are left out.
+OptionGroup backend_settings_group(std::string_view backend, std::initializer_list<std::string_view> left_out = {});
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/values.h"
 
 namespace assay::cli {
 namespace {
@@ -25,11 +27,7 @@ bool is_tensorflow(std::string_view name) {
 
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
-  for (const std::string_view name : {"--tf32",
-                                      "--fp16",
-                                      "--bf16",
-                                      "--fp8",
-                                      "--int8",
+  for (const std::string_view name : {"--fp8",
                                       "--best",
                                       "--sparse-weights",
                                       "--version-compatible",
@@ -49,7 +47,6 @@ std::vector<OptionRow> refused_rows() {
                                       "--mark-unfused-tensors-as-debug-tensors",
                                       "--decomposable-attentions",
                                       "--enable-uint8-asymmetric-quantization-dla",
-                                      "--strict",
                                       "--freeze-graph",
                                       "--tftrt",
                                       "--use-tftrt",
@@ -60,7 +57,6 @@ std::vector<OptionRow> refused_rows() {
   }
   for (const std::string_view name : {"--precision-constraints",
                                       "--calibration-cache",
-                                      "--load-timing-cache",
                                       "--trt-config-script",
                                       "--trt-config-func-name",
                                       "--trt-network-func-name",
@@ -71,8 +67,6 @@ std::vector<OptionRow> refused_rows() {
                                       "--runtime-platform",
                                       "--engine-capability",
                                       "--tiling-optimization-level",
-                                      "--save-engine",
-                                      "--save-timing-cache",
                                       "--load-runtime",
                                       "--optimization-profile",
                                       "--allocation-strategy",
@@ -92,15 +86,12 @@ std::vector<OptionRow> refused_rows() {
     rows.push_back(refused({name}, Arity::one));
   }
   for (const std::string_view name :
-       {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes", "--tactic-sources", "--preview-features",
-        "--quantization-flags", "--compute-capabilities", "--plugins", "--onnx-flags", "--trt-outputs",
-        "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions", "--tensor-formats", "--mark-debug",
-        "--tf-outputs", "--all-tensor-formats"}) {
+       {"--tactic-sources", "--preview-features", "--quantization-flags", "--compute-capabilities", "--plugins",
+        "--onnx-flags", "--trt-outputs", "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions",
+        "--tensor-formats", "--mark-debug", "--tf-outputs", "--all-tensor-formats"}) {
     rows.push_back(refused({name}, Arity::any));
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
-  rows.push_back(refused({"--save-tactics", "--save-tactic-replay"}, Arity::one));
-  rows.push_back(refused({"--load-tactics", "--load-tactic-replay"}, Arity::one));
   rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
   rows.push_back(refused({"--pool-limit", "--memory-pool-limit"}, Arity::any));
   rows.push_back(refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
@@ -111,10 +102,26 @@ std::vector<OptionRow> refused_rows() {
 
 }  // namespace
 
+OptionGroup engine_build_group() {
+  // `convert` measures without being asked, and names what it writes otherwise.
+  return backend_settings_group("engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8"});
+}
+
+void add_default_profile(const Arguments& arguments, exec::SessionOptions& session) {
+  for (const std::string_view name : {"trt-min-shapes", "trt-opt-shapes", "trt-max-shapes"}) {
+    if (session.settings.has(name)) return;
+  }
+  std::vector<std::string> shapes;
+  for (const std::string& text : arguments.values("--input-shapes")) {
+    if (!text.ends_with(":auto")) shapes.push_back(input_shape_text(parse_input_shape("--input-shapes", text)));
+  }
+  if (!shapes.empty()) session.settings.set("trt-opt-shapes", std::move(shapes));
+}
+
 OptionGroup engine_view_group() {
   return {
       .title = "Engine",
-      .description = "Options about saved engines, which are not supported: they are refused",
+      .description = "Options about engines, which are not shown: they are refused",
       .rows = {{.names = {"--convert-to", "--display-as"},
                 .choices = {"trt"},
                 .help = "show the network that the built-in engine makes of the model"},
@@ -147,25 +154,17 @@ OptionGroup engine_view_group() {
 
 OptionGroup engine_run_group() {
   return {.title = "Engine",
-          .description = "Options of engines that are built and saved, which are not supported: they are refused",
+          .description = "Options of TensorRT that the built-in engine does not have: they are refused",
           .rows = refused_rows()};
 }
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  constexpr std::string_view kOwn[] = {"--fp16",
-                                       "--bf16",
-                                       "--int8",
-                                       "--weights",
-                                       "--quantile",
-                                       "--precision-constraints",
-                                       "--calib-base-cls",
-                                       "--calibration-cache",
-                                       "--layer-precisions"};
+  constexpr std::string_view kOwn[] = {"--weights",        "--quantile",          "--precision-constraints",
+                                       "--calib-base-cls", "--calibration-cache", "--layer-precisions"};
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });
-  group.rows.push_back(refused({"--exclude-tactics"}, Arity::one));
   group.rows.push_back(refused({"--pooled-outputs"}, Arity::flag));
   return group;
 }
@@ -176,7 +175,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
     if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
-    fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngine);
+    fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }
 }
 

@@ -2,11 +2,17 @@
 
 #include "cli/options/arguments.h"
 #include "cli/options/spec.h"
+#include "tasks/inputs.h"
 #include "tasks/load.h"
 
 namespace assay::cli {
 
-// Options for saved engines, or for TensorFlow. There are neither: the options are recognised so that they can be
+// How an engine is built that is saved.
+OptionGroup engine_build_group();
+// The shapes that engines are tuned for, unless others are named: those of generated inputs.
+void add_default_profile(const Arguments& arguments, exec::SessionOptions& session);
+
+// Options of TensorRT that the built-in engine does not have, or of TensorFlow: they are recognised so that they can be
 // refused with a reason.
 OptionGroup engine_view_group();
 // The same for options that build or run an engine.
@@ -18,7 +24,7 @@ OptionGroup engine_convert_group();
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);
 
 // Why.
-using tasks::kNoEngine;
+using tasks::kNoEngineOption;
 using tasks::kNoTensorFlow;
 
 }  // namespace assay::cli

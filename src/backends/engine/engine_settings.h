@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "engine/lower.h"
+#include "engine/plan/manifest.h"
+#include "engine/profile.h"
+#include "engine/tactics.h"
+#include "exec/settings.h"
+
+namespace assay::backends {
+
+// What the engine is told, by the names that it declares.
+struct EngineSettings {
+  bool is_strict = false;
+  engine::Precision precision;
+  engine::TacticOptions tactics;
+  engine::ProfileShapes profile;
+  std::string save_engine;  // files; empty: nothing is saved
+  std::string save_timing_cache;
+  std::string save_tactics;
+};
+
+std::vector<exec::Setting> declared_engine_settings();
+
+// Loads the files that they name. `measures`: tactics are, also where nobody asked for it. Error for one that cannot be
+// read, (usage) for tactics that the device does not have.
+EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
+                                    Diagnostics& findings);
+// Adds what the file has already. Error if it holds something else.
+void save_timing_cache(const std::string& path, engine::TimingCache& cache);
+// Error (usage) if something is told that was decided when a plan was built.
+void check_settings_of_plan(const exec::Settings& settings, const engine::Manifest& manifest);
+
+}  // namespace assay::backends

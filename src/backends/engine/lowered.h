@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "engine/lower.h"
+#include "engine/plan/saved_plan.h"
+#include "ir/model.h"
+
+namespace assay::backends {
+
+// Of inputs, by name.
+using Shapes = std::map<std::string, tensor::Shape>;
+
+// A model lowered for one set of input shapes, and where the values of its source went.
+class Lowered {
+ public:
+  // `values` are those of the main graph that runs may ask for.
+  Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> values,
+          const engine::Precision& precision);
+  // As it was saved.
+  Lowered(const engine::SavedPlan& plan, size_t number);
+
+  const ir::Model& model() const { return model_; }
+  const std::vector<engine::ValuePlace>& values() const { return values_; }
+  // What a value of the source is now; invalid: it is computed inside a layer.
+  ir::ValueId current(std::string_view name) const;
+  // The layer that computes a value inside; empty: none is known.
+  std::string layer_with(std::string_view name) const;
+
+ private:
+  void keep_apart(const ir::Model& source, std::span<const std::string> values);
+  void find_values(const ir::Model& source);
+  void place_outputs(const ir::Model& source);
+  void index();
+
+  ir::Model model_;
+  std::vector<engine::ValuePlace> values_;
+  std::unordered_map<std::string_view, size_t> places_;        // of values of the source, by name
+  std::unordered_map<std::string_view, ir::ValueId> by_name_;  // of the main graph
+};
+
+}  // namespace assay::backends

@@ -1,0 +1,200 @@
+#include "backends/engine/plans.h"
+
+#include <algorithm>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/paths.h"
+#include "engine/devices/cpu/onednn/library.h"
+#include "formats/tactic_replay.h"
+#include "tensor/borrowed.h"
+
+namespace assay::backends {
+namespace {
+
+bool is_open(const exec::Port& port) {
+  if (!port.type || port.type->kind != ir::TypeKind::tensor) return false;
+  return !port.type->ranked ||
+         std::ranges::any_of(port.type->dims, [](const exec::PortDim& dim) { return !dim.size.has_value(); });
+}
+
+// The processor, with the libraries that are found.
+std::unique_ptr<const engine::Device> find_device(const exec::LibrarySearch& search, Diagnostics& findings) {
+  std::string reason;
+  const engine::cpu::Libraries libraries{engine::cpu::onednn::Library::find(search, reason)};
+  if (libraries.onednn == nullptr) {
+    findings.warn("engine_library", "", "engine: products run on the slower operators of the reference: " + reason);
+  }
+  return engine::cpu::make_device(libraries);
+}
+
+}  // namespace
+
+// Measurements and packed weights depend on how many threads will run.
+template <typename Fn>
+auto Plans::with_threads(Fn&& fn) const {
+  if (options_.threads == 0) return fn();
+  const ThreadPool pool(options_.threads);
+  const PoolScope scope(pool);
+  return fn();
+}
+
+Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool measures, Diagnostics& findings)
+    : source_(source),
+      options_(options),
+      signature_(exec::signature_of(source)),
+      tapped_(source, options.values),
+      device_(find_device(options.search, findings)) {
+  settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
+  profile_ = engine::make_profile(signature_, settings_.profile);
+}
+
+Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)
+    : source_(saved.source()),
+      options_(options),
+      signature_(saved.manifest().signature),
+      tapped_(source_, options.values),
+      saved_(&saved),
+      device_(find_device(options.search, findings)) {
+  settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, false, findings); });
+  adopt(saved.manifest());
+  saved.preset(*packed_);
+}
+
+void Plans::adopt(const engine::Manifest& manifest) {
+  settings_.is_strict = manifest.is_strict;
+  settings_.precision.bfloat16 = manifest.bfloat16;
+  settings_.tactics.excluded = manifest.excluded;
+  settings_.tactics.excluded_of = manifest.excluded_of;
+  profile_ = manifest.profile;
+}
+
+std::string Plans::machine() const {
+  return with_threads([&] { return device_->fingerprint(); });
+}
+
+bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inputs, is_open); }
+
+Shapes Plans::open_shapes(std::span<const exec::Feed> feeds) const {
+  Shapes shapes;
+  for (const exec::Feed& feed : feeds) {
+    const exec::Port* const port = exec::find_port(signature_.inputs, feed.name);
+    if (port == nullptr || !is_open(*port) || !feed.value.is_tensor()) continue;
+    engine::check_shape(profile_, feed.name, feed.value.tensor().shape());
+    shapes.emplace(feed.name, feed.value.tensor().shape());
+  }
+  return shapes;
+}
+
+std::optional<Shapes> Plans::best_shapes() const {
+  Shapes shapes;
+  for (const exec::Port& input : signature_.inputs) {
+    if (!is_open(input)) continue;
+    const auto range = std::ranges::find(profile_, input.name, &engine::ShapeRange::input);
+    if (range == profile_.end()) return std::nullopt;
+    shapes.emplace(input.name, range->best);
+  }
+  return shapes;
+}
+
+std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
+  const std::scoped_lock lock(mutex_);
+  std::shared_ptr<const Planned>& planned = plans_[shapes];
+  if (!planned) {
+    planned = with_threads([&] { return make(shapes); });
+    save_files(*planned);
+    release_source();
+  }
+  return planned;
+}
+
+// A model that was planned earlier, unless a value is asked for that it computes inside a layer, and that would stay
+// apart if it were lowered now.
+std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
+  const std::optional<size_t> found = saved_ == nullptr ? std::nullopt : saved_->find(shapes);
+  if (!found || shapes.empty()) return found;
+  for (const engine::ValuePlace& value : saved_->manifest().planned[*found].values) {
+    if (value.now.empty() && std::ranges::find(options_.values, value.name) != options_.values.end()) return {};
+  }
+  return found;
+}
+
+std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
+  engine::ProgramOptions program;
+  program.packed = packed_;
+  program.is_strict = settings_.is_strict;
+  program.tactics = settings_.tactics;
+  if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
+  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.precision), *device_,
+                                         std::move(program), options_.values);
+}
+
+// On another number of threads, a tactic may not compute its layer.
+std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramOptions program) const {
+  const engine::Manifest& manifest = saved_->manifest();
+  const auto make = [&] {
+    return std::make_shared<const Planned>(Lowered(*saved_, number), *device_, program, options_.values);
+  };
+  program.tactics.replayed = manifest.planned[number].tactics;
+  if (manifest.machine == device_->fingerprint()) return make();
+  const auto made = attempt(make);
+  if (const auto* planned = std::get_if<0>(&made)) return *planned;
+  program.tactics.replayed.clear();
+  return make();
+}
+
+void Plans::save_files(const Planned& planned) const {
+  if (!settings_.save_timing_cache.empty()) save_timing_cache(settings_.save_timing_cache, *settings_.tactics.cache);
+  if (!settings_.save_tactics.empty()) formats::save_tactic_replay(planned.tactics(), settings_.save_tactics);
+  if (!settings_.save_engine.empty()) save(settings_.save_engine);
+}
+
+engine::Manifest Plans::manifest() const {
+  engine::Manifest manifest;
+  manifest.machine = machine();
+  manifest.is_strict = settings_.is_strict;
+  manifest.bfloat16 = settings_.precision.bfloat16;
+  manifest.excluded = settings_.tactics.excluded;
+  manifest.excluded_of = settings_.tactics.excluded_of;
+  manifest.signature = signature_;
+  manifest.profile = profile_;
+  if (options_.path.empty() || saved_ != nullptr) return manifest;
+  manifest.source = absolute_path(options_.path).lexically_normal().string();
+  manifest.source_checksum = source_checksum(source_);
+  return manifest;
+}
+
+void Plans::save(const std::filesystem::path& path) const {
+  engine::Manifest manifest = this->manifest();
+  engine::PlanSections sections;
+  manifest.source_weights = sections.add_model(source_, has_open_inputs());
+  for (const auto& [shapes, planned] : plans_) {
+    const Lowered& lowered = planned->lowered();
+    manifest.planned.push_back({.shapes = shapes,
+                                .weights = sections.add_model(lowered.model(), true),
+                                .values = lowered.values(),
+                                .tactics = planned->tactics()});
+  }
+  const std::vector<engine::PackedWeights::Kept> kept = packed_->kept();
+  for (const engine::PackedWeights::Kept& form : kept) {
+    sections.add_packed(form.weights, form.form, tensor::make_borrowed({form.bytes.get(), form.size_bytes}));
+  }
+  sections.write(path, std::move(manifest), [this] { release_source(); });
+}
+
+// Packed weights take the place of the model's, whose pages come back if they are looked at.
+void Plans::release_source() const {
+  if (source_.source()) source_.source()->release(0, source_.source()->size());
+}
+
+uint64_t source_checksum(const ir::Model& model) {
+  std::vector<uint64_t> sums = {checksum(model.source()->bytes())};
+  for (uint32_t i = 0; i < model.tensor_slots(); ++i) {
+    const ir::TensorEntry& entry = model[ir::TensorId{i}];
+    if (!entry.external_location.empty()) sums.push_back(checksum(entry.tensor.bytes()));
+  }
+  return checksum(std::as_bytes(std::span(sums)));
+}
+
+}  // namespace assay::backends

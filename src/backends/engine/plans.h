@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "backends/engine/engine_settings.h"
+#include "backends/engine/planned.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/plan/plan_models.h"
+#include "engine/plan/saved_plan.h"
+#include "exec/tapped_values.h"
+
+namespace assay::backends {
+
+// What a session plans: a model for each set of shapes that comes, each once. May be used from several threads.
+class Plans {
+ public:
+  // Of a source model, which must outlive it. `measures`: tactics are, also where nobody asked for it.
+  Plans(const ir::Model& source, const exec::SessionOptions& options, bool measures, Diagnostics& findings);
+  // Of a plan that has some already. It must outlive it, and have been built for this machine.
+  Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings);
+
+  // What was decided when a plan was built holds for all that is planned here.
+  void adopt(const engine::Manifest& manifest);
+  std::shared_ptr<const Planned> plan(const Shapes& shapes);
+  // Of the inputs whose declared shape is open. Error (usage) for shapes outside the profile.
+  Shapes open_shapes(std::span<const exec::Feed> feeds) const;
+  bool has_open_inputs() const;
+  // Those that the profile is tuned for; nullopt: some open input is not in it.
+  std::optional<Shapes> best_shapes() const;
+  // All that was planned, as a file.
+  void save(const std::filesystem::path& path) const;
+
+  std::string machine() const;
+  const exec::SessionOptions& options() const { return options_; }
+  const exec::Signature& signature() const { return signature_; }
+  const exec::TappedValues& tapped() const { return tapped_; }
+
+ private:
+  template <typename Fn>
+  auto with_threads(Fn&& fn) const;
+  std::shared_ptr<const Planned> make(const Shapes& shapes) const;
+  std::optional<size_t> saved_for(const Shapes& shapes) const;
+  std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
+  engine::Manifest manifest() const;
+  void save_files(const Planned& planned) const;
+  void release_source() const;
+
+  const ir::Model& source_;
+  const exec::SessionOptions options_;
+  const exec::Signature signature_;
+  const exec::TappedValues tapped_;
+  const engine::SavedPlan* saved_ = nullptr;
+  std::unique_ptr<const engine::Device> device_;
+  EngineSettings settings_;
+  engine::Profile profile_;
+  std::shared_ptr<engine::PackedWeights> packed_ = std::make_shared<engine::PackedWeights>();
+  std::mutex mutex_;
+  std::map<Shapes, std::shared_ptr<const Planned>> plans_;
+};
+
+// Of the file that a model came from, and of the weights that it has in other files.
+uint64_t source_checksum(const ir::Model& model);
+
+}  // namespace assay::backends

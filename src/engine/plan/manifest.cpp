@@ -1,0 +1,202 @@
+#include "engine/plan/manifest.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/plan/records.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr int kDeepestType = 64;
+
+void write(RecordWriter& out, const exec::PortType& type) {
+  out.number(static_cast<uint64_t>(type.kind)).number(static_cast<uint32_t>(type.dtype)).number(type.ranked ? 1 : 0);
+  out.number(type.dims.size());
+  for (const exec::PortDim& dim : type.dims) {
+    out.number(dim.size ? 1 : 0).number(static_cast<uint64_t>(dim.size.value_or(0))).text(dim.text);
+  }
+  out.number(type.element.size());
+  for (const exec::PortType& element : type.element) write(out, element);
+}
+
+exec::PortType read_type(RecordReader& in, int depth = 0) {
+  if (depth > kDeepestType) in.refuse();
+  exec::PortType type;
+  const uint64_t kind = in.number();
+  const uint64_t dtype = in.number();
+  if (kind > static_cast<uint64_t>(ir::TypeKind::opaque) || dtype > INT32_MAX) in.refuse();
+  type.kind = static_cast<ir::TypeKind>(kind);
+  type.dtype = static_cast<tensor::DType>(dtype);
+  type.ranked = in.truth();
+  for (uint64_t left = in.count(); left > 0; --left) {
+    exec::PortDim dim;
+    const bool is_fixed = in.truth();
+    const uint64_t size = in.number();
+    if (size > INT64_MAX) in.refuse();
+    if (is_fixed) dim.size = static_cast<int64_t>(size);
+    dim.text = in.text();
+    type.dims.push_back(std::move(dim));
+  }
+  for (uint64_t left = in.count(); left > 0; --left) type.element.push_back(read_type(in, depth + 1));
+  return type;
+}
+
+void write(RecordWriter& out, const std::vector<exec::Port>& ports) {
+  out.number(ports.size());
+  for (const exec::Port& port : ports) {
+    out.text(port.name).number(port.has_default ? 1 : 0).number(port.is_shape ? 1 : 0).number(port.type ? 1 : 0);
+    if (port.type) write(out, *port.type);
+  }
+}
+
+std::vector<exec::Port> read_ports(RecordReader& in) {
+  std::vector<exec::Port> ports;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    exec::Port port;
+    port.name = in.text();
+    port.has_default = in.truth();
+    port.is_shape = in.truth();
+    if (in.truth()) port.type = read_type(in);
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+void write(RecordWriter& out, const Profile& profile) {
+  out.number(profile.size());
+  for (const ShapeRange& range : profile) out.text(range.input).shape(range.least).shape(range.best).shape(range.most);
+}
+
+Profile read_profile(RecordReader& in) {
+  Profile profile;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    ShapeRange range;
+    range.input = in.text();
+    range.least = in.shape();
+    range.best = in.shape();
+    range.most = in.shape();
+    if (range.most.size() != range.least.size() || range.best.size() != range.least.size()) in.refuse();
+    profile.push_back(std::move(range));
+  }
+  return profile;
+}
+
+void write(RecordWriter& out, const std::vector<PlacedWeights>& weights) {
+  out.number(weights.size());
+  for (const PlacedWeights& placed : weights) out.text(placed.name).number(placed.section);
+}
+
+std::vector<PlacedWeights> read_weights(RecordReader& in) {
+  std::vector<PlacedWeights> weights;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    std::string name = in.text();
+    weights.push_back({std::move(name), in.number()});
+  }
+  return weights;
+}
+
+void write(RecordWriter& out, const PlannedModel& planned) {
+  out.number(planned.shapes.size());
+  for (const auto& [input, shape] : planned.shapes) out.text(input).shape(shape);
+  write(out, planned.weights);
+  out.number(planned.values.size());
+  for (const ValuePlace& value : planned.values) out.text(value.name).text(value.now).text(value.layer);
+  out.number(planned.tactics.size());
+  for (const auto& [layer, tactic] : planned.tactics) out.text(layer).text(tactic);
+}
+
+PlannedModel read_planned(RecordReader& in) {
+  PlannedModel planned;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    std::string input = in.text();
+    planned.shapes.insert_or_assign(std::move(input), in.shape());
+  }
+  planned.weights = read_weights(in);
+  for (uint64_t left = in.count(); left > 0; --left) {
+    ValuePlace value;
+    value.name = in.text();
+    value.now = in.text();
+    value.layer = in.text();
+    planned.values.push_back(std::move(value));
+  }
+  for (uint64_t left = in.count(); left > 0; --left) {
+    std::string layer = in.text();
+    planned.tactics.insert_or_assign(std::move(layer), in.text());
+  }
+  return planned;
+}
+
+constexpr std::string_view kThreads = " threads";
+
+std::vector<std::string_view> machine_parts(std::string_view machine) {
+  std::vector<std::string_view> parts = split(machine, ',');
+  std::erase_if(parts, [](std::string_view part) { return part.ends_with(kThreads); });
+  for (std::string_view& part : parts) part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::byte> write_manifest(const Manifest& manifest) {
+  RecordWriter out;
+  out.text(ASSAY_VERSION).text(manifest.machine).text(manifest.source).number(manifest.source_checksum);
+  out.number(manifest.is_strict ? 1 : 0)
+      .number(manifest.bfloat16 ? 1 : 0)
+      .texts(manifest.excluded)
+      .number(manifest.excluded_of.size());
+  for (const auto& [layer, tactics] : manifest.excluded_of) out.text(layer).texts(tactics);
+  write(out, manifest.signature.inputs);
+  write(out, manifest.signature.outputs);
+  write(out, manifest.profile);
+  write(out, manifest.source_weights);
+  out.number(manifest.planned.size());
+  for (const PlannedModel& planned : manifest.planned) write(out, planned);
+  out.number(manifest.packed.size());
+  for (const PackedForm& packed : manifest.packed) out.number(packed.weights).text(packed.form);
+  return out.take();
+}
+
+Manifest read_manifest(Bytes bytes) {
+  RecordReader in(bytes);
+  Manifest manifest;
+  const std::string version = in.text();
+  if (version != ASSAY_VERSION) {
+    fail(ErrorCode::parse, "the plan was built by version {}, this is {}: build it again", printable(version),
+         ASSAY_VERSION);
+  }
+  manifest.machine = in.text();
+  manifest.source = in.text();
+  manifest.source_checksum = in.number();
+  manifest.is_strict = in.truth();
+  manifest.bfloat16 = in.truth();
+  manifest.excluded = in.texts();
+  for (uint64_t left = in.count(); left > 0; --left) {
+    std::string layer = in.text();
+    manifest.excluded_of.insert_or_assign(std::move(layer), in.texts());
+  }
+  manifest.signature.inputs = read_ports(in);
+  manifest.signature.outputs = read_ports(in);
+  manifest.profile = read_profile(in);
+  manifest.source_weights = read_weights(in);
+  for (uint64_t left = in.count(); left > 0; --left) manifest.planned.push_back(read_planned(in));
+  for (uint64_t left = in.count(); left > 0; --left) {
+    const uint64_t weights = in.number();
+    manifest.packed.push_back({weights, in.text()});
+  }
+  in.finish();
+  return manifest;
+}
+
+std::string machine_difference(std::string_view there, std::string_view here) {
+  const std::vector<std::string_view> theirs = machine_parts(there);
+  const std::vector<std::string_view> ours = machine_parts(here);
+  if (theirs.size() != ours.size()) return fmt::format("{} there, {} here", printable(there), printable(here));
+  std::vector<std::string> differences;
+  for (size_t i = 0; i < ours.size(); ++i) {
+    if (theirs[i] == ours[i]) continue;
+    differences.push_back(fmt::format("{} there, {} here", printable(theirs[i]), printable(ours[i])));
+  }
+  return join(differences, "; ");
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "engine/profile.h"
+#include "exec/signature.h"
+
+namespace assay::engine {
+
+// An initializer of a model in a plan, and the number of its section of weights.
+struct PlacedWeights {
+  std::string name;
+  uint64_t section = 0;
+};
+
+// Where a value of the source model went when it was lowered.
+struct ValuePlace {
+  std::string name;
+  std::string now;    // its name in the lowered model; empty: it is computed inside a layer
+  std::string layer;  // which one, where that is known
+};
+
+// A lowered model, planned for one set of shapes.
+struct PlannedModel {
+  std::map<std::string, tensor::Shape> shapes;  // of the inputs whose shapes the source model leaves open
+  std::vector<PlacedWeights> weights;
+  std::vector<ValuePlace> values;
+  std::map<std::string, std::string, std::less<>> tactics;  // by layer_name
+};
+
+// Weights as a kernel wants them; its number is that of its section.
+struct PackedForm {
+  uint64_t weights = 0;
+  std::string form;
+};
+
+// What a plan is. Models are numbered as their sections: the source model first, then those that were planned.
+struct Manifest {
+  std::string machine;  // Device::fingerprint()
+  std::string source;   // the file of the source model; empty: there is none that holds it
+  uint64_t source_checksum = 0;
+  bool is_strict = false;
+  bool bfloat16 = false;                                                     // what may be is stored in it
+  std::vector<std::string> excluded;                                         // tactics
+  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
+  exec::Signature signature;
+  Profile profile;
+  std::vector<PlacedWeights> source_weights;
+  std::vector<PlannedModel> planned;
+  std::vector<PackedForm> packed;
+};
+
+std::vector<std::byte> write_manifest(const Manifest& manifest);
+// Error (parse) if it cannot be read, or was written by another version of the program.
+Manifest read_manifest(Bytes bytes);
+
+// What differs between two machines, but for their numbers of threads: `oneDNN 3.1 there, oneDNN 3.2 here`; empty:
+// nothing.
+std::string machine_difference(std::string_view there, std::string_view here);
+
+}  // namespace assay::engine

@@ -1,0 +1,112 @@
+#include "engine/plan/plan_models.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <unordered_map>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "ir/edit.h"
+#include "onnx/document.h"
+#include "onnx/export.h"
+#include "onnx/import.h"
+#include "onnx/known_operators.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr uint64_t kSmallBytes = 1024;  // of tensors that generated inputs and types may depend on
+
+void require_valid(const Diagnostics& findings) {
+  for (const Diagnostic& finding : findings.all()) {
+    if (finding.severity == Severity::error) {
+      fail(ErrorCode::parse, "the plan holds a model that cannot be run: {}", finding.message);
+    }
+  }
+}
+
+std::unordered_map<std::string_view, ir::ValueId> initializers_of(const ir::Model& model) {
+  std::unordered_map<std::string_view, ir::ValueId> found;
+  for (const ir::ValueId value : model[model.main_graph()].initializers) {
+    if (!model[model[value].constant].sparse) found.emplace(model.text(model[value].name), value);
+  }
+  return found;
+}
+
+}  // namespace
+
+ir::Model read_model(const PlanFile& plan, uint64_t number, std::span<const PlacedWeights> weights) {
+  Diagnostics findings;
+  const Bytes bytes = plan.section(SectionKind::model, number);
+  const onnx::Document document(MappedFile::from_bytes(bytes, plan.path().string()));
+  ir::Model model = onnx::import_document(document, {.external_folder = {}, .ignore_external_data = true}, findings);
+  onnx::check_operators(model, findings);
+  require_valid(findings);
+  const std::unordered_map<std::string_view, ir::ValueId> initializers = initializers_of(model);
+  ir::Edit edit(model);
+  for (const PlacedWeights& placed : weights) {
+    const auto value = initializers.find(placed.name);
+    if (value == initializers.end()) {
+      fail(ErrorCode::parse, "the plan is damaged: its model has no `{}`", printable(placed.name));
+    }
+    const ir::TensorId id = model[value->second].constant;
+    const tensor::Tensor declared = model[id].tensor;
+    tensor::StoragePtr storage = plan.storage(SectionKind::weights, placed.section);
+    if (tensor::packed_bytes(declared.dtype(), declared.count()) != storage->size_bytes()) {
+      fail(ErrorCode::parse, "the plan is damaged: `{}` has another size", printable(placed.name));
+    }
+    edit.set_tensor(id, tensor::Tensor(declared.dtype(), declared.shape(), std::move(storage)));
+  }
+  return model;
+}
+
+std::vector<PlacedWeights> PlanSections::add_model(const ir::Model& model, bool with_weights) {
+  onnx::EncodedModel encoded = onnx::encode(model, {.detach_above_bytes = with_weights ? 0 : kSmallBytes});
+  models_.push_back(tensor::make_owned(std::move(encoded.bytes)));
+  std::vector<PlacedWeights> placed;
+  std::set<std::string_view> outputs;
+  for (const ir::Use& use : model.outputs(model.main_graph())) {
+    if (use.value.valid()) outputs.insert(model.text(model[use.value].name));
+  }
+  for (const tensor::NamedDatum& detached : encoded.detached) {
+    if (!with_weights && !outputs.contains(detached.name)) continue;
+    placed.push_back({detached.name, add_weights(detached.value.tensor())});
+  }
+  return placed;
+}
+
+uint64_t PlanSections::add_weights(const tensor::Tensor& tensor) {
+  const tensor::StoragePtr& storage = tensor.storage();
+  const Bytes bytes = storage->bytes();
+  const uint64_t sum = checksum(bytes);
+  const auto [first, last] = by_checksum_.equal_range(sum);
+  const auto known = std::find_if(first, last, [&](const auto& entry) {
+    const Bytes other = weights_[entry.second]->bytes();
+    return other.size() == bytes.size() && std::memcmp(other.data(), bytes.data(), bytes.size()) == 0;
+  });
+  const uint64_t number = known == last ? weights_.size() : known->second;
+  if (known == last) {
+    weights_.push_back(storage);
+    by_checksum_.emplace(sum, number);
+  }
+  by_address_.emplace(bytes.data(), number);
+  return number;
+}
+
+void PlanSections::add_packed(const std::byte* weights, const std::string& form, tensor::StoragePtr bytes) {
+  const auto known = by_address_.find(weights);
+  if (known != by_address_.end()) packed_.try_emplace({known->second, form}, std::move(bytes));
+}
+
+void PlanSections::write(const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each) const {
+  for (const auto& [key, bytes] : packed_) manifest.packed.push_back({key.first, key.second});
+  std::vector<Section> sections = {{SectionKind::manifest, tensor::make_owned(write_manifest(manifest))}};
+  for (const tensor::StoragePtr& model : models_) sections.push_back({SectionKind::model, model});
+  for (const tensor::StoragePtr& weights : weights_) sections.push_back({SectionKind::weights, weights});
+  for (const auto& [key, bytes] : packed_) sections.push_back({SectionKind::packed, bytes});
+  write_plan(path, sections, after_each);
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,172 @@
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "engine/plan/plan_models.h"
+#include "engine/plan/saved_plan.h"
+#include "onnx/text.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr std::string_view kText = R"(<ir_version: 8, opset_import: ["" : 17]>
+net (float[n,2] x) => (float[n,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] v = {1, 2, 3, 4}> {
+  a = MatMul(x, w)
+  y = Add(a, v)
+})";
+
+ir::Model parse(std::string_view text) {
+  Diagnostics findings;
+  return onnx::parse_text(text, findings);
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  const Bytes bytes = file->bytes();
+  return {bytes.begin(), bytes.end()};
+}
+
+Manifest manifest_of(const ir::Model& model) {
+  Manifest manifest;
+  manifest.machine = "processor, oneDNN 1, 2 threads";
+  manifest.source = "/models/net.onnx";
+  manifest.source_checksum = 7;
+  manifest.excluded = {"tape"};
+  manifest.excluded_of = {{"y", {"a", "b:c"}}};
+  manifest.signature = exec::signature_of(model);
+  manifest.profile = {{"x", {1, 2}, {3, 2}, {9, 2}}};
+  return manifest;
+}
+
+class Plan : public testing::Test {
+ protected:
+  void SetUp() override {
+    const ir::Model model = parse(kText);
+    Manifest manifest = manifest_of(model);
+    PlanSections sections;
+    manifest.source_weights = sections.add_model(model, true);
+    manifest.planned.push_back({.shapes = {{"x", {3, 2}}},
+                                .weights = sections.add_model(model, true),
+                                .values = {{"a", "", "the layer"}, {"y", "y", ""}},
+                                .tactics = {{"y", "product.onednn:x"}}});
+    const ir::ValueId w = model[model.main_graph()].initializers[0];
+    sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned",
+                        tensor::make_owned(std::vector<std::byte>(5, std::byte{9})));
+    sections.write(path_, manifest);
+    bytes_ = read_file(path_);
+  }
+
+  SavedPlan open(Bytes bytes) const { return SavedPlan(MappedFile::from_bytes(bytes, "a plan")); }
+
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "x.engine";
+  std::vector<std::byte> bytes_;
+};
+
+TEST_F(Plan, ComesBack) {
+  const SavedPlan plan = open_plan(path_);
+  const Manifest& manifest = plan.manifest();
+  EXPECT_EQ(manifest.machine, "processor, oneDNN 1, 2 threads");
+  EXPECT_EQ(manifest.source, "/models/net.onnx");
+  EXPECT_EQ(manifest.source_checksum, 7);
+  EXPECT_EQ(manifest.excluded_of.at("y"), (std::vector<std::string>{"a", "b:c"}));
+  ASSERT_EQ(manifest.signature.inputs.size(), 1);
+  EXPECT_EQ(manifest.signature.inputs[0].type->dims[0].text, "n");
+  EXPECT_EQ(manifest.signature.inputs[0].type->dims[1].size, 2);
+  EXPECT_EQ(manifest.profile.at(0).most, (tensor::Shape{9, 2}));
+  EXPECT_EQ(plan.find({{"x", {3, 2}}}), 0);
+  EXPECT_EQ(plan.find({{"x", {4, 2}}}), std::nullopt);
+  EXPECT_EQ(manifest.planned[0].tactics.at("y"), "product.onednn:x");
+  EXPECT_EQ(manifest.planned[0].values[0].layer, "the layer");
+  EXPECT_EQ(onnx::to_text(plan.source()), onnx::to_text(parse(kText)));
+}
+
+// The two tensors have the same elements: they are there once, aligned, and are not copied.
+TEST_F(Plan, WeightsAreSharedAndStayInTheFile) {
+  const SavedPlan plan = open_plan(path_);
+  EXPECT_EQ(plan.file().count(SectionKind::weights), 1);
+  const Bytes section = plan.file().section(SectionKind::weights, 0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(section.data()) % 64, 0);
+  for (const ir::ValueId value : plan.source()[plan.source().main_graph()].initializers) {
+    EXPECT_EQ(plan.source()[plan.source()[value].constant].tensor.bytes().data(), section.data());
+  }
+}
+
+TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
+  const SavedPlan plan = open_plan(path_);
+  PackedWeights packed;
+  plan.preset(packed);
+  const ir::Model& model = plan.source();
+  const tensor::Tensor& w = model[model[model[model.main_graph()].initializers[0]].constant].tensor;
+  const auto never = [](std::byte*) { FAIL(); };
+  const PackedWeights::Bytes form = packed.get(w, "turned", 5, never);
+  EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 0).data());
+  int filled = 0;
+  packed.get(w, "turned", 6, [&](std::byte*) { ++filled; });  // another size: not what was saved
+  EXPECT_EQ(filled, 1);
+}
+
+TEST_F(Plan, EveryFlippedByteIsRefused) {
+  for (size_t i = 0; i < bytes_.size(); ++i) {
+    bytes_[i] ^= std::byte{0x10};
+    EXPECT_THROW(open(bytes_), Error) << i;
+    bytes_[i] ^= std::byte{0x10};
+  }
+  EXPECT_NO_THROW(open(bytes_));
+}
+
+TEST_F(Plan, EveryLengthIsRefused) {
+  for (size_t size = 0; size < bytes_.size(); ++size) EXPECT_THROW(open(Bytes(bytes_).first(size)), Error) << size;
+  bytes_.push_back({});
+  EXPECT_THROW(open(bytes_), Error);
+}
+
+TEST(Manifest, CutsAndNumbersThatAreTooLargeAreRefused) {
+  std::vector<std::byte> bytes = write_manifest(manifest_of(parse(kText)));
+  EXPECT_NO_THROW(read_manifest(bytes));
+  for (size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(read_manifest(Bytes(bytes).first(size)), Error);
+  size_t refused = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::vector<std::byte> changed = bytes;
+    changed[i] = std::byte{0xff};
+    try {
+      read_manifest(changed);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::parse);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, bytes.size() / 2);
+}
+
+TEST(Machine, DifferencesAreNamedButForThreads) {
+  const std::string here = "Processor X 01 [avx2], oneDNN 3.1, 2 threads";
+  EXPECT_EQ(machine_difference(here, here), "");
+  EXPECT_EQ(machine_difference("Processor X 01 [avx2], oneDNN 3.1, 4 threads", here), "");
+  EXPECT_EQ(machine_difference("Processor X 01 [avx2], oneDNN 3.2, 2 threads", here),
+            "oneDNN 3.2 there, oneDNN 3.1 here");
+  EXPECT_EQ(machine_difference("Processor X 01 [], oneDNN none, 2 threads", here),
+            "Processor X 01 [] there, Processor X 01 [avx2] here; oneDNN none there, oneDNN 3.1 here");
+}
+
+TEST(Profile, BoundsThatAreLeftOut) {
+  const exec::Signature signature = exec::signature_of(parse(kText));
+  const auto shape = [](tensor::Shape dims) { return std::vector<exec::InputShape>{{"x", std::move(dims)}}; };
+  const auto range = [&](const ProfileShapes& shapes) { return make_profile(signature, shapes).at(0); };
+  EXPECT_EQ(range({.best = shape({4, 2})}).least, (tensor::Shape{1, 2}));
+  EXPECT_EQ(range({.best = shape({4, 2})}).most, (tensor::Shape{4, 2}));
+  EXPECT_EQ(range({.least = shape({4, -1})}).best, (tensor::Shape{4, 2}));
+  EXPECT_EQ(range({.most = shape({4, 2})}).best, (tensor::Shape{4, 2}));
+  EXPECT_TRUE(make_profile(signature, {}).empty());
+  const Profile profile = {range({.least = shape({2, 2}), .most = shape({5, 2})})};
+  EXPECT_NO_THROW(check_shape(profile, "x", {2, 2}));
+  EXPECT_NO_THROW(check_shape(profile, "x", {5, 2}));
+  EXPECT_THROW(check_shape(profile, "x", {1, 2}), Error);
+  EXPECT_THROW(check_shape(profile, "x", {6, 2}), Error);
+  EXPECT_THROW(check_shape(profile, "x", {6}), Error);
+}
+
+}  // namespace
+}  // namespace assay::engine

@@ -1,0 +1,40 @@
+#include "engine/plan/saved_plan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "engine/plan/plan_models.h"
+
+namespace assay::engine {
+
+SavedPlan::SavedPlan(std::shared_ptr<const MappedFile> file)
+    : file_(std::move(file)),
+      manifest_(read_manifest(file_.section(SectionKind::manifest, 0))),
+      source_(read_model(file_, 0, manifest_.source_weights)) {
+  const bool is_whole = file_.count(SectionKind::manifest) == 1 &&
+                        file_.count(SectionKind::model) == manifest_.planned.size() + 1 &&
+                        file_.count(SectionKind::packed) == manifest_.packed.size();
+  if (!is_whole) fail(ErrorCode::parse, "the plan is damaged: its manifest names other sections");
+}
+
+std::optional<size_t> SavedPlan::find(const std::map<std::string, tensor::Shape>& shapes) const {
+  const auto found = std::ranges::find(manifest_.planned, shapes, &PlannedModel::shapes);
+  if (found == manifest_.planned.end()) return std::nullopt;
+  return static_cast<size_t>(found - manifest_.planned.begin());
+}
+
+void SavedPlan::preset(PackedWeights& packed) const {
+  for (size_t i = 0; i < manifest_.packed.size(); ++i) {
+    const PackedForm& form = manifest_.packed[i];
+    packed.preset(file_.section(SectionKind::weights, form.weights).data(), form.form,
+                  file_.shared(SectionKind::packed, i), file_.section(SectionKind::packed, i).size());
+  }
+}
+
+SavedPlan open_plan(const std::filesystem::path& path) {
+  return with_frame([&] { return fmt::format("`{}`", printable(path.string())); },
+                    [&] { return SavedPlan(MappedFile::open(path)); });
+}
+
+}  // namespace assay::engine

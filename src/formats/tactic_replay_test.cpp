@@ -1,0 +1,31 @@
+#include "formats/tactic_replay.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/temporary_folder.h"
+
+namespace assay::formats {
+namespace {
+
+TEST(TacticReplay, ComesBackFromTheFile) {
+  const TacticReplay replay = {{"y", "conv.onednn:channels"}, {"a \"b\"", "reference"}};
+  const TemporaryFolder folder;
+  save_tactic_replay(replay, folder.path() / "t.json");
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(folder.path() / "t.json");
+  const Bytes bytes = file->bytes();
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  EXPECT_EQ(parse_tactic_replay(text), replay);
+  EXPECT_TRUE(text.ends_with("\"polygraphy_class\": \"TacticReplayData\"\n}")) << text;
+}
+
+TEST(TacticReplay, OtherTextIsRefused) {
+  for (const char* const text : {"", "{}", "[]", R"({"replay": []})", R"({"replay": {"y": {}}})",
+                                 R"({"replay": {"y": {"implementation": 5, "tactic": 1}}})"}) {
+    EXPECT_THROW(parse_tactic_replay(text), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace assay::formats
