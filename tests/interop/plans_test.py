@@ -192,13 +192,13 @@ class PlansTest(InFolder):
         built = subprocess.run(words, capture_output=True, text=True, env=without | {"ASSAY_ONEDNN": "/nowhere"})
         self.assertEqual(built.returncode, 0, built.stderr)
         self.assertIn("oneDNN none here): built anew from `", built.stdout + built.stderr)
-        path.write_bytes(path.read_bytes() + b"\x3a\x00")  # an empty graph more: another file
-        refused = subprocess.run(words, capture_output=True, text=True, env=without | {"ASSAY_ONEDNN": "/nowhere"})
-        self.assertEqual(refused.returncode, 2, refused.stderr)
-        path.unlink()
-        refused = subprocess.run(words, capture_output=True, text=True, env=without | {"ASSAY_ONEDNN": "/nowhere"})
-        self.assertEqual(refused.returncode, 2, refused.stderr)
-        self.assertIn("there, oneDNN none here), and its model is no longer at `", refused.stderr)
+        changed = onnx.load(path)
+        changed.producer_name = "another"
+        for spoil in (lambda: onnx.save(changed, path), lambda: path.write_bytes(b"no model"), path.unlink):
+            spoil()
+            refused = subprocess.run(words, capture_output=True, text=True, env=without | {"ASSAY_ONEDNN": "/nowhere"})
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn("there, oneDNN none here), and its model is no longer at `", refused.stderr)
         self.assertEqual(self.run_engine(plan), expected)
 
     def test_replayed_tactics_are_those_that_were_saved(self):

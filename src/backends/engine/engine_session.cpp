@@ -41,12 +41,17 @@ class EngineSession final : public exec::Session {
   std::shared_ptr<const Planned> static_plan_;
 };
 
+// What cannot be loaded any more is not the model that it was.
 std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   if (manifest.source.empty() || !is_file(manifest.source)) return std::nullopt;
-  Diagnostics findings;
-  std::optional<ir::Model> model = onnx::load(manifest.source, {.is_onnx = true}, findings);
-  if (source_checksum(*model) != manifest.source_checksum) return std::nullopt;
-  return model;
+  const auto load = [&]() -> std::optional<ir::Model> {
+    Diagnostics findings;
+    ir::Model model = onnx::load(manifest.source, {.is_onnx = true}, findings);
+    if (source_checksum(model) != manifest.source_checksum) return std::nullopt;
+    return model;
+  };
+  auto loaded = attempt(load);
+  return std::holds_alternative<Error>(loaded) ? std::nullopt : std::get<0>(std::move(loaded));
 }
 
 }  // namespace
