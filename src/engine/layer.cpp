@@ -5,16 +5,12 @@
 #include "ir/verify.h"
 
 namespace assay::engine {
-namespace {
-
 const tensor::Tensor* constant_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   const ir::Value& facts = model[value];
   const bool is_fixed = facts.kind == ir::ValueKind::initializer && facts.constant.valid();
   if (is_fixed && !model[facts.constant].sparse) return &model[facts.constant].tensor;
   return inference.constant(value);
 }
-
-}  // namespace
 
 std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   if (const tensor::Tensor* const constant = constant_of(model, inference, value)) {

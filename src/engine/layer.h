@@ -43,6 +43,9 @@ struct Layer {
   TensorDesc desc_of(ir::ValueId value) const;
 };
 
+// The tensor that a value always is; null: it is computed.
+const tensor::Tensor* constant_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);
+
 // In the order of the model's dims; nullopt: no tensor of known shape and of whole bytes.
 std::optional<TensorDesc> find_desc(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);
 

@@ -55,11 +55,13 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
+  split_dequantized(model, rewriter);
+  expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(passes::cleanup_passes());
   if (precision.bfloat16) store_in_bfloat16(model, rewriter);
-  split_dequantized(model, rewriter);
+  split_dequantized(model, rewriter);  // again: what was equal has been merged
   form_layers(model, rewriter);
 }
 

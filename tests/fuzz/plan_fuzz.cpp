@@ -64,7 +64,7 @@ std::vector<std::byte> make_plan() {
     })",
                                            findings);
   const backends::Shapes shapes = {{"x", {3, 2}}};
-  const backends::Planned planned(backends::Lowered(model, shapes, {}), device(), {}, {});
+  const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), device(), {}, {});
   engine::Manifest manifest{.machine = "a machine", .source = "", .signature = exec::signature_of(model)};
   manifest.profile = {{"x", {1, 2}, {3, 2}, {4, 2}}};
   engine::PlanSections sections;

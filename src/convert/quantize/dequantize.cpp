@@ -82,9 +82,10 @@ bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
 
 }  // namespace
 
-void dequantize_constants(passes::PassRun& run) {
+void dequantize_constants(passes::PassRun& run, const std::function<bool(ir::NodeId)>& wanted) {
   const ir::Model& model = run.model();
   for (const ir::NodeId node : nodes_of(run, "DequantizeLinear")) {
+    if (wanted && !wanted(node)) continue;
     const std::vector<ops::Datum> operands = constant_operands(run, node);
     const ops::Operator* op = run.callee(node).op;
     if (operands.empty() || !op || model[node].results.size() != 1 || !model[node].results[0]) continue;

@@ -52,11 +52,7 @@ class LayerFormer {
   }
 
  private:
-  const tensor::Tensor* constant(ValueId value) const {
-    const ir::Value& facts = model_[value];
-    const bool is_fixed = facts.kind == ir::ValueKind::initializer && !model_[facts.constant].sparse;
-    return is_fixed ? &model_[facts.constant].tensor : inference_.constant(value);
-  }
+  const tensor::Tensor* constant(ValueId value) const { return constant_of(model_, inference_, value); }
 
   // A convolution of integers, before what it dequantises becomes part of something else.
   void form_quantized(NodeId conv) {

@@ -1,9 +1,14 @@
 #include "engine/lowering/quantized_groups.h"
 
 #include <algorithm>
+#include <array>
 
+#include "convert/quantize/dequantize.h"
+#include "engine/layer.h"
+#include "engine/lowering/compressed_groups.h"
 #include "engine/quantization.h"
 #include "ir/naming.h"
+#include "passes/pipelines.h"
 
 namespace assay::engine {
 namespace {
@@ -60,6 +65,34 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter) {
       edit.set_operand(uses[i].user, uses[i].index, model[made].results.front());
     }
   }
+}
+
+namespace {
+
+// Whether a layer will compute with the codes themselves.
+bool stays_compressed(const ir::Model& model, const ops::Inference& inference, ir::NodeId dequantizer) {
+  const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model, inference, value); };
+  const auto is_in = [&](const std::vector<ir::NodeId>& group) {
+    return std::ranges::find(group, dequantizer) != group.end();
+  };
+  ir::NodeId user = only_user(model, model[dequantizer].results.front());
+  if (user.valid() && model.text(model[user].op) == "Transpose") user = only_user(model, model[user].results.front());
+  return user.valid() && (is_in(quantized_group(model, inference, user, constant)) ||
+                          is_in(compressed_group(model, inference, user, constant)));
+}
+
+}  // namespace
+
+void expand_weights(ir::Model& model, ir::Rewriter& rewriter) {
+  const std::array<passes::Pass, 1> expand = {{{.name = "expand-weights",
+                                                .summary = "constants that no layer keeps compressed become floats",
+                                                .pass_class = passes::PassClass::exact,
+                                                .run = [](passes::PassRun& run) {
+                                                  convert::dequantize_constants(run, [&](ir::NodeId node) {
+                                                    return !stays_compressed(run.model(), run.inference(), node);
+                                                  });
+                                                }}}};
+  passes::Pipeline(model, rewriter, passes::Options()).run(expand);
 }
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,

@@ -13,6 +13,11 @@ namespace assay::engine {
 // Class: exact
 void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 
+// Before: DequantizeLinear of a constant that no layer of integers or of compressed weights takes in
+// After:  the constant as floats
+// Class: exact
+void expand_weights(ir::Model& model, ir::Rewriter& rewriter);
+
 // A Conv and the nodes that dequantise its operands, which nothing else uses; empty: it is not one of integers.
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,
                                         const ConstantOf& constant);

@@ -9,7 +9,7 @@ Pass pass_quantize_dequantize_weights() {
   return {.name = "dequantize-weights",
           .summary = "store quantized weights as floats",
           .pass_class = PassClass::exact,
-          .run = convert::dequantize_constants};
+          .run = [](PassRun& run) { convert::dequantize_constants(run); }};
 }
 
 }  // namespace assay::passes
