@@ -23,10 +23,10 @@ std::string shown(const std::vector<tasks::Progress>& steps) {
   }
   std::fputs("end", err);
   std::fclose(err);
-  std::string text(1000, '\0');
-  const ssize_t size = read(ours, text.data(), text.size());
+  std::string text;
+  char piece[1000];  // a terminal gives what it has so far; after the end, an error
+  for (ssize_t size = 0; (size = read(ours, piece, sizeof piece)) > 0;) text.append(piece, static_cast<size_t>(size));
   close(ours);
-  text.resize(size < 0 ? 0 : static_cast<size_t>(size));
   return text;
 }
 

@@ -86,6 +86,7 @@ bool Inference::can_renew(const ir::EditLog& edits) {
   const auto is_in_main = [this](ir::GraphId graph) { return model_.root(graph) == model_.main_graph(); };
   for (const ir::NodeId node : edits.nodes) {
     if (model_[node].alive && !is_in_main(model_[node].graph)) return false;
+    if (!model_[node].alive && model_[node].graph != model_.main_graph()) return false;
   }
   for (const ir::ValueId value : edits.values) {
     if (model_[value].alive && !is_in_main(model_[value].graph)) return false;

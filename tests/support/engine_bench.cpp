@@ -1,4 +1,6 @@
-// Times a model on several backends side by side, each in a process of its own: engine_bench MODEL SECONDS [BACKEND...]
+// Times a model on several backends side by side, each in a process of its own:
+// engine_bench MODEL SECONDS [BACKEND...] [+SETTING...]
+// Settings (`+measure-tactics`, `+bf16`) are for the engine.
 // A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
 // layers with the least time of each, longest first.
 #include <algorithm>
@@ -53,7 +55,14 @@ int main(int count, char** words) {
   if (count < 3) return 2;
   const ir::Model model = testing_support::loaded(words[1]);
   const double seconds = std::atof(words[2]);
-  std::vector<std::string> names(words + 3, words + count);
+  std::vector<std::string> names;
+  exec::SessionOptions session;
+  for (const std::string& word : std::vector<std::string>(words + 3, words + count)) {
+    if (word[0] == '+')
+      session.settings.set(word.substr(1), {""});
+    else
+      names.push_back(word);
+  }
   if (names.empty()) names = {"engine", "onnxrt", "openvino"};
   Diagnostics findings;
   exec::GenerateOptions options;
@@ -63,7 +72,7 @@ int main(int count, char** words) {
   std::vector<Side> sides;
   for (const std::string& name : names) {
     Side side{name, remote::isolated_backend({.backend = name}), nullptr, nullptr, {}};
-    side.session = side.backend->prepare(model, {}, findings);
+    side.session = side.backend->prepare(model, session, findings);
     side.execution = side.session->make_execution({.profiles = names.size() == 1});
     sides.push_back(std::move(side));
   }
