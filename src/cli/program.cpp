@@ -138,6 +138,15 @@ int run_guarded(const std::function<int()>& work, Log& log) {
   }
 }
 
+// What follows the program's name; as `trtexec` it is `assay bench`.
+Words words_behind(std::string_view program, const Words& all) {
+  Words words(all.empty() ? all.end() : all.begin() + 1, all.end());
+  if (program != "trtexec") return words;
+  if (words.empty()) words.emplace_back("--help");
+  words.insert(words.begin(), "bench");
+  return words;
+}
+
 // The program with the process's own streams; `kept` gets what need not be freed before the process ends.
 int run_with_streams(const Words& all, std::vector<std::shared_ptr<const void>>& kept) {
   const std::string called = all.empty() ? "assay" : all[0];
@@ -149,8 +158,7 @@ int run_with_streams(const Words& all, std::vector<std::shared_ptr<const void>>&
                              .out = stdout,
                              .err = stderr,
                              .log = log};
-  const std::span<const std::string> words(all);
-  const int status = run_words(words.subspan(words.empty() ? 0 : 1), environment);
+  const int status = run_words(words_behind(environment.program, all), environment);
   kept = std::move(environment.kept);
   return finish_log(finish_stream(stdout, status, log), log);
 }

@@ -100,7 +100,7 @@ std::vector<std::string> setting_values(const SettingWords& setting, const Argum
 }
 
 unsigned parse_threads(const Arguments& arguments) {
-  if (!arguments.has("--threads")) return 0;
+  if (arguments.value("--threads").empty()) return 0;  // not given, or the flag of `bench`
   const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
   const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
   if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);

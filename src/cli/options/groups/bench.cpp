@@ -1,0 +1,298 @@
+#include "cli/options/groups/bench.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/values.h"
+
+namespace assay::cli {
+namespace {
+
+// Flags of trtexec that only a GPU, or the engine's builder there, can honour.
+constexpr std::array<std::string_view, 31> kFlagsWithoutEffect = {"--useCudaGraph",
+                                                                  "--noCudaGraph",
+                                                                  "--useSpinWait",
+                                                                  "--noSpinWait",
+                                                                  "--noDataTransfers",
+                                                                  "--exposeDMA",
+                                                                  "--useManagedMemory",
+                                                                  "--noTF32",
+                                                                  "--includeDataTransfers",
+                                                                  "--separateProfileRun",
+                                                                  "--stronglyTyped",
+                                                                  "--directIO",
+                                                                  "--explicitBatch",
+                                                                  "--fp16",
+                                                                  "--bf16",
+                                                                  "--int8",
+                                                                  "--fp8",
+                                                                  "--int4",
+                                                                  "--best",
+                                                                  "--refit",
+                                                                  "--stripWeights",
+                                                                  "--vc",
+                                                                  "--versionCompatible",
+                                                                  "--noBuilderCache",
+                                                                  "--noCompilationCache",
+                                                                  "--allowGPUFallback",
+                                                                  "--allowWeightStreaming",
+                                                                  "--pi",
+                                                                  "--pluginInstanceNorm",
+                                                                  "--distributiveIndependence",
+                                                                  "--excludeLeanRuntime"};
+constexpr std::array<std::string_view, 26> kValuesWithoutEffect = {"--device",
+                                                                   "--useDLACore",
+                                                                   "--workspace",
+                                                                   "--memPoolSize",
+                                                                   "--minShapes",
+                                                                   "--maxShapes",
+                                                                   "--useProfile",
+                                                                   "--profilingVerbosity",
+                                                                   "--sparsity",
+                                                                   "--builderOptimizationLevel",
+                                                                   "--avgTiming",
+                                                                   "--minTiming",
+                                                                   "--maxTactics",
+                                                                   "--tacticSources",
+                                                                   "--timingCacheFile",
+                                                                   "--inputIOFormats",
+                                                                   "--outputIOFormats",
+                                                                   "--maxAuxStreams",
+                                                                   "--preview",
+                                                                   "--persistentCacheRatio",
+                                                                   "--weightStreamingBudget",
+                                                                   "--hardwareCompatibilityLevel",
+                                                                   "--allocationStrategy",
+                                                                   "--useRuntime",
+                                                                   "--precisionConstraints",
+                                                                   "--layerPrecisions"};
+constexpr std::array<std::string_view, 2> kRefusedFlags = {"--skipInference", "--buildOnly"};
+
+bool is_without_effect(std::string_view name) {
+  return std::ranges::find(kFlagsWithoutEffect, name) != kFlagsWithoutEffect.end() ||
+         std::ranges::find(kValuesWithoutEffect, name) != kValuesWithoutEffect.end();
+}
+
+OptionRow number(std::vector<std::string_view> names, std::string_view metavar, std::string_view otherwise,
+                 std::string_view help) {
+  return {.names = std::move(names), .metavar = metavar, .default_value = otherwise, .help = help};
+}
+
+OptionRow flag(std::vector<std::string_view> names, std::string_view help) {
+  return {.names = std::move(names), .arity = Arity::flag, .help = help};
+}
+
+OptionRow written(std::vector<std::string_view> names, std::string_view help) {
+  return {.names = std::move(names), .metavar = "FILE", .help = help, .is_file = true, .is_output = true};
+}
+
+double milliseconds(const Arguments& arguments, std::string_view option) {
+  return parse_number(option, arguments.value(option)) / 1e3;
+}
+
+// `NAME:1x3x224x224` with `scalar` or nothing for rank 0; a name with colons may be quoted.
+exec::InputShape parse_shape(std::string_view option, std::string_view text) {
+  KeyValue parts = split_key_value(text);
+  if (parts.key.size() > 1 && parts.key.front() == '\'' && parts.key.back() == '\'') {
+    parts.key = parts.key.substr(1, parts.key.size() - 2);
+  }
+  if (parts.key.empty()) fail(ErrorCode::usage, "{}: expected NAME:DIMxDIM, seen `{}`", option, printable(text));
+  exec::InputShape shape{parts.key, {}};
+  if (parts.value.empty() || parts.value == "scalar") return shape;
+  for (const std::string_view dim : split(parts.value, 'x')) {
+    const bool is_number = !dim.empty() && dim.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!is_number) {
+      fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected numbers joined by x", option, printable(dim),
+           printable(text));
+    }
+    shape.dims.push_back(parse_integer(option, dim));
+  }
+  return shape;
+}
+
+void add_shapes(const Arguments& arguments, std::string_view option, std::vector<exec::InputShape>& shapes) {
+  for (const std::string& list : arguments.values(option)) {
+    for (const std::string_view text : split(list, ',')) shapes.push_back(parse_shape(option, text));
+  }
+}
+
+tasks::RawInput parse_raw_input(std::string_view option, std::string_view text) {
+  KeyValue parts = split_key_value(text);
+  if (parts.key.empty() || parts.value.empty()) {
+    fail(ErrorCode::usage, "{}: expected NAME:FILE, seen `{}`", option, printable(text));
+  }
+  return {std::move(parts.key), std::move(parts.value)};
+}
+
+// Where no file has the whole name, it is a name and a file.
+bool is_raw_input(const std::string& text) {
+  std::error_code error;
+  return text.find(':') != std::string::npos && !std::filesystem::exists(text, error);
+}
+
+void read_inputs(const Arguments& arguments, tasks::BenchRequest& request) {
+  request.inputs = input_request(arguments);
+  request.inputs.iterations = 1;
+  request.inputs.files.clear();
+  for (const std::string& text : arguments.values("--load-inputs")) {
+    if (is_raw_input(text))
+      request.raw_inputs.push_back(parse_raw_input("--load-inputs", text));
+    else
+      request.inputs.files.push_back(text);
+  }
+  for (const std::string& list : arguments.values("--loadInputs")) {
+    for (const std::string_view text : split(list, ',')) {
+      request.raw_inputs.push_back(parse_raw_input("--loadInputs", text));
+    }
+  }
+  add_shapes(arguments, arguments.has("--shapes") ? "--shapes" : "--optShapes", request.inputs.generated.shapes);
+}
+
+void read_model(const Arguments& arguments, tasks::BenchRequest& request) {
+  std::vector<std::string> given;
+  for (const std::string_view name : {"model_file", "--onnx", "--load-engine"}) {
+    if (arguments.has(name)) given.push_back(arguments.value(name));
+  }
+  if (given.empty()) fail(ErrorCode::usage, "missing MODEL");
+  if (given.size() > 1) fail(ErrorCode::usage, "`{}` and `{}`: one model is measured", given[0], given[1]);
+  if (arguments.has("--load-engine"))
+    request.plan = given[0];
+  else
+    request.model = model_source(given[0], arguments);
+}
+
+void read_backends(const Arguments& arguments, tasks::BenchRequest& request) {
+  const std::vector<std::string> chosen = chosen_backends(arguments);
+  if (!chosen.empty()) {
+    request.backend = chosen[0];
+    request.rivals.assign(chosen.begin() + 1, chosen.end());
+  }
+  for (const std::string& list : arguments.values("--against")) {
+    for (const std::string_view rival : split(list, ',')) {
+      request.rivals.emplace_back(rival == "trt" ? "engine" : std::string(rival));
+    }
+  }
+}
+
+}  // namespace
+
+OptionGroup bench_group() {
+  return {
+      .title = "Measurement",
+      .description = "What is measured, and for how long; trtexec's names are understood",
+      .rows = {{.names = {"--onnx"}, .metavar = "FILE", .help = "the model, as trtexec has it", .is_file = true},
+               {.names = {"--load-engine", "--loadEngine"},
+                .metavar = "FILE",
+                .help = "a plan that the backend saved, instead of a model",
+                .is_file = true},
+               {.names = {"--against"},
+                .repeat = Repeat::append,
+                .metavar = "BACKEND,...",
+                .help = "rivals, measured in turns with the backend: onnxrt, openvino, ref, engine"},
+               number({"--fail-if-slower-than"}, "RATIO", "",
+                      "exit with 1 if the backend's median is more than RATIO times a rival's"),
+               number({"--duration"}, "SECONDS", "3", "measure for so long at least, for each backend"),
+               number({"--iterations", "--iters", "--iteration"}, "N", "10", "and so many runs at least"),
+               number({"--warm-up", "--warmUp", "--warmup"}, "MS", "200", "run for so long before"),
+               number({"--idle-time", "--idleTime"}, "MS", "0", "sleep between two runs"),
+               number({"--sleep-time", "--sleepTime"}, "MS", "0", "sleep before the first run that is timed"),
+               number({"--streams", "--infStreams"}, "N", "1",
+                      "contexts that run at once, each with a thread of its own and its share of --threads"),
+               {.names = {"--shapes"},
+                .repeat = Repeat::append,
+                .metavar = "NAME:1x3,...",
+                .help = "shapes of inputs, as trtexec has them; --input-shapes is the same"},
+               {.names = {"--optShapes"},
+                .repeat = Repeat::append,
+                .metavar = "NAME:1x3,...",
+                .help = "the same where --shapes is not given",
+                .hidden = true},
+               {.names = {"--loadInputs"},
+                .repeat = Repeat::append,
+                .metavar = "NAME:FILE,...",
+                .help = "inputs from files that hold their elements, little-endian, and nothing else"}},
+  };
+}
+
+OptionGroup bench_output_group() {
+  return {
+      .title = "Results",
+      .description = "What is printed and saved; exported files have trtexec's form",
+      .rows = {number({"--percentile"}, "P,...", "90,95,99", "percentiles that are printed, from 0 to 100"),
+               number({"--avg-runs", "--avgRuns"}, "N", "10", "runs whose average is one line of the trace"),
+               flag({"--dump-output", "--dumpOutput"}, "print the outputs"),
+               flag({"--dump-profile", "--dumpProfile"}, "print the time of each layer, measured in runs of their own"),
+               flag({"--dump-layer-info", "--dumpLayerInfo"}, "print the names of the layers"),
+               written({"--export-times", "--exportTimes"}, "write the times of every run as JSON"),
+               written({"--export-output", "--exportOutput"}, "write the outputs as JSON"),
+               written({"--export-profile", "--exportProfile"}, "write the time of each layer as JSON"),
+               written({"--export-layer-info", "--exportLayerInfo"}, "write the names of the layers as JSON"),
+               flag({"--with-samples"}, "let the report of --json hold every run")},
+  };
+}
+
+OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
+  OptionGroup group = {.title = "TensorRT", .description = "Options of trtexec that have no effect here", .rows = {}};
+  const auto row = [](std::string_view name, Arity arity) {
+    return OptionRow{.names = {name}, .arity = arity, .help = "of trtexec", .hidden = true};
+  };
+  for (const std::string_view name : kFlagsWithoutEffect) group.rows.push_back(row(name, Arity::flag));
+  for (const std::string_view name : kValuesWithoutEffect) group.rows.push_back(row(name, Arity::one));
+  for (const std::string_view name : kRefusedFlags) group.rows.push_back(row(name, Arity::flag));
+  group.rows.push_back(row("--saveEngine", Arity::one));
+  const auto is_taken = [&](const OptionRow& own) {
+    return std::ranges::any_of(others, [&](const OptionGroup& other) {
+      return std::ranges::any_of(other.rows, [&](const OptionRow& another) {
+        return std::ranges::find(another.names, own.names[0]) != another.names.end();
+      });
+    });
+  };
+  std::erase_if(group.rows, is_taken);
+  return group;
+}
+
+std::vector<std::string> bench_options_without_effect(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const Arguments::Occurrence& use : arguments.in_order()) {
+    const std::string name = fmt::format("`{}`", canonical_name(*use.row));
+    if (!use.row->hidden || !is_without_effect(canonical_name(*use.row))) continue;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+tasks::BenchRequest bench_request(const Arguments& arguments) {
+  for (const std::string_view name : {"--saveEngine", "--skipInference", "--buildOnly"}) {
+    if (arguments.has(name)) fail(ErrorCode::unsupported, "`{}`: engines are built in memory and not saved", name);
+  }
+  tasks::BenchRequest request;
+  read_model(arguments, request);
+  read_backends(arguments, request);
+  read_inputs(arguments, request);
+  request.session = session_options(arguments);
+  request.streams = static_cast<unsigned>(std::min<uint64_t>(parse_count("--streams", arguments.value("--streams"), 1),
+                                                             std::numeric_limits<unsigned>::max()));
+  request.warm_up_seconds = milliseconds(arguments, "--warm-up");
+  request.idle_seconds = milliseconds(arguments, "--idle-time");
+  request.sleep_seconds = milliseconds(arguments, "--sleep-time");
+  request.duration_seconds = parse_number("--duration", arguments.value("--duration"));
+  request.iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
+  request.percentiles.clear();
+  for (const std::string_view p : split(arguments.value("--percentile"), ',')) {
+    request.percentiles.push_back(parse_number("--percentile", p));
+  }
+  const auto has_any = [&](auto... names) { return (arguments.has(names) || ...); };
+  request.profiles = has_any("--dump-profile", "--export-profile", "--dump-layer-info", "--export-layer-info");
+  request.keeps_outputs = has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info");
+  tasks::check_bench(request);
+  return request;
+}
+
+}  // namespace assay::cli

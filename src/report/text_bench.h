@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/bench.h"
+#include "tensor/named.h"
+
+namespace assay::report {
+
+// Lines in the words of trtexec, in milliseconds, so that scripts find them. `compute` is what computing is called.
+std::vector<std::string> trace_lines(const results::BenchSide& side, uint64_t runs, size_t most_at_each_end);
+std::vector<std::string> summary_lines(const results::BenchSide& side, std::string_view compute);
+std::vector<std::string> profile_lines(const results::LayerProfile& profile);
+std::vector<std::string> output_lines(const tensor::NamedData& outputs);
+
+// What one should know before believing the numbers; empty if there is nothing.
+std::vector<std::string> doubt_lines(const results::BenchSide& side);
+
+// Backends that were measured in turns, by computing time, and their ratios.
+std::vector<std::string> comparison_lines(const results::Bench& bench);
+
+}  // namespace assay::report

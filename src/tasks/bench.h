@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/bench.h"
+#include "tasks/inputs.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// The elements of an input, little-endian and without a header, in a file.
+struct RawInput {
+  std::string name;
+  std::string path;
+};
+
+// Measures how long a model takes on a backend, and how much longer on its rivals.
+struct BenchRequest {
+  ModelSource model;
+  std::string plan;  // that the backend saved, instead of a model
+  std::string backend = "engine";
+  std::vector<std::string> rivals;
+  exec::SessionOptions session;
+  InputRequest inputs;
+  std::vector<RawInput> raw_inputs;  // instead of what `inputs` gives
+  unsigned streams = 1;              // executions at once, with a host thread each
+  double warm_up_seconds = 0.2;
+  double duration_seconds = 3;  // of the whole measurement of a backend; with `iterations`, both are least numbers
+  uint64_t iterations = 10;     // of each stream
+  double idle_seconds = 0;      // between two runs
+  double sleep_seconds = 0;     // before the first run that is timed
+  std::vector<double> percentiles = {90, 95, 99};
+  bool profiles = false;       // the backend's layers, in runs of their own
+  bool keeps_outputs = false;  // of one more run
+};
+
+struct BenchOutcome {
+  results::Bench bench;
+  tensor::NamedData outputs;
+};
+
+// Error (usage) for contradictory settings, before anything is read; bench() calls this first.
+void check_bench(const BenchRequest& request);
+
+// Error if the model or its inputs are wrong. The failure of a backend is in the result.
+BenchOutcome bench(BenchRequest request, Observer& observer);
+
+}  // namespace assay::tasks

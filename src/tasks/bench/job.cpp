@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "exec/feeds.h"
+#include "remote/isolated_backend.h"
+#include "tasks/bench.h"
+#include "tasks/bench/measure.h"
+#include "tasks/bench/raw_inputs.h"
+#include "tasks/bench/statistics.h"
+#include "tasks/run/describe.h"
+#include "tasks/threads.h"
+
+namespace assay::tasks {
+namespace {
+
+constexpr unsigned kMostStreams = 256;
+
+std::vector<double> computing(const results::BenchSide& side) {
+  std::vector<double> seconds;
+  for (const results::BenchSample& sample : side.samples) seconds.push_back(sample.compute_seconds);
+  return seconds;
+}
+
+void summarize(results::BenchSide& side, std::span<const double> percentiles) {
+  std::vector<double> latencies;
+  double end = 0;
+  for (const results::BenchSample& sample : side.samples) {
+    latencies.push_back(sample.latency_seconds);
+    end = std::max(end, sample.start_seconds + sample.latency_seconds);
+  }
+  side.latency = distribution(latencies, percentiles);
+  side.compute = distribution(computing(side), percentiles);
+  side.wall_seconds = end - side.samples.front().start_seconds;
+  if (side.wall_seconds > 0) side.throughput = static_cast<double>(side.samples.size()) / side.wall_seconds;
+}
+
+// One measurement, from the checked request to the result.
+class BenchJob {
+ public:
+  BenchJob(BenchRequest request, Observer& observer) : request_(std::move(request)), observer_(observer) {}
+
+  BenchOutcome run() {
+    check_bench(request_);
+    if (request_.plan.empty()) load();
+    name_sides();
+    for (results::BenchSide& side : bench().sides) open(side);
+    if (subjects_.empty()) return finish();
+    if (bench().is_interleaved)
+      measure_in_turns(subjects_, request_, observer_);
+    else
+      measure_alone(*subjects_[0], request_, observer_);
+    const results::BenchSide& first = bench().sides[0];
+    if (first.is_measured() && &subjects_[0]->side() == &first) look_closer(*subjects_[0]);
+    return finish();
+  }
+
+ private:
+  results::Bench& bench() { return outcome_.bench; }
+
+  void load() {
+    loaded_ = load_model(request_.model, observer_);
+    require_runnable(*loaded_);
+    make_sets(exec::signature_of(loaded_->model));
+    const bool is_file = request_.model.model == nullptr && request_.model.path != "-" &&
+                         request_.model.path.ends_with(".onnx") && request_.model.external_folder.empty() &&
+                         !request_.model.ignore_external_data;
+    if (is_file) request_.session.path = request_.model.path;
+  }
+
+  // The sets of inputs that runs take in turn; of a script, the first.
+  void make_sets(const exec::Signature& signature) {
+    const InputData data =
+        loaded_ ? make_inputs(loaded_->model, request_.inputs, observer_, findings_)
+                : InputData{nullptr, exec::generated_source(signature, request_.inputs.generated, 1, findings_)};
+    const uint64_t count = request_.inputs.script ? 1 : data.source->count().value_or(1);
+    for (uint64_t i = 0; i < count; ++i) {
+      std::optional<tensor::NamedData> set = data.source->get(i);
+      if (!set) break;
+      read_raw_inputs(request_.raw_inputs, *set);
+      sets_.push_back(exec::check_feeds(signature, *set, findings_));
+    }
+    if (sets_.empty()) fail(ErrorCode::unsupported, "there are no inputs: nothing is run");
+    for (const exec::Feed& feed : sets_[0]) bench().inputs.push_back(describe(feed.name, feed.value));
+    tell_findings(findings_, observer_);
+  }
+
+  void name_sides() {
+    bench().is_interleaved = !request_.rivals.empty();
+    bench().model = request_.plan.empty() ? request_.model.path : request_.plan;
+    bench().streams = request_.streams;
+    bench().sides.push_back({.backend = request_.backend});
+    for (const std::string& rival : request_.rivals) bench().sides.push_back({.backend = rival});
+    for (results::BenchSide& side : bench().sides) side.title = std::string(exec::make_backend(side.backend)->title());
+    const unsigned all = thread_count();
+    bench().threads = request_.streams == 1 ? all : std::max(1U, all / request_.streams);
+  }
+
+  // A backend that cannot be opened is named with its reason, and the others go on.
+  void open(results::BenchSide& side) {
+    check_cancelled(observer_);
+    const std::variant<std::monostate, Error> made = attempt([&] {
+      add_subject(side);
+      return std::monostate();
+    });
+    const Error* const error = std::get_if<Error>(&made);
+    if (error == nullptr) return;
+    if (error->code() == ErrorCode::usage || error->code() == ErrorCode::cancelled || bench().sides.size() == 1) {
+      throw *error;
+    }
+    side.failure = error->line();
+  }
+
+  // Rivals have processes of their own, so that neither their threads nor their memory are in each other's way.
+  void add_subject(results::BenchSide& side) {
+    const Stopwatch watch;
+    backends_.push_back(bench().is_interleaved ? remote::isolated_backend({.backend = side.backend})
+                                               : exec::find_backend(side.backend, request_.session.search));
+    Diagnostics told;
+    std::unique_ptr<exec::Session> session = loaded_
+                                                 ? backends_.back()->prepare(loaded_->model, request_.session, told)
+                                                 : backends_.back()->open_plan(request_.plan, request_.session, told);
+    tell_findings(told, observer_);
+    side.load_seconds = watch.seconds();
+    side.description = session->description();
+    if (sets_.empty()) make_sets(session->signature());
+    auto subject = std::make_unique<BenchSubject>(side, std::move(session), sets_);
+    subject->make_streams(request_.streams, request_.streams == 1 ? 0 : bench().threads);
+    subjects_.push_back(std::move(subject));
+  }
+
+  void look_closer(BenchSubject& subject) {
+    constexpr uint64_t kLeastOfProfile = 10;  // runs
+    constexpr double kMostOfProfile = 10;     // seconds
+    if (request_.profiles) subject.profile(std::max<uint64_t>(request_.iterations, kLeastOfProfile), kMostOfProfile);
+    if (request_.keeps_outputs) outcome_.outputs = subject.outputs();
+  }
+
+  BenchOutcome finish() {
+    for (results::BenchSide& side : bench().sides) {
+      if (side.is_measured()) summarize(side, request_.percentiles);
+    }
+    const results::BenchSide& first = bench().sides[0];
+    for (size_t i = 1; first.is_measured() && i < bench().sides.size(); ++i) {
+      const results::BenchSide& rival = bench().sides[i];
+      if (!rival.is_measured()) continue;
+      bench().ratios.push_back(ratio(computing(first), computing(rival)));
+      bench().ratios.back().backend = rival.backend;
+    }
+    bench().findings = findings_.all();
+    bench().timings.emplace_back("load_seconds", loaded_ ? loaded_->load_seconds : 0);
+    return std::move(outcome_);
+  }
+
+  BenchRequest request_;
+  Observer& observer_;
+  std::optional<LoadedModel> loaded_;
+  Diagnostics findings_;
+  std::vector<std::vector<exec::Feed>> sets_;
+  BenchOutcome outcome_;
+  std::vector<exec::BackendPtr> backends_;
+  std::vector<std::unique_ptr<BenchSubject>> subjects_;
+};
+
+bool is_positive(double number) { return std::isfinite(number) && number > 0; }
+bool is_not_negative(double number) { return std::isfinite(number) && number >= 0; }
+
+}  // namespace
+
+void check_bench(const BenchRequest& request) {
+  const auto refuse = [](std::string_view setting, std::string message) {
+    throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
+  };
+  if (!is_positive(request.duration_seconds)) {
+    refuse("duration", fmt::format("expected seconds above 0, found {}", request.duration_seconds));
+  }
+  if (!is_not_negative(request.warm_up_seconds)) refuse("warm_up", "expected milliseconds of at least 0");
+  if (!is_not_negative(request.idle_seconds)) refuse("idle_time", "expected milliseconds of at least 0");
+  if (!is_not_negative(request.sleep_seconds)) refuse("sleep_time", "expected milliseconds of at least 0");
+  if (request.iterations == 0) refuse("iterations", "expected at least 1, found 0");
+  if (request.streams == 0 || request.streams > kMostStreams) {
+    refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
+  }
+  if (request.streams > 1 && !request.rivals.empty()) {
+    refuse("streams", "backends that are measured in turns have one stream each");
+  }
+  if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
+  if (!request.inputs.files.empty() && !request.raw_inputs.empty()) {
+    refuse("load_inputs", "expected either files of inputs or NAME:FILE, found both");
+  }
+  for (const double p : request.percentiles) {
+    if (!(p >= 0 && p <= 100)) refuse("percentile", fmt::format("expected numbers from 0 to 100, found {}", p));
+  }
+  static_cast<void>(exec::make_backend(request.backend));
+  for (const std::string& rival : request.rivals) static_cast<void>(exec::make_backend(rival));
+}
+
+BenchOutcome bench(BenchRequest request, Observer& observer) {
+  const TaskThreads threads(request.session.threads);
+  return BenchJob(std::move(request), observer).run();
+}
+
+}  // namespace assay::tasks

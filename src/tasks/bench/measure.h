@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/session.h"
+#include "tasks/bench.h"
+#include "tensor/named.h"
+
+namespace assay::tasks {
+
+// A backend that is ready to be timed: a session with an execution for each stream.
+class BenchSubject {
+ public:
+  // The sets of inputs are taken in turn and must outlive it.
+  BenchSubject(results::BenchSide& side, std::unique_ptr<exec::Session> session,
+               std::span<const std::vector<exec::Feed>> sets);
+
+  void make_streams(unsigned streams, unsigned threads_each);
+  results::BenchSide& side() { return side_; }
+  const exec::Session& session() const { return *session_; }
+
+  // Runs once and returns what it took; `origin` is when measuring began.
+  results::BenchSample run(unsigned stream, const Stopwatch& origin);
+  // Runs with an execution that measures its layers, at least once and until as many runs or seconds have gone by.
+  void profile(uint64_t runs, double seconds);
+  tensor::NamedData outputs();
+
+ private:
+  struct Stream {
+    std::unique_ptr<exec::Execution> execution;
+    uint64_t runs = 0;
+  };
+  void run_on(Stream& stream, exec::TensorSink& sink);
+
+  results::BenchSide& side_;
+  std::unique_ptr<exec::Session> session_;
+  std::span<const std::vector<exec::Feed>> sets_;
+  std::vector<std::string> names_;
+  std::vector<Stream> streams_;
+};
+
+// Times one backend, all its streams at once.
+void measure_alone(BenchSubject& subject, const BenchRequest& request, Observer& observer);
+// Times several in turns, in another order each time; between two turns the threads of the one before fall asleep. One
+// that fails is left out from then on.
+void measure_in_turns(std::span<const std::unique_ptr<BenchSubject>> subjects, const BenchRequest& request,
+                      Observer& observer);
+
+}  // namespace assay::tasks

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "exec/signature.h"
+#include "tasks/bench.h"
+
+namespace assay::tasks {
+
+// Replaces values of `set` by the bytes of files, which must have exactly their types and shapes.
+void read_raw_inputs(const std::vector<RawInput>& raw, tensor::NamedData& set);
+
+}  // namespace assay::tasks
