@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,6 +17,7 @@ namespace assay::tasks {
 namespace {
 
 constexpr unsigned kMostStreams = 256;
+constexpr double kMostSeconds = 1e7;
 
 std::vector<double> computing(const results::BenchSide& side) {
   std::vector<double> seconds;
@@ -165,8 +165,8 @@ class BenchJob {
   std::vector<std::unique_ptr<BenchSubject>> subjects_;
 };
 
-bool is_positive(double number) { return std::isfinite(number) && number > 0; }
-bool is_not_negative(double number) { return std::isfinite(number) && number >= 0; }
+// NaN is none.
+bool is_time(double seconds) { return seconds >= 0 && seconds <= kMostSeconds; }
 
 }  // namespace
 
@@ -174,12 +174,14 @@ void check_bench(const BenchRequest& request) {
   const auto refuse = [](std::string_view setting, std::string message) {
     throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
   };
-  if (!is_positive(request.duration_seconds)) {
-    refuse("duration", fmt::format("expected seconds above 0, found {}", request.duration_seconds));
+  if (request.duration_seconds == 0 || !is_time(request.duration_seconds)) {
+    refuse("duration",
+           fmt::format("expected seconds above 0 and up to {:g}, found {}", kMostSeconds, request.duration_seconds));
   }
-  if (!is_not_negative(request.warm_up_seconds)) refuse("warm_up", "expected milliseconds of at least 0");
-  if (!is_not_negative(request.idle_seconds)) refuse("idle_time", "expected milliseconds of at least 0");
-  if (!is_not_negative(request.sleep_seconds)) refuse("sleep_time", "expected milliseconds of at least 0");
+  const std::string expected = fmt::format("expected milliseconds from 0 to {:g}", kMostSeconds * 1e3);
+  if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);
+  if (!is_time(request.idle_seconds)) refuse("idle_time", expected);
+  if (!is_time(request.sleep_seconds)) refuse("sleep_time", expected);
   if (request.iterations == 0) refuse("iterations", "expected at least 1, found 0");
   if (request.streams == 0 || request.streams > kMostStreams) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
@@ -188,6 +190,9 @@ void check_bench(const BenchRequest& request) {
     refuse("streams", "backends that are measured in turns have one stream each");
   }
   if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
+  if (!request.plan.empty() && !request.inputs.is_generated()) {
+    refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");
+  }
   if (!request.inputs.files.empty() && !request.raw_inputs.empty()) {
     refuse("load_inputs", "expected either files of inputs or NAME:FILE, found both");
   }

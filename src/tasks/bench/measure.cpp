@@ -179,6 +179,7 @@ void take_turn(BenchSubject& subject, const Stopwatch& origin, const BenchReques
     subject.side().samples.push_back(subject.run(0, origin));
     sleep_seconds(request.idle_seconds);
   } while (turn.seconds() < kTurnSeconds);
+  subject.side().is_cut = subject.side().samples.size() >= kMostSamples;
 }
 
 void warm_up(BenchSubject& subject, const BenchRequest& request) {
@@ -267,11 +268,13 @@ void measure_in_turns(std::span<const std::unique_ptr<BenchSubject>> subjects, c
   }
   const auto drop_failed = [&] { std::erase_if(order, [](BenchSubject* s) { return !s->side().failure.empty(); }); };
   const auto has_few = [&](BenchSubject* s) { return s->side().samples.size() < request.iterations; };
+  const auto is_full = [](BenchSubject* s) { return s->side().is_cut; };
   drop_failed();
   sleep_seconds(request.sleep_seconds);
   const Stopwatch origin;
-  while (!order.empty() && (std::ranges::any_of(order, has_few) ||
-                            origin.seconds() < request.duration_seconds * static_cast<double>(order.size()))) {
+  while (!order.empty() && std::ranges::none_of(order, is_full) &&
+         (std::ranges::any_of(order, has_few) ||
+          origin.seconds() < request.duration_seconds * static_cast<double>(order.size()))) {
     check_cancelled(observer);
     std::ranges::rotate(order, order.begin() + 1);  // so that none always follows the same one
     for (BenchSubject* const subject : order) {
