@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include <pthread.h>
 #include <sched.h>
 
 #include "base/check.h"
@@ -117,6 +118,7 @@ class ThreadPool::Workers {
 
  private:
   void have_workers(unsigned count);
+  void part_from_caller();
   void stop_workers();
   void worker(uint32_t seen);
 
@@ -124,6 +126,7 @@ class ThreadPool::Workers {
   std::atomic<unsigned> count_ = 1;
   std::vector<std::thread> workers_;
   unsigned wanted_workers_ = 0;
+  int caller_core_ = -1;  // that the workers keep off; -1: of none
   Job* job_ = nullptr;
   std::atomic<bool> stop_ = false;
   std::atomic<uint32_t> generation_ = 0;    // counts the jobs
@@ -143,6 +146,7 @@ ThreadPool::Workers::~Workers() {
 void ThreadPool::Workers::run(Job& job) {
   const std::lock_guard lock(run_mutex_);
   have_workers(count_ - 1);
+  part_from_caller();
   job_ = &job;
   inside_ &= ~kClosed;
   ++generation_;
@@ -167,12 +171,27 @@ void ThreadPool::Workers::have_workers(unsigned count) {
   }
 }
 
+// A worker that wakes on the core of its caller, as systems like to arrange it, would take turns with it for whole
+// milliseconds before it is moved.
+void ThreadPool::Workers::part_from_caller() {
+  const int core = sched_getcpu();
+  if (workers_.empty() || core < 0 || core == caller_core_) return;
+  caller_core_ = core;
+  cpu_set_t others;
+  CPU_ZERO(&others);
+  if (sched_getaffinity(0, sizeof(others), &others) != 0) return;
+  CPU_CLR(static_cast<size_t>(core), &others);
+  if (static_cast<size_t>(CPU_COUNT(&others)) < workers_.size()) return;
+  for (std::thread& worker : workers_) pthread_setaffinity_np(worker.native_handle(), sizeof(others), &others);
+}
+
 void ThreadPool::Workers::stop_workers() {
   stop_ = true;
   ++generation_;
   generation_.notify_all();
   for (std::thread& worker : workers_) worker.join();
   workers_.clear();
+  caller_core_ = -1;
   wanted_workers_ = 0;
   stop_ = false;
 }
