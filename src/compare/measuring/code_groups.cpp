@@ -60,7 +60,9 @@ std::optional<double> CodeGroup::at(uint64_t place) const {
   const auto less = static_cast<uint64_t>(std::ranges::count_if(others, [&](double x) { return x < double{code_}; }));
   const uint64_t index = place - below_;
   if (index >= less && index < less + equal_) return code_;
-  const auto other = others.begin() + static_cast<ptrdiff_t>(index < less ? index : index - equal_);
+  const uint64_t rank = index < less ? index : index - equal_;
+  if (rank >= others.size()) return std::nullopt;  // the place is not in this group
+  const auto other = others.begin() + static_cast<ptrdiff_t>(rank);
   std::nth_element(others.begin(), other, others.end());
   return *other;
 }

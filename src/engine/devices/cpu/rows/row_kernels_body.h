@@ -42,7 +42,7 @@ ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
   const auto* const parts = reinterpret_cast<const Four*>(&given);
   Four kept = parts[0];
   for (size_t i = 1; i < kBytes / sizeof(Four); ++i) {
-    kept = (parts[i] > kept) | (parts[i] != parts[i]) ? parts[i] : kept;
+    kept = ((parts[i] > kept) | (parts[i] != parts[i])) ? parts[i] : kept;
   }
   float greatest = kept[0];
   for (size_t lane = 1; lane < 4; ++lane) {
@@ -207,15 +207,16 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   Vector grown;
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    exponential(at(x + i) - less, grown);
+    const Vector below = at(x + i) - less;
+    exponential(below, grown);
     at(x + i) = grown;
     sums += grown;
   }
   double sum = sum_of_lanes(sums);
   if (i == count) return sum;
-  float tail[kWidth] = {};
+  Vector tail = {};
   for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - less;
-  exponential(at(tail), grown);
+  exponential(tail, grown);
   for (size_t k = 0; i + k < count; ++k) {
     x[i + k] = grown[k];
     sum += grown[k];
