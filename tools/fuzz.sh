@@ -43,5 +43,5 @@ run_target() {
 for target in "${targets[@]}"; do
   run_target "$target" || status=1
 done
-ASSAY=build/fuzz/bin/assay .venv/bin/python tests/interop/signals_test.py 50 || status=1
+ASSAY=$PWD/build/fuzz/bin/assay .venv/bin/python tests/interop/signals_test.py 50 || status=1
 exit $status

@@ -39,7 +39,8 @@ void read_line(std::string_view line, uint64_t number, CalibrationCache& cache) 
   // Names may have colons of their own.
   const size_t colon = line.rfind(": ");
   const std::optional<float> scale = colon == std::string_view::npos ? std::nullopt : scale_of(line.substr(colon + 2));
-  if (!scale || colon == 0) {
+  const bool is_one_line = line.find('\r') == std::string_view::npos;  // a name that could not be written again
+  if (!scale || colon == 0 || !is_one_line) {
     fail(ErrorCode::parse, "line {}: expected `<name>: <scale above 0, as eight hexadecimal digits>`, seen `{}`",
          number, printable(line.substr(0, 80)));
   }
