@@ -6,6 +6,13 @@ using Unaligned [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(4)]] = 
 using Bits [[gnu::vector_size(kBytes), gnu::may_alias]] = int32_t;
 constexpr size_t kWidth = kBytes / sizeof(float);
 
+// A vector at any address. A reference to Unaligned would do in GCC; Clang forgets its alignment.
+struct [[gnu::may_alias]] Place {
+  Unaligned lanes;
+};
+ASSAY_KERNEL inline const Place& at(const float* x) { return *reinterpret_cast<const Place*>(x); }
+ASSAY_KERNEL inline Place& at(float* x) { return *reinterpret_cast<Place*>(x); }
+
 ASSAY_KERNEL inline void set(Vector& x, float value) { x = Vector{} + value; }
 ASSAY_KERNEL inline void choose(Bits yes, const Vector& a, const Vector& b, Vector& out) { out = yes ? a : b; }
 ASSAY_KERNEL inline void magnitude(const Vector& x, Vector& out) {

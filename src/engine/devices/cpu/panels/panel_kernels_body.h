@@ -4,9 +4,6 @@
 
 constexpr size_t kVectors = kPanel / kWidth;
 
-ASSAY_KERNEL inline const Unaligned& at(const float* x) { return *reinterpret_cast<const Unaligned*>(x); }
-ASSAY_KERNEL inline Unaligned& at(float* x) { return *reinterpret_cast<Unaligned*>(x); }
-
 template <size_t kRows>
 ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int64_t panel_row) {
   Vector sums[kRows][kVectors] = {};
@@ -14,13 +11,13 @@ ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int6
 #pragma GCC unroll 16
     for (size_t i = 0; i < kRows * kVectors; ++i) {
       const auto row = static_cast<int64_t>(i / kVectors);
-      sums[i / kVectors][i % kVectors] = at(given.out + row * given.out_row + i % kVectors * kWidth);
+      sums[i / kVectors][i % kVectors] = at(given.out + row * given.out_row + i % kVectors * kWidth).lanes;
     }
   }
   for (size_t k = 0; k < given.depth; ++k, panel += panel_row) {
     Vector right[kVectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth);
+    for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth).lanes;
 #pragma GCC unroll 16
     for (size_t r = 0; r < kRows; ++r) {
       const Vector left = given.left[static_cast<int64_t>(r) * given.left_row + static_cast<int64_t>(k)] - Vector{};
@@ -32,7 +29,7 @@ ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int6
   for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
-      at(given.out + static_cast<int64_t>(r) * given.out_row + v * kWidth) = sums[r][v];
+      at(given.out + static_cast<int64_t>(r) * given.out_row + v * kWidth).lanes = sums[r][v];
     }
   }
 }
@@ -81,7 +78,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void decode_bytes(const std::byte* co
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) {
     widen(reinterpret_cast<const int8_t*>(codes) + v * kWidth, right[v]);
-    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth);
+    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth).lanes;
   }
 }
 
@@ -91,14 +88,14 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void decode_nibbles(const Bits* codes
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) {
     table.look_up(codes[v] >> shift, right[v]);
-    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth);
+    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth).lanes;
   }
 }
 
 ASSAY_KERNEL [[gnu::always_inline]] inline void load_nibbles(const std::byte* codes, Bits* out) {
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) {
-    out[v] = reinterpret_cast<Bits>(Vector(at(reinterpret_cast<const float*>(codes) + v * kWidth)));
+    out[v] = reinterpret_cast<Bits>(Vector(at(reinterpret_cast<const float*>(codes) + v * kWidth).lanes));
   }
 }
 
@@ -168,11 +165,11 @@ ASSAY_KERNEL void multiply_codes_tile(const PanelRows& rows, const CodePanel& pa
       for (size_t v = 0; v < kVectors; ++v) {
         Vector sum = block.sums[r][v][0];
         if constexpr (BlockSums<kRows>::kChains == 2) sum += block.sums[r][v][1];
-        Unaligned& out = at(rows.out + static_cast<int64_t>(r) * rows.out_row + v * kWidth);
-        const Vector scale = at(scales + v * kWidth);
-        Vector total = out;
+        Place& out = at(rows.out + static_cast<int64_t>(r) * rows.out_row + v * kWidth);
+        const Vector scale = at(scales + v * kWidth).lanes;
+        Vector total = out.lanes;
         multiply_add(sum, scale, total);
-        out = total;
+        out.lanes = total;
       }
     }
   }
@@ -207,7 +204,7 @@ ASSAY_KERNEL void expand_block(const CodePanel& panel, const std::byte* from, si
     } else {
       decode_bytes<kHasZeros>(from + k * kPanel, zeros, right);
     }
-    for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth) = right[v] * at(scales + v * kWidth);
+    for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth).lanes = right[v] * at(scales + v * kWidth).lanes;
   }
 }
 

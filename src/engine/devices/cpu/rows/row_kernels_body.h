@@ -2,9 +2,6 @@
 // namespace of its own, with ASSAY_KERNEL saying which.
 #include "engine/devices/cpu/vector_math_body.h"
 
-ASSAY_KERNEL inline const Unaligned& at(const float* x) { return *reinterpret_cast<const Unaligned*>(x); }
-ASSAY_KERNEL inline Unaligned& at(float* x) { return *reinterpret_cast<Unaligned*>(x); }
-
 using Four [[gnu::vector_size(16), gnu::may_alias]] = float;
 
 ASSAY_KERNEL inline float sum_of_lanes(const Vector& given) {
@@ -17,24 +14,24 @@ ASSAY_KERNEL inline float sum_of_lanes(const Vector& given) {
 ASSAY_KERNEL void maximum(float* kept, const float* x, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector a = at(kept + i);
-    const Vector b = at(x + i);
+    const Vector a = at(kept + i).lanes;
+    const Vector b = at(x + i).lanes;
     Vector out;
     choose((b > a) | (b != b), b, a, out);
-    at(kept + i) = out;
+    at(kept + i).lanes = out;
   }
   for (; i < count; ++i) kept[i] = x[i] > kept[i] || x[i] != x[i] ? x[i] : kept[i];
 }
 
 ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) at(sum + i) = at(sum + i) + at(x + i);
+  for (; i + kWidth <= count; i += kWidth) at(sum + i).lanes = at(sum + i).lanes + at(x + i).lanes;
   for (; i < count; ++i) sum[i] += x[i];
 }
 
 ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) {
   size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) at(out + i) = at(x + i) * factor;
+  for (; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes * factor;
   for (; i < count; ++i) out[i] = x[i] * factor;
 }
 
@@ -65,7 +62,7 @@ ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Words bits = __builtin_convertvector(*reinterpret_cast<const Halves*>(x + i), Words) << 16;
-    at(out + i) = reinterpret_cast<Vector>(bits);
+    at(out + i).lanes = reinterpret_cast<Vector>(bits);
   }
   for (; i < count; ++i) out[i] = widened(x[i]);
 }
@@ -73,7 +70,7 @@ ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
 ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector numbers = at(x + i);
+    const Vector numbers = at(x + i).lanes;
     const Words bits = reinterpret_cast<Words>(numbers);
     const Words rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
     const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
@@ -91,7 +88,7 @@ ASSAY_KERNEL inline void widen_codes(const T* x, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Bits whole = __builtin_convertvector(*reinterpret_cast<const Codes*>(x + i), Bits);
-    at(out + i) = __builtin_convertvector(whole, Vector);
+    at(out + i).lanes = __builtin_convertvector(whole, Vector);
   }
   for (; i < count; ++i) out[i] = static_cast<float>(x[i]);
 }
@@ -104,7 +101,7 @@ ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) {
 ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector numbers = at(x + i);
+    const Vector numbers = at(x + i).lanes;
     const Bits whole = __builtin_convertvector(numbers, Bits);
     *reinterpret_cast<UnsignedBytes*>(out + i) = __builtin_convertvector(whole, UnsignedBytes);
   }
@@ -120,16 +117,16 @@ template <size_t kPlace, size_t... kI>
 ASSAY_KERNEL inline void take_turns(const Vector& a, const Vector& b, const Vector& c, float* out,
                                     std::index_sequence<kI...>) {
   const Vector two = __builtin_shufflevector(a, b, turn_of_two(kPlace * kWidth + kI)...);
-  at(out + kPlace * kWidth) = __builtin_shufflevector(two, c, turn_of_three(kPlace * kWidth + kI)...);
+  at(out + kPlace * kWidth).lanes = __builtin_shufflevector(two, c, turn_of_three(kPlace * kWidth + kI)...);
 }
 
 ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count) {
   constexpr std::make_index_sequence<kWidth> kAll;
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector a = at(rows[0] + i);
-    const Vector b = at(rows[1] + i);
-    const Vector c = at(rows[2] + i);
+    const Vector a = at(rows[0] + i).lanes;
+    const Vector b = at(rows[1] + i).lanes;
+    const Vector c = at(rows[2] + i).lanes;
     take_turns<0>(a, b, c, out + 3 * i, kAll);
     take_turns<1>(a, b, c, out + 3 * i, kAll);
     take_turns<2>(a, b, c, out + 3 * i, kAll);
@@ -143,9 +140,9 @@ ASSAY_KERNEL inline float greatest_of(const float* x, size_t count) {
   float greatest = x[0];
   size_t i = 0;
   if (count >= kWidth) {
-    Vector kept = at(x);
+    Vector kept = at(x).lanes;
     for (i = kWidth; i + kWidth <= count; i += kWidth) {
-      const Vector b = at(x + i);
+      const Vector b = at(x + i).lanes;
       choose((b > kept) | (b != b), b, kept, kept);
     }
     greatest = greatest_lane(kept);
@@ -159,17 +156,17 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
   Vector sums = {};
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i) - greatest;
+    const Vector below = at(x + i).lanes - greatest;
     Vector grown;
     exponential(below, grown);
-    at(out + i) = grown;
+    at(out + i).lanes = grown;
     sums += grown;
   }
   double sum = sum_of_lanes(sums);
   if (i < count) {
     float tail[kWidth] = {};
     for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - greatest;
-    const Vector rest = at(tail);
+    const Vector rest = at(tail).lanes;
     Vector grown;
     exponential(rest, grown);
     for (size_t k = 0; i + k < count; ++k) {
@@ -186,10 +183,10 @@ ASSAY_KERNEL inline float scale_and_mask(float* x, const float* mask, size_t cou
   Vector kept = Vector{} + greatest;
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    Vector y = at(x + i);
+    Vector y = at(x + i).lanes;
     y = divides ? y / by : y * by;
-    if (mask != nullptr) y += at(mask + i);
-    at(x + i) = y;
+    if (mask != nullptr) y += at(mask + i).lanes;
+    at(x + i).lanes = y;
     choose((y > kept) | (y != y), y, kept, kept);
   }
   greatest = greatest_lane(kept);
@@ -207,9 +204,9 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   Vector grown;
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i) - less;
+    const Vector below = at(x + i).lanes - less;
     exponential(below, grown);
-    at(x + i) = grown;
+    at(x + i).lanes = grown;
     sums += grown;
   }
   double sum = sum_of_lanes(sums);
@@ -244,7 +241,7 @@ ASSAY_KERNEL void dot(const float* q, const float* rows, int64_t row, size_t dep
   for (size_t r = 0; r < count; ++r, rows += row) {
     Vector sums = {};
     size_t k = 0;
-    for (; k + kWidth <= depth; k += kWidth) sums += at(q + k) * at(rows + k);
+    for (; k + kWidth <= depth; k += kWidth) sums += at(q + k).lanes * at(rows + k).lanes;
     float sum = sum_of_lanes(sums);
     for (; k < depth; ++k) sum += q[k] * rows[k];
     out[r] = sum;
@@ -262,24 +259,24 @@ ASSAY_KERNEL void normalize(const float* x, const float* factors, const float* s
   double sum = 0;
   if (!is_rms) {
     Vector sums = {};
-    for (; i + kWidth <= count; i += kWidth) sums += at(x + i);
+    for (; i + kWidth <= count; i += kWidth) sums += at(x + i).lanes;
     sum = sum_of(sums);
     for (; i < count; ++i) sum += x[i];
   }
   const auto mean = static_cast<float>(sum / static_cast<double>(count));
   Vector squares = {};
   for (i = 0; i + kWidth <= count; i += kWidth) {
-    const Vector centered = at(x + i) - mean;
+    const Vector centered = at(x + i).lanes - mean;
     squares += centered * centered;
   }
   double square = sum_of(squares);
   for (; i < count; ++i) square += double{x[i] - mean} * double{x[i] - mean};
   const auto factor = static_cast<float>(1 / std::sqrt(square / static_cast<double>(count) + epsilon));
   for (i = 0; i + kWidth <= count; i += kWidth) {
-    Vector result = (at(x + i) - mean) * factor;
-    if (factors != nullptr) result *= at(factors + i);
-    if (shift != nullptr) result += at(shift + i);
-    at(out + i) = result;
+    Vector result = (at(x + i).lanes - mean) * factor;
+    if (factors != nullptr) result *= at(factors + i).lanes;
+    if (shift != nullptr) result += at(shift + i).lanes;
+    at(out + i).lanes = result;
   }
   for (; i < count; ++i) {
     const float scaled = (x[i] - mean) * factor * (factors != nullptr ? factors[i] : 1);
