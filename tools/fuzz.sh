@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [SECONDS]: runs the unit tests under the sanitizers, then each fuzz target for its share of SECONDS (60),
-# at least 20 each, and interrupts commands at random moments. Corpora are in tests/fuzz/corpus; new inputs stay in
-# build/fuzz/corpus, findings in build/fuzz/findings.
+# at least 20 each, and interrupts commands at random moments. An input may take a minute: sanitized code is 30 to 60
+# times slower. Corpora are in tests/fuzz/corpus; new inputs stay in build/fuzz/corpus, findings in build/fuzz/findings.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -27,7 +27,7 @@ run_target() {
   mkdir -p "$new" "$findings"
   local folders=("$new")
   if [ -d "$kept" ]; then folders+=("$kept"); fi
-  "$1" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+  "$1" -max_total_time="$each" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$findings$name-" "${folders[@]}" >"build/fuzz/$name.log" 2>&1 || {
     tail -n 40 "build/fuzz/$name.log" >&2
     local input

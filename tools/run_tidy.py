@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy-16 on the sources of a configured build that are not known to be clean.
+"""Runs clang-tidy on the sources of a configured build that are not known to be clean.
 
     run_tidy.py BUILD_FOLDER [--since REVISION] [--jobs N]
 
@@ -22,6 +22,7 @@ import compilations
 import source_tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+TIDY = pathlib.Path(sys.executable).parent / "clang-tidy"  # the virtual environment's: half the time of Debian's
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -81,7 +82,7 @@ def is_clean(build: pathlib.Path, source: pathlib.Path) -> bool:
 
 def tidy(build: pathlib.Path, source: pathlib.Path) -> bool:
     before = state(source)
-    command = ["clang-tidy-16", "--quiet", "--warnings-as-errors=*", "-p", build, source]
+    command = [TIDY, "--quiet", "--warnings-as-errors=*", "-p", build, source]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode == 0:
         mark = mark_of(build, source)

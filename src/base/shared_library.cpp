@@ -35,7 +35,8 @@ void set_float_mode(uint64_t mode) {
 
 std::filesystem::path path_of(void* handle, const std::filesystem::path& asked) {
   const link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_name[0] == '\0') return asked;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr || map->l_name[0] == '\0')
+    return asked;
   return map->l_name;
 }
 

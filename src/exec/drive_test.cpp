@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/sanitized.h"
 #include "tensor/elements.h"
 
 namespace assay::exec {
@@ -193,6 +194,7 @@ TEST(PlanTaps, groups_keep_the_order_and_the_budget) {
 
 // As under `ulimit -v`: there is no room for the stack of another thread.
 TEST_F(Drive, goes_on_where_threads_are_refused) {
+  if (kIsSanitized) GTEST_SKIP() << "the sanitizer needs addresses itself";
   const pid_t child = fork();
   if (child == 0) {
     uint64_t pages = 0;

@@ -1,6 +1,7 @@
 #include "backends/openvino/ov_library.h"
 
 #include <array>
+#include <charconv>
 
 #include "base/text.h"
 #include "exec/foreign_library.h"
@@ -82,7 +83,9 @@ void Library::check_version() {
   const std::string build = version.build != nullptr ? printable(version.build) : "";
   api_.ov_version_free(&version);
   version_ = build.substr(0, build.find('-'));
-  if (std::atoi(version_.c_str()) >= kLeastYear) return;
+  int year = 0;
+  std::from_chars(version_.data(), version_.data() + version_.size(), year);
+  if (year >= kLeastYear) return;
   fail(ErrorCode::backend, "`{}` is OpenVINO {}, expected {}.0 or newer", printable(library_.path().string()), build,
        kLeastYear);
 }
