@@ -208,7 +208,10 @@ void Interpreter::run_node(ir::NodeId id) {
   std::vector<Datum> inputs;
   inputs.reserve(node.operands.size());
   for (const ir::Use& use : node.operands) inputs.push_back(use.value.valid() ? value_of(use.value) : Datum());
-  std::vector<Datum> outputs = call(id, inputs);
+  const auto evaluate = [&](std::span<const Datum> given) { return call(id, given); };
+  std::vector<Datum> outputs = options_.hook != nullptr && node.graph != model_.main_graph()
+                                   ? options_.hook->run(id, inputs, evaluate)
+                                   : call(id, inputs);
   if (options_.times_nodes && node.graph == model_.main_graph()) node_seconds_.push_back({id, watch.seconds()});
   for (size_t i = 0; i < node.results.size() && i < outputs.size(); ++i) {
     const ir::ValueId result = node.results[i];

@@ -15,6 +15,15 @@
 
 namespace assay::ops {
 
+// Takes part in the evaluation of nodes in bodies and functions.
+class NodeHook {
+ public:
+  using Call = FunctionRef<std::vector<Datum>(std::span<const Datum> inputs)>;
+  virtual ~NodeHook() = default;
+  // The outputs of a node; `call` evaluates it.
+  virtual std::vector<Datum> run(ir::NodeId node, std::span<const Datum> inputs, const Call& call) = 0;
+};
+
 struct InterpreterOptions {
   bool is_wide = false;           // fp64 mode: every floating value is carried in double
   uint64_t max_memory_bytes = 0;  // 0: what the machine can give
@@ -22,6 +31,7 @@ struct InterpreterOptions {
   uint64_t max_work = 0;          // in all, see Cost; 0: ten trillion
   uint64_t seed = 0;              // of random nodes without a seed of their own
   bool times_nodes = false;       // of the main graph
+  NodeHook* hook = nullptr;
 };
 
 struct NodeSeconds {

@@ -74,6 +74,7 @@ std::string failure_line(const results::OutputComparison& output) {
   if (output.fault == "shapes") {
     return fmt::format("shapes differ: {} and {}", tuple_text(output.shape_a), tuple_text(output.shape_b));
   }
+  if (output.fault == "undecided") return "no tolerance can be computed: " + output.tolerance_reason;
   if (!output.fault.empty()) return fmt::format("one side has {}, the other {}", output.dtype_a, output.dtype_b);
   std::string line;
   for (const results::Judgement& judgement : output.judgements) {
@@ -99,7 +100,8 @@ void add_iteration(Suite& suite, const results::IterationComparison& iteration, 
   const results::PairComparison& pair = cases.pair;
   const std::string suffix = pair.iterations.size() > 1 ? fmt::format(" [iteration {}]", iteration.index) : "";
   for (const results::OutputComparison& output : iteration.outputs) {
-    suite.add(output.name_a + suffix, output.passed ? Outcome::passed : cases.difference,
+    const Outcome failure = output.fault == "undecided" ? Outcome::skipped : cases.difference;
+    suite.add(output.name_a + suffix, output.passed ? Outcome::passed : failure,
               output.passed ? "" : failure_line(output));
   }
   for (const std::string& name : iteration.missing) {

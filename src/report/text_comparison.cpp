@@ -44,18 +44,20 @@ void print_iteration(const results::IterationComparison& iteration, const Runner
                      const ComparisonHints& hints, Log& log) {
   std::vector<std::string> matched;
   std::vector<std::string> mismatched;
+  std::vector<std::string> undecided;
   for (const results::OutputComparison& output : iteration.outputs) {
     print_output(output, runners, log);
-    (output.passed ? matched : mismatched).push_back(output.name_a);
+    (output.passed ? matched : output.fault == "undecided" ? undecided : mismatched).push_back(output.name_a);
   }
   print_unpaired(iteration, runners, hints, log);
   mismatched.insert(mismatched.end(), iteration.missing.begin(), iteration.missing.end());
   mismatched.insert(mismatched.end(), iteration.extra.begin(), iteration.extra.end());
+  if (!undecided.empty()) log.warning("UNDECIDED | Outputs: " + short_list(undecided, hints.more, log));
   if (!mismatched.empty())
     log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
   else if (!matched.empty())
     log.verdict(true, "PASSED | All outputs matched | Outputs: " + short_list(matched, hints.more, log));
-  else
+  else if (undecided.empty())
     log.verdict(false, "SKIPPED | No output could be compared");
 }
 

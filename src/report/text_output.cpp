@@ -94,7 +94,10 @@ class OutputBlock {
 
   void print_fault() {
     const std::string name = printable(output_.name_a);
-    if (output_.fault == "shapes") {
+    if (output_.fault == "undecided") {
+      log_.warning(
+          fmt::format("UNDECIDED | Output: `{}` | No tolerance can be computed: {}", name, output_.tolerance_reason));
+    } else if (output_.fault == "shapes") {
       log_.verdict(false, fmt::format("FAILED | Output: `{}` | Will not compare outputs of different shapes.\n"
                                       "Note: Output shapes are {} and {}.",
                                       name, tuple_text(output_.shape_a), tuple_text(output_.shape_b)));

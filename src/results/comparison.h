@@ -65,10 +65,11 @@ struct OutputComparison {
   std::vector<int64_t> shape_a;
   std::vector<int64_t> shape_b;
   bool passed = false;
-  std::string fault;             // why there was nothing to measure: `shapes` or `kinds` that differ
+  // Why nothing was measured: `shapes` or `kinds` that differ; `undecided` where nobody can say what is correct.
+  std::string fault;
   std::string shape_note;        // how the second one was brought to the shape of the first
   std::string match;             // how they were paired where not by name: `--match`, `order`, `value`
-  std::string tolerance_reason;  // where the tolerance was computed
+  std::string tolerance_reason;  // where the tolerance was computed, or could not be
   std::optional<PairMetrics> metrics;
   std::vector<Judgement> judgements;
   std::optional<OutputMaps> maps;  // where a page is to show them

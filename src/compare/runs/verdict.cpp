@@ -8,14 +8,16 @@ using results::Verdict;
 
 Verdict verdict(const results::PairComparison& pair) {
   bool has_compared = false;
+  bool is_decided = true;
   for (const results::IterationComparison& iteration : pair.iterations) {
     has_compared = has_compared || !iteration.outputs.empty();
-    const bool is_whole = iteration.missing.empty() && iteration.extra.empty();
-    if (!is_whole || !std::ranges::all_of(iteration.outputs, &results::OutputComparison::passed)) {
-      return Verdict::different;
+    if (!iteration.missing.empty() || !iteration.extra.empty()) return Verdict::different;
+    for (const results::OutputComparison& output : iteration.outputs) {
+      if (!output.passed && output.fault != "undecided") return Verdict::different;
+      is_decided = is_decided && output.fault != "undecided";
     }
   }
-  if (!has_compared) return Verdict::undecided;
+  if (!has_compared || !is_decided) return Verdict::undecided;
   return pair.iterations_a == pair.iterations_b ? Verdict::equal : Verdict::different;
 }
 

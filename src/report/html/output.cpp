@@ -46,7 +46,9 @@ std::string note(std::string_view text, bool is_fault = false) {
 
 std::string notes(const results::OutputComparison& output) {
   std::string text;
-  if (output.fault == "shapes") {
+  if (output.fault == "undecided") {
+    text += note("Undecided: no tolerance can be computed: " + escaped(output.tolerance_reason));
+  } else if (output.fault == "shapes") {
     text += note(fmt::format("The shapes differ: {} and {}. Nothing was measured.", shape_text(output.shape_a),
                              shape_text(output.shape_b)),
                  true);
@@ -61,7 +63,8 @@ std::string notes(const results::OutputComparison& output) {
     text += note(fmt::format("The types differ: {} and {}.", escaped(output.dtype_a), escaped(output.dtype_b)));
   }
   if (!output.shape_note.empty()) text += note(escaped(output.shape_note));
-  if (!output.tolerance_reason.empty()) text += note("Computed tolerance: " + escaped(output.tolerance_reason));
+  if (!output.tolerance_reason.empty() && output.fault.empty())
+    text += note("Computed tolerance: " + escaped(output.tolerance_reason));
   return text;
 }
 

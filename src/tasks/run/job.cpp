@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/computations.h"
+#include "analysis/allowances.h"
 #include "analysis/value_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -276,11 +276,30 @@ class Job {
     if (!inputs_.source) {
       fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
     }
-    request_.compare.computation =
-        [known = analysis::computations(loaded_->model, *inputs_.source->get(0))](std::string_view name) {
-          const auto found = known.find(std::string(name));
-          return found == known.end() ? compare::Computation() : found->second;
-        };
+    request_.compare.allowance = [this](const compare::ComparedAt& at, std::string_view name_a,
+                                        std::string_view name_b) {
+      const analysis::Allowances& known = allowances(at.iteration);
+      const auto found = known.contains(name_a) ? known.find(name_a) : known.find(name_b);
+      return found == known.end() ? nullptr : &found->second;
+    };
+  }
+
+  const analysis::Allowances& allowances(uint64_t iteration) {
+    if (allowances_of_ == iteration) return allowances_;
+    observer_.info("Computing tolerances: the reference runs eight times");
+    Counter counter(observer_, "nodes", loaded_->model[loaded_->model.main_graph()].node_count);
+    allowances_ =
+        analysis::allowances(loaded_->model, *inputs_.source->get(iteration), {taps_.names.begin(), taps_.names.end()},
+                             {.max_memory_bytes = request_.session.max_memory_bytes,
+                              .max_steps = request_.session.max_steps,
+                              .max_work = request_.session.max_work,
+                              .post_process =
+                                  [this](std::string_view name, const tensor::Datum& value) {
+                                    return compare::post_process(name, value, request_.post_processing);
+                                  },
+                              .on_node = [&] { counter.advance(); }});
+    allowances_of_ = iteration;
+    return allowances_;
   }
 
   RunRequest request_;
@@ -294,6 +313,8 @@ class Job {
   std::set<std::string, std::less<>> known_outputs_;
   std::shared_ptr<remote::PythonHost> host_;
   InputData inputs_;
+  std::optional<uint64_t> allowances_of_;  // the iteration
+  analysis::Allowances allowances_;
   std::optional<Pictures> pictures_;
 };
 

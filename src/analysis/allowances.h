@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "compare/allowance.h"
+#include "ir/model.h"
+#include "tensor/named.h"
+
+namespace assay::analysis {
+
+struct AllowanceOptions {
+  uint64_t max_memory_bytes = 0;  // as the reference's; 0: its default
+  uint64_t max_steps = 0;
+  uint64_t max_work = 0;
+  uint64_t seed = 1;
+  // What comparisons are given instead of a value; null: the value itself.
+  std::function<tensor::Datum(std::string_view name, const tensor::Datum& value)> post_process;
+  std::function<void()> on_node;  // called once for each node, in all runs; may be null
+};
+
+using Allowances = std::map<std::string, compare::Allowance, std::less<>>;
+
+// How far correct computations of these values of the main graph may lie apart when these inputs are given: the model
+// is run eight times by the reference, with roundings moved at random in seven of them (docs/numerics.md). Items of
+// sequences have the names that comparisons give them.
+Allowances allowances(const ir::Model& model, const tensor::NamedData& feeds,
+                      const std::set<std::string, std::less<>>& wanted, const AllowanceOptions& options);
+
+}  // namespace assay::analysis

@@ -1,0 +1,162 @@
+#include "analysis/moves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/parallel.h"
+#include "tensor/casts.h"
+#include "tensor/elements.h"
+
+namespace assay::analysis {
+namespace {
+
+using tensor::Datum;
+using tensor::DType;
+using tensor::Tensor;
+
+constexpr uint64_t kPiece = 16384;
+
+uint64_t mixed(uint64_t x) {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+uint64_t stream(const MoveKey& key) {
+  return mixed(mixed(key.seed ^ (uint64_t{key.node} << 32 | key.run)) + key.operand);
+}
+
+// Evenly in [-1, 1).
+double draw(uint64_t stream, uint64_t index) {
+  return static_cast<double>(static_cast<int64_t>(mixed(stream + index))) * 0x1p-63;
+}
+
+bool is_moved(const Datum& datum) {
+  return datum.is_tensor() && tensor::is_floating(datum.declared()) && datum.tensor().dtype() == DType::float64;
+}
+
+std::span<const double> doubles(const Datum& datum) {
+  const tensor::Bytes bytes = datum.tensor().bytes();
+  return {reinterpret_cast<const double*>(bytes.data()), static_cast<size_t>(datum.tensor().count())};
+}
+
+// A tensor like `datum`, whose pieces fn(begin, span of results) fills.
+template <typename Fn>
+Datum made_like(const Datum& datum, Fn&& fn) {
+  const uint64_t count = datum.tensor().count();
+  std::vector<std::byte> bytes(count * sizeof(double));
+  const std::span<double> results(reinterpret_cast<double*>(bytes.data()), count);
+  parallel_for(count, kPiece, [&](uint64_t begin, uint64_t end) { fn(begin, results.subspan(begin, end - begin)); });
+  return {Tensor(DType::float64, datum.tensor().shape(), tensor::make_owned(std::move(bytes))), datum.declared()};
+}
+
+void round_to(DType dtype, std::span<double> values) {
+  if (dtype == DType::float64) return;
+  if (dtype == DType::float32) {
+    for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+    return;
+  }
+  std::vector<std::byte> packed((values.size() * tensor::bit_width(dtype) + 7) / 8);
+  tensor::store(dtype, values, 0, packed);
+  tensor::load(dtype, packed, 0, values);
+}
+
+}  // namespace
+
+bool keeps_wide(const MoveKey& key) {
+  if (key.run % 3 == 0) return true;
+  return key.run % 3 == 1 && draw(stream(key), ~uint64_t{0}) < 0;
+}
+
+double arithmetic_roundoff(DType declared) { return declared == DType::float64 ? 0x1p-53 : 0x1p-24; }
+
+Datum moved_input(const Datum& datum, double amplitude, const MoveKey& key) {
+  if (!is_moved(datum) || amplitude == 0) return datum;
+  const std::span<const double> from = doubles(datum);
+  const uint64_t draws = stream(key);
+  const double scale = amplitude * arithmetic_roundoff(datum.declared());
+  return made_like(datum, [&](uint64_t begin, std::span<double> to) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] = from[begin + i] * (1 + scale * draw(draws, begin + i));
+  });
+}
+
+Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* first_input, const MoveKey& key) {
+  if (!is_moved(datum) || rounding.kind == RoundingKind::exact) return datum;
+  const std::span<const double> from = doubles(datum);
+  const bool counts_input = rounding.counts_input && first_input != nullptr && is_moved(*first_input) &&
+                            first_input->tensor().count() == from.size();
+  const std::span<const double> inputs = counts_input ? doubles(*first_input) : from;
+  const uint64_t draws = stream(key);
+  const double scale = rounding.output * arithmetic_roundoff(datum.declared());
+  const double least = rounding.counts_one ? 1 : 0;
+  const DType target = tensor::bit_width(datum.declared()) < 32 && keeps_wide(key) ? DType::float32 : datum.declared();
+  return made_like(datum, [&](uint64_t begin, std::span<double> to) {
+    std::copy_n(from.begin() + static_cast<int64_t>(begin), to.size(), to.begin());
+    round_to(target, to);
+    for (size_t i = 0; i < to.size(); ++i) {
+      const double exact = from[begin + i];
+      if (to[i] == exact || !std::isfinite(exact)) continue;
+      const double size = std::max({std::fabs(exact), least, std::fabs(inputs[begin + i])});
+      to[i] = exact + scale * size * draw(draws, begin + i);
+    }
+    round_to(target, to);
+  });
+}
+
+Datum rounded(const Datum& datum) {
+  if (!is_moved(datum) || datum.declared() == DType::float64) return datum;
+  const std::span<const double> from = doubles(datum);
+  return made_like(datum, [&](uint64_t begin, std::span<double> to) {
+    std::copy_n(from.begin() + static_cast<int64_t>(begin), to.size(), to.begin());
+    round_to(datum.declared(), to);
+  });
+}
+
+Datum moved_to_edges(const Datum& datum, std::span<const float> allowances, const MoveKey& key) {
+  if (!is_moved(datum) || allowances.empty()) return datum;
+  const std::span<const double> from = doubles(datum);
+  const uint64_t draws = stream(key);
+  const bool is_reverse = key.operand % 2 != 0;
+  return made_like(datum, [&](uint64_t begin, std::span<double> to) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      double share = key.run == 0 ? -1 : key.run == 1 ? 1 : draw(draws, begin + i);
+      if (is_reverse) share = -share;
+      const double moved = from[begin + i] + share * static_cast<double>(allowances[begin + i]);
+      to[i] = std::isfinite(moved) ? moved : from[begin + i];
+    }
+  });
+}
+
+Datum amplified(const Datum& nominal, const Datum& moved, double factor) {
+  const bool fits = is_moved(nominal) && is_moved(moved) && nominal.tensor().shape() == moved.tensor().shape();
+  if (!fits) return moved;
+  const std::span<const double> a = doubles(nominal);
+  const std::span<const double> b = doubles(moved);
+  return made_like(moved, [&](uint64_t begin, std::span<double> to) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      const double further = a[begin + i] + factor * (b[begin + i] - a[begin + i]);
+      to[i] = std::isfinite(further) ? further : b[begin + i];
+    }
+  });
+}
+
+Datum with_flips(const Datum& moved, const Flips& flips, uint32_t run) {
+  const tensor::DType dtype = moved.tensor().dtype();
+  std::vector<int64_t> values = tensor::load_elements<int64_t>(moved.tensor());
+  const std::vector<int64_t> nominal = tensor::load_elements<int64_t>(flips.nominal.tensor());
+  const std::vector<int64_t> down = tensor::load_elements<int64_t>(flips.down.tensor());
+  const std::vector<int64_t> up = tensor::load_elements<int64_t>(flips.up.tensor());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (down[i] == nominal[i] && up[i] == nominal[i]) continue;
+    const uint64_t turn = mixed(i) + run;
+    const bool is_down = up[i] == nominal[i] || (down[i] != nominal[i] && turn % 4 == 0);
+    values[i] = turn % 2 != 0 ? nominal[i] : is_down ? down[i] : up[i];
+  }
+  std::vector<std::byte> bytes(moved.tensor().bytes().size());
+  tensor::store(dtype, std::span<const int64_t>(values), 0, bytes);
+  return {Tensor(dtype, moved.tensor().shape(), tensor::make_owned(std::move(bytes))), moved.declared()};
+}
+
+}  // namespace assay::analysis

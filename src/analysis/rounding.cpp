@@ -1,0 +1,198 @@
+#include "analysis/rounding.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#include "ir/queries.h"
+
+namespace assay::analysis {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+constexpr std::string_view kExact[] = {"Identity",
+                                       "Reshape",
+                                       "Transpose",
+                                       "Squeeze",
+                                       "Unsqueeze",
+                                       "Flatten",
+                                       "Slice",
+                                       "Split",
+                                       "Concat",
+                                       "Gather",
+                                       "GatherElements",
+                                       "GatherND",
+                                       "ScatterND",
+                                       "ScatterElements",
+                                       "Scatter",
+                                       "Expand",
+                                       "Tile",
+                                       "Pad",
+                                       "MaxPool",
+                                       "GlobalMaxPool",
+                                       "Relu",
+                                       "Where",
+                                       "Max",
+                                       "Min",
+                                       "Clip",
+                                       "Neg",
+                                       "Abs",
+                                       "Shape",
+                                       "Size",
+                                       "Constant",
+                                       "EyeLike",
+                                       "SpaceToDepth",
+                                       "DepthToSpace",
+                                       "ReverseSequence",
+                                       "Trilu",
+                                       "Not",
+                                       "And",
+                                       "Or",
+                                       "Xor",
+                                       "IsNaN",
+                                       "IsInf",
+                                       "ReduceMax",
+                                       "ReduceMin",
+                                       "ConstantOfShape",
+                                       "OneHot",
+                                       "Compress",
+                                       "Optional",
+                                       "OptionalGetElement",
+                                       "SequenceAt",
+                                       "SequenceConstruct",
+                                       "SequenceInsert",
+                                       "Dropout",
+                                       "SplitToSequence",
+                                       "ConcatFromSequence",
+                                       "MaxUnpool",
+                                       "Col2Im",
+                                       "CenterCropPad",
+                                       "Range",
+                                       "If",
+                                       "Loop",
+                                       "Scan",
+                                       "SequenceMap"};
+constexpr std::string_view kArithmetic[] = {"Add",
+                                            "Sub",
+                                            "Mul",
+                                            "Div",
+                                            "Sqrt",
+                                            "Sum",
+                                            "Reciprocal",
+                                            "Mean",
+                                            "LeakyRelu",
+                                            "PRelu",
+                                            "DequantizeLinear",
+                                            "ThresholdedRelu",
+                                            "Cast",
+                                            "CastLike",
+                                            "BitCast"};
+constexpr std::string_view kPartsOfOne[] = {"Sigmoid", "HardSigmoid", "Erf", "Softmax", "Sin", "Cos"};
+constexpr std::string_view kActivations[] = {"Gelu", "FastGelu",  "QuickGelu", "BiasGelu", "Swish",
+                                             "Mish", "HardSwish", "Silu",      "Elu",      "Selu",
+                                             "Celu", "Softplus",  "LogSoftmax"};
+constexpr std::string_view kSteps[] = {"Floor", "Ceil", "Round", "Mod", "QuantizeLinear", "DynamicQuantizeLinear"};
+constexpr std::string_view kDecisions[] = {"Sign", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"};
+constexpr std::string_view kSelections[] = {"ArgMax", "ArgMin",  "TopK",   "NonZero",       "NonMaxSuppression",
+                                            "Unique", "Hardmax", "Shrink", "CenterPointBox"};
+constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
+                                        "RandomUniformLike", "Bernoulli",        "Multinomial"};
+
+// Their coordinates are computed in float32; sizes of Resize follow from its scales, which are exact.
+constexpr std::string_view kSampling[] = {"Resize",   "Upsample",   "GridSample",
+                                          "RoiAlign", "AffineGrid", "CropAndResize"};
+
+bool has(Words words, std::string_view op) { return std::ranges::find(words, op) != words.end(); }
+
+double last_dim(const tensor::Datum& datum) {
+  if (!datum.is_tensor() || datum.tensor().shape().empty()) return 1;
+  return static_cast<double>(datum.tensor().shape().back());
+}
+
+double count_of(std::span<const tensor::Datum> data, size_t index) {
+  return index < data.size() && data[index].is_tensor() ? static_cast<double>(data[index].tensor().count()) : 0;
+}
+
+double first_dim(const tensor::Datum& datum) {
+  return datum.is_tensor() && !datum.tensor().shape().empty() ? static_cast<double>(datum.tensor().shape()[0]) : 1;
+}
+
+double greatest_dim(std::span<const tensor::Datum> outputs) {
+  const bool has_dims = !outputs.empty() && outputs[0].is_tensor() && !outputs[0].tensor().shape().empty();
+  return has_dims ? static_cast<double>(std::ranges::max(outputs[0].tensor().shape())) : 1;
+}
+
+bool is_sum(std::string_view op) {
+  return op.starts_with("Reduce") || op.ends_with("Normalization") || op.ends_with("Pool") || op == "LRN" ||
+         op == "CumSum" || op == "MeanVarianceNormalization";
+}
+
+// Products or elements that are summed into one element of the result; 1 if none are.
+double sum_length(std::string_view op, std::span<const tensor::Datum> inputs, std::span<const tensor::Datum> outputs) {
+  const double results = std::max(count_of(outputs, 0), 1.0);
+  if (op.find("MatMul") != std::string_view::npos || op == "Einsum" || op.ends_with("DFT") || op == "STFT") {
+    return std::max(last_dim(inputs[0]), 2.0);
+  }
+  if (op.find("Gemm") != std::string_view::npos && inputs.size() > 1) {
+    return std::max(count_of(inputs, 1) / last_dim(outputs[0]), 2.0);
+  }
+  if (op.find("ConvTranspose") != std::string_view::npos) return count_of(inputs, 1);
+  if (op.find("Conv") != std::string_view::npos && inputs.size() > 1) {
+    return std::max(count_of(inputs, 1) / first_dim(inputs[1]), 2.0);
+  }
+  if (op == "LSTM" || op == "GRU" || op == "RNN") {
+    return first_dim(inputs[0]) * (last_dim(inputs[1]) + last_dim(inputs[2]));
+  }
+  if (op.find("Attention") != std::string_view::npos) return count_of(inputs, 1) + last_dim(inputs[0]);
+  if (op.find("Softmax") != std::string_view::npos) return last_dim(inputs[0]);
+  if (is_sum(op)) return std::max({count_of(inputs, 0) / results, last_dim(inputs[0]), 2.0});
+  return 1;
+}
+
+bool is_floating(const tensor::Datum& datum) { return datum.is_tensor() && tensor::is_floating(datum.declared()); }
+
+bool is_training(std::span<const tensor::Datum> inputs) {
+  if (inputs.size() < 3 || !inputs[2].is_tensor() || inputs[2].tensor().count() != 1) return false;
+  return inputs[2].tensor().bytes()[0] != std::byte{0};
+}
+
+Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
+                    std::span<const tensor::Datum> outputs) {
+  Rounding rounding{.kind = RoundingKind::rounded, .inputs = 1, .output = 4};
+  if (has(kArithmetic, op)) return {.kind = RoundingKind::rounded, .output = 3};
+  const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
+  if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
+  if (terms > 1) rounding.output += std::sqrt(terms / 3);
+  rounding.counts_one = has(kPartsOfOne, op);
+  rounding.counts_input = has(kActivations, op);
+  if (has(kSampling, op)) {
+    rounding.output += greatest_dim(outputs);
+    rounding.moves_first_only = op == "Resize" || op == "Upsample";
+  }
+  return rounding;
+}
+
+}  // namespace
+
+Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs,
+                     std::span<const tensor::Datum> outputs) {
+  const std::string_view op = model.text(model[node].op);
+  if (has(kRandom, op) || (op == "Dropout" && is_training(inputs))) return {.kind = RoundingKind::random};
+  if (std::ranges::none_of(inputs, is_floating) && op != "DequantizeLinear") {
+    const bool computes = std::ranges::any_of(outputs, is_floating) && !has(kExact, op);
+    return computes ? continuous(op, inputs, outputs) : Rounding();
+  }
+  if (has(kExact, op)) return {};
+  const bool is_cast_to_steps = op.starts_with("Cast") && !outputs.empty() && !is_floating(outputs[0]);
+  if (is_cast_to_steps || has(kDecisions, op)) return {.kind = RoundingKind::decided};
+  if (has(kSteps, op)) {
+    return {.kind = RoundingKind::quantized, .inputs = op.ends_with("QuantizeLinear") ? 4.0 : 0.0, .output = 2};
+  }
+  if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
+  if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) return {.kind = RoundingKind::selected};
+  return continuous(op, inputs, outputs);
+}
+
+}  // namespace assay::analysis

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+
+#include "ir/model.h"
+#include "tensor/datum.h"
+
+namespace assay::analysis {
+
+// What correct implementations of an operator may do to its results, beside the exact ones (docs/numerics.md).
+enum class RoundingKind : uint8_t {
+  exact,      // moves or selects elements
+  rounded,    // continuous: exact for inputs that are slightly moved, and rounded
+  quantized,  // rounds to steps: an element near an edge may fall to either side
+  decided,    // the same to truths or integers, whose flips are rare
+  selected,   // picks elements or their places by their size
+  random      // drawn
+};
+
+// Amplitudes, relative to an element, in units of the roundoff of the arithmetic.
+struct Rounding {
+  RoundingKind kind = RoundingKind::exact;
+  double inputs = 0;  // of each element of the floating inputs, or of the first one alone
+  bool moves_first_only = false;
+  double output = 0;          // of each floating result
+  bool counts_one = false;    // results are parts of 1: the amplitude of the output is absolute
+  bool counts_input = false;  // it is that of the first input's element, where that is greater
+};
+
+// Of a node that was run on these inputs. Nodes with bodies and calls of functions are exact: what is in them is not.
+Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs,
+                     std::span<const tensor::Datum> outputs);
+
+}  // namespace assay::analysis

@@ -1,0 +1,252 @@
+#include "analysis/samples.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "analysis/moves.h"
+#include "base/parallel.h"
+#include "tensor/casts.h"
+
+namespace assay::analysis {
+namespace {
+
+using tensor::Datum;
+using tensor::DType;
+using tensor::Tensor;
+
+constexpr double kPriorRuns = 4;  // what the neighbours of an element say counts as so many runs
+constexpr uint64_t kLeastNeighbours = 16;
+constexpr double kMargin = 12;        // deviations of one side; two sides lie further apart by the root of two
+constexpr double kStepMargin = 6;     // the same for integers of quantizers
+constexpr double kFewSteps = 0.6;     // deviations below it are single steps
+constexpr double kOftenFlips = 0.03;  // above it, any of the neighbours may be one step away
+constexpr uint64_t kManyFlips = 16;
+constexpr double kRmsMargin = 2;  // of a mean over many elements
+constexpr uint64_t kLeastForRms = 64;
+// Few elements near an edge flip in none of the moved runs, but elsewhere.
+constexpr uint64_t kFewFlips = 2;
+constexpr double kFlippedShare = 2e-5;
+constexpr double kLeastUlps = 4;
+constexpr double kLeastDifference = 0x1p-126;  // below, results may be flushed to 0
+
+std::vector<double> numbers(const Tensor& tensor) {
+  std::vector<double> values(tensor.count());
+  parallel_for(tensor.count(), 65536, [&](uint64_t begin, uint64_t end) {
+    tensor::load(tensor.dtype(), tensor.bytes(), begin, std::span<double>(values).subspan(begin, end - begin));
+  });
+  return values;
+}
+
+double roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 0x1p-53;
+    case DType::float16:
+      return 0x1p-11;
+    case DType::bfloat16:
+      return 0x1p-8;
+    case DType::float8e4m3fn:
+    case DType::float8e4m3fnuz:
+    case DType::float6e2m3:
+      return 0x1p-4;
+    case DType::float8e5m2:
+    case DType::float8e5m2fnuz:
+    case DType::float6e3m2:
+      return 0x1p-3;
+    case DType::float4e2m1:
+      return 0x1p-2;
+    case DType::float8e8m0:
+      return 0.5;
+    default:
+      return 0x1p-24;
+  }
+}
+
+// Elements that are computed alike: a channel's plane, a token's features, a row.
+uint64_t neighbours(const tensor::Shape& shape) {
+  uint64_t count = 1;
+  size_t axis = shape.size();
+  while (axis > 0 && (axis > 2 || count < kLeastNeighbours)) count *= static_cast<uint64_t>(shape[--axis]);
+  return std::max<uint64_t>(count, 1);
+}
+
+// The differences of the moved runs from the nominal one.
+class Differences {
+ public:
+  explicit Differences(const Samples& samples)
+      : count_(samples.nominal.tensor().count()),
+        squares_(count_),
+        greatest_(count_),
+        block_(neighbours(samples.nominal.tensor().shape())) {
+    const std::vector<double> nominal = numbers(samples.nominal.tensor());
+    for (const Datum& moved : samples.moved) add(nominal, numbers(moved.tensor()));
+  }
+
+  uint64_t count() const { return count_; }
+  double greatest(uint64_t i) const { return greatest_[i]; }
+  uint64_t moved_count() const {
+    return static_cast<uint64_t>(std::ranges::count_if(greatest_, [](double greatest) { return greatest > 0; }));
+  }
+  const std::vector<double>& rms_of_runs() const { return rms_of_runs_; }
+
+  // fn(element, deviation), over all elements. What the neighbours say is the mean of their squares, which few large
+  // ones raise for all, or the median.
+  template <typename Fn>
+  void for_each_deviation(bool takes_median, Fn&& fn) const {
+    parallel_for((count_ + block_ - 1) / block_, 1, [&](uint64_t first, uint64_t last) {
+      for (uint64_t block = first; block < last; ++block) {
+        const uint64_t begin = block * block_;
+        const uint64_t end = std::min(begin + block_, count_);
+        const double prior = kPriorRuns / kMovedRuns * (takes_median ? median(begin, end) : mean(begin, end));
+        for (uint64_t i = begin; i < end; ++i) fn(i, std::sqrt((prior + squares_[i]) / (kPriorRuns + kMovedRuns)));
+      }
+    });
+  }
+
+ private:
+  double mean(uint64_t begin, uint64_t end) const {
+    double sum = 0;
+    for (uint64_t i = begin; i < end; ++i) sum += std::isfinite(squares_[i]) ? squares_[i] : 0;
+    return sum / static_cast<double>(end - begin);
+  }
+
+  double median(uint64_t begin, uint64_t end) const {
+    std::vector<double> block(squares_.begin() + static_cast<int64_t>(begin),
+                              squares_.begin() + static_cast<int64_t>(end));
+    const auto middle = block.begin() + static_cast<int64_t>(block.size() / 2);
+    std::ranges::nth_element(block, middle);
+    return std::isfinite(*middle) ? *middle : 0;
+  }
+
+  void add(const std::vector<double>& nominal, const std::vector<double>& moved) {
+    const auto add_piece = [&](uint64_t begin, uint64_t end) {
+      double sum = 0;
+      for (uint64_t i = begin; i < end; ++i) {
+        const bool is_same = moved[i] == nominal[i] || (std::isnan(moved[i]) && std::isnan(nominal[i]));
+        double difference = is_same ? 0 : std::fabs(moved[i] - nominal[i]);
+        if (std::isnan(difference)) difference = std::numeric_limits<double>::infinity();
+        squares_[i] += difference * difference;
+        greatest_[i] = std::max(greatest_[i], difference);
+        if (std::isfinite(difference)) sum += difference * difference;
+      }
+      return sum;
+    };
+    const double sum = parallel_reduce(count_, 16384, 0.0, add_piece, std::plus<>());
+    rms_of_runs_.push_back(count_ == 0 ? 0 : std::sqrt(sum / static_cast<double>(count_)));
+  }
+
+  uint64_t count_;
+  std::vector<double> squares_;
+  std::vector<double> greatest_;
+  std::vector<double> rms_of_runs_;
+  uint64_t block_;
+};
+
+// A mean that moves much from run to run stands for few independent errors: it may move further.
+double rms_limit(std::vector<double> rms) {
+  std::ranges::sort(rms, std::greater<>());
+  const size_t half = (rms.size() + 1) / 2;
+  double mean = 0;
+  double squares = 0;
+  for (size_t i = 0; i < half; ++i) {
+    mean += rms[i] / static_cast<double>(half);
+    squares += rms[i] * rms[i] / static_cast<double>(half);
+  }
+  const double variation = mean > 0 ? std::sqrt(std::max(squares - mean * mean, 0.0)) / mean : 0;
+  return kRmsMargin * std::sqrt(2.0) * (1 + 4 * variation) * rms.front();
+}
+
+uint64_t rare_flips(const Samples& samples) {
+  if (!samples.has_flips || samples.is_same()) return 0;
+  return std::max(kFewFlips,
+                  static_cast<uint64_t>(kFlippedShare * static_cast<double>(samples.nominal.tensor().count())));
+}
+
+compare::Allowance of_floats(const Samples& samples) {
+  const Tensor& tensor = samples.nominal.tensor();
+  const std::vector<double> nominal = numbers(tensor);
+  compare::Allowance allowance;
+  allowance.of_elements.resize(tensor.count());
+  const double share = kLeastUlps * roundoff(samples.nominal.declared());
+  const auto least = [&](uint64_t i) {
+    return std::isfinite(nominal[i]) ? kLeastDifference + share * std::fabs(nominal[i]) : 0;
+  };
+  for (uint64_t i = 0; i < tensor.count(); ++i) allowance.of_elements[i] = static_cast<float>(least(i));
+  if (samples.is_same()) {
+    allowance.reason = "all correct computations give the same";
+    return allowance;
+  }
+  allowance.may_be_beyond = rare_flips(samples);
+  const Differences differences(samples);
+  differences.for_each_deviation(false, [&](uint64_t i, double deviation) {
+    const double step = samples.steps.empty() ? 0 : samples.steps[i];
+    allowance.of_elements[i] = static_cast<float>(std::max(least(i) + kMargin * deviation, step));
+  });
+  double squares = 0;
+  for (uint64_t i = 0; i < tensor.count(); ++i) squares += least(i) * least(i);
+  const double greatest = *std::ranges::max_element(differences.rms_of_runs());
+  if (tensor.count() >= kLeastForRms && samples.steps.empty()) {
+    allowance.rms = rms_limit(differences.rms_of_runs()) + std::sqrt(squares / static_cast<double>(tensor.count()));
+  }
+  allowance.reason = fmt::format(
+      "{} runs of the reference with roundings moved at random lie up to {:.3g} from it "
+      "(root mean square)",
+      kMovedRuns, greatest);
+  return allowance;
+}
+
+// Integers that quantizers make, and sums of them, are as uncertain as their neighbours; others only where a run says
+// so.
+bool is_quantity(DType dtype) { return tensor::is_integer(dtype) && tensor::bit_width(dtype) <= 32; }
+
+compare::Allowance of_integers(const Samples& samples) {
+  const Tensor& tensor = samples.nominal.tensor();
+  compare::Allowance allowance;
+  allowance.of_elements.assign(tensor.count(), 0);
+  allowance.reason = "integers and truths are equal, unless an operand lies within its own tolerance of an edge";
+  for (uint64_t i = 0; i < samples.steps.size(); ++i) allowance.of_elements[i] = samples.steps[i];
+  if (samples.is_same()) return allowance;
+  if (is_quantity(samples.nominal.declared())) allowance.may_be_beyond = rare_flips(samples);
+  const Differences differences(samples);
+  const DType dtype = samples.nominal.declared();
+  const bool has_many_flips = differences.moved_count() >= kManyFlips;
+  differences.for_each_deviation(false, [&](uint64_t i, double deviation) {
+    const double greatest = differences.greatest(i);
+    float& allowed = allowance.of_elements[i];
+    if (is_quantity(dtype)) {
+      const double least = has_many_flips && deviation > kOftenFlips ? 1 : 0;
+      const double steps = std::floor(kStepMargin * std::max(deviation - kFewSteps, 0.0)) + greatest;
+      allowed = std::max({allowed, static_cast<float>(steps), static_cast<float>(least)});
+    } else if (greatest > 0) {
+      allowed = dtype == DType::boolean ? 1 : std::numeric_limits<float>::infinity();
+    }
+  });
+  return allowance;
+}
+
+}  // namespace
+
+std::vector<float> reach(const Samples& samples, double margin) {
+  const bool is_floating = samples.nominal.is_tensor() && tensor::is_floating(samples.nominal.declared());
+  if (!is_floating || samples.is_same()) return {};
+  std::vector<float> result(samples.nominal.tensor().count());
+  const Differences differences(samples);
+  differences.for_each_deviation(true, [&](uint64_t i, double deviation) {
+    result[i] = differences.greatest(i) > 0 ? static_cast<float>(margin * deviation) : 0;
+  });
+  return result;
+}
+
+compare::Allowance allowance_of(const Samples& samples) {
+  const Datum& nominal = samples.nominal;
+  if (!samples.unknown.empty()) return {.reason = samples.unknown, .is_unknown = true};
+  const bool is_number =
+      nominal.is_tensor() && (tensor::is_floating(nominal.declared()) || tensor::is_integer(nominal.declared()) ||
+                              nominal.declared() == DType::boolean);
+  if (!is_number) return {.reason = "errors of such values are not followed", .is_unknown = !samples.is_same()};
+  return tensor::is_floating(nominal.declared()) ? of_floats(samples) : of_integers(samples);
+}
+
+}  // namespace assay::analysis

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compare/allowance.h"
+#include "tensor/datum.h"
+
+namespace assay::analysis {
+
+constexpr uint32_t kMovedRuns = 7;  // beside the one that is not moved
+
+// One value in all runs.
+struct Samples {
+  tensor::Datum nominal;
+  std::vector<tensor::Datum> moved;  // one for each moved run; none: all are like the nominal one
+  std::vector<float> steps;          // how far the steps next to each element are, where it may fall to another
+  bool has_flips = false;            // elements before it fell to other steps in some of the runs
+  std::string unknown;               // why correct computations may give anything; empty: they may not
+
+  bool is_same() const { return moved.empty(); }
+  const tensor::Datum& of(uint32_t run) const { return moved.empty() ? nominal : moved[run]; }
+};
+
+// How far an operand may be from its nominal elements: `margin` deviations, 0 where all runs agree. Empty where they
+// all agree everywhere, and for what is no floating tensor.
+std::vector<float> reach(const Samples& samples, double margin);
+
+// How far two correct computations of a tensor may lie apart, as the runs show it.
+compare::Allowance allowance_of(const Samples& samples);
+
+}  // namespace assay::analysis

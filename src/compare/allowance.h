@@ -1,0 +1,27 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "results/comparison.h"
+#include "tensor/tensor.h"
+
+namespace assay::compare {
+
+// How far two correct computations of one tensor may lie apart.
+struct Allowance {
+  std::vector<float> of_elements;  // one for each; infinite where anything is correct
+  uint64_t may_be_beyond = 0;      // so many elements
+  // Of the root mean square of all differences; infinite where it says nothing.
+  double rms = std::numeric_limits<double>::infinity();
+  std::string reason;       // one sentence
+  bool is_unknown = false;  // correct computations may give anything, as far as is known: `reason` says why
+};
+
+// Judges every element of `a` beside `b`, and their differences as a whole; both of one shape, that of the allowance,
+// and numbers. NaN is allowed beside NaN only. The failures are counted in `metrics`.
+results::Judgement judge_allowed(const tensor::Tensor& a, const tensor::Tensor& b, const Allowance& allowance,
+                                 results::PairMetrics& metrics);
+
+}  // namespace assay::compare
