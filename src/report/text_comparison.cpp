@@ -55,7 +55,7 @@ void print_iteration(const results::IterationComparison& iteration, const Runner
   if (!undecided.empty()) log.warning("UNDECIDED | Outputs: " + short_list(undecided, hints.more, log));
   if (!mismatched.empty())
     log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
-  else if (!matched.empty())
+  else if (!matched.empty() && undecided.empty())
     log.verdict(true, "PASSED | All outputs matched | Outputs: " + short_list(matched, hints.more, log));
   else if (undecided.empty())
     log.verdict(false, "SKIPPED | No output could be compared");
@@ -102,7 +102,7 @@ std::string row_text(const Row& row, size_t width, bool with_iteration) {
   } else {
     text += fmt::format("{:>10} | {:>10} | {:>12} | {:>11} | {:>10}", "-", "-", "-", "-", "-");
   }
-  return text + (output.passed ? " | PASSED" : " | FAILED");
+  return text + (output.passed ? " | PASSED" : output.fault == "undecided" ? " | UNDECIDED" : " | FAILED");
 }
 
 }  // namespace
