@@ -18,4 +18,10 @@ std::string captured_text(std::string_view stream, std::string_view text);
 // The line that ends a loop.
 std::string loop_summary(const results::DebugLoop& loop);
 
+// What was found, in lines.
+std::vector<std::string> reduce_lines(const results::ReduceReport& report);
+// What stands beside a reduced model for somebody else; `words` are those of `run` that compare likewise.
+std::string reproducer_text(const results::ReduceReport& report, std::string_view words, std::string_view command,
+                            std::string_view versions);
+
 }  // namespace assay::report

@@ -41,4 +41,30 @@ struct DebugReport {
   std::vector<std::pair<std::string, double>> timings;
 };
 
+// A node of a reduced model.
+struct ReducedNode {
+  std::string name;
+  std::string op;
+};
+
+// Of `debug reduce`.
+struct ReduceReport {
+  std::string model;
+  std::string output;
+  bool is_reproduced = false;  // the whole model fails; otherwise nothing else is said
+  bool is_confirmed = false;   // the result failed again when it was judged once more
+  std::string symptom;         // how it fails, where that is compared here
+  uint64_t node_count = 0;     // of the whole model; Constant nodes are not counted
+  std::vector<ReducedNode> nodes;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<std::string> opened;          // bodies and functions whose nodes took their place
+  uint64_t unresolved_count = 0;            // models on the way that could not be judged
+  std::optional<uint64_t> good_node_count;  // of the model next to it that passes
+  std::vector<std::string> anonymized;
+  std::string reproducer;
+  DebugLoop loop;
+  std::vector<std::pair<std::string, double>> timings;
+};
+
 }  // namespace assay::results

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "compare/options.h"
 #include "debug/check_rules.h"
+#include "onnx/export.h"
 #include "results/debug.h"
+#include "surgery/extract.h"
 #include "tasks/inputs.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
@@ -52,5 +55,40 @@ struct BuildRequest {
   bool keeps_artifact = false;
 };
 results::DebugReport debug_build(const BuildRequest& request, Observer& observer);
+
+// Judges a model by comparing a backend with something else, without a command.
+struct ComparisonRequest {
+  std::string backend;                     // empty: nothing is compared
+  std::string against = "ref";             // another backend
+  std::vector<std::string> saved_outputs;  // or files; what they hold of the values of the model is also what it is fed
+  exec::SessionOptions session;
+  compare::CompareOptions compare;
+  bool computes_tolerance = false;
+  bool isolate = false;
+  double timeout_seconds = 0;
+};
+
+// Finds a smallest part of a model that still fails.
+struct ReduceRequest {
+  ModelSource model;
+  InputRequest inputs;  // of the run that values are taken from where the model is cut
+  bool infers = true;
+  bool observes_types = false;            // from that run, and not by inference
+  std::vector<surgery::Boundary> shapes;  // of inputs, instead of the model's
+  ComparisonRequest comparison;
+  CheckRequest check;    // where nothing is compared
+  std::string artifact;  // the file that is checked
+  bool keeps_artifact = false;
+  std::string output;      // empty: only the good model is saved
+  std::string least_good;  // a model close to it that passes; empty: none
+  onnx::SaveOptions save;
+  bool reduces_inputs = true;
+  bool reduces_outputs = true;
+  bool is_linear = false;
+  std::string reproducer;  // a folder with everything that shows the fault; empty: none
+  // What stands in it: how to see the failure.
+  std::function<std::string(const results::ReduceReport&)> reproducer_text;
+};
+results::ReduceReport debug_reduce(const ReduceRequest& request, Observer& observer);
 
 }  // namespace assay::tasks

@@ -62,6 +62,22 @@ struct CheckLoop::Round {
   bool is_settled() const { return iteration.is_replayed || !iteration.fault.empty(); }
 };
 
+namespace {
+
+// An Error that speaks of the trial, and not of the user's words or files, makes the round one without a verdict.
+template <typename Round, typename Fn>
+void try_to(Round& round, Fn&& fn) {
+  try {
+    fn();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::io || error.code() == ErrorCode::usage || error.code() == ErrorCode::cancelled)
+      throw;
+    round.iteration.fault = error.line();
+  }
+}
+
+}  // namespace
+
 CheckLoop::CheckLoop(const CheckRequest& request, std::string artifact, Observer& observer)
     : request_(request),
       artifact_(std::move(artifact)),
@@ -123,17 +139,11 @@ bool CheckLoop::replay(Round& round) {
 }
 
 void CheckLoop::make(Round& round) {
-  if (!round.trial->make) return;
-  const std::variant<std::monostate, Error> made = attempt([&] {
-    round.trial->make(round.artifact);
-    return std::monostate();
-  });
-  const Error* const error = std::get_if<Error>(&made);
-  if (error == nullptr) return;
-  if (error->code() == ErrorCode::io || error->code() == ErrorCode::usage || error->code() == ErrorCode::cancelled) {
-    throw *error;
-  }
-  round.iteration.fault = error->line();
+  if (round.trial->make) try_to(round, [&] { round.trial->make(round.artifact); });
+}
+
+void CheckLoop::decide(Round& round) {
+  try_to(round, [&] { round.iteration.passed = round.trial->passes(); });
 }
 
 void CheckLoop::check_once(Round& round, const std::vector<std::string>& words) const {
@@ -179,7 +189,9 @@ void CheckLoop::finish(Round& round) {
     for (const std::string& fault : sorter_.sort(iteration.passed, round.key))
       observer_.on_message(LogLevel::error, fault, std::source_location::current());
   }
-  new_[round.key] = {iteration.index, iteration.passed, round.trial->node_count, round.trial->identity};
+  // What has no verdict is no failure to come back to.
+  new_[round.key] = {iteration.index, iteration.passed || !iteration.fault.empty(), round.trial->node_count,
+                     round.trial->identity};
   if (!request_.save_replay.empty()) debug::save_replay(new_, request_.save_replay);
   std::error_code ignored;
   if (!round.artifact.empty() && !(keeps_artifact_ && round.slot == 0)) fs::remove_all(round.artifact, ignored);
@@ -205,6 +217,10 @@ void CheckLoop::check_all(std::span<Round> rounds) {
     if (round.is_settled()) continue;
     note_progress(round);
     write_info(round);
+    if (round.trial->passes) {
+      decide(round);
+      continue;
+    }
     if (request_.command.empty()) {
       round.iteration.passed = request_.ask(round.artifact.empty() ? "this iteration" : round.artifact);
       continue;
@@ -222,7 +238,7 @@ void CheckLoop::check_all(std::span<Round> rounds) {
   if (!request_.iteration_info.empty()) fs::remove(request_.iteration_info, ignored);
 }
 
-std::vector<bool> CheckLoop::judge(std::span<const Trial> trials, std::optional<uint64_t> remaining) {
+std::vector<debug::Verdict> CheckLoop::judge(std::span<const Trial> trials, std::optional<uint64_t> remaining) {
   check_cancelled(observer_);
   if (count() + trials.size() > kMostIterations) {
     fail(ErrorCode::limit, "there were {} iterations, and it would go on", kMostIterations);
@@ -233,10 +249,13 @@ std::vector<bool> CheckLoop::judge(std::span<const Trial> trials, std::optional<
     if (!replay(rounds.back())) make(rounds.back());
   }
   check_all(rounds);
-  std::vector<bool> verdicts;
+  std::vector<debug::Verdict> verdicts;
   for (Round& round : rounds) {
     finish(round);
-    verdicts.push_back(round.iteration.passed);
+    const bool is_unresolved = !round.iteration.fault.empty();
+    verdicts.push_back(is_unresolved            ? debug::Verdict::unresolved
+                       : round.iteration.passed ? debug::Verdict::passes
+                                                : debug::Verdict::fails);
   }
   return verdicts;
 }

@@ -4,6 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "debug/artifacts.h"
+#include "debug/minimize.h"
 #include "debug/replay.h"
 #include "tasks/debug.h"
 
@@ -14,7 +15,8 @@ struct Trial {
   std::string subject;   // in words
   std::string identity;  // by its content, for replays
   std::optional<uint64_t> node_count;
-  std::function<void(const std::string& path)> make;  // writes the artifact; null: there is none
+  std::function<void(const std::string& path)> make = {};  // writes the artifact; null: there is none
+  std::function<bool()> passes = {};                       // decides in this process; null: the request's check does
 };
 
 // A check by its content, for replays.
@@ -26,9 +28,10 @@ class CheckLoop {
   // `artifact` is the file that trials write. Error (usage) if it is there already, or for a check that cannot be.
   CheckLoop(const CheckRequest& request, std::string artifact, Observer& observer);
 
-  // Whether each passed. What cannot be made has failed. Several are judged at a time where the request allows it.
-  std::vector<bool> judge(std::span<const Trial> trials, std::optional<uint64_t> remaining = std::nullopt);
-  bool judge(const Trial& trial, std::optional<uint64_t> remaining = std::nullopt) {
+  // Unresolved is what cannot be made, or has an Error when it is judged. Several are judged at a time, where what
+  // judges them is a program.
+  std::vector<debug::Verdict> judge(std::span<const Trial> trials, std::optional<uint64_t> remaining = std::nullopt);
+  debug::Verdict judge(const Trial& trial, std::optional<uint64_t> remaining = std::nullopt) {
     return judge(std::span(&trial, 1), remaining)[0];
   }
   // Rounds so far.
@@ -43,6 +46,7 @@ class CheckLoop {
   bool replay(Round& round);
   void make(Round& round);
   void check(Round& round) const;
+  static void decide(Round& round);
   void check_once(Round& round, const std::vector<std::string>& words) const;
   void write_info(const Round& round) const;
   void check_all(std::span<Round> rounds);

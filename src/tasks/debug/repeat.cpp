@@ -11,7 +11,7 @@ void loop_until(const Until& until, const Trial& trial, CheckLoop& loop) {
   for (uint64_t i = 1;; ++i) {
     const std::optional<uint64_t> remaining =
         counts ? std::optional(until.count - std::min(i, until.count)) : std::nullopt;
-    const bool passed = loop.judge(trial, remaining);
+    const bool passed = loop.judge(trial, remaining) == debug::Verdict::passes;
     if (counts ? i >= until.count : passed == (until.kind == UntilKind::good)) return;
   }
 }

@@ -183,6 +183,13 @@ tasks::CheckRequest check_request(const Arguments& arguments, Environment& envir
   return request;
 }
 
+tasks::CheckRequest replay_request(const Arguments& arguments) {
+  tasks::CheckRequest request;
+  read_replays(arguments, request);
+  if (!arguments.has("--save-debug-replay")) request.save_replay.clear();
+  return request;
+}
+
 tasks::Until parse_until(const Arguments& arguments) {
   const std::string text = arguments.value("--until");
   if (text == "good") return {tasks::UntilKind::good};

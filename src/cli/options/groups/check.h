@@ -18,6 +18,8 @@ struct CheckWords {
 std::vector<OptionGroup> check_groups(const CheckWords& words);
 // Every value is checked. Without a command the user is asked.
 tasks::CheckRequest check_request(const Arguments& arguments, Environment& environment);
+// The replays, where another thing decides.
+tasks::CheckRequest replay_request(const Arguments& arguments);
 tasks::Until parse_until(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "tasks/debug.h"
+
+namespace assay::cli {
+
+// A backend that is judged by comparing it with something else, without a command.
+std::vector<OptionGroup> comparison_groups();
+// Its backend is empty if none is chosen. Error (usage) for what is compared with nothing, or names no backend.
+tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log);
+// Error (usage) if an option about commands that check was given beside a backend.
+void refuse_check(const Arguments& arguments);
+// The options by which `run` compares likewise.
+std::string reproducing_words(const Arguments& arguments);
+// The program and the libraries of backends.
+std::string version_lines();
+
+}  // namespace assay::cli
