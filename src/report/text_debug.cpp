@@ -98,12 +98,7 @@ std::string reproducer_text(const results::ReduceReport& report, std::string_vie
   for (const results::ReducedNode& node : report.nodes) {
     text += fmt::format("- {} ({})\n", printable(node.name), printable(node.op));
   }
-  if (!words.empty()) {
-    text += fmt::format(
-        "\nTo see it:\n\n    assay run model.onnx {} --load-inputs inputs.json --load-outputs "
-        "expected.json\n",
-        words);
-  }
+  if (!words.empty()) text += fmt::format("\nTo see it:\n\n    {}\n", words);
   return text + fmt::format("\nFound by:\n\n    {}\n\nWith:\n\n{}", printable(command), indented(versions));
 }
 

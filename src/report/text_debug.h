@@ -20,7 +20,7 @@ std::string loop_summary(const results::DebugLoop& loop);
 
 // What was found, in lines.
 std::vector<std::string> reduce_lines(const results::ReduceReport& report);
-// What stands beside a reduced model for somebody else; `words` are those of `run` that compare likewise.
+// What stands beside a reduced model for somebody else; `words`: the command that shows it, if there is one.
 std::string reproducer_text(const results::ReduceReport& report, std::string_view words, std::string_view command,
                             std::string_view versions);
 

@@ -103,8 +103,10 @@ std::string reproducing_words(const Arguments& arguments) {
     words.insert(words.end(), use.values.begin(), use.values.end());
   }
   const std::vector<std::string> backends = chosen_backends(arguments);
-  if (!backends.empty()) words.insert(words.begin(), "--" + backends[0]);
-  return join(words, " ");
+  if (backends.empty()) return {};
+  const std::string thresholds = words.empty() ? "" : " " + join(words, " ");
+  return fmt::format("assay run model.onnx --{} --load-inputs inputs.json --load-outputs expected.json{}", backends[0],
+                     thresholds);
 }
 
 std::string version_lines() {

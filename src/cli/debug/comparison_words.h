@@ -13,7 +13,7 @@ std::vector<OptionGroup> comparison_groups();
 tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log);
 // Error (usage) if an option about commands that check was given beside a backend.
 void refuse_check(const Arguments& arguments);
-// The options by which `run` compares likewise.
+// The command that compares a reproducer likewise; empty: a command checks.
 std::string reproducing_words(const Arguments& arguments);
 // The program and the libraries of backends.
 std::string version_lines();
