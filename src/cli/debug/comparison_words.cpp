@@ -117,4 +117,6 @@ std::string version_lines() {
   return text;
 }
 
+std::string program_version() { return ASSAY_VERSION; }
+
 }  // namespace assay::cli
