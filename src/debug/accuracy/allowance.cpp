@@ -10,8 +10,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kSums = {
     "MatMul", "Gemm", "Conv", "ConvTranspose", "ReduceSum", "ReduceMean", "AveragePool", "GlobalAveragePool", "Einsum"};
 // Polynomials and table steps stand for these; their errors are some units of the greatest values around.
-constexpr double kUnitsOfOperators = 16;
-constexpr double kSpreads = 8;
+constexpr double kUnitsOfOperators = 4;
+constexpr double kUnitsOfOperands = 4;  // by which they are moved
+constexpr double kDoubts = 1.5;         // of an operand that nobody has seen
 constexpr int kSamples = 3;
 
 // -1 or 1, by position and sample: the same in every run.
@@ -97,14 +98,12 @@ std::vector<Datum> AllowanceMaker::magnitudes(ir::NodeId node, const OperandSour
   });
 }
 
-Datum AllowanceMaker::moved(ir::NodeId node, ir::ValueId value, const Datum& datum, const Allowances& doubt,
-                            uint64_t sample) const {
+Datum AllowanceMaker::moved(const Datum& datum, const Allowances& doubt, double units, uint64_t salt) const {
   if (!is_numeric(datum) || !tensor::is_floating(datum.tensor().dtype())) return datum;
   std::vector<double> numbers = numbers_of(datum);
-  const double unit = unit_of(datum);
-  const uint64_t salt = sample * 1000003 + value.index * 31 + node.index;
+  const double unit = unit_of(datum) * units;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    const double by = doubt && i < doubt->size() ? (*doubt)[i] : unit * std::abs(numbers[i]);
+    const double by = doubt && i < doubt->size() ? kDoubts * (*doubt)[i] : unit * std::abs(numbers[i]);
     numbers[i] += sign_of(i, salt) * finite_or_zero(by);
   }
   return with_numbers(datum, std::move(numbers));
@@ -115,9 +114,10 @@ void AllowanceMaker::add_spread(ir::NodeId node, const OperandSource& operands, 
                                 const std::function<Allowances(ir::ValueId)>& doubts,
                                 std::vector<std::vector<double>>& made) {
   std::vector<std::vector<double>> spreads(exact.size());
+  const double units = kUnitsOfOperands + std::sqrt(length_of_sums(node, operands, exact)) / 4;
   for (int sample = 0; sample < kSamples; ++sample) {
     const std::vector<Datum> other = oracle_.exact(node, [&](ir::ValueId value) {
-      return moved(node, value, operands(value), doubts(value), static_cast<uint64_t>(sample));
+      return moved(operands(value), doubts(value), units, sample * 1000003ULL + value.index * 31);
     });
     for (size_t k = 0; k < exact.size() && k < other.size(); ++k) {
       if (made[k].empty() || !is_numeric(other[k]) || other[k].tensor().shape() != exact[k].tensor().shape()) continue;
@@ -130,11 +130,10 @@ void AllowanceMaker::add_spread(ir::NodeId node, const OperandSource& operands, 
       }
     }
   }
-  const double factor = kSpreads + std::sqrt(length_of_sums(node, operands, exact)) / 4;
   for (size_t k = 0; k < made.size(); ++k) {
     if (spreads[k].empty()) continue;
     const double floor = tensor::is_floating(exact[k].declared()) ? root_mean_square(spreads[k]) : 0;
-    for (size_t i = 0; i < made[k].size(); ++i) made[k][i] += factor * std::max(spreads[k][i], floor);
+    for (size_t i = 0; i < made[k].size(); ++i) made[k][i] += std::max(spreads[k][i], floor);
   }
 }
 
@@ -157,7 +156,7 @@ std::vector<Allowances> AllowanceMaker::make(ir::NodeId node, const OperandSourc
     if (k >= sums.size()) continue;
     const std::vector<double> magnitude = numbers_of(sums[k]);
     // Kernels that transform their operands first, as Winograd's, lose some more.
-    const double factor = unit * (4 + std::sqrt(length) / 4) * (model_.text(model_[node].op) == "Conv" ? 3 : 1);
+    const double factor = unit * (3 + std::sqrt(length) / 5) * (model_.text(model_[node].op) == "Conv" ? 2 : 1);
     for (size_t i = 0; i < numbers.size(); ++i) made[k][i] += factor * finite_or_zero(magnitude[i]);
   }
   bool is_doubtful = !is_sum;

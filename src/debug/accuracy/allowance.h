@@ -25,7 +25,7 @@ class AllowanceMaker {
   bool is_sum_of_products(ir::NodeId node) const;
   double length_of_sums(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact) const;
   std::vector<Datum> magnitudes(ir::NodeId node, const OperandSource& operands);
-  Datum moved(ir::NodeId node, ir::ValueId value, const Datum& datum, const Allowances& doubt, uint64_t sample) const;
+  Datum moved(const Datum& datum, const Allowances& doubt, double units, uint64_t salt) const;
   double unit_of(const Datum& datum) const;
   void add_spread(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact,
                   const std::function<Allowances(ir::ValueId)>& doubts, std::vector<std::vector<double>>& made);

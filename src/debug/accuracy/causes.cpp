@@ -45,6 +45,12 @@ std::optional<Cause> overflow(const Numbers& numbers, const Accused& accused) {
                                        infinities, worst, tensor::name(accused.exact.declared()))};
 }
 
+std::optional<Cause> underflow(const Accused& accused) {
+  if (!accused.is_type_at_fault) return std::nullopt;
+  return Cause{"underflow",
+               fmt::format("numbers so near 0 have few bits, or none, in {}", tensor::name(accused.exact.declared()))};
+}
+
 std::vector<double> sorted(std::vector<double> numbers) {
   std::ranges::sort(numbers);
   return numbers;
@@ -165,6 +171,7 @@ Cause find_cause(const ir::Model& model, const Accused& accused) {
   const Numbers numbers = {numbers_of(accused.given), numbers_of(accused.exact), accused.exact.tensor().shape(),
                            std::max(unit_roundoff(accused.exact.declared()), 1e-9)};
   if (const std::optional<Cause> found = overflow(numbers, accused)) return *found;
+  if (const std::optional<Cause> found = underflow(accused)) return *found;
   if (const std::optional<Cause> found = birth_of_nan(numbers)) return *found;
   if (const std::string variant = matching_variant(model, accused); !variant.empty()) {
     return {"semantics", fmt::format("it gives what the layer would give {}", variant)};

@@ -36,6 +36,7 @@ class Variants {
   Variants(const ir::Model& model, const Accused& accused) : model_(model.copy()), accused_(accused) {}
 
   std::string find() {
+    if (is_like(accused_.exact)) return {};  // then everything that is near would do
     if (std::string found = swapped(); !found.empty()) return found;
     if (std::string found = transposed(); !found.empty()) return found;
     const schema::Schema* const schema = ops::Resolver(model_)[accused_.node].schema;
@@ -59,7 +60,10 @@ class Variants {
         attempt([&] { return LayerOracle(model_).exact(accused_.node, operands); });
     const std::vector<Datum>* const results = std::get_if<std::vector<Datum>>(&made);
     if (results == nullptr || accused_.result >= results->size()) return false;
-    const Datum& result = (*results)[accused_.result];
+    return is_like((*results)[accused_.result]);
+  }
+
+  bool is_like(const Datum& result) const {
     if (!is_numeric(result) || result.tensor().shape() != accused_.given.tensor().shape()) return false;
     const std::vector<double> numbers = numbers_of(result);
     const std::vector<double> given = numbers_of(accused_.given);

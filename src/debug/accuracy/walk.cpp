@@ -26,13 +26,25 @@ struct Difference {
   double excess = 0;
   uint64_t failed_count = 0;
   uint64_t count = 0;
-  bool overflows = false;  // every failure is an infinity where the exact number is beyond the type
+  bool is_of_type = false;  // every failure is where the exact number is beyond the type
 };
 
 double greatest_of(tensor::DType dtype) {
   if (dtype == tensor::DType::float16) return 65504;
   const bool has_range_of_float = dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
   return has_range_of_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+double least_normal_of(tensor::DType dtype) {
+  if (dtype == tensor::DType::float16) return std::ldexp(1, -14);
+  return dtype == tensor::DType::float64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+}
+
+// Whether the type leaves the side no other choice: infinity, or few bits next to 0.
+bool is_beyond(double given, double exact, tensor::DType dtype) {
+  const double least = least_normal_of(dtype);
+  if (std::abs(exact) < least) return std::abs(given) <= least;
+  return std::isinf(given) && std::abs(exact) > greatest_of(dtype) && (given > 0) == (exact > 0);
 }
 
 // The distance of two numbers; NaN only from NaN is none.
@@ -54,9 +66,8 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
                         const std::vector<double>& allowed, tensor::DType dtype) {
   constexpr double kPeak = 4;  // of single elements over what may be
   Difference found = difference_of(given, exact);
-  const double limit = greatest_of(dtype);
   double squares = 0, allowed_squares = 0;
-  uint64_t overflowing = 0;
+  uint64_t notable = 0, beyond = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
     const double by = distance(given[i], exact[i]);
     const double may = allowed[i];
@@ -64,21 +75,24 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
       squares += by * by;
       allowed_squares += may * may;
     }
-    if (by <= kPeak * may || by == 0) continue;
-    ++found.failed_count;
-    const bool is_overflow = std::isinf(given[i]) && std::abs(exact[i]) > limit && (given[i] > 0) == (exact[i] > 0);
-    overflowing += is_overflow ? 1 : 0;
+    if (by == 0) continue;
+    if (by > may / 2) {
+      ++notable;
+      beyond += is_beyond(given[i], exact[i], dtype) ? 1 : 0;
+    }
     const double excess = may == 0 ? INFINITY : by / (kPeak * may);
     if (excess > found.excess) {
       found.excess = excess;
       found.tolerance_there = kPeak * may;
     }
+    if (excess <= 1) continue;
+    ++found.failed_count;
   }
-  if (squares > allowed_squares && allowed_squares > 0) {
+  if (allowed_squares > 0) {
     found.excess = std::max(found.excess, std::sqrt(squares / allowed_squares));
   }
   if (found.tolerance_there == 0 && !allowed.empty()) found.tolerance_there = kPeak * std::ranges::max(allowed);
-  found.overflows = overflowing > 0 && overflowing == found.failed_count;
+  found.is_of_type = beyond > 0 && beyond == notable;
   return found;
 }
 
@@ -265,16 +279,16 @@ class Walk {
                                 .value = std::string(model_.text(model_[value].name)),
                                 .side = sides_[side].name};
     error.group = group_of(node, side);
-    bool overflows = false;
+    bool is_of_type = false;
     if (given.tensor().shape() != exact.tensor().shape()) {
       error.introduced = error.total = error.excess = INFINITY;
       error.failed_count = error.count = exact.tensor().count();
     } else {
-      overflows = measure(node, side, given, exact, allowance, error);
+      is_of_type = measure(node, side, given, exact, allowance, error);
       measure_inherited(value, given, exact, side, error);
     }
     if (error.excess > 1 && result_.accused.size() < options_.most_accused) {
-      accuse(node, k, side, error, exact, allowance, overflows);
+      accuse(node, k, side, error, exact, allowance, is_of_type);
     }
     result_.layers.push_back(std::move(error));
   }
@@ -293,7 +307,7 @@ class Walk {
     error.excess = difference.excess;
     error.failed_count = difference.failed_count;
     error.count = difference.count;
-    return difference.overflows;
+    return difference.is_of_type;
   }
 
   void measure_inherited(ValueId value, const Datum& given, const Datum& exact, size_t side,
@@ -311,11 +325,11 @@ class Walk {
   }
 
   void accuse(NodeId node, size_t k, size_t side, const results::LayerVerdict& error, const Datum& exact,
-              const Allowances& allowance, bool overflows) {
+              const Allowances& allowance, bool is_of_type) {
     Accused accused{.error = error, .node = node, .result = k, .exact = exact, .allowance = allowance};
     accused.given = sides_[side].values.at(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
-    accused.is_type_at_fault = overflows;
+    accused.is_type_at_fault = is_of_type;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {

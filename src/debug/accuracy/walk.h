@@ -27,7 +27,7 @@ struct Accused {
   Datum exact;  // on these operands
   Datum truth;  // on the true ones
   Allowances allowance;
-  bool is_type_at_fault = false;  // exact numbers are beyond the type, and the side gave infinity there
+  bool is_type_at_fault = false;  // it is wrong only where exact numbers are beyond the type
 };
 
 struct WalkResult {

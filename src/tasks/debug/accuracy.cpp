@@ -13,9 +13,10 @@
 namespace assay::tasks {
 namespace {
 
-constexpr size_t kMostExplained = 5;      // culprits whose cause is looked for
-constexpr double kHarmless = 1e-2;        // of the outputs' magnitude: a type's own overflow does not reach them
-constexpr double kMostProbeUnits = 4096;  // by which the outputs may move because other kernels run
+constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
+constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
+constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
+constexpr double kRoundings = 64;       // and units
 
 class AccuracyJob {
  public:
@@ -81,25 +82,17 @@ class AccuracyJob {
     }
   }
 
+  // What the outputs are off by is known only for the run that shows all values.
   void find_doubt() {
     for (const results::AccuracySide& side : hunt_.sides) {
       if (side.given_count == 0) hunt_.doubt = fmt::format("{} gives none of the model's values", side.name);
-      if (side.probe_effect.value_or(0) >
-              kMostProbeUnits * debug::unit_roundoff(tensor::DType::float32) * std::max(side.output_magnitude, 1e-30) &&
-          !has_reduced_precision()) {
-        hunt_.doubt = fmt::format(
-            "the outputs of {} move by {:.4g} when only they are asked for: the fault may be in "
-            "operators that are merged then",
-            side.name, *side.probe_effect);
-      }
+      const double rounding = kRoundings * debug::unit_roundoff(tensor::DType::float32) * side.output_magnitude;
+      if (side.probe_effect.value_or(0) <= kMostProbeErrors * side.output_error + rounding) continue;
+      hunt_.doubt = fmt::format(
+          "the outputs of {} move by {:.4g} when only they are asked for, and are off by {:.4g} when "
+          "all values are: the fault may be in operators that are merged then",
+          side.name, *side.probe_effect, side.output_error);
     }
-  }
-
-  bool has_reduced_precision() const {
-    if (request_.session.settings.has("bf16")) return true;
-    return std::ranges::any_of(exec::signature_of(loaded_.model).outputs, [](const exec::Port& output) {
-      return output.type && tensor::bit_width(output.type->dtype) < 32;
-    });
   }
 
   const AccuracyRequest& request_;
