@@ -52,9 +52,10 @@ std::vector<OptionGroup> comparison_groups() {
   return all;
 }
 
-tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log) {
+tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log, std::string_view for_saved) {
   tasks::ComparisonRequest request;
-  const std::vector<std::string> backends = chosen_backends(arguments);
+  std::vector<std::string> backends = chosen_backends(arguments);
+  if (backends.empty() && arguments.has("--load-outputs") && !for_saved.empty()) backends.emplace_back(for_saved);
   request.saved_outputs = arguments.values("--load-outputs");
   if (backends.empty()) {
     for (const std::string_view name : {"--against", "--load-outputs", "--isolate"}) {
