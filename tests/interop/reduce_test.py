@@ -1,6 +1,6 @@
 """`debug reduce` beside the peer's: the same models and checks, the nodes that are left and the number of checks.
 
-    reduce_test.py PROGRAM
+    reduce_test.py ASSAY
 """
 
 import pathlib
