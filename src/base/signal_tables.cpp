@@ -30,6 +30,11 @@ struct Temporary {
   char path[PATH_MAX] = {};
 };
 
+struct Group {
+  std::atomic<int> state{kFree};
+  pid_t id = 0;
+};
+
 struct Mapping {
   std::atomic<int> state{kFree};
   uintptr_t begin = 0;
@@ -38,6 +43,7 @@ struct Mapping {
 };
 
 std::array<Temporary, 32> temporaries;
+std::array<Group, 64> groups;
 std::array<Mapping, 1024> mappings;
 static_assert(std::atomic<int>::is_always_lock_free, "handlers read the slots' states");
 
@@ -130,7 +136,14 @@ void on_crash(int signal_number, siginfo_t*, void*) {
   _exit(kExitUndecided);
 }
 
+void end_groups() {
+  for (const Group& group : groups) {
+    if (group.state.load() == kReady) kill(-group.id, SIGKILL);
+  }
+}
+
 void on_termination(int signal_number) {
+  end_groups();
   remove_temporaries();
   _exit(128 + signal_number);
 }
@@ -202,6 +215,18 @@ std::optional<int> make_remembered_folder(const char* path, mode_t mode) {
   forget_temporary(slot);
   errno = error;
   return std::nullopt;
+}
+
+int remember_group(pid_t group) {
+  const int slot = claim(groups);
+  if (slot < 0) return -1;
+  groups[slot].id = group;
+  groups[slot].state.store(kReady);
+  return slot;
+}
+
+void forget_group(int slot) {
+  if (slot >= 0) groups[slot].state.store(kFree);
 }
 
 void remember_mapping(const void* begin, size_t size, const char* path) {

@@ -18,6 +18,10 @@ void forget_temporary(int slot);
 // set, if it cannot be made.
 std::optional<int> make_remembered_folder(const char* path, mode_t mode);
 
+// The processes of this group are killed if a signal ends the program before forget_group(slot). -1 likewise.
+int remember_group(pid_t group);
+void forget_group(int slot);
+
 // A fault in [begin, begin + size) is reported as a fault of the file `path`.
 void remember_mapping(const void* begin, size_t size, const char* path);
 void forget_mapping(const void* begin);

@@ -17,6 +17,7 @@ struct VerbSummary {
 constexpr std::array kVerbSummaries = {
     VerbSummary{"check", "find what is wrong with a model, and what can run it"},
     VerbSummary{"data", "combine and convert files of inputs and outputs"},
+    VerbSummary{"debug", "find what makes a model fail"},
     VerbSummary{"docs", "print the manual in other forms"},
     VerbSummary{"inspect", "show what is in a model or in a file of tensors"},
     VerbSummary{"multi-device", "split a model over devices"},

@@ -6,6 +6,7 @@
 #include "cli/convert/print_conversion.h"
 #include "cli/options/remedies.h"
 #include "cli/output_files.h"
+#include "report/text_debug.h"
 #include "report/text_model.h"
 #include "report/text_run.h"
 #include "report/text_sparsity.h"
@@ -93,6 +94,21 @@ void LogObserver::on_runner_finished(const results::RunnerRun& run) {
 
 void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error) {
   log_.error("error: " + arguments_.as_typed(line_of(error, arguments_)));
+}
+
+void LogObserver::on_iteration(const results::DebugIteration& iteration, std::optional<uint64_t> remaining) {
+  log_.start(report::iteration_begin_line(iteration, remaining));
+}
+
+void LogObserver::on_iteration_judged(const results::DebugIteration& iteration, const results::CheckOutput& output) {
+  const bool is_shown = iteration.passed ? arguments_.flag("--show-output") : !arguments_.flag("--hide-fail-output");
+  if (is_shown) {
+    if (!output.out.empty()) log_.info(report::captured_text("STDOUT", output.out));
+    const LogLevel level = iteration.passed ? LogLevel::warning : LogLevel::error;
+    if (!output.err.empty()) log_.write(level, report::captured_text("STDERR", output.err));
+  }
+  for (const std::string& doubt : report::iteration_doubts(iteration, output)) log_.warning(doubt);
+  log_.verdict(iteration.passed, report::iteration_end_line(iteration));
 }
 
 std::string LogObserver::values_text(const std::vector<results::RunValue>& values) const {

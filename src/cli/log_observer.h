@@ -31,6 +31,9 @@ class LogObserver final : public tasks::Observer {
   void on_runner_finished(const results::RunnerRun& run) override;
   void on_runner_failed(const results::RunnerRun& run, const Error& error) override;
 
+  void on_iteration(const results::DebugIteration& iteration, std::optional<uint64_t> remaining) override;
+  void on_iteration_judged(const results::DebugIteration& iteration, const results::CheckOutput& output) override;
+
  private:
   std::string values_text(const std::vector<results::RunValue>& values) const;
 

@@ -97,7 +97,7 @@ int run_parsed(const Command& command, const Arguments& arguments, Environment& 
 }  // namespace
 
 int run_command(const Command& command, std::span<const std::string> words, Environment& environment) {
-  const std::span<const std::string> options(words.begin(), std::ranges::find(words, "--"));
+  const std::span<const std::string> options = words.first(own_words(command, words));
   if (std::ranges::any_of(options, asks_for_help)) {
     return print(environment, help_page(command, terminal_width(environment.out)));
   }

@@ -16,6 +16,7 @@
 
 #include "base/errno_text.h"
 #include "base/error.h"
+#include "base/signal_tables.h"
 #include "base/text.h"
 
 namespace assay::remote {
@@ -30,6 +31,8 @@ struct Prepared {
   std::vector<std::string> words;
   std::vector<char*> argv;
   std::vector<Descriptor> descriptors;
+  std::array<int, 3> streams = {};
+  bool has_group = false;
   uint64_t max_data_bytes = 0;
   pid_t parent = 0;
   sigset_t mask = {};
@@ -49,6 +52,8 @@ Prepared prepare(const Launch& launch, std::span<const int> descriptors) {
     const int error = errno == EINVAL ? EMFILE : errno;  // no number from kAboveTargets on is allowed
     fail(ErrorCode::backend, "cannot start `{}`: {}", printable(prepared.program), errno_text(error));
   }
+  prepared.streams = launch.streams;
+  prepared.has_group = launch.has_group;
   prepared.max_data_bytes = launch.max_data_bytes;
   prepared.parent = getpid();
   return prepared;
@@ -77,7 +82,11 @@ void limit_data_segment(uint64_t bytes) {
   reset_signals();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != prepared.parent) _exit(1);
-  bool worked = dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+  if (prepared.has_group) setpgid(0, 0);
+  const auto [in, out, errors] = prepared.streams;
+  bool worked = in < 0 || dup2(in, STDIN_FILENO) >= 0;
+  worked = worked && dup2(out < 0 ? STDERR_FILENO : out, STDOUT_FILENO) >= 0;
+  worked = worked && (errors < 0 || dup2(errors, STDERR_FILENO) >= 0);
   int target = kFirstDescriptor;
   for (const Descriptor& descriptor : prepared.descriptors) {
     worked = worked && dup2(descriptor.number(), target++) >= 0;
@@ -109,6 +118,8 @@ Process::Process(const Launch& launch, std::span<const int> descriptors) {
   const int error = id_ < 0 ? errno : prepared.error;
   pthread_sigmask(SIG_SETMASK, &prepared.mask, nullptr);
   is_running_ = id_ > 0;
+  has_group_ = is_running_ && launch.has_group;
+  if (has_group_) group_slot_ = remember_group(id_);
   if (is_running_ && error == 0) return;
   end(0);
   fail(ErrorCode::backend, "cannot start `{}`: {}", printable(prepared.program), errno_text(error));
@@ -126,8 +137,11 @@ bool Process::reap(int flags) {
   if (ended == 0) return false;
   is_running_ = false;
   ending_ = ended > 0 ? describe(status) : "ended";
+  status_ = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
   return true;
 }
+
+void Process::kill_all() const { kill(has_group_ ? -id_ : id_, SIGKILL); }
 
 const std::string& Process::end(double grace_seconds) {
   using Clock = std::chrono::steady_clock;
@@ -136,9 +150,11 @@ const std::string& Process::end(double grace_seconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   if (is_running_) {
-    kill(id_, SIGKILL);
+    kill_all();
     reap(0);
   }
+  if (has_group_) forget_group(group_slot_);
+  has_group_ = false;
   return ending_;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -19,9 +20,13 @@ struct Launch {
   // Limit of its writable private memory (RLIMIT_DATA, which leaves out address space that libraries only reserve);
   // 0: none.
   uint64_t max_data_bytes = 0;
+  // Descriptors that become its standard input, output and errors; -1: our input, and our standard error for both
+  // others.
+  std::array<int, 3> streams = {-1, -1, -1};
+  bool has_group = false;  // what it starts is killed with it, also when a signal ends us
 };
 
-// A child process. It writes to our standard error only, and ends with the thread that started it.
+// A child process. It ends with the thread that started it.
 class Process {
  public:
   // `descriptors` become 3, 4, … of the child, which gets no others. Error (backend) if the program cannot be started.
@@ -34,12 +39,18 @@ class Process {
   Descriptor descriptor() const;
   // Waits for its end, and kills it after that time. How it ended: `was killed by signal 6 (aborted)`.
   const std::string& end(double grace_seconds);
+  // After end(): its exit status, or minus the number of the signal that killed it.
+  int status() const { return status_; }
 
  private:
   bool reap(int flags);
+  void kill_all() const;
 
   pid_t id_ = -1;
+  bool has_group_ = false;
+  int group_slot_ = -1;  // among what a signal ends
   bool is_running_ = true;
+  int status_ = 0;
   std::string ending_;
 };
 

@@ -12,6 +12,7 @@
 #include "base/stopwatch.h"
 #include "ir/model.h"
 #include "results/conversion.h"
+#include "results/debug.h"
 #include "results/run_report.h"
 #include "results/sparsity.h"
 #include "tensor/named.h"
@@ -63,6 +64,10 @@ class Observer {
                         const tensor::Datum&) {}
   virtual void on_runner_finished(const results::RunnerRun&) {}
   virtual void on_runner_failed(const results::RunnerRun&, const Error&) {}
+
+  // Of debugging loops: a round that begins, with how many may follow, and one that was judged.
+  virtual void on_iteration(const results::DebugIteration&, std::optional<uint64_t> /*remaining*/) {}
+  virtual void on_iteration_judged(const results::DebugIteration&, const results::CheckOutput&) {}
 
   // Asked between pieces of work: true ends the task with an Error (cancelled), and nothing is left half-written.
   virtual bool is_cancelled() { return false; }

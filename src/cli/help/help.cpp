@@ -73,6 +73,8 @@ std::string row_label(const OptionRow& row) {
       return fmt::format("{} {}...", label, value);
     case Arity::any:
       return fmt::format("{} [{}...]", label, value);
+    case Arity::rest:
+      return fmt::format("{} {}", label, value);
   }
   return label;
 }

@@ -24,7 +24,8 @@ class Parser {
  private:
   size_t take_option(size_t at);
   size_t take_spelling(size_t at);
-  size_t take_values(const OptionRow& row, std::string_view name, size_t at);
+  size_t take_values(const OptionRow& row, std::string_view name, size_t at,
+                     std::optional<std::string_view> first = std::nullopt);
   void take_attached(const OptionRow& row, std::string_view name, std::string_view value);
   void store(const OptionRow& row, std::vector<std::string> values, std::string_view typed = {});
   void check() const;
@@ -75,7 +76,7 @@ size_t Parser::take_option(size_t at) {
     attached = attached->size() > 1 ? std::optional(attached->substr(1)) : std::nullopt;
     if (attached && attached->starts_with('=')) attached->remove_prefix(1);
   }
-  if (!attached) return take_values(*row, name, at + 1);
+  if (!attached || row->arity == Arity::rest) return take_values(*row, name, at + 1, attached);
   take_attached(*row, name, *attached);
   return at + 1;
 }
@@ -112,8 +113,11 @@ size_t Parser::take_spelling(size_t at) {
   return at;
 }
 
-size_t Parser::take_values(const OptionRow& row, std::string_view name, size_t at) {
+// The values from `at` on, behind the one that is attached, if any.
+size_t Parser::take_values(const OptionRow& row, std::string_view name, size_t at,
+                           std::optional<std::string_view> first) {
   std::vector<std::string> values;
+  if (first) values.emplace_back(*first);
   while (values.size() < most_values(row.arity) && is_value(at)) values.emplace_back(word(at++).text);
   if (values.size() < least_values(row.arity)) {
     const std::string seen = has_word(at) ? fmt::format("`{}`", word(at).text) : "the end of the command";

@@ -26,7 +26,9 @@ std::string value_label(const OptionRow& row) {
   return label;
 }
 
-size_t least_values(Arity arity) { return arity == Arity::one || arity == Arity::one_or_more ? 1 : 0; }
+size_t least_values(Arity arity) {
+  return arity == Arity::one || arity == Arity::one_or_more || arity == Arity::rest ? 1 : 0;
+}
 
 size_t most_values(Arity arity) {
   if (arity == Arity::flag) return 0;
@@ -44,6 +46,14 @@ std::vector<const OptionRow*> all_options(const Command& command) {
     for (const OptionRow& row : group.rows) rows.push_back(&row);
   }
   return rows;
+}
+
+size_t own_words(const Command& command, std::span<const std::string> words) {
+  for (size_t at = 0; at < words.size(); ++at) {
+    const OptionRow* const row = find_option(command, std::string_view(words[at]).substr(0, words[at].find('=')));
+    if (words[at] == "--" || (row != nullptr && row->arity == Arity::rest)) return at;
+  }
+  return words.size();
 }
 
 const OptionRow* find_option(const Command& command, std::string_view name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,8 @@ class Arguments;
 struct Environment;
 
 // How many values follow an option, or how many words a positional takes.
-enum class Arity { flag, one, optional, one_or_more, any };
+// `rest` takes all words behind it, whatever they are.
+enum class Arity { flag, one, optional, one_or_more, any, rest };
 
 // What an option given again does: replaces the values, adds to them, or is counted.
 enum class Repeat { last, append, count };
@@ -72,6 +74,8 @@ size_t most_values(Arity arity);
 const OptionRow& help_row();
 // The option of this name in any group (help included), or null.
 const OptionRow* find_option(const Command& command, std::string_view name);
+// How many of the words come before `--`, or before an option that takes all the rest.
+size_t own_words(const Command& command, std::span<const std::string> words);
 // All options in the order of their groups, `--help` first.
 std::vector<const OptionRow*> all_options(const Command& command);
 

@@ -56,7 +56,8 @@ Words Classifier::run() {
       words.push_back({.kind = Word::Kind::end_of_options, .text = typed_[at]});
     else
       words.push_back(options_ended ? Word{.text = typed_[at]} : classify(at));
-    options_ended |= ends;
+    const OptionRow* const row = words.back().row;
+    options_ended |= ends || (row != nullptr && row->arity == Arity::rest);
   }
   return {std::move(words), std::move(notes_)};
 }

@@ -1,0 +1,182 @@
+"""Planted faults, and what `assay debug accuracy` says about them.
+
+    verdicts.py [--count N] [--seed S] [--program PROGRAM] [--kind KIND...]
+
+Draws small networks, plants a fault into a copy, runs the copy in ONNX Runtime with all values as outputs, and has
+these judged against the sound network. A hit names the layer with the fault first; a miss names none, or another one;
+clean pairs, which only round differently, must accuse nobody. Prints a table, and ends with 1 if there is a miss or a
+false accusation.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from models.faults import FAULTS, convnet, looped, quantised, transformer
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+CLEAN = ("clean_other_rounding", "clean_renamed", "clean_fused")
+KINDS = [*FAULTS, "two_faults", "fused_fault", *CLEAN]
+
+
+def values_of(model, feeds, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, everything=True):
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    if everything:
+        del copy.graph.output[:]
+        copy.graph.output.extend(onnx.ValueInfoProto(name=name) for node in copy.graph.node for name in node.output)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level, options.log_severity_level = level, 4
+    session = onnxruntime.InferenceSession(copy.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds)))
+
+
+def differ(sound, other):
+    with np.errstate(invalid="ignore"):
+        a, b = sound.astype(np.float64), other.astype(np.float64)
+        atol = 2e-6 * (np.abs(a[np.isfinite(a)]).max(initial=0) + 1e-9)
+        return not np.isclose(a, b, rtol=0, atol=atol, equal_nan=True).all()
+
+
+class Case:
+    """One planting: the sound model, the values that are judged, and the layers that may be named."""
+
+    def __init__(self, kind, rng):
+        self.kind, self.rng = kind, rng
+        self.guilty, self.more = [], []
+
+    def draw(self):
+        builders = {"bad_scale": [quantised], "fault_in_body": [looped], "layout_bug": [transformer],
+                    "finite_mask": [transformer]}.get(self.kind, [convnet, transformer, quantised, looped])
+        net = builders[int(self.rng.integers(len(builders)))](self.rng)
+        self.model = net.model()
+        self.feeds = {"x": self.rng.normal(size=net.shape).astype(np.float32)}
+        faulty = onnx.ModelProto()
+        faulty.CopyFrom(self.model)
+        getattr(self, f"plant_{self.kind}", self.plant)(faulty)
+        return bool(self.guilty) or self.kind in CLEAN
+
+    def plant(self, faulty):
+        name = FAULTS[self.kind](self.rng, faulty)
+        if name is None or not self.is_effective(faulty, name):
+            return
+        self.guilty, self.values = [name], values_of(faulty, self.feeds)
+
+    def is_effective(self, faulty, name):
+        output = next(node.output[0] for node in faulty.graph.node if node.name == name)
+        return differ(values_of(self.model, self.feeds)[output], values_of(faulty, self.feeds)[output])
+
+    def plant_two_faults(self, faulty):
+        kinds = self.rng.permutation([f for f in FAULTS if f not in ("fault_in_body", "noisy_weight", "birth_of_nan")])
+        names = []
+        for kind in kinds:
+            copy = onnx.ModelProto()
+            copy.CopyFrom(faulty)
+            name = FAULTS[kind](self.rng, copy)
+            if name and name not in names and self.is_effective(copy, name):
+                names.append(name)
+                faulty.CopyFrom(copy)
+            if len(names) == 2:
+                break
+        if len(names) == 2:
+            order = [node.name for node in self.model.graph.node]
+            names.sort(key=order.index)
+            self.guilty, self.more, self.values = names[:1], names, values_of(faulty, self.feeds)
+
+    def plant_fused_fault(self, faulty):
+        """Half of the values are not there."""
+        name = FAULTS[str(self.rng.choice(["corrupted_weight", "transposed_weight", "other_operator"]))](self.rng, faulty)
+        if name is None or not self.is_effective(faulty, name):
+            return
+        values = values_of(faulty, self.feeds)
+        last = faulty.graph.output[0].name
+        self.values = {n: v for n, v in values.items() if n == last or self.rng.random() < 0.5}
+        sound = values_of(self.model, self.feeds)
+        if any(differ(sound[n], v) for n, v in self.values.items()):  # else nothing that is left shows it
+            self.guilty = [name]
+
+    def plant_clean_other_rounding(self, faulty):
+        self.values = values_of(faulty, self.feeds)
+
+    def plant_clean_renamed(self, faulty):
+        last = faulty.graph.output[0].name
+        for node in faulty.graph.node:
+            node.name += "_renamed"
+        values = values_of(faulty, self.feeds)
+        self.values = {n if n == last else f"renamed_{n}": v for n, v in values.items()}
+
+    def plant_clean_fused(self, faulty):
+        level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.values = values_of(faulty, self.feeds, level, everything=False)
+
+    def judge(self, program, folder):
+        model, inputs, outputs = folder / "model.onnx", folder / "inputs.npz", folder / "side.npz"
+        onnx.save(self.model, str(model))
+        np.savez(inputs, **self.feeds)
+        np.savez(outputs, **self.values)
+        report = folder / "report.json"
+        done = subprocess.run([program, "debug", "accuracy", str(model), "--load-inputs", str(inputs), "--load-outputs",
+                               str(outputs), "--json", str(report), "--silent"], capture_output=True, text=True, timeout=300)
+        if done.returncode not in (0, 1, 3):
+            return f"error: {done.stderr.strip()[:200]}"
+        found = json.loads(report.read_text())
+        accused = [(g["node"], g["group"]) for g in found["guilty"]]
+        if not self.guilty:
+            return "clean" if not accused else f"accused {accused[0][0]}: {found['guilty'][0]['reason']}"
+        if not accused:
+            return "nobody"
+        node, group = accused[0]
+        named = node in self.guilty or bool(set(group) & set(self.guilty))
+        if named and self.more:
+            missing = set(self.more) - {n for n, _ in accused}
+            return "hit" if not missing else f"only {[n for n, _ in accused]}, not {missing}"
+        innocent = [n for n, g in accused[1:] if n not in self.guilty and not set(g) & set(self.guilty)]
+        if named and innocent and not self.more:
+            return f"hit, and accused {innocent[0]}"
+        return "hit" if named else f"accused {node} for {self.guilty[0]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=32, help="plantings of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--program", default=str(ROOT / "build/release/bin/assay"))
+    options = parser.parse_args()
+    table, faults = collections.defaultdict(collections.Counter), []
+    with tempfile.TemporaryDirectory(prefix="verdicts-") as place:
+        for kind in options.kind:
+            drawn = 0
+            for number in range(20 * options.count):
+                if drawn == options.count:
+                    break
+                case = Case(kind, np.random.default_rng([options.seed, KINDS.index(kind), number]))
+                if not case.draw():
+                    continue
+                drawn += 1
+                verdict = case.judge(options.program, pathlib.Path(place))
+                word = "right" if verdict in ("hit", "clean") else "false" if verdict.startswith(("accused", "hit,")) else "miss"
+                table[kind][word] += 1
+                if word != "right":
+                    faults.append(f"{kind} {number}: {verdict}")
+    print(f"{'planted':<24}{'right':>7}{'missed':>8}{'false accusations':>19}")
+    for kind, counts in table.items():
+        print(f"{kind:<24}{counts['right']:>7}{counts['miss']:>8}{counts['false']:>19}")
+    total = sum(table.values(), collections.Counter())
+    print(f"{'all':<24}{total['right']:>7}{total['miss']:>8}{total['false']:>19}")
+    print("\n".join(faults[:20]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

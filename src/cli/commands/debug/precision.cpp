@@ -1,0 +1,188 @@
+#include "tasks/precision.h"
+
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "cli/debug/comparison_words.h"
+#include "cli/log_observer.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/check.h"
+#include "cli/options/groups/engine.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/onnx_save.h"
+#include "report/json_precision.h"
+#include "report/text_debug.h"
+
+namespace assay::cli {
+namespace {
+
+// Options of builders that this command does not have.
+OptionGroup refused_group() {
+  OptionGroup group = engine_run_group();
+  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--precision-constraints"; });
+  return group;
+}
+
+tasks::LowPrecision low_precision(const Arguments& arguments) {
+  if (arguments.value("--precision") == "float16") {
+    fail(ErrorCode::unsupported,
+         "--precision float16: layers are kept in float32; float16 as the better type is not "
+         "supported");
+  }
+  if (arguments.flag("--int8")) return tasks::LowPrecision::int8;
+  if (arguments.flag("--fp16")) return tasks::LowPrecision::float16;
+  if (arguments.flag("--bf16")) return tasks::LowPrecision::bfloat16;
+  fail(ErrorCode::usage, "name the type of the other layers: --fp16, --bf16 or --int8");
+}
+
+tasks::PrecisionDirection direction(const Arguments& arguments) {
+  const std::string word = arguments.value("--direction");
+  if (word == "forward") return tasks::PrecisionDirection::forward;
+  return word == "reverse" ? tasks::PrecisionDirection::reverse : tasks::PrecisionDirection::any;
+}
+
+tasks::PrecisionRequest precision_request(const Arguments& arguments, Environment& environment) {
+  refuse_absent_options(refused_group(), arguments);
+  tasks::PrecisionRequest request;
+  request.model = model_source(arguments.value("model_file"), arguments);
+  request.low = low_precision(arguments);
+  request.direction = direction(arguments);
+  request.is_linear = arguments.value("--mode") == "linear";
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
+  request.comparison = comparison_request(arguments, environment.log, "engine");
+  if (request.comparison.backend.empty()) {
+    request.check = check_request(arguments, environment);
+    request.comparison.session = session_options(arguments);
+    add_default_profile(arguments, request.comparison.session);
+  } else {
+    refuse_check(arguments);
+    request.check = replay_request(arguments);
+  }
+  // They say what the model becomes, and not how it is run.
+  for (const std::string_view name : {"bf16", "fp16", "int8", "tf32"}) request.comparison.session.settings.erase(name);
+  request.artifact = arguments.value("--intermediate-artifact");
+  request.keeps_artifact = arguments.flag("--no-remove-intermediate");
+  request.output = arguments.value("--output");
+  request.save = save_options(arguments, request.output);
+  return request;
+}
+
+// The words by which `convert` makes the model that was found.
+std::string convert_words(const results::PrecisionReport& report) {
+  std::string words = fmt::format("assay convert {} {}", printable(report.model),
+                                  report.low == "int8"      ? "--int8"
+                                  : report.low == "float16" ? "--fp-to-fp16"
+                                                            : "--fp-to-bf16");
+  if (!report.kept.empty()) words += " --exclude";
+  for (const results::ReducedNode& node : report.kept) words += " " + printable(node.name);
+  return words + " -o FILE.onnx";
+}
+
+void print(const results::PrecisionReport& report, Log& log) {
+  if (!report.is_found) {
+    log.error("Could not find a configuration that satisfied accuracy requirements.");
+    return;
+  }
+  if (report.kept.empty()) {
+    log.finish(fmt::format("No layer has to stay in float32: {} is enough for all {}", report.low, report.layer_count));
+    return;
+  }
+  const std::string which = report.direction == "any"       ? "these"
+                            : report.direction == "forward" ? "the first"
+                                                            : "the last";
+  log.finish(fmt::format("To achieve acceptable accuracy, try running {} {} layer(s) in higher precision", which,
+                         report.kept.size()));
+  for (const results::ReducedNode& node : report.kept) {
+    log.info(fmt::format("    {} ({})", printable(node.name), printable(node.op)));
+  }
+  log.info("As an ONNX model: " + convert_words(report));
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const Stopwatch total;
+  const std::string command = printable(environment.command_line);
+  const tasks::PrecisionRequest request = precision_request(arguments, environment);
+  environment.log.start(fmt::format("RUNNING | Command: {}", command));
+  LogObserver observer(arguments, environment);
+  const results::PrecisionReport report = tasks::debug_precision(request, observer);
+  environment.log.finish(report::loop_summary(report.loop));
+  print(report, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::precision_json(report));
+  environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
+  return kExitEqual;
+}
+
+OptionGroup search_group() {
+  return {.title = "Search",
+          .description = "Which layers stay in float32",
+          .rows = {{.names = {"--direction", "--dir"},
+                    .choices = {"forward", "reverse", "any"},
+                    .default_value = "forward",
+                    .help = "the first layers, the last ones, or as few as possible, wherever they are"},
+                   {.names = {"--mode"},
+                    .choices = {"bisect", "linear"},
+                    .default_value = "bisect",
+                    .help = "halve what is left, or take one layer after the other"},
+                   {.names = {"-p", "--precision"},
+                    .choices = {"float32", "float16"},
+                    .default_value = "float32",
+                    .help = "the better type; only float32 is supported"},
+                   {.names = {"-o", "--output"},
+                    .metavar = "FILE",
+                    .help = "save the model that was found, as ONNX",
+                    .is_file = true,
+                    .is_output = true},
+                   {.names = {"--precision-constraints"},
+                    .choices = {"obey", "prefer", "none"},
+                    .help = "accepted, without effect: types stand in the model",
+                    .hidden = true},
+                   {.names = {"--mark-all"},
+                    .arity = Arity::flag,
+                    .help = "accepted, without effect: every layer is looked at",
+                    .hidden = true}},
+          .spellings = {{.option = "--golden-outputs", .value = "*", .words = {"--load-outputs", "{}"}},
+                        {.option = "--save-layer-outputs", .value = "*", .words = {"--json", "{}"}}}};
+}
+
+std::vector<OptionGroup> groups() {
+  std::vector<OptionGroup> all = {logging_group(),
+                                  model_group(),
+                                  onnx_load_group(),
+                                  search_group(),
+                                  input_data_group({"--input-shapes", "--inputs"}, true),
+                                  onnx_save_group(),
+                                  json_group(),
+                                  refused_group()};
+  for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
+  for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.engine"})) {
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+}  // namespace
+
+Command command_debug_precision() {
+  return {
+      .path = "debug precision",
+      .summary = "find the layers that must stay in float32",
+      .description =
+          "Converts the model to float16, bfloat16 or int8 but for some layers, has it judged by a command, by you, "
+          "or by comparing a backend with something else, and searches for the layers that have to stay in "
+          "float32. The command that converts the model so is printed. What is checked is a plan of the built-in "
+          "engine, or an ONNX model if the file that is checked is called so. Exit status: 0 the search has ended, "
+          "2 wrong usage or input, 3 it could not be done.",
+      .positionals = {model_positional()},
+      .groups = groups(),
+      .run = run,
+      .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
+                   "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "
+                   "--load-outputs golden.json --atol 0.1"},
+      .exact_names = true};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,37 @@
+#include "cli/debug/debug_command.h"
+#include "cli/options/groups/check.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+
+namespace assay::cli {
+namespace {
+
+int run(const Arguments& arguments, Environment& environment) {
+  const tasks::RepeatRequest request{check_request(arguments, environment), parse_until(arguments)};
+  return run_loop(arguments, environment,
+                  [&](tasks::Observer& observer) { return tasks::debug_repeat(request, observer); });
+}
+
+std::vector<OptionGroup> groups() {
+  std::vector<OptionGroup> all = {logging_group(), json_group()};
+  for (OptionGroup& group : check_groups({.replays = true, .has_until = true})) all.push_back(std::move(group));
+  return all;
+}
+
+}  // namespace
+
+Command command_debug_repeat() {
+  return {.path = "debug repeat",
+          .summary = "run a check again and again, and sort what it leaves by its verdict",
+          .description =
+              "For what fails now and then: the check runs until it passes, until it fails, or so many "
+              "times, and the files that it leaves are sorted into good/ and bad/. Exit status: 0 the loop "
+              "ended as told, whatever the iterations did, 2 wrong usage or input, 3 a check cannot be run.",
+          .groups = groups(),
+          .run = run,
+          .examples = {"assay debug repeat --until 20 --artifacts out.json --check assay run model.onnx --onnxrt "
+                       "--save-outputs out.json --load-outputs golden.json"},
+          .exact_names = true};
+}
+
+}  // namespace assay::cli

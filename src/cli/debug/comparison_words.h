@@ -1,0 +1,23 @@
+#pragma once
+
+#include "base/log.h"
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "tasks/debug.h"
+
+namespace assay::cli {
+
+// A backend that is judged by comparing it with something else, without a command.
+std::vector<OptionGroup> comparison_groups();
+// Its backend is empty if none is chosen; `for_saved` compares with saved results if no other is. Error (usage) for
+// what is compared with nothing, or names no backend.
+tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log, std::string_view for_saved = {});
+// Error (usage) if an option about commands that check was given beside a backend.
+void refuse_check(const Arguments& arguments);
+// The command that compares a reproducer likewise; empty: a command checks.
+std::string reproducing_words(const Arguments& arguments);
+// The program and the libraries of backends.
+std::string version_lines();
+std::string program_version();
+
+}  // namespace assay::cli

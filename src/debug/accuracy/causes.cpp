@@ -1,0 +1,186 @@
+#include "debug/accuracy/causes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "debug/accuracy/variants.h"
+
+namespace assay::debug {
+namespace {
+
+// The two arrays that a cause is read from.
+struct Numbers {
+  std::vector<double> given;
+  std::vector<double> exact;
+  tensor::Shape shape;
+  double unit = 0;
+};
+
+bool is_close(double a, double b, double tolerance) { return a == b || std::abs(a - b) <= tolerance; }
+
+std::optional<Cause> birth_of_nan(const Numbers& numbers) {
+  uint64_t nans = 0, of_model = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    nans += std::isnan(numbers.given[i]) && !std::isnan(numbers.exact[i]) ? 1 : 0;
+    of_model += std::isnan(numbers.exact[i]) && !std::isnan(numbers.given[i]) ? 1 : 0;
+  }
+  if (nans > 0) return Cause{"nan", fmt::format("{} element(s) are NaN and should be numbers", nans)};
+  if (of_model > 0) return Cause{"nan", fmt::format("{} element(s) should be NaN and are numbers", of_model)};
+  return std::nullopt;
+}
+
+std::optional<Cause> overflow(const Numbers& numbers, const Accused& accused) {
+  uint64_t infinities = 0;
+  double worst = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    if (!std::isinf(numbers.given[i]) || std::isinf(numbers.exact[i])) continue;
+    ++infinities;
+    worst = std::max(worst, std::abs(numbers.exact[i]));
+  }
+  if (infinities == 0) return std::nullopt;
+  return Cause{"overflow", fmt::format("{} element(s) are infinite and should be up to {:.4g}; {} is stored",
+                                       infinities, worst, tensor::name(accused.exact.declared()))};
+}
+
+std::optional<Cause> underflow(const Accused& accused) {
+  if (!accused.is_type_at_fault) return std::nullopt;
+  return Cause{"underflow",
+               fmt::format("numbers so near 0 have few bits, or none, in {}", tensor::name(accused.exact.declared()))};
+}
+
+std::vector<double> sorted(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+// The same numbers in other places.
+std::optional<Cause> layout(const Numbers& numbers) {
+  if (numbers.given.size() < 4) return std::nullopt;
+  const std::vector<double> given = sorted(numbers.given);
+  const std::vector<double> exact = sorted(numbers.exact);
+  const double tolerance = 64 * numbers.unit * std::max(std::abs(exact.front()), std::abs(exact.back()));
+  if (exact.back() - exact.front() <= tolerance) return std::nullopt;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!is_close(given[i], exact[i], tolerance)) return std::nullopt;
+  }
+  return Cause{"layout", "the right numbers stand in other places"};
+}
+
+// given = factor * exact + offset, by least squares.
+std::optional<Cause> scale(const Numbers& numbers) {
+  const auto count = static_cast<double>(numbers.given.size());
+  if (count < 4) return std::nullopt;
+  double mean_x = 0, mean_y = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    if (!std::isfinite(numbers.given[i]) || !std::isfinite(numbers.exact[i])) return std::nullopt;
+    mean_x += numbers.exact[i] / count;
+    mean_y += numbers.given[i] / count;
+  }
+  double xx = 0, xy = 0, yy = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    const double x = numbers.exact[i] - mean_x, y = numbers.given[i] - mean_y;
+    xx += x * x;
+    xy += x * y;
+    yy += y * y;
+  }
+  if (xx == 0 || yy == 0) return std::nullopt;
+  const double factor = xy / xx;
+  const double offset = mean_y - factor * mean_x;
+  const double residue = std::sqrt(std::max(0.0, yy - factor * xy) / yy);
+  if (residue > std::max(1e-4, 64 * numbers.unit)) return std::nullopt;
+  const double size = std::abs(mean_x) + std::sqrt(xx / count);
+  if (std::abs(offset) < 1e-3 * size)
+    return Cause{"scale", fmt::format("all is {:.6g} times what it should be", factor)};
+  return Cause{"scale", fmt::format("all is {:.6g} times what it should be plus {:.6g}", factor, offset)};
+}
+
+// Where along each axis the failures are: at its ends, or at one index.
+std::optional<Cause> place(const Numbers& numbers, const Accused& accused) {
+  const size_t rank = numbers.shape.size();
+  std::vector<std::vector<uint64_t>> failures(rank);
+  for (size_t axis = 0; axis < rank; ++axis) failures[axis].resize(static_cast<size_t>(numbers.shape[axis]));
+  uint64_t failed = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    const double allowed = accused.allowance ? 4 * (*accused.allowance)[i] : 0;
+    if (is_close(numbers.given[i], numbers.exact[i], allowed)) continue;
+    ++failed;
+    size_t rest = i;
+    for (size_t axis = rank; axis-- > 0;) {
+      ++failures[axis][rest % failures[axis].size()];
+      rest /= failures[axis].size();
+    }
+  }
+  if (failed == 0 || failed == numbers.given.size()) return std::nullopt;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    const std::vector<uint64_t>& along = failures[axis];
+    const auto places = std::ranges::count_if(along, [](uint64_t count) { return count > 0; });
+    if (places == 1 && along.size() > 1) {
+      const auto at = std::ranges::find_if(along, [](uint64_t count) { return count > 0; }) - along.begin();
+      return Cause{"one_slice",
+                   fmt::format("only index {} of axis {} is wrong: one weight, bias or scale there", at, axis)};
+    }
+  }
+  uint64_t inner = 0;
+  for (size_t axis = 2; axis < rank; ++axis) {
+    for (size_t i = 1; i + 1 < failures[axis].size(); ++i) inner += failures[axis][i];
+  }
+  if (rank == 4 && inner < failed) {
+    for (size_t axis = 2; axis < rank; ++axis) {
+      const std::vector<uint64_t>& along = failures[axis];
+      if (along.size() > 3 && along[along.size() / 2] == 0) {
+        return Cause{"border", fmt::format("only the border of axis {} is wrong: padding", axis)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// The size of the errors tells the type that was computed in.
+std::optional<Cause> precision(const Numbers& numbers) {
+  double squares = 0, size = 0;
+  for (size_t i = 0; i < numbers.given.size(); ++i) {
+    const double by = numbers.given[i] - numbers.exact[i];
+    if (!std::isfinite(by)) return std::nullopt;
+    squares += by * by;
+    size += numbers.exact[i] * numbers.exact[i];
+  }
+  const double relative = size == 0 ? 1 : std::sqrt(squares / size);
+  const auto is_of = [&](double unit) { return relative < 8 * unit && relative > unit / 8; };
+  if (numbers.unit < 1e-7 && is_of(std::ldexp(1, -11))) {
+    return Cause{"precision", "errors are as large as those of float16 or TF32 arithmetic"};
+  }
+  if (numbers.unit < 1e-4 && is_of(std::ldexp(1, -9))) {
+    return Cause{"precision", "errors are as large as those of bfloat16 arithmetic"};
+  }
+  if (relative < 1e3 * numbers.unit) {
+    return Cause{"rounding", "sums lose more than their type has to: cancellation, or another order of the sum"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Cause find_cause(const ir::Model& model, const Accused& accused) {
+  if (accused.given.tensor().shape() != accused.exact.tensor().shape()) {
+    return {"shape", fmt::format("its shape is [{}] and should be [{}]", fmt::join(accused.given.tensor().shape(), ","),
+                                 fmt::join(accused.exact.tensor().shape(), ","))};
+  }
+  const Numbers numbers = {numbers_of(accused.given), numbers_of(accused.exact), accused.exact.tensor().shape(),
+                           std::max(unit_roundoff(accused.exact.declared()), 1e-9)};
+  if (const std::optional<Cause> found = overflow(numbers, accused)) return *found;
+  if (const std::optional<Cause> found = underflow(accused)) return *found;
+  if (const std::optional<Cause> found = birth_of_nan(numbers)) return *found;
+  if (const std::string variant = matching_variant(model, accused); !variant.empty()) {
+    return {"semantics", fmt::format("it gives what the layer would give {}", variant)};
+  }
+  if (const std::optional<Cause> found = layout(numbers)) return *found;
+  if (const std::optional<Cause> found = scale(numbers)) return *found;
+  if (const std::optional<Cause> found = place(numbers, accused)) return *found;
+  if (const std::optional<Cause> found = precision(numbers)) return *found;
+  return {"semantics", "it computes something else: an operator, an attribute or weights differ"};
+}
+
+}  // namespace assay::debug

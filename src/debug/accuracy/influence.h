@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "debug/accuracy/walk.h"
+#include "tensor/named.h"
+
+namespace assay::debug {
+
+// The greatest error of the model's outputs if nothing but what this layer introduces is wrong. Nothing: it cannot be
+// computed.
+std::optional<double> influence(const ir::Model& model, const std::vector<ops::InputDatum>& inputs,
+                                const Accused& accused);
+
+// The outputs of the model, computed exactly.
+tensor::NamedData true_outputs(const ir::Model& model, const std::vector<ops::InputDatum>& inputs);
+// The greatest difference between outputs of the same names; infinite if one is not a number, or of another shape.
+double greatest_error(const tensor::NamedData& outputs, const tensor::NamedData& truth);
+
+}  // namespace assay::debug

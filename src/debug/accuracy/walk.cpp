@@ -1,0 +1,361 @@
+#include "debug/accuracy/walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "ir/naming.h"
+#include "ir/queries.h"
+#include "ir/walk.h"
+
+namespace assay::debug {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+// Whole numbers next to each other stand for one real number on the edge between them.
+constexpr double kShareOfSteps = 0.005;
+
+// Two arrays beside each other, and what may be between them.
+struct Difference {
+  double greatest = 0;
+  double tolerance_there = 0;
+  double excess = 0;
+  uint64_t failed_count = 0;
+  uint64_t count = 0;
+  bool is_of_type = false;  // every failure is where the exact number is beyond the type
+};
+
+double greatest_of(tensor::DType dtype) {
+  if (dtype == tensor::DType::float16) return 65504;
+  const bool has_range_of_float = dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
+  return has_range_of_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+double least_normal_of(tensor::DType dtype) {
+  if (dtype == tensor::DType::float16) return std::ldexp(1, -14);
+  return dtype == tensor::DType::float64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
+}
+
+// Whether the type leaves the side no other choice: infinity, or few bits next to 0.
+bool is_beyond(double given, double exact, tensor::DType dtype) {
+  const double least = least_normal_of(dtype);
+  if (std::abs(exact) < least) return std::abs(given) <= least;
+  return std::isinf(given) && std::abs(exact) > greatest_of(dtype) && (given > 0) == (exact > 0);
+}
+
+// The distance of two numbers; NaN only from NaN is none.
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double difference = std::abs(a - b);
+  return std::isnan(difference) ? INFINITY : difference;
+}
+
+Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
+  Difference found;
+  found.count = exact.size();
+  for (size_t i = 0; i < exact.size(); ++i) found.greatest = std::max(found.greatest, distance(given[i], exact[i]));
+  return found;
+}
+
+// Judges floats element by element, and by their mean squares, which see what is everywhere and small.
+Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
+                        const std::vector<double>& allowed, tensor::DType dtype) {
+  constexpr double kPeak = 4;  // of single elements over what may be
+  Difference found = difference_of(given, exact);
+  double squares = 0, allowed_squares = 0;
+  uint64_t notable = 0, beyond = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double by = distance(given[i], exact[i]);
+    const double may = allowed[i];
+    if (std::isfinite(by)) {
+      squares += by * by;
+      allowed_squares += may * may;
+    }
+    if (by == 0) continue;
+    if (by > may / 2) {
+      ++notable;
+      beyond += is_beyond(given[i], exact[i], dtype) ? 1 : 0;
+    }
+    const double excess = may == 0 ? INFINITY : by / (kPeak * may);
+    if (excess > found.excess) {
+      found.excess = excess;
+      found.tolerance_there = kPeak * may;
+    }
+    if (excess <= 1) continue;
+    ++found.failed_count;
+  }
+  if (allowed_squares > 0) {
+    found.excess = std::max(found.excess, std::sqrt(squares / allowed_squares));
+  }
+  if (found.tolerance_there == 0 && !allowed.empty()) found.tolerance_there = kPeak * std::ranges::max(allowed);
+  found.is_of_type = beyond > 0 && beyond == notable;
+  return found;
+}
+
+// Whole numbers and booleans are equal, but where the exact ones move when the operands do, and for a few that are one
+// step off.
+Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
+                       const std::vector<double>& allowed, bool comes_from_floats) {
+  Difference found = difference_of(given, exact);
+  uint64_t steps = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double by = distance(given[i], exact[i]);
+    if (by == 0 || by <= allowed[i]) continue;
+    if (by == 1 && comes_from_floats) ++steps;
+    ++found.failed_count;
+    found.excess = INFINITY;
+  }
+  const bool are_few = static_cast<double>(steps) <= std::max(1.0, kShareOfSteps * static_cast<double>(exact.size()));
+  if (comes_from_floats && exact.size() > 1 && steps == found.failed_count && are_few) {
+    found.failed_count = 0;
+    found.excess = 0;
+  }
+  return found;
+}
+
+class Walk {
+ public:
+  Walk(const ir::Model& model, std::vector<SideValues> sides, const WalkOptions& options)
+      : model_(model),
+        options_(options),
+        oracle_(model, options.max_memory_bytes),
+        callees_(model),
+        sides_(std::move(sides)) {
+    for (SideValues& side : sides_) {
+      makers_.emplace_back(model, oracle_, side.least_unit);
+      result_.sides.push_back({.name = side.name});
+      states_.emplace_back();
+    }
+    count_uses();
+  }
+
+  WalkResult run(const std::vector<ops::InputDatum>& inputs) {
+    for (const ops::InputDatum& input : inputs) truth_[input.value] = input.datum;
+    uint64_t index = 0;
+    for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
+      visit(node, index++);
+      drop_used(node);
+      if (options_.on_layer) options_.on_layer();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // What is known of one side besides what it gave.
+  struct State {
+    std::map<ValueId, Datum> computed;                   // for values that it did not give
+    std::map<ValueId, Allowances> doubts;                // of these
+    std::map<ValueId, std::vector<std::string>> groups;  // layers that they come from
+  };
+
+  void count_uses() {
+    for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
+      ir::for_each_operand(model_, node, [&](ValueId value) { ++uses_left_[value]; });
+    }
+  }
+
+  void drop_used(NodeId node) {
+    ir::for_each_operand(model_, node, [&](ValueId value) {
+      if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
+      truth_.erase(value);
+      for (SideValues& side : sides_) side.values.erase(value);
+      for (State& state : states_) {
+        state.computed.erase(value);
+        state.doubts.erase(value);
+      }
+    });
+  }
+
+  Datum constant_of(ValueId value) const {
+    const ir::TensorId id = model_[value].constant;
+    return id ? Datum(model_[id].tensor) : Datum();
+  }
+
+  Datum true_value(ValueId value) const {
+    const auto found = truth_.find(value);
+    return found != truth_.end() ? found->second : constant_of(value);
+  }
+
+  Datum side_value(size_t side, ValueId value) const {
+    const auto given = sides_[side].values.find(value);
+    if (given != sides_[side].values.end()) return given->second;
+    const auto computed = states_[side].computed.find(value);
+    return computed != states_[side].computed.end() ? computed->second : true_value(value);
+  }
+
+  void visit(NodeId node, uint64_t index) {
+    if (is_random(node)) return take_drawn(node);
+    const std::vector<Datum> truth = oracle_.exact(node, [&](ValueId value) { return true_value(value); });
+    for (size_t k = 0; k < truth.size() && k < model_[node].results.size(); ++k) {
+      if (model_[node].results[k]) truth_[model_[node].results[k]] = truth[k];
+    }
+    for (size_t side = 0; side < sides_.size(); ++side) visit_side(node, index, side);
+  }
+
+  bool is_random(NodeId node) const {
+    const schema::Schema* const schema = callees_[node].schema;
+    return schema != nullptr && !schema->deterministic && schema->name.starts_with("Random");
+  }
+
+  // What a side has drawn is as true as any other.
+  void take_drawn(NodeId node) {
+    for (const ValueId value : model_[node].results) {
+      for (const SideValues& side : sides_) {
+        if (value && side.values.contains(value)) truth_.insert_or_assign(value, side.values.at(value));
+      }
+    }
+  }
+
+  void visit_side(NodeId node, uint64_t index, size_t side) {
+    const OperandSource operands = [this, side](ValueId value) { return side_value(side, value); };
+    const auto doubts = [this, side](ValueId value) {
+      const auto found = states_[side].doubts.find(value);
+      return found == states_[side].doubts.end() ? nullptr : found->second;
+    };
+    std::vector<Datum> exact;
+    std::vector<Allowances> allowances;
+    const std::variant<std::monostate, Error> computed = attempt([&] {
+      exact = oracle_.exact(node, operands);
+      if (!model_[node].operands.empty()) allowances = makers_[side].make(node, operands, exact, doubts);
+      return std::monostate();
+    });
+    if (const Error* error = std::get_if<Error>(&computed)) {
+      if (error->code() == ErrorCode::cancelled || error->code() == ErrorCode::limit) throw *error;
+      return;  // the side's operands do not fit: an earlier layer is accused
+    }
+    allowances.resize(exact.size());
+    for (size_t k = 0; k < exact.size() && k < model_[node].results.size(); ++k) {
+      const ValueId value = model_[node].results[k];
+      if (!value) continue;
+      if (sides_[side].values.contains(value))
+        judge(node, index, side, k, exact[k], allowances[k]);
+      else
+        take_for_granted(node, side, value, exact[k], allowances[k]);
+    }
+  }
+
+  void take_for_granted(NodeId node, size_t side, ValueId value, const Datum& exact, const Allowances& allowance) {
+    State& state = states_[side];
+    state.computed[value] = exact;
+    if (model_[node].operands.empty()) return;
+    if (allowance && std::ranges::any_of(*allowance, [](double a) { return a > 0; })) state.doubts[value] = allowance;
+    std::vector<std::string> group = group_of(node, side);
+    group.emplace_back(ir::known_name(model_, node));
+    state.groups[value] = std::move(group);
+  }
+
+  // The layers before it that this side does not show.
+  std::vector<std::string> group_of(NodeId node, size_t side) const {
+    std::vector<std::string> group;
+    ir::for_each_operand(model_, node, [&](ValueId value) {
+      const auto found = states_[side].groups.find(value);
+      if (found == states_[side].groups.end()) return;
+      for (const std::string& name : found->second) {
+        if (std::ranges::find(group, name) == group.end()) group.push_back(name);
+      }
+    });
+    return group;
+  }
+
+  bool takes_floats(NodeId node, size_t side) const {
+    return std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
+      const Datum datum = use.value ? side_value(side, use.value) : Datum();
+      return datum.is_tensor() && tensor::is_floating(datum.declared());
+    });
+  }
+
+  void judge(NodeId node, uint64_t index, size_t side, size_t k, const Datum& exact, const Allowances& allowance) {
+    const ValueId value = model_[node].results[k];
+    const Datum& given = sides_[side].values.at(value);
+    if (!is_numeric(given) || !is_numeric(exact)) return;
+    ++result_.sides[side].given_count;
+    results::LayerVerdict error{.index = index,
+                                .node = std::string(ir::known_name(model_, node)),
+                                .op = std::string(model_.text(model_[node].op)),
+                                .value = std::string(model_.text(model_[value].name)),
+                                .side = sides_[side].name};
+    error.group = group_of(node, side);
+    bool is_of_type = false;
+    if (given.tensor().shape() != exact.tensor().shape()) {
+      error.introduced = error.total = error.excess = INFINITY;
+      error.failed_count = error.count = exact.tensor().count();
+    } else {
+      is_of_type = measure(node, side, given, exact, allowance, error);
+      measure_inherited(value, given, exact, side, error);
+    }
+    if (error.excess > 1 && result_.accused.size() < options_.most_accused) {
+      accuse(node, k, side, error, exact, allowance, is_of_type);
+    }
+    result_.layers.push_back(std::move(error));
+  }
+
+  bool measure(NodeId node, size_t side, const Datum& given, const Datum& exact, const Allowances& allowance,
+               results::LayerVerdict& error) const {
+    const std::vector<double> numbers = numbers_of(given);
+    const std::vector<double> right = numbers_of(exact);
+    const std::vector<double> none(allowance ? 0 : right.size());
+    const std::vector<double>& allowed = allowance ? *allowance : none;
+    const Difference difference = tensor::is_floating(exact.declared())
+                                      ? judge_floats(numbers, right, allowed, exact.declared())
+                                      : judge_whole(numbers, right, allowed, takes_floats(node, side));
+    error.introduced = difference.greatest;
+    error.tolerance = difference.tolerance_there;
+    error.excess = difference.excess;
+    error.failed_count = difference.failed_count;
+    error.count = difference.count;
+    return difference.is_of_type;
+  }
+
+  void measure_inherited(ValueId value, const Datum& given, const Datum& exact, size_t side,
+                         results::LayerVerdict& error) {
+    const Datum truth = true_value(value);
+    if (!is_numeric(truth) || truth.tensor().shape() != exact.tensor().shape()) return;
+    const std::vector<double> right = numbers_of(truth);
+    error.inherited = difference_of(numbers_of(exact), right).greatest;
+    error.total = difference_of(numbers_of(given), right).greatest;
+    error.magnitude = root_mean_square(right);
+    if (!ir::is_output(model_, value)) return;
+    results::AccuracySide& facts = result_.sides[side];
+    facts.output_error = std::max(facts.output_error, error.total);
+    facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
+  }
+
+  void accuse(NodeId node, size_t k, size_t side, const results::LayerVerdict& error, const Datum& exact,
+              const Allowances& allowance, bool is_of_type) {
+    Accused accused{.error = error, .node = node, .result = k, .exact = exact, .allowance = allowance};
+    accused.given = sides_[side].values.at(model_[node].results[k]);
+    accused.truth = true_value(model_[node].results[k]);
+    accused.is_type_at_fault = is_of_type;
+    std::set<ValueId> known;
+    ir::for_each_operand(model_, node, [&](ValueId value) {
+      if (model_[value].graph == model_.main_graph() && known.insert(value).second) {
+        accused.operands.emplace_back(value, side_value(side, value));
+      }
+    });
+    result_.accused.push_back(std::move(accused));
+  }
+
+  const ir::Model& model_;
+  const WalkOptions& options_;
+  LayerOracle oracle_;
+  ops::Resolver callees_;
+  std::vector<SideValues> sides_;
+  std::vector<AllowanceMaker> makers_;
+  std::vector<State> states_;
+  std::map<ValueId, Datum> truth_;
+  std::map<ValueId, uint64_t> uses_left_;
+  WalkResult result_;
+};
+
+}  // namespace
+
+WalkResult walk(const ir::Model& model, const std::vector<ops::InputDatum>& inputs, std::vector<SideValues> sides,
+                const WalkOptions& options) {
+  return Walk(model, std::move(sides), options).run(inputs);
+}
+
+}  // namespace assay::debug

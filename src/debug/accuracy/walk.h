@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "debug/accuracy/allowance.h"
+#include "results/culprit.h"
+
+namespace assay::debug {
+
+// What one side gave for the values of the main graph.
+struct SideValues {
+  std::string name;
+  std::map<ir::ValueId, Datum> values;
+  double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
+};
+
+// A layer that is accused, with all that is needed to find out why.
+struct Accused {
+  results::LayerVerdict error;
+  ir::NodeId node;
+  size_t result = 0;                                    // which of its results
+  std::vector<std::pair<ir::ValueId, Datum>> operands;  // as its side had them
+  Datum given;
+  Datum exact;  // on these operands
+  Datum truth;  // on the true ones
+  Allowances allowance;
+  bool is_type_at_fault = false;  // it is wrong only where exact numbers are beyond the type
+};
+
+struct WalkResult {
+  std::vector<results::LayerVerdict> layers;
+  std::vector<Accused> accused;  // in the order of the graph
+  std::vector<results::AccuracySide> sides;
+};
+
+struct WalkOptions {
+  uint64_t max_memory_bytes = 0;
+  uint64_t most_accused = 8;            // for which operands are kept
+  std::function<void()> on_layer = {};  // after each
+};
+
+// Goes through the layers in the order of the graph, and separates for each side what a layer adds from what it
+// inherits: it is computed exactly once more on what the side gave it. Values of a side are dropped after their last
+// use. Layers whose results a side does not give are judged with the next ones.
+WalkResult walk(const ir::Model& model, const std::vector<ops::InputDatum>& inputs, std::vector<SideValues> sides,
+                const WalkOptions& options);
+
+}  // namespace assay::debug

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::results {
+
+// What one side adds to the error at one value, the result of a layer.
+struct LayerVerdict {
+  uint64_t index = 0;  // of the layer in the order of the graph
+  std::string node;
+  std::string op;
+  std::string value;
+  std::string side;
+  double introduced = 0;      // greatest difference from the layer computed exactly on what this side gave it
+  double inherited = 0;       // greatest difference of that from the truth
+  double total = 0;           // greatest difference of the side's value from the truth
+  double tolerance = 0;       // what may be introduced where it is greatest
+  double excess = 0;          // the introduced error over what may be, at its worst; above 1: accused
+  double magnitude = 0;       // of the true value: root of the mean square
+  uint64_t failed_count = 0;  // elements beyond what may be
+  uint64_t count = 0;
+  std::vector<std::string> group;  // layers before it whose results this side does not give: they are judged with it
+};
+
+// A layer that is accused.
+struct Culprit {
+  LayerVerdict error;
+  std::string cause;   // `overflow`, `nan`, `layout`, `scale`, `semantics`, ...
+  std::string reason;  // one sentence
+  // The error of the model's output if only this layer is wrong; nothing: it is not known.
+  std::optional<double> share_of_output;
+};
+
+// Something that was tried to make the result right.
+struct Remedy {
+  std::string text;
+  std::vector<std::pair<std::string, std::string>> settings;  // of the backend, that apply it; the empty value: a flag
+  std::vector<std::string> left_out;                          // settings that it goes without
+  double error_before = 0;
+  double error_after = 0;
+  bool cures = false;
+};
+
+struct AccuracySide {
+  std::string name;
+  double output_error = 0;               // greatest, of the model's outputs from the truth
+  double output_magnitude = 0;           // of the truth there
+  uint64_t given_count = 0;              // values that it gave
+  std::optional<double> probe_effect;    // how far the outputs move when nothing else is asked for
+  std::optional<bool> is_deterministic;  // whether a second run gave the same bits
+};
+
+// Of `debug accuracy`.
+struct AccuracyHunt {
+  std::string model;
+  std::vector<AccuracySide> sides;
+  std::vector<LayerVerdict> layers;
+  std::vector<Culprit> culprits;  // in the order of the graph; the first is the first guilty one
+  std::vector<Remedy> remedies;
+  uint64_t layer_count = 0;
+  std::string doubt;  // why nothing can be said; empty: something can
+  std::vector<std::pair<std::string, double>> timings;
+};
+
+}  // namespace assay::results

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "debug/accuracy/causes.h"
+#include "debug/accuracy/influence.h"
+#include "tasks/debug/observed.h"
+#include "tasks/debug/remedies.h"
+#include "tasks/debug/side_runs.h"
+#include "tasks/threads.h"
+
+namespace assay::tasks {
+namespace {
+
+constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
+constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
+constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
+constexpr double kRoundings = 64;       // and units
+
+class AccuracyJob {
+ public:
+  AccuracyJob(const AccuracyRequest& request, Observer& observer) : request_(request), observer_(observer) {}
+
+  results::AccuracyHunt run() {
+    loaded_ = load_model(request_.model, observer_);
+    require_runnable(loaded_);
+    const InputData data = make_inputs(loaded_.model, request_.inputs, observer_, loaded_.findings);
+    const std::optional<tensor::NamedData> inputs = data.source->get(0);
+    if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+    if (request_.inputs.is_generated() && !request_.saved_outputs.empty()) {
+      observer_.warning("saved results are judged with generated inputs: they must be those that they were made from");
+    }
+    tell_findings(loaded_.findings, observer_);
+    SideRuns runs(request_, loaded_.model, *inputs, observer_);
+    std::vector<debug::SideValues> sides = runs.collect();
+    Diagnostics ignored;
+    feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), *inputs, ignored));
+    judge(std::move(sides));
+    runs.look_closer(hunt_.sides);
+    explain();
+    if (request_.tries_remedies && !accused_.empty()) {
+      hunt_.remedies = try_remedies({request_, loaded_.model, feeds_, runs, accused_.front()}, hunt_.sides);
+    }
+    find_doubt();
+    hunt_.model = request_.model.path;
+    return std::move(hunt_);
+  }
+
+ private:
+  void judge(std::vector<debug::SideValues> sides) {
+    const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
+    Counter counter(observer_, "layers", graph.node_count);
+    debug::WalkResult walked =
+        debug::walk(loaded_.model, feeds_, std::move(sides),
+                    {.max_memory_bytes = request_.session.max_memory_bytes, .on_layer = [&] { counter.advance(); }});
+    hunt_.layer_count = graph.node_count;
+    hunt_.layers = std::move(walked.layers);
+    hunt_.sides = std::move(walked.sides);
+    for (debug::Accused& accused : walked.accused) {
+      if (!accused.is_type_at_fault || harms(accused)) accused_.push_back(std::move(accused));
+    }
+  }
+
+  // Infinity that the declared type asks for is no fault unless the outputs show it.
+  bool harms(const debug::Accused& accused) const {
+    const auto side = std::ranges::find(hunt_.sides, accused.error.side, &results::AccuracySide::name);
+    return !(side->output_error <= kHarmless * side->output_magnitude);
+  }
+
+  void explain() {
+    for (size_t i = 0; i < accused_.size(); ++i) {
+      results::Culprit culprit{.error = accused_[i].error};
+      if (i < kMostExplained) {
+        check_cancelled(observer_);
+        const debug::Cause cause = debug::find_cause(loaded_.model, accused_[i]);
+        culprit.cause = cause.word;
+        culprit.reason = cause.reason;
+        culprit.share_of_output = debug::influence(loaded_.model, feeds_, accused_[i]);
+      }
+      hunt_.culprits.push_back(std::move(culprit));
+    }
+  }
+
+  // What the outputs are off by is known only for the run that shows all values.
+  void find_doubt() {
+    for (const results::AccuracySide& side : hunt_.sides) {
+      if (side.given_count == 0) hunt_.doubt = fmt::format("{} gives none of the model's values", side.name);
+      const double rounding = kRoundings * debug::unit_roundoff(tensor::DType::float32) * side.output_magnitude;
+      if (side.probe_effect.value_or(0) <= kMostProbeErrors * side.output_error + rounding) continue;
+      hunt_.doubt = fmt::format(
+          "the outputs of {} move by {:.4g} when only they are asked for, and are off by {:.4g} when "
+          "all values are: the fault may be in operators that are merged then",
+          side.name, *side.probe_effect, side.output_error);
+    }
+  }
+
+  const AccuracyRequest& request_;
+  Observer& observer_;
+  LoadedModel loaded_;
+  std::vector<ops::InputDatum> feeds_;
+  std::vector<debug::Accused> accused_;
+  results::AccuracyHunt hunt_;
+};
+
+}  // namespace
+
+results::AccuracyHunt debug_accuracy(const AccuracyRequest& request, Observer& observer) {
+  const Stopwatch total;
+  const TaskThreads threads(request.session.threads);
+  results::AccuracyHunt hunt = AccuracyJob(request, observer).run();
+  hunt.timings = {{"total_seconds", total.seconds()}};
+  return hunt;
+}
+
+}  // namespace assay::tasks

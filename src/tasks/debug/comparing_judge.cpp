@@ -1,0 +1,155 @@
+#include "tasks/debug/comparing_judge.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "analysis/computations.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "compare/compare_output.h"
+#include "compare/runs/pairing.h"
+#include "remote/isolated_backend.h"
+
+namespace assay::tasks {
+namespace {
+
+class Collector final : public exec::TensorSink {
+ public:
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    values.push_back({std::string(name), value});
+  }
+  tensor::NamedData values;
+};
+
+// An error message without names and numbers: what two errors of one kind have in common.
+std::string shape_of(const Error& error) {
+  std::string shape;
+  bool is_quoted = false;
+  for (const char c : error.message()) {
+    if (c == '`' || c == '\'' || c == '"') is_quoted = !is_quoted;
+    if (!is_quoted && !std::isdigit(static_cast<unsigned char>(c))) shape += c;
+  }
+  return fmt::format("{}:{}", static_cast<int>(error.code()), shape.substr(0, 60));
+}
+
+const tensor::NamedDatum* find(const tensor::NamedData& data, std::string_view name) {
+  const auto found = std::ranges::find(data, name, &tensor::NamedDatum::name);
+  return found == data.end() ? nullptr : &*found;
+}
+
+std::string text_of(const results::OutputComparison& output) {
+  if (!output.metrics) return fmt::format("`{}`: {}", printable(output.name_a), output.fault);
+  return fmt::format("`{}` (max abs {:.4g}, max rel {:.4g})", printable(output.name_a),
+                     output.metrics->absolute.greatest, output.metrics->relative.greatest);
+}
+
+}  // namespace
+
+ComparingJudge::ComparingJudge(const ComparisonRequest& request, const ir::Model& whole,
+                               const tensor::NamedData& inputs, ObservedValues& values)
+    : request_(request), inputs_(&inputs), values_(&values), options_(request.compare) {
+  for (const std::string& path : request.saved_outputs) {
+    for (const formats::SavedRun& run : formats::load_results(path)) {
+      if (!run.iterations.empty()) saved_ = run.iterations[0].outputs;
+    }
+  }
+  if (!request.saved_outputs.empty() && saved_.empty()) fail(ErrorCode::usage, "the saved results hold no outputs");
+  if (!request.computes_tolerance) return;
+  options_.computation = [known = analysis::computations(whole, inputs)](std::string_view name) {
+    const auto found = known.find(std::string(name));
+    return found == known.end() ? compare::Computation() : found->second;
+  };
+}
+
+bool ComparingJudge::fails(const ir::Model& model) {
+  const std::vector<exec::Feed> feeds = feeds_of(model);
+  inputs_of_last_ = feeds;
+  expected_of_last_ = expected_of(model, feeds);
+  const std::variant<tensor::NamedData, Error> outputs = attempt([&] { return run(request_.backend, model, feeds); });
+  if (const Error* error = std::get_if<Error>(&outputs)) return judge_error(*error);
+  std::string where;
+  const bool is_different = differ(std::get<tensor::NamedData>(outputs), expected_of_last_, where);
+  const bool is_first = !std::exchange(has_judged_, true);
+  if (is_first) symptom_ = where;
+  return is_different && !error_shape_;
+}
+
+bool ComparingJudge::judge_error(const Error& error) {
+  if (error.code() == ErrorCode::cancelled) throw error;
+  const bool is_first = !std::exchange(has_judged_, true);
+  if (is_first) {
+    error_shape_ = shape_of(error);
+    symptom_ = error.line();
+  }
+  if (error_shape_ == shape_of(error)) return true;
+  throw error;
+}
+
+std::vector<exec::Feed> ComparingJudge::feeds_of(const ir::Model& model) {
+  tensor::NamedData given;
+  for (const ir::ValueId input : model[model.main_graph()].inputs) {
+    const std::string name(model.text(model[input].name));
+    if (const tensor::NamedDatum* own = find(*inputs_, name)) {
+      given.push_back(*own);
+      continue;
+    }
+    const tensor::NamedDatum* const saved = find(saved_, name);
+    std::optional<tensor::Datum> value = saved != nullptr ? std::optional(saved->value) : values_->find(name);
+    if (value) given.push_back({name, std::move(*value)});
+  }
+  Diagnostics ignored;
+  return exec::check_feeds(exec::signature_of(model), given, ignored);
+}
+
+tensor::NamedData ComparingJudge::run(const std::string& backend, const ir::Model& model,
+                                      std::span<const exec::Feed> feeds) const {
+  const exec::BackendPtr used = request_.isolate ? remote::isolated_backend({backend, request_.timeout_seconds})
+                                                 : exec::find_backend(backend, request_.session.search);
+  Diagnostics ignored;
+  const std::unique_ptr<exec::Session> session = used->prepare(model, request_.session, ignored);
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+  std::vector<std::string> names;
+  for (const exec::Port& output : session->signature().outputs) names.push_back(output.name);
+  Collector collector;
+  execution->run(feeds, names, collector);
+  return std::move(collector.values);
+}
+
+tensor::NamedData ComparingJudge::expected_of(const ir::Model& model, std::span<const exec::Feed> feeds) {
+  const bool is_reference = request_.against == "ref" && saved_.empty();
+  if (!is_reference && saved_.empty()) return run(request_.against, model, feeds);
+  tensor::NamedData expected;
+  for (const exec::Port& output : exec::signature_of(model).outputs) {
+    const tensor::NamedDatum* const saved = find(saved_, output.name);
+    std::optional<tensor::Datum> value;
+    if (saved != nullptr) value = saved->value;
+    if (is_reference) value = values_->find(output.name);
+    if (value) expected.push_back({output.name, std::move(*value)});
+  }
+  return expected;
+}
+
+// The outputs that both sides have.
+bool ComparingJudge::differ(const tensor::NamedData& outputs, const tensor::NamedData& expected,
+                            std::string& where) const {
+  size_t compared = 0;
+  bool is_different = false;
+  for (const tensor::NamedDatum& output : outputs) {
+    const tensor::NamedDatum* const other = find(expected, output.name);
+    if (other == nullptr) continue;
+    tensor::NamedData parts_a, parts_b;
+    compare::flatten(output.name, output.value, parts_a);
+    compare::flatten(other->name, other->value, parts_b);
+    is_different = is_different || parts_a.size() != parts_b.size();
+    for (size_t i = 0; i < std::min(parts_a.size(), parts_b.size()); ++i) {
+      const results::OutputComparison compared_part = compare::compare_output(parts_a[i], parts_b[i], options_, {});
+      if (!compared_part.passed && where.empty()) where = text_of(compared_part);
+      is_different = is_different || !compared_part.passed;
+    }
+    ++compared;
+  }
+  if (compared == 0) fail(ErrorCode::unsupported, "there is nothing to compare its outputs with");
+  return is_different;
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "compare/options.h"
+#include "exec/backend.h"
+#include "formats/saved_data.h"
+#include "tasks/debug.h"
+#include "tasks/debug/observed.h"
+
+namespace assay::tasks {
+
+// Judges models by comparing a backend with the reference, with another backend, or with saved results, in this
+// process: no file is written.
+class ComparingJudge {
+ public:
+  // `values` of the whole model are what parts of it are fed.
+  ComparingJudge(const ComparisonRequest& request, const ir::Model& whole, const tensor::NamedData& inputs,
+                 ObservedValues& values);
+
+  // Whether it fails: outputs differ, or the backend refuses or fails. The first call decides which of the two is meant
+  // from then on; Error where a model fails in the other way, or in another one.
+  bool fails(const ir::Model& model);
+  // Goes on with parts of another model.
+  void look_at(const tensor::NamedData& inputs, ObservedValues& values) {
+    inputs_ = &inputs;
+    values_ = &values;
+  }
+  // The values that a model was last fed, and what was expected of it.
+  const tensor::NamedData& last_inputs() const { return inputs_of_last_; }
+  const tensor::NamedData& last_expected() const { return expected_of_last_; }
+  // How the whole model fails: `y: max abs 0.1 …`, or the error.
+  const std::string& symptom() const { return symptom_; }
+
+ private:
+  tensor::NamedData run(const std::string& backend, const ir::Model& model, std::span<const exec::Feed> feeds) const;
+  std::vector<exec::Feed> feeds_of(const ir::Model& model);
+  tensor::NamedData expected_of(const ir::Model& model, std::span<const exec::Feed> feeds);
+  bool differ(const tensor::NamedData& outputs, const tensor::NamedData& expected, std::string& where) const;
+  bool judge_error(const Error& error);
+
+  const ComparisonRequest& request_;
+  const tensor::NamedData* inputs_;
+  ObservedValues* values_;
+  compare::CompareOptions options_;
+  tensor::NamedData saved_;
+  std::optional<std::string> error_shape_;  // the whole model fails with such an error
+  bool has_judged_ = false;
+  std::string symptom_;
+  tensor::NamedData inputs_of_last_;
+  tensor::NamedData expected_of_last_;
+};
+
+}  // namespace assay::tasks

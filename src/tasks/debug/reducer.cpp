@@ -1,0 +1,241 @@
+#include "tasks/debug/reducer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "debug/open_bodies.h"
+#include "ir/naming.h"
+#include "surgery/boundary_types.h"
+#include "tasks/debug/reproducer.h"
+#include "tasks/save.h"
+
+namespace assay::tasks {
+namespace {
+
+std::string words_for(size_t node_count) { return fmt::format("{} node{}", node_count, node_count == 1 ? "" : "s"); }
+
+// What it computes, by names and operators.
+std::string model_identity(const ir::Model& model) {
+  std::string text;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    text += fmt::format("{} {}\n", model[node].name, model.text(model[node].op));
+  }
+  return fmt::format("{:016x}", checksum(std::as_bytes(std::span(text))));
+}
+
+debug::Subset all_of(const debug::Parts& parts) {
+  debug::Subset all(parts.count());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+ReducedBase::ReducedBase(ir::Model whole, tensor::NamedData given, uint64_t max_memory_bytes)
+    : model(std::move(whole)), inputs(std::move(given)), parts(model), values(model, inputs, max_memory_bytes) {}
+
+Reducer::Reducer(const ReduceRequest& request, LoadedModel& loaded, tensor::NamedData inputs, Observer& observer)
+    : request_(request),
+      observer_(observer),
+      loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer),
+      base_(std::make_shared<ReducedBase>(std::move(loaded.model), std::move(inputs),
+                                          request.comparison.session.max_memory_bytes)) {
+  identity_ = command_identity(request.check) + model_identity(base_->model);
+  if (request.keeps_artifact) loop_.keep_artifact();
+  if (compares()) comparing_.emplace(request.comparison, base_->model, base_->inputs, base_->values);
+  report_.model = request.model.path;
+  report_.node_count = base_->parts.count();
+}
+
+results::ReduceReport Reducer::run() {
+  if (report_.node_count == 0) fail(ErrorCode::usage, "the model has no nodes: there is nothing to reduce");
+  const debug::Verdict verdict = loop_.judge(trial_of(base_->model, base_->parts.count(), "whole"));
+  report_.is_reproduced = verdict == debug::Verdict::fails;
+  if (comparing_) report_.symptom = comparing_->symptom();
+  if (report_.is_reproduced) {
+    found_ = all_of(base_->parts);
+    do {
+      reduce();
+    } while (open());
+    save_result();
+  }
+  report_.loop = loop_.take();
+  if (verdict == debug::Verdict::unresolved) {
+    fail(ErrorCode::unsupported, "the whole model cannot be judged: {}", report_.loop.iterations[0].fault);
+  }
+  for (const results::DebugIteration& iteration : report_.loop.iterations) {
+    report_.unresolved_count += iteration.fault.empty() ? 0 : 1;
+  }
+  return std::move(report_);
+}
+
+void Reducer::reduce() {
+  const auto judge_all = [this](std::span<const debug::Subset> subsets, uint64_t remaining) {
+    return judge(subsets, remaining);
+  };
+  const size_t at_a_time = compares() ? 1 : request_.check.jobs;
+  found_ = closed(debug::minimize(base_->parts.count(), judge_all, {request_.is_linear, at_a_time}));
+}
+
+// Goes on with the nodes of bodies and functions in the places of what holds them, if that fails too.
+bool Reducer::open() {
+  if (!request_.reduces_inputs || !request_.reduces_outputs) return false;
+  ir::Model reduced = cut(*base_, found_);
+  tensor::NamedData inputs = base_->inputs;
+  for (const ir::ValueId input : reduced[reduced.main_graph()].inputs) {
+    const std::string name(reduced.text(reduced[input].name));
+    if (std::ranges::find(inputs, name, &tensor::NamedDatum::name) != inputs.end()) continue;
+    if (std::optional<tensor::Datum> value = base_->values.find(name)) inputs.push_back({name, std::move(*value)});
+  }
+  ObservedValues values(reduced, inputs, request_.comparison.session.max_memory_bytes);
+  std::optional<debug::Opened> opened =
+      debug::open_bodies(reduced, [&](ir::ValueId value) { return values.find(value); });
+  if (!opened) return false;
+  auto base = std::make_shared<ReducedBase>(std::move(opened->model), std::move(inputs),
+                                            request_.comparison.session.max_memory_bytes);
+  if (comparing_) comparing_->look_at(base->inputs, base->values);
+  const std::string identity = fmt::format("opened {}", fmt::join(opened->nodes, " "));
+  if (loop_.judge(trial_of(base->model, base->parts.count(), identity)) == debug::Verdict::fails) {
+    report_.opened.insert(report_.opened.end(), opened->nodes.begin(), opened->nodes.end());
+    base_ = std::move(base);
+    found_ = all_of(base_->parts);
+    return true;
+  }
+  if (comparing_) comparing_->look_at(base_->inputs, base_->values);
+  return false;
+}
+
+debug::Subset Reducer::closed(const debug::Subset& subset) const {
+  if (!request_.reduces_inputs) return base_->parts.with_producers(subset);
+  return request_.reduces_outputs ? subset : base_->parts.with_users(subset);
+}
+
+// A model that cannot be cut so is no failure and no success.
+std::vector<debug::Verdict> Reducer::judge(std::span<const debug::Subset> subsets, uint64_t remaining) {
+  std::vector<ir::Model> models(subsets.size());
+  std::vector<debug::Subset> kept;
+  std::vector<Trial> trials;
+  for (size_t i = 0; i < subsets.size(); ++i) {
+    kept.push_back(closed(subsets[i]));
+    const std::string identity = fmt::format("{:016x}", checksum(std::as_bytes(std::span(kept.back()))));
+    std::variant<ir::Model, Error> made = attempt([&] { return cut(*base_, kept.back()); });
+    if (const Error* error = std::get_if<Error>(&made)) {
+      trials.push_back({.subject = words_for(kept.back().size()), .identity = identity_ + identity});
+      trials.back().passes = [error = *error]() -> bool { throw Error(error); };
+      continue;
+    }
+    models[i] = std::move(std::get<ir::Model>(made));
+    trials.push_back(trial_of(models[i], kept.back().size(), identity));
+  }
+  const std::vector<debug::Verdict> verdicts = loop_.judge(trials, remaining);
+  for (size_t i = 0; i < subsets.size(); ++i) {
+    if (verdicts[i] == debug::Verdict::passes) note_good(kept[i]);
+  }
+  return verdicts;
+}
+
+Trial Reducer::trial_of(const ir::Model& model, size_t node_count, std::string identity) {
+  Trial trial{.subject = words_for(node_count),
+              .identity = fmt::format("{}-{}-{}", identity_, base_->parts.count(), identity),
+              .node_count = node_count};
+  if (comparing_)
+    trial.passes = [this, &model] { return !comparing_->fails(model); };
+  else
+    trial.make = [this, &model](const std::string& path) { save_copy(model, path); };
+  return trial;
+}
+
+void Reducer::save_copy(const ir::Model& model, const std::string& path) const {
+  ir::Model complete = model.copy();
+  surgery::complete_outputs(complete);
+  onnx::SaveOptions options = request_.save;
+  if (options.external_name) options.external_name = path + ".data";
+  onnx::save(complete, path, options);
+}
+
+ir::Model Reducer::cut(ReducedBase& base, const debug::Subset& parts) {
+  debug::SubgraphOptions options;
+  options.rule = compares() ? debug::CutRule::inputs : debug::CutRule::branches;
+  options.value_of = [&base](ir::ValueId value) { return base.values.find(value); };
+  options.on_frozen = [this](const std::string& name) {
+    if (!frozen_.insert(name).second) return;
+    if (frozen_.size() == 1 && request_.inputs.is_generated()) {
+      observer_.warning(
+          "values that are frozen come from a run on generated inputs: what feeds the check should be "
+          "given here too");
+    }
+    observer_.info(fmt::format("Freezing tensor: {} to eliminate branches.", printable(name)));
+  };
+  return debug::subgraph(base.parts, parts, options);
+}
+
+void Reducer::note_good(const debug::Subset& parts) {
+  if (!request_.least_good.empty()) good_.push_back({base_, parts});
+}
+
+// The largest of those smaller than the result, otherwise the smallest one.
+void Reducer::save_good() {
+  if (request_.least_good.empty()) return;
+  const Good* best = nullptr;
+  const size_t size = found_.size();
+  for (const Good& good : good_) {
+    const bool is_smaller = good.parts.size() < size;
+    const bool was_smaller = best != nullptr && best->parts.size() < size;
+    const bool is_closer = best == nullptr || (is_smaller ? !was_smaller || good.parts.size() > best->parts.size()
+                                                          : !was_smaller && good.parts.size() < best->parts.size());
+    if (is_closer) best = &good;
+  }
+  if (best == nullptr) {
+    observer_.warning("no model on the way passed: there is no minimal good model");
+    return;
+  }
+  ir::Model model = cut(*best->base, best->parts);
+  report_.good_node_count = best->parts.size();
+  onnx::SaveOptions options = request_.save;
+  save_model(model, request_.least_good, options, observer_);
+}
+
+void Reducer::save_result() {
+  ir::Model reduced = cut(*base_, found_);
+  describe(reduced);
+  report_.is_confirmed = loop_.judge(trial_of(reduced, found_.size(), "again")) == debug::Verdict::fails;
+  if (!report_.is_confirmed)
+    observer_.warning("the reduced model passed when it was judged once more: the check is flaky");
+  if (!request_.output.empty()) save_model(reduced, request_.output, request_.save, observer_);
+  report_.output = request_.output;
+  save_good();
+  if (request_.reproducer.empty()) return;
+  write_reproducer(reduced);
+}
+
+void Reducer::write_reproducer(ir::Model& reduced) {
+  Reproducer reproducer{.model = reduced, .text = request_.reproducer_text(report_)};
+  const exec::Signature signature = exec::signature_of(reduced);
+  const auto add = [&](const std::vector<exec::Port>& ports, tensor::NamedData& data) {
+    for (const exec::Port& port : ports) {
+      if (std::optional<tensor::Datum> value = base_->values.find(port.name)) data.push_back({port.name, *value});
+    }
+  };
+  add(signature.inputs, reproducer.inputs);
+  add(signature.outputs, reproducer.expected);
+  if (comparing_ && !comparing_->last_expected().empty()) reproducer.expected = comparing_->last_expected();
+  tasks::write_reproducer(reproducer, request_.reproducer);
+  report_.reproducer = request_.reproducer;
+  observer_.info("Saving what reproduces the failure to: " + printable(request_.reproducer));
+}
+
+void Reducer::describe(const ir::Model& model) {
+  for (const uint32_t part : found_) {
+    const ir::NodeId node = base_->parts.node(part);
+    report_.nodes.push_back(
+        {std::string(ir::known_name(base_->model, node)), std::string(base_->model.text(base_->model[node].op))});
+  }
+  const exec::Signature signature = exec::signature_of(model);
+  for (const exec::Port& input : signature.inputs) report_.inputs.push_back(input.name);
+  for (const exec::Port& output : signature.outputs) report_.outputs.push_back(output.name);
+}
+
+}  // namespace assay::tasks

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+#include <set>
+
+#include "debug/subgraph.h"
+#include "tasks/debug/check_loop.h"
+#include "tasks/debug/comparing_judge.h"
+
+namespace assay::tasks {
+
+// A model that is cut, with what is known about its run.
+struct ReducedBase {
+  ReducedBase(ir::Model whole, tensor::NamedData given, uint64_t max_memory_bytes);
+  ir::Model model;
+  tensor::NamedData inputs;
+  debug::Parts parts;
+  ObservedValues values;
+};
+
+// The search for a smallest failing part of a model.
+class Reducer {
+ public:
+  Reducer(const ReduceRequest& request, LoadedModel& loaded, tensor::NamedData inputs, Observer& observer);
+
+  results::ReduceReport run();
+
+ private:
+  struct Good {
+    std::shared_ptr<ReducedBase> base;
+    debug::Subset parts;
+  };
+
+  bool compares() const { return !request_.comparison.backend.empty(); }
+  void reduce();
+  bool open();
+  std::vector<debug::Verdict> judge(std::span<const debug::Subset> subsets, uint64_t remaining);
+  debug::Subset closed(const debug::Subset& subset) const;
+  Trial trial_of(const ir::Model& model, size_t node_count, std::string identity);
+  ir::Model cut(ReducedBase& base, const debug::Subset& parts);
+  void note_good(const debug::Subset& parts);
+  void save_good();
+  void save_result();
+  void describe(const ir::Model& model);
+  void write_reproducer(ir::Model& reduced);
+  void save_copy(const ir::Model& model, const std::string& path) const;
+
+  const ReduceRequest& request_;
+  Observer& observer_;
+  CheckLoop loop_;
+  std::string identity_;
+  std::shared_ptr<ReducedBase> base_;
+  std::optional<ComparingJudge> comparing_;
+  debug::Subset found_;
+  std::vector<Good> good_;
+  std::set<std::string> frozen_;
+  results::ReduceReport report_;
+};
+
+}  // namespace assay::tasks

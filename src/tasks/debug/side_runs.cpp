@@ -1,0 +1,155 @@
+#include "tasks/debug/side_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "exec/feeds.h"
+#include "remote/isolated_backend.h"
+#include "tensor/elements.h"
+
+namespace assay::tasks {
+namespace {
+
+class MapSink final : public exec::TensorSink {
+ public:
+  explicit MapSink(std::function<void(std::string_view, const tensor::Datum&)> take) : take_(std::move(take)) {}
+  void accept(std::string_view name, const tensor::Datum& value) override { take_(name, value); }
+
+ private:
+  std::function<void(std::string_view, const tensor::Datum&)> take_;
+};
+
+bool has_same_bits(const tensor::Datum& a, const tensor::Datum& b) {
+  if (!a.is_tensor() || !b.is_tensor()) return a.kind() == b.kind();
+  return a.tensor().shape() == b.tensor().shape() && std::ranges::equal(a.tensor().bytes(), b.tensor().bytes());
+}
+
+double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
+  if (!debug::is_numeric(a) || !debug::is_numeric(b)) return 0;
+  if (a.tensor().shape() != b.tensor().shape()) return INFINITY;
+  const std::vector<double> left = debug::numbers_of(a), right = debug::numbers_of(b);
+  double greatest = 0;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const bool is_same = left[i] == right[i] || (std::isnan(left[i]) && std::isnan(right[i]));
+    const double by = is_same ? 0 : std::abs(left[i] - right[i]);
+    greatest = std::max(greatest, std::isnan(by) ? INFINITY : by);
+  }
+  return greatest;
+}
+
+}  // namespace
+
+SideRuns::SideRuns(const AccuracyRequest& request, const ir::Model& model, const tensor::NamedData& inputs,
+                   Observer& observer)
+    : request_(request), model_(model), observer_(observer) {
+  Diagnostics findings;
+  feeds_ = exec::check_feeds(exec::signature_of(model), inputs, findings);
+  tell_findings(findings, observer);
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    for (const ir::ValueId value : model[node].results) {
+      if (value && model[value].name != ir::kEmpty) names_.emplace(model.text(model[value].name), value);
+    }
+  }
+  for (const exec::Port& output : exec::signature_of(model).outputs) outputs_.push_back(output.name);
+}
+
+std::vector<debug::SideValues> SideRuns::collect() {
+  std::vector<debug::SideValues> sides;
+  for (const std::string& backend : request_.backends) {
+    const auto before = std::ranges::count(
+        request_.backends.begin(), request_.backends.begin() + static_cast<std::ptrdiff_t>(live_.size()), backend);
+    sides.push_back(run(backend, before == 0 ? backend : fmt::format("{} ({})", backend, before + 1)));
+  }
+  for (const std::string& path : request_.saved_outputs) {
+    observer_.info("Loading inference results from " + printable(path));
+    for (const formats::SavedRun& run : formats::load_results(path)) sides.push_back(load(run));
+  }
+  if (sides.empty()) fail(ErrorCode::usage, "there is nothing to judge: no backend, and no saved results");
+  return sides;
+}
+
+exec::BackendPtr SideRuns::make(const std::string& backend) const {
+  if (request_.isolate) return remote::isolated_backend({backend, request_.timeout_seconds});
+  return exec::find_backend(backend, request_.session.search);
+}
+
+// The types that it is permitted to compute in.
+double SideRuns::least_unit(const std::string& backend) const {
+  if (backend == "engine" && request_.session.settings.has("bf16"))
+    return debug::unit_roundoff(tensor::DType::bfloat16);
+  return 0;
+}
+
+debug::SideValues SideRuns::run(const std::string& backend, const std::string& name) {
+  observer_.verbose(fmt::format("{}: all values are asked for", name));
+  exec::SessionOptions options = request_.session;
+  const std::set<std::string, std::less<>> outputs(outputs_.begin(), outputs_.end());
+  for (const auto& [value_name, value] : names_) {
+    if (!outputs.contains(value_name)) options.values.emplace_back(value_name);
+  }
+  Diagnostics findings;
+  Live live{.backend = backend};
+  live.session = make(backend)->prepare(model_, options, findings);
+  tell_findings(findings, observer_);
+  for (const auto& [value_name, value] : names_) {
+    if (live.session->answer(value_name).kind != exec::TapAnswer::Kind::absent) live.names.emplace_back(value_name);
+  }
+  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
+  MapSink sink([&](std::string_view value_name, const tensor::Datum& value) {
+    if (const auto known = names_.find(value_name); known != names_.end()) side.values[known->second] = value;
+    if (outputs.contains(value_name)) live.outputs.push_back({std::string(value_name), value});
+  });
+  live.session->make_execution({})->run(feeds_, live.names, sink);
+  live_.push_back(std::move(live));
+  return side;
+}
+
+debug::SideValues SideRuns::load(const formats::SavedRun& run) const {
+  debug::SideValues side{.name = run.runner};
+  if (run.iterations.empty()) return side;
+  if (run.iterations.size() > 1) observer_.warning("of saved results, the first iteration is looked at");
+  for (const tensor::NamedDatum& output : run.iterations[0].outputs) {
+    const auto known = names_.find(output.name);
+    if (known != names_.end()) side.values[known->second] = output.value;
+  }
+  return side;
+}
+
+tensor::NamedData SideRuns::outputs(const std::string& backend, const ir::Model& model,
+                                    const exec::Settings& settings) const {
+  exec::SessionOptions options = request_.session;
+  options.settings = settings;
+  Diagnostics ignored;
+  const std::unique_ptr<exec::Session> session = make(backend)->prepare(model, options, ignored);
+  tensor::NamedData outputs;
+  MapSink sink([&](std::string_view name, const tensor::Datum& value) {
+    outputs.push_back({std::string(name), value});
+  });
+  session->make_execution({})->run(feeds_, outputs_, sink);
+  return outputs;
+}
+
+void SideRuns::look_closer(std::vector<results::AccuracySide>& sides) const {
+  for (size_t i = 0; i < live_.size(); ++i) {
+    check_cancelled(observer_);
+    const Live& live = live_[i];
+    bool is_same = true;
+    MapSink again([&](std::string_view name, const tensor::Datum& value) {
+      const auto before = std::ranges::find(live.outputs, name, &tensor::NamedDatum::name);
+      is_same = is_same && (before == live.outputs.end() || has_same_bits(before->value, value));
+    });
+    live.session->make_execution({})->run(feeds_, outputs_, again);
+    sides[i].is_deterministic = is_same;
+    double effect = 0;
+    for (const tensor::NamedDatum& output : outputs(live.backend, model_, request_.session.settings)) {
+      const auto before = std::ranges::find(live.outputs, output.name, &tensor::NamedDatum::name);
+      if (before != live.outputs.end()) effect = std::max(effect, greatest_difference(output.value, before->value));
+    }
+    sides[i].probe_effect = effect;
+  }
+}
+
+}  // namespace assay::tasks

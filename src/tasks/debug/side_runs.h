@@ -1,0 +1,45 @@
+#pragma once
+
+#include "debug/accuracy/walk.h"
+#include "exec/backend.h"
+#include "formats/saved_data.h"
+#include "tasks/culprit.h"
+
+namespace assay::tasks {
+
+// The runs whose layers are judged.
+class SideRuns {
+ public:
+  SideRuns(const AccuracyRequest& request, const ir::Model& model, const tensor::NamedData& inputs, Observer& observer);
+
+  // The values that each side gives. Error (usage) if there is no side.
+  std::vector<debug::SideValues> collect();
+  // What a run with all values asked for does not show: whether the outputs move when they are not, and whether a
+  // second run gives the same bits. By the side's number; nothing for saved results.
+  void look_closer(std::vector<results::AccuracySide>& sides) const;
+  // The model's outputs in a run of this backend with nothing else asked for.
+  tensor::NamedData outputs(const std::string& backend, const ir::Model& model, const exec::Settings& settings) const;
+
+ private:
+  struct Live {
+    std::string backend;
+    std::unique_ptr<exec::Session> session;
+    std::vector<std::string> names;
+    tensor::NamedData outputs;
+  };
+
+  exec::BackendPtr make(const std::string& backend) const;
+  debug::SideValues run(const std::string& backend, const std::string& name);
+  debug::SideValues load(const formats::SavedRun& run) const;
+  double least_unit(const std::string& backend) const;
+
+  const AccuracyRequest& request_;
+  const ir::Model& model_;
+  std::vector<exec::Feed> feeds_;
+  Observer& observer_;
+  std::map<std::string_view, ir::ValueId> names_;
+  std::vector<std::string> outputs_;
+  std::vector<Live> live_;
+};
+
+}  // namespace assay::tasks
