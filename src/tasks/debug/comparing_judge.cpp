@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
-#include "analysis/computations.h"
+#include "analysis/allowances.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/compare_output.h"
 #include "compare/runs/pairing.h"
+#include "ir/walk.h"
 #include "remote/isolated_backend.h"
 
 namespace assay::tasks {
@@ -55,9 +56,14 @@ ComparingJudge::ComparingJudge(const ComparisonRequest& request, const ir::Model
   }
   if (!request.saved_outputs.empty() && saved_.empty()) fail(ErrorCode::usage, "the saved results hold no outputs");
   if (!request.computes_tolerance) return;
-  options_.computation = [known = analysis::computations(whole, inputs)](std::string_view name) {
-    const auto found = known.find(std::string(name));
-    return found == known.end() ? compare::Computation() : found->second;
+  std::set<std::string, std::less<>> names;
+  for (const ir::ValueId value : ir::live_values(whole)) {
+    if (whole[value].graph == whole.main_graph()) names.emplace(whole.text(whole[value].name));
+  }
+  options_.allowance = [known = analysis::allowances(whole, inputs, names, {})](
+                           const compare::ComparedAt&, std::string_view name, std::string_view) {
+    const auto found = known.find(name);
+    return found == known.end() ? nullptr : &found->second;
   };
 }
 
