@@ -14,7 +14,7 @@ struct Setting {
   enum class Kind : uint8_t {
     word,
     flag,    // set or not
-    shapes,  // a list as parse_input_shape reads it
+    shapes,  // a list as parse_input_shape reads it; an empty text begins another list
     input_file,
     input_files,
     output_file,

@@ -1,6 +1,7 @@
 #include "backends/engine/engine_settings.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kExclude = "exclude-tactics";
 constexpr std::string_view kLeast = "trt-min-shapes";
 constexpr std::string_view kBest = "trt-opt-shapes";
 constexpr std::string_view kMost = "trt-max-shapes";
+constexpr std::string_view kProfile = "optimization-profile";
 constexpr std::string_view kSaveEngine = "save-engine";
 
 std::string field_of(std::string_view setting) {
@@ -93,17 +95,46 @@ void read_tactics(const exec::Settings& settings, const engine::Device& device, 
   }
 }
 
-std::vector<exec::InputShape> read_shapes(const exec::Settings& settings, std::string_view name) {
-  std::vector<exec::InputShape> shapes;
+// One bound of each profile.
+std::vector<std::vector<exec::InputShape>> read_shapes(const exec::Settings& settings, std::string_view name) {
+  std::vector<std::vector<exec::InputShape>> shapes;
+  if (settings.has(name)) shapes.emplace_back();
   for (const std::string& text : settings.list(name)) {
+    if (text.empty()) {
+      shapes.emplace_back();
+      continue;
+    }
     const std::optional<exec::InputShape> shape = exec::parse_input_shape(text);
     if (!shape) {
       throw Error(ErrorCode::usage, fmt::format("expected NAME:[DIM,...], seen `{}`", printable(text)))
           .about(field_of(name));
     }
-    shapes.push_back(*shape);
+    shapes.back().push_back(*shape);
   }
   return shapes;
+}
+
+std::vector<engine::ProfileShapes> read_profiles(const exec::Settings& settings) {
+  const auto least = read_shapes(settings, kLeast);
+  const auto best = read_shapes(settings, kBest);
+  const auto most = read_shapes(settings, kMost);
+  std::vector<engine::ProfileShapes> profiles(std::max({least.size(), best.size(), most.size()}));
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    if (i < least.size()) profiles[i].least = least[i];
+    if (i < best.size()) profiles[i].best = best[i];
+    if (i < most.size()) profiles[i].most = most[i];
+  }
+  return profiles;
+}
+
+std::optional<size_t> read_number(const exec::Settings& settings, std::string_view name) {
+  if (!settings.has(name)) return std::nullopt;
+  const std::string text = settings.text(name);
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  throw Error(ErrorCode::usage, fmt::format("expected a number of at least 0, seen `{}`", printable(text)))
+      .about(field_of(name));
 }
 
 // What is permitted and not used on this processor.
@@ -122,9 +153,13 @@ std::vector<exec::Setting> declared_engine_settings() {
   return {
       {.name = kLeast,
        .kind = Kind::shapes,
-       .help = "the least shape of each input that a plan must take; default: 1 where the model leaves a dim open"},
+       .help = "the least shape of each input that a plan must take; default: 1 where the model leaves a dim open; "
+               "given again, it is about the next profile"},
       {.name = kBest, .kind = Kind::shapes, .help = "the shapes that a plan is tuned for; default: the least ones"},
       {.name = kMost, .kind = Kind::shapes, .help = "the greatest shapes; default: those it is tuned for"},
+      {.name = kProfile,
+       .alias = "useProfile",
+       .help = "the number of the profile whose shapes runs have; default: the first that takes their inputs"},
       {.name = kStrict,
        .kind = Kind::flag,
        .help = "nothing but the order of sums may change the bits of a plain float32 evaluation"},
@@ -165,9 +200,8 @@ EngineSettings read_engine_settings(const exec::Settings& settings, const engine
   read.save_engine = settings.text(kSaveEngine);
   read.save_timing_cache = settings.text(kSaveCache);
   read.save_tactics = settings.text(kSaveTactics);
-  read.profile = {.least = read_shapes(settings, kLeast),
-                  .best = read_shapes(settings, kBest),
-                  .most = read_shapes(settings, kMost)};
+  read.profiles = read_profiles(settings);
+  read.profile = read_number(settings, kProfile);
   read_tactics(settings, device, read.tactics);
   const bool has_cache = settings.has(kLoadCache) || settings.has(kSaveCache);
   read.tactics.measures = measures || settings.has(kMeasure) || has_cache;

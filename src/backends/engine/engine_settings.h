@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct EngineSettings {
   bool is_strict = false;
   engine::Precision precision;
   engine::TacticOptions tactics;
-  engine::ProfileShapes profile;
-  std::string save_engine;  // files; empty: nothing is saved
+  std::vector<engine::ProfileShapes> profiles;
+  std::optional<size_t> profile;  // the one that runs have; nullopt: the first that takes their inputs
+  std::string save_engine;        // files; empty: nothing is saved
   std::string save_timing_cache;
   std::string save_tactics;
 };

@@ -47,7 +47,8 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
       tapped_(source, options.values),
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
-  profile_ = engine::make_profile(signature_, settings_.profile);
+  profiles_ = engine::make_profiles(signature_, settings_.profiles);
+  check_profile();
 }
 
 Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)
@@ -59,6 +60,7 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, false, findings); });
   adopt(saved.manifest());
+  check_profile();
   saved.preset(*packed_);
 }
 
@@ -67,7 +69,15 @@ void Plans::adopt(const engine::Manifest& manifest) {
   settings_.precision.bfloat16 = manifest.bfloat16;
   settings_.tactics.excluded = manifest.excluded;
   settings_.tactics.excluded_of = manifest.excluded_of;
-  profile_ = manifest.profile;
+  profiles_ = manifest.profiles;
+}
+
+void Plans::check_profile() const {
+  if (!settings_.profile || *settings_.profile < profiles_.size()) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("there is no profile {}: the engine has {}", *settings_.profile,
+                          profiles_.size() == 1 ? "one, 0" : fmt::format("0 to {}", profiles_.size() - 1)))
+      .about("optimization_profile");
 }
 
 std::string Plans::machine() const {
@@ -77,25 +87,35 @@ std::string Plans::machine() const {
 bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inputs, is_open); }
 
 Shapes Plans::open_shapes(std::span<const exec::Feed> feeds) const {
+  engine::check_feeds(profiles_, settings_.profile, feeds);
   Shapes shapes;
   for (const exec::Feed& feed : feeds) {
     const exec::Port* const port = exec::find_port(signature_.inputs, feed.name);
     if (port == nullptr || !is_open(*port) || !feed.value.is_tensor()) continue;
-    engine::check_shape(profile_, feed.name, feed.value.tensor().shape());
     shapes.emplace(feed.name, feed.value.tensor().shape());
   }
   return shapes;
 }
 
-std::optional<Shapes> Plans::best_shapes() const {
+std::optional<Shapes> Plans::best_shapes(const engine::Profile& profile) const {
   Shapes shapes;
   for (const exec::Port& input : signature_.inputs) {
     if (!is_open(input)) continue;
-    const auto range = std::ranges::find(profile_, input.name, &engine::ShapeRange::input);
-    if (range == profile_.end()) return std::nullopt;
+    const auto range = std::ranges::find(profile, input.name, &engine::ShapeRange::input);
+    if (range == profile.end() || range->is_values) return std::nullopt;
     shapes.emplace(input.name, range->best);
   }
   return shapes;
+}
+
+bool Plans::plan_profiles() {
+  bool are_complete = true;
+  for (const engine::Profile& profile : profiles_) {
+    const std::optional<Shapes> best = best_shapes(profile);
+    are_complete = are_complete && best.has_value();
+    if (best) plan(*best);
+  }
+  return are_complete;
 }
 
 std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
@@ -136,7 +156,7 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
   const auto make = [&] {
     return std::make_shared<const Planned>(Lowered(*saved_, number), *device_, program, options_.values);
   };
-  program.tactics.replayed = manifest.planned[number].tactics;
+  program.tactics.replayed = engine::tactics_of(manifest.planned[number].layers);
   if (manifest.machine == device_->fingerprint()) return make();
   const auto made = attempt(make);
   if (const auto* planned = std::get_if<0>(&made)) return *planned;
@@ -146,7 +166,8 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
 
 void Plans::save_files(const Planned& planned) const {
   if (!settings_.save_timing_cache.empty()) save_timing_cache(settings_.save_timing_cache, *settings_.tactics.cache);
-  if (!settings_.save_tactics.empty()) formats::save_tactic_replay(planned.tactics(), settings_.save_tactics);
+  if (!settings_.save_tactics.empty())
+    formats::save_tactic_replay(engine::tactics_of(planned.layers()), settings_.save_tactics);
   if (!settings_.save_engine.empty()) save(settings_.save_engine);
 }
 
@@ -158,7 +179,7 @@ engine::Manifest Plans::manifest() const {
   manifest.excluded = settings_.tactics.excluded;
   manifest.excluded_of = settings_.tactics.excluded_of;
   manifest.signature = signature_;
-  manifest.profile = profile_;
+  manifest.profiles = profiles_;
   if (options_.path.empty() || saved_ != nullptr) return manifest;
   manifest.source = absolute_path(options_.path).lexically_normal().string();
   manifest.source_checksum = source_checksum(source_);
@@ -174,7 +195,8 @@ void Plans::save(const std::filesystem::path& path) const {
     manifest.planned.push_back({.shapes = shapes,
                                 .weights = sections.add_model(lowered.model(), true),
                                 .values = lowered.values(),
-                                .tactics = planned->tactics()});
+                                .layers = planned->layers(),
+                                .memory_bytes = planned->memory_bytes()});
   }
   const std::vector<engine::PackedWeights::Kept> kept = packed_->kept();
   for (const engine::PackedWeights::Kept& form : kept) {

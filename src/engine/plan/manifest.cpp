@@ -64,7 +64,10 @@ std::vector<exec::Port> read_ports(RecordReader& in) {
 
 void write(RecordWriter& out, const Profile& profile) {
   out.number(profile.size());
-  for (const ShapeRange& range : profile) out.text(range.input).shape(range.least).shape(range.best).shape(range.most);
+  for (const ShapeRange& range : profile) {
+    out.text(range.input).number(range.is_values ? 1 : 0);
+    out.shape(range.least).shape(range.best).shape(range.most);
+  }
 }
 
 Profile read_profile(RecordReader& in) {
@@ -72,6 +75,7 @@ Profile read_profile(RecordReader& in) {
   for (uint64_t left = in.count(); left > 0; --left) {
     ShapeRange range;
     range.input = in.text();
+    range.is_values = in.truth();
     range.least = in.shape();
     range.best = in.shape();
     range.most = in.shape();
@@ -95,14 +99,54 @@ std::vector<PlacedWeights> read_weights(RecordReader& in) {
   return weights;
 }
 
+void write(RecordWriter& out, const std::vector<LayerTensor>& tensors) {
+  out.number(tensors.size());
+  for (const LayerTensor& tensor : tensors) {
+    out.text(tensor.name).number(static_cast<uint32_t>(tensor.dtype)).shape(tensor.dims).text(tensor.format);
+  }
+}
+
+std::vector<LayerTensor> read_tensors(RecordReader& in) {
+  std::vector<LayerTensor> tensors;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    LayerTensor tensor;
+    tensor.name = in.text();
+    const uint64_t dtype = in.number();
+    if (dtype > INT32_MAX) in.refuse();
+    tensor.dtype = static_cast<tensor::DType>(dtype);
+    tensor.dims = in.shape();
+    tensor.format = in.text();
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+void write(RecordWriter& out, const LayerRecord& layer) {
+  out.text(layer.name).text(layer.op).text(layer.tactic).texts(layer.origins);
+  write(out, layer.inputs);
+  write(out, layer.outputs);
+}
+
+LayerRecord read_layer(RecordReader& in) {
+  LayerRecord layer;
+  layer.name = in.text();
+  layer.op = in.text();
+  layer.tactic = in.text();
+  layer.origins = in.texts();
+  layer.inputs = read_tensors(in);
+  layer.outputs = read_tensors(in);
+  return layer;
+}
+
 void write(RecordWriter& out, const PlannedModel& planned) {
   out.number(planned.shapes.size());
   for (const auto& [input, shape] : planned.shapes) out.text(input).shape(shape);
   write(out, planned.weights);
   out.number(planned.values.size());
   for (const ValuePlace& value : planned.values) out.text(value.name).text(value.now).text(value.layer);
-  out.number(planned.tactics.size());
-  for (const auto& [layer, tactic] : planned.tactics) out.text(layer).text(tactic);
+  out.number(planned.layers.size());
+  for (const LayerRecord& layer : planned.layers) write(out, layer);
+  out.number(planned.memory_bytes);
 }
 
 PlannedModel read_planned(RecordReader& in) {
@@ -119,10 +163,8 @@ PlannedModel read_planned(RecordReader& in) {
     value.layer = in.text();
     planned.values.push_back(std::move(value));
   }
-  for (uint64_t left = in.count(); left > 0; --left) {
-    std::string layer = in.text();
-    planned.tactics.insert_or_assign(std::move(layer), in.text());
-  }
+  for (uint64_t left = in.count(); left > 0; --left) planned.layers.push_back(read_layer(in));
+  planned.memory_bytes = in.number();
   return planned;
 }
 
@@ -147,7 +189,8 @@ std::vector<std::byte> write_manifest(const Manifest& manifest) {
   for (const auto& [layer, tactics] : manifest.excluded_of) out.text(layer).texts(tactics);
   write(out, manifest.signature.inputs);
   write(out, manifest.signature.outputs);
-  write(out, manifest.profile);
+  out.number(manifest.profiles.size());
+  for (const Profile& profile : manifest.profiles) write(out, profile);
   write(out, manifest.source_weights);
   out.number(manifest.planned.size());
   for (const PlannedModel& planned : manifest.planned) write(out, planned);
@@ -176,7 +219,8 @@ Manifest read_manifest(Bytes bytes) {
   }
   manifest.signature.inputs = read_ports(in);
   manifest.signature.outputs = read_ports(in);
-  manifest.profile = read_profile(in);
+  for (uint64_t left = in.count(); left > 0; --left) manifest.profiles.push_back(read_profile(in));
+  if (manifest.profiles.empty()) in.refuse();
   manifest.source_weights = read_weights(in);
   for (uint64_t left = in.count(); left > 0; --left) manifest.planned.push_back(read_planned(in));
   for (uint64_t left = in.count(); left > 0; --left) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "engine/layer_record.h"
 #include "engine/profile.h"
 #include "exec/signature.h"
 
@@ -28,7 +29,8 @@ struct PlannedModel {
   std::map<std::string, tensor::Shape> shapes;  // of the inputs whose shapes the source model leaves open
   std::vector<PlacedWeights> weights;
   std::vector<ValuePlace> values;
-  std::map<std::string, std::string, std::less<>> tactics;  // by layer_name
+  std::vector<LayerRecord> layers;
+  uint64_t memory_bytes = 0;  // that a run takes for values
 };
 
 // Weights as a kernel wants them; its number is that of its section.
@@ -47,7 +49,7 @@ struct Manifest {
   std::vector<std::string> excluded;                                         // tactics
   std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
   exec::Signature signature;
-  Profile profile;
+  std::vector<Profile> profiles;  // one at least
   std::vector<PlacedWeights> source_weights;
   std::vector<PlannedModel> planned;
   std::vector<PackedForm> packed;

@@ -45,7 +45,10 @@ class BenchJob {
 
   BenchOutcome run() {
     check_bench(request_);
-    if (request_.plan.empty()) load();
+    if (request_.plan.empty())
+      load();
+    else
+      add_plan_shapes(request_.plan, request_.session.settings, request_.inputs.generated.shapes);
     name_sides();
     for (results::BenchSide& side : bench().sides) open(side);
     if (subjects_.empty()) return finish();

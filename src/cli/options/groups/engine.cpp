@@ -68,7 +68,6 @@ std::vector<OptionRow> refused_rows() {
                                       "--engine-capability",
                                       "--tiling-optimization-level",
                                       "--load-runtime",
-                                      "--optimization-profile",
                                       "--allocation-strategy",
                                       "--weight-streaming-budget",
                                       "--dla-workspace-allocation-strategy",
@@ -104,7 +103,8 @@ std::vector<OptionRow> refused_rows() {
 
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
-  return backend_settings_group("engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8"});
+  return backend_settings_group(
+      "engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--optimization-profile"});
 }
 
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session) {
@@ -118,6 +118,23 @@ void add_default_profile(const Arguments& arguments, exec::SessionOptions& sessi
   if (!shapes.empty()) session.settings.set("trt-opt-shapes", std::move(shapes));
 }
 
+void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes) {
+  const std::string chosen = arguments.value("--optimization-profile");
+  const uint64_t profile = chosen.empty() ? 0 : parse_count("--optimization-profile", chosen, 0);
+  std::vector<exec::InputShape> found;
+  // What an engine is tuned for is, where it is not given, the least or else the greatest shape.
+  for (const std::string_view option : {"--trt-opt-shapes", "--trt-min-shapes", "--trt-max-shapes"}) {
+    const auto uses = arguments.occurrences(option);
+    if (profile >= uses.size()) continue;
+    for (const std::string& text : uses[profile]) {
+      if (text.ends_with(":auto")) continue;  // as the model says
+      exec::InputShape shape = parse_input_shape(option, text);
+      if (std::ranges::find(found, shape.pattern, &exec::InputShape::pattern) == found.end()) found.push_back(shape);
+    }
+  }
+  shapes.insert(shapes.end(), found.begin(), found.end());
+}
+
 OptionGroup engine_view_group() {
   return {
       .title = "Engine",
@@ -125,10 +142,6 @@ OptionGroup engine_view_group() {
       .rows = {{.names = {"--convert-to", "--display-as"},
                 .choices = {"trt"},
                 .help = "show the network that the built-in engine makes of the model"},
-               {.names = {"--combine-tensor-info"},
-                .metavar = "FILE",
-                .help = "add the ranges of saved tensors to the layers of an engine",
-                .is_file = true},
                refused({"--trt-network-func-name", "--trt-network-func"}, Arity::one),
                refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
                refused({"--plugins"}, Arity::one_or_more),
