@@ -24,6 +24,7 @@ struct Setting {
   std::string_view alias = {};  // another name for it
   Kind kind = Kind::word;
   bool is_list = false;                   // of several values
+  bool is_ignored = false;                // known for the sake of users of other programs; it has no effect
   std::vector<std::string_view> choices;  // if any, every value must be one of them
   std::string_view help;                  // one sentence: lower case, no full stop
 };

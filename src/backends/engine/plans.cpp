@@ -47,8 +47,9 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
       tapped_(source, options.values),
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
-  profiles_ = engine::make_profiles(signature_, settings_.profiles);
+  profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
+  engine::check_precision(source, settings_.config.precision, findings);
 }
 
 Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)
@@ -65,11 +66,18 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
 }
 
 void Plans::adopt(const engine::Manifest& manifest) {
-  settings_.is_strict = manifest.is_strict;
-  settings_.precision.bfloat16 = manifest.bfloat16;
-  settings_.tactics.excluded = manifest.excluded;
-  settings_.tactics.excluded_of = manifest.excluded_of;
+  settings_.config.is_strict = manifest.is_strict;
+  settings_.config.precision = manifest.precision;
+  engine::TacticOptions& tactics = settings_.config.tactics;
+  tactics.most_workspace_bytes = manifest.most_workspace_bytes;
+  tactics.families = manifest.families;
+  tactics.excluded = manifest.excluded;
+  tactics.excluded_of = manifest.excluded_of;
   profiles_ = manifest.profiles;
+  if (manifest.machine != machine()) return;
+  for (const engine::PlannedModel& planned : manifest.planned) {
+    replays_.emplace(planned.shapes, engine::tactics_of(planned.layers));
+  }
 }
 
 void Plans::check_profile() const {
@@ -143,11 +151,12 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
 std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   engine::ProgramOptions program;
   program.packed = packed_;
-  program.is_strict = settings_.is_strict;
-  program.tactics = settings_.tactics;
+  program.is_strict = settings_.config.is_strict;
+  program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
-  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.precision), *device_,
-                                         std::move(program), options_.values);
+  if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;
+  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.config.precision),
+                                         *device_, std::move(program), options_.values);
 }
 
 // On another number of threads, a tactic may not compute its layer.
@@ -165,7 +174,8 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
 }
 
 void Plans::save_files(const Planned& planned) const {
-  if (!settings_.save_timing_cache.empty()) save_timing_cache(settings_.save_timing_cache, *settings_.tactics.cache);
+  if (!settings_.save_timing_cache.empty())
+    save_timing_cache(settings_.save_timing_cache, *settings_.config.tactics.cache);
   if (!settings_.save_tactics.empty())
     formats::save_tactic_replay(engine::tactics_of(planned.layers()), settings_.save_tactics);
   if (!settings_.save_engine.empty()) save(settings_.save_engine);
@@ -174,10 +184,13 @@ void Plans::save_files(const Planned& planned) const {
 engine::Manifest Plans::manifest() const {
   engine::Manifest manifest;
   manifest.machine = machine();
-  manifest.is_strict = settings_.is_strict;
-  manifest.bfloat16 = settings_.precision.bfloat16;
-  manifest.excluded = settings_.tactics.excluded;
-  manifest.excluded_of = settings_.tactics.excluded_of;
+  const engine::TacticOptions& tactics = settings_.config.tactics;
+  manifest.is_strict = settings_.config.is_strict;
+  manifest.precision = settings_.config.precision;
+  manifest.most_workspace_bytes = tactics.most_workspace_bytes;
+  manifest.families = tactics.families;
+  manifest.excluded = tactics.excluded;
+  manifest.excluded_of = tactics.excluded_of;
   manifest.signature = signature_;
   manifest.profiles = profiles_;
   if (options_.path.empty() || saved_ != nullptr) return manifest;
@@ -189,16 +202,18 @@ engine::Manifest Plans::manifest() const {
 void Plans::save(const std::filesystem::path& path) const {
   engine::Manifest manifest = this->manifest();
   engine::PlanSections sections;
-  manifest.source_weights = sections.add_model(source_, has_open_inputs());
+  manifest.is_stripped = settings_.strips_plan;
+  manifest.source_weights = sections.add_model(source_, has_open_inputs() && !settings_.strips_plan);
   for (const auto& [shapes, planned] : plans_) {
     const Lowered& lowered = planned->lowered();
     manifest.planned.push_back({.shapes = shapes,
-                                .weights = sections.add_model(lowered.model(), true),
+                                .weights = sections.add_model(lowered.model(), !settings_.strips_plan),
                                 .values = lowered.values(),
                                 .layers = planned->layers(),
                                 .memory_bytes = planned->memory_bytes()});
   }
-  const std::vector<engine::PackedWeights::Kept> kept = packed_->kept();
+  std::vector<engine::PackedWeights::Kept> kept;
+  if (!settings_.strips_plan) kept = packed_->kept();
   for (const engine::PackedWeights::Kept& form : kept) {
     sections.add_packed(form.weights, form.form, tensor::make_borrowed({form.bytes.get(), form.size_bytes}));
   }

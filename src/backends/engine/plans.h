@@ -22,7 +22,8 @@ class Plans {
   // Of a plan that has some already. It must outlive it, and have been built for this machine.
   Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings);
 
-  // What was decided when a plan was built holds for all that is planned here.
+  // What was decided when a plan was built holds for all that is planned here, and so do its tactics, if it was built
+  // for this machine.
   void adopt(const engine::Manifest& manifest);
   std::shared_ptr<const Planned> plan(const Shapes& shapes);
   // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
@@ -58,6 +59,7 @@ class Plans {
   std::unique_ptr<const engine::Device> device_;
   EngineSettings settings_;
   std::vector<engine::Profile> profiles_;
+  std::map<Shapes, std::map<std::string, std::string, std::less<>>> replays_;  // tactics of an earlier plan
   std::shared_ptr<engine::PackedWeights> packed_ = std::make_shared<engine::PackedWeights>();
   std::mutex mutex_;
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;

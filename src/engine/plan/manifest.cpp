@@ -85,6 +85,20 @@ Profile read_profile(RecordReader& in) {
   return profile;
 }
 
+void write(RecordWriter& out, const Precision& precision) {
+  out.number(precision.bfloat16 ? 1 : 0).number(precision.is_obeyed ? 1 : 0);
+  out.texts(precision.float32_layers).texts(precision.bfloat16_layers);
+}
+
+Precision read_precision(RecordReader& in) {
+  Precision precision;
+  precision.bfloat16 = in.truth();
+  precision.is_obeyed = in.truth();
+  precision.float32_layers = in.texts();
+  precision.bfloat16_layers = in.texts();
+  return precision;
+}
+
 void write(RecordWriter& out, const std::vector<PlacedWeights>& weights) {
   out.number(weights.size());
   for (const PlacedWeights& placed : weights) out.text(placed.name).number(placed.section);
@@ -182,10 +196,11 @@ std::vector<std::string_view> machine_parts(std::string_view machine) {
 std::vector<std::byte> write_manifest(const Manifest& manifest) {
   RecordWriter out;
   out.text(ASSAY_VERSION).text(manifest.machine).text(manifest.source).number(manifest.source_checksum);
-  out.number(manifest.is_strict ? 1 : 0)
-      .number(manifest.bfloat16 ? 1 : 0)
-      .texts(manifest.excluded)
-      .number(manifest.excluded_of.size());
+  out.number(manifest.is_stripped ? 1 : 0);
+  out.number(manifest.is_strict ? 1 : 0);
+  write(out, manifest.precision);
+  out.number(manifest.most_workspace_bytes).texts(manifest.families);
+  out.texts(manifest.excluded).number(manifest.excluded_of.size());
   for (const auto& [layer, tactics] : manifest.excluded_of) out.text(layer).texts(tactics);
   write(out, manifest.signature.inputs);
   write(out, manifest.signature.outputs);
@@ -210,8 +225,11 @@ Manifest read_manifest(Bytes bytes) {
   manifest.machine = in.text();
   manifest.source = in.text();
   manifest.source_checksum = in.number();
+  manifest.is_stripped = in.truth();
   manifest.is_strict = in.truth();
-  manifest.bfloat16 = in.truth();
+  manifest.precision = read_precision(in);
+  manifest.most_workspace_bytes = in.number();
+  manifest.families = in.texts();
   manifest.excluded = in.texts();
   for (uint64_t left = in.count(); left > 0; --left) {
     std::string layer = in.text();

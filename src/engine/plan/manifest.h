@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "engine/layer_record.h"
+#include "engine/precision.h"
 #include "engine/profile.h"
 #include "exec/signature.h"
 
@@ -44,8 +45,11 @@ struct Manifest {
   std::string machine;  // Device::fingerprint()
   std::string source;   // the file of the source model; empty: there is none that holds it
   uint64_t source_checksum = 0;
+  bool is_stripped = false;  // the weights are those of the source model, or of another one of its form
   bool is_strict = false;
-  bool bfloat16 = false;                                                     // what may be is stored in it
+  Precision precision;
+  uint64_t most_workspace_bytes = UINT64_MAX;                                // that a kernel may want
+  std::vector<std::string> families;                                         // implementations; empty: all
   std::vector<std::string> excluded;                                         // tactics
   std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
   exec::Signature signature;

@@ -74,6 +74,7 @@ OptionRow row_of(const SettingWords& setting) {
   if (kind == Kind::flag) row.arity = Arity::flag;
   if (kind == Kind::shapes) row.metavar = "NAME:[DIM,...]";
   if (kind == Kind::shapes) row.repeat = Repeat::append;
+  row.hidden = setting.declared.is_ignored;
   row.is_output = kind == Kind::output_file;
   row.is_file = kind == Kind::input_file || kind == Kind::input_files || kind == Kind::updated_file || row.is_output;
   if (row.is_file) row.metavar = "FILE";

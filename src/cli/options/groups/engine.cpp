@@ -27,72 +27,21 @@ bool is_tensorflow(std::string_view name) {
 
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
-  for (const std::string_view name : {"--fp8",
-                                      "--best",
-                                      "--sparse-weights",
-                                      "--version-compatible",
-                                      "--exclude-lean-runtime",
-                                      "--error-on-timing-cache-miss",
-                                      "--disable-compilation-cache",
-                                      "--trt-safety-restricted",
-                                      "--refittable",
-                                      "--strip-plan",
-                                      "--use-dla",
-                                      "--allow-gpu-fallback",
-                                      "--weight-streaming",
-                                      "--direct-io",
-                                      "--use-gpu",
-                                      "--plugin-instancenorm",
-                                      "--strongly-typed",
-                                      "--mark-unfused-tensors-as-debug-tensors",
-                                      "--decomposable-attentions",
-                                      "--enable-uint8-asymmetric-quantization-dla",
-                                      "--freeze-graph",
-                                      "--tftrt",
-                                      "--use-tftrt",
-                                      "--xla",
-                                      "--allow-growth",
-                                      "--dynamic-op"}) {
+  for (const std::string_view name : {"--mark-unfused-tensors-as-debug-tensors", "--freeze-graph", "--tftrt",
+                                      "--use-tftrt", "--xla", "--allow-growth", "--dynamic-op"}) {
     rows.push_back(refused({name}, Arity::flag));
   }
-  for (const std::string_view name : {"--precision-constraints",
-                                      "--calibration-cache",
-                                      "--trt-config-script",
-                                      "--trt-config-func-name",
-                                      "--trt-network-func-name",
-                                      "--builder-optimization-level",
-                                      "--hardware-compatibility-level",
-                                      "--max-aux-streams",
-                                      "--profiling-verbosity",
-                                      "--runtime-platform",
-                                      "--engine-capability",
-                                      "--tiling-optimization-level",
-                                      "--load-runtime",
-                                      "--allocation-strategy",
-                                      "--weight-streaming-budget",
-                                      "--dla-workspace-allocation-strategy",
-                                      "--weights",
-                                      "--ckpt",
-                                      "--save-pb",
-                                      "--save-tensorboard",
-                                      "--save-timeline",
-                                      "--gpu-memory-fraction",
-                                      "--opset",
-                                      "--minimum-segment-size",
-                                      "--gen-script",
-                                      "--workspace",
-                                      "--quantile"}) {
+  for (const std::string_view name :
+       {"--calibration-cache", "--trt-config-script", "--trt-config-func-name", "--trt-network-func-name", "--weights",
+        "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline", "--gpu-memory-fraction", "--opset",
+        "--minimum-segment-size", "--gen-script", "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
   }
-  for (const std::string_view name :
-       {"--tactic-sources", "--preview-features", "--quantization-flags", "--compute-capabilities", "--plugins",
-        "--onnx-flags", "--trt-outputs", "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions",
-        "--tensor-formats", "--mark-debug", "--tf-outputs", "--all-tensor-formats"}) {
+  for (const std::string_view name : {"--plugins", "--mark-debug", "--tf-outputs"}) {
     rows.push_back(refused({name}, Arity::any));
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
   rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(refused({"--pool-limit", "--memory-pool-limit"}, Arity::any));
   rows.push_back(refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
   rows.push_back(refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
   rows.push_back(refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
@@ -104,7 +53,8 @@ std::vector<OptionRow> refused_rows() {
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
   return backend_settings_group(
-      "engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--optimization-profile"});
+      "engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--optimization-profile",
+                 "--layer-precisions", "--precision-constraints", "--refit-from"});
 }
 
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session) {
@@ -168,13 +118,13 @@ OptionGroup engine_view_group() {
 OptionGroup engine_run_group() {
   return {.title = "Engine",
           .description = "Options of TensorRT that the built-in engine does not have: they are refused",
-          .rows = refused_rows()};
+          .rows = refused_rows(),
+          .spellings = {{.option = "--workspace", .value = "*", .words = {"--pool-limit", "workspace:{}"}}}};
 }
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  constexpr std::string_view kOwn[] = {"--weights",        "--quantile",          "--precision-constraints",
-                                       "--calib-base-cls", "--calibration-cache", "--layer-precisions"};
+  constexpr std::string_view kOwn[] = {"--weights", "--quantile", "--calib-base-cls", "--calibration-cache"};
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });
