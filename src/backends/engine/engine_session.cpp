@@ -112,6 +112,7 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
   Diagnostics told;  // what settings say was said
   plans = std::make_unique<Plans>(*origin->model, options, false, told);
   plans->adopt(manifest);
+  plans->adopt_tactics(manifest);
   return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
 }
 

@@ -74,7 +74,11 @@ void Plans::adopt(const engine::Manifest& manifest) {
   tactics.excluded = manifest.excluded;
   tactics.excluded_of = manifest.excluded_of;
   profiles_ = manifest.profiles;
-  if (manifest.machine != machine()) return;
+}
+
+// Values that runs ask for are not merged: layers are others then.
+void Plans::adopt_tactics(const engine::Manifest& manifest) {
+  if (!options_.values.empty() || manifest.machine != machine()) return;
   for (const engine::PlannedModel& planned : manifest.planned) {
     replays_.emplace(planned.shapes, engine::tactics_of(planned.layers));
   }

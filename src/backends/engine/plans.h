@@ -22,9 +22,10 @@ class Plans {
   // Of a plan that has some already. It must outlive it, and have been built for this machine.
   Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings);
 
-  // What was decided when a plan was built holds for all that is planned here, and so do its tactics, if it was built
-  // for this machine.
+  // What was decided when a plan was built holds for all that is planned here.
   void adopt(const engine::Manifest& manifest);
+  // And so do its tactics, if it was built for this machine.
+  void adopt_tactics(const engine::Manifest& manifest);
   std::shared_ptr<const Planned> plan(const Shapes& shapes);
   // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
