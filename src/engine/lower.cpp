@@ -2,13 +2,10 @@
 
 #include <array>
 
-#include "convert/precision/convert_floats.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
 #include "ops/write_types.h"
-#include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
-#include "schema/imports.h"
 
 namespace assay::engine {
 
@@ -26,27 +23,8 @@ void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& sh
   }
 }
 
-namespace {
-
-// Operators that admit it do so from this version of ai.onnx on; a model that cannot be raised keeps more in float32.
-constexpr int64_t kFirstWithBfloat16 = 22;
-
-void store_in_bfloat16(ir::Model& model, ir::Rewriter& rewriter) {
-  constexpr std::array<std::string_view, 1> kChange = {"change-opset"};
-  if (schema::imported_version(model) < kFirstWithBfloat16) {
-    passes::Options options;
-    options.of<passes::OpsetOptions>().version = kFirstWithBfloat16;
-    passes::Pipeline(model, rewriter, options).run(kChange);
-  }
-  convert::HalfOptions half;
-  half.half = tensor::DType::bfloat16;
-  Diagnostics findings;
-  convert::convert_floats(model, rewriter, half, findings);
-}
-
-}  // namespace
-
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision) {
+  const Bfloat16Layers bfloat16(model, precision);
   ops::Inference inference(model);
   inference.run();
   ops::write_types(inference, model);
@@ -60,7 +38,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(passes::cleanup_passes());
-  if (precision.bfloat16) store_in_bfloat16(model, rewriter);
+  bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   form_layers(model, rewriter);
 }

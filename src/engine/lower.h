@@ -3,17 +3,13 @@
 #include <map>
 #include <string>
 
+#include "engine/precision.h"
 #include "ir/rewriter.h"
 #include "tensor/shape.h"
 
 namespace assay::engine {
 
 inline constexpr std::string_view kDomain = "assay.engine";
-
-// How a model may be computed.
-struct Precision {
-  bool bfloat16 = false;  // what may be is stored in it; sums are float32
-};
 
 // The order of lowering; every step goes through the rewriter, and after each one the model still runs on the
 // reference:

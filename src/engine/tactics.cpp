@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace assay::engine {
 namespace {
 
@@ -58,6 +61,9 @@ std::string_view TacticSelector::replayed(const Layer& layer) const {
 
 bool TacticSelector::is_excluded(const Layer& layer, std::string_view tactic) const {
   if (!replayed(layer).empty()) return false;
+  const std::string_view family = tactic.substr(0, tactic.find(':'));
+  if (!options_.families.empty() && std::ranges::find(options_.families, family) == options_.families.end())
+    return true;
   const auto is_it = [&](std::string_view name) {
     return tactic == name || (tactic.starts_with(name) && tactic[name.size()] == ':');
   };
@@ -77,20 +83,31 @@ std::vector<std::string> TacticSelector::variants(const Implementation& implemen
   return {""};
 }
 
+// Null: it is not to be used, or cannot compute the layer.
+std::unique_ptr<Kernel> TacticSelector::make(const Implementation& implementation, const Layer& layer,
+                                             std::string_view variant, std::string_view tactic) const {
+  if (is_excluded(layer, tactic)) return nullptr;
+  std::unique_ptr<Kernel> kernel = implementation.make(layer, variant);
+  if (kernel && kernel->workspace_bytes() > options_.most_workspace_bytes) return nullptr;
+  return kernel;
+}
+
 TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   Choice best;
+  uint64_t tried = 0;
   std::optional<double> least;  // of what was measured: a layer with one tactic needs none
   const std::string key = options_.measures ? layer_key(layer) : "";
   for (const Implementation* const implementation : device_.implementations()) {
     for (const std::string& variant : variants(*implementation, layer)) {
       Choice next{nullptr, tactic_name(*implementation, variant)};
-      if (!is_excluded(layer, next.tactic)) next.kernel = implementation->make(layer, variant);
+      next.kernel = make(*implementation, layer, variant, next.tactic);
       if (!next.kernel) continue;
       if (!options_.measures) return next;
       if (!best.kernel) {
         best = std::move(next);
         continue;
       }
+      if (options_.most_measured != 0 && ++tried >= options_.most_measured) return best;
       if (!least) least = seconds(layer, key, best);
       const double taken = seconds(layer, key, next);
       if (taken >= *least) continue;
@@ -103,6 +120,11 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
 
 double TacticSelector::seconds(const Layer& layer, const std::string& key, const Choice& choice) const {
   if (const std::optional<double> known = cache_->find(machine_, key, choice.tactic)) return *known;
+  if (options_.is_cache_complete) {
+    throw Error(ErrorCode::usage, fmt::format("the timing cache has no measurement of `{}` for the layer `{}`",
+                                              choice.tactic, printable(layer_name(*layer.model, layer.node))))
+        .about("error_on_timing_cache_miss");
+  }
   const Sample sample(device_, layer, choice.kernel->workspace_bytes());
   const std::unique_ptr<Call> call = choice.kernel->bind(sample.arguments());
   const double taken = device_.measure(*call, options_.seconds_per_tactic);

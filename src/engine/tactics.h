@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,8 +15,12 @@ namespace assay::engine {
 struct TacticOptions {
   bool measures = false;                                     // false: the first that computes the layer
   double seconds_per_tactic = 0.01;                          // of measuring
+  uint64_t most_measured = 0;                                // tactics of a layer; 0: all
+  bool is_cache_complete = false;                            // Error where it does not have a measurement
+  uint64_t most_workspace_bytes = UINT64_MAX;                // kernels that want more are not used
   std::shared_ptr<TimingCache> cache;                        // of measurements; null: of this program alone
   std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
+  std::vector<std::string> families;                         // implementations that are used; empty: all
   std::vector<std::string> excluded;                         // tactics, or all of an implementation
   std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
 };
@@ -39,6 +44,8 @@ class TacticSelector {
  private:
   std::vector<std::string> variants(const Implementation& implementation, const Layer& layer) const;
   bool is_excluded(const Layer& layer, std::string_view tactic) const;
+  std::unique_ptr<Kernel> make(const Implementation& implementation, const Layer& layer, std::string_view variant,
+                               std::string_view tactic) const;
   double seconds(const Layer& layer, const std::string& key, const Choice& choice) const;
 
   const Device& device_;

@@ -62,6 +62,15 @@ tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOp
   return shape;
 }
 
+// A shape that is given for an input whose elements decide shapes, as many numbers as it has elements: they are its
+// elements, as the peer has it. Null: it is a shape.
+const tensor::Shape* values_of(const Port& input, const PortType& type, const GenerateOptions& options) {
+  const InputShape* const given = find_shape(options, input.name);
+  const bool is_vector = type.ranked && type.dims.size() == 1 && type.dims[0].size;
+  if (given == nullptr || !input.is_shape || !is_vector || !tensor::is_integer(type.dtype)) return nullptr;
+  return static_cast<int64_t>(given->dims.size()) == *type.dims[0].size ? &given->dims : nullptr;
+}
+
 // Bytes that making a tensor takes; the largest number where that overflows.
 uint64_t bytes_needed(DType dtype, const tensor::Shape& shape) {
   const std::optional<uint64_t> count = tensor::element_count(shape);
@@ -76,6 +85,7 @@ struct Draw {
   tensor::Shape shape;
   ValueRange range;
   const InputRole* role = nullptr;
+  const tensor::Shape* values = nullptr;  // that are given
 };
 
 ValueRange range_of(std::string_view name, DType dtype, const GenerateOptions& options) {
@@ -112,6 +122,12 @@ IntegerRange integer_range(const Draw& draw) {
   return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
+tensor::Tensor integers(const Draw& draw, const std::vector<int64_t>& values) {
+  std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
+  tensor::store(draw.dtype, std::span<const int64_t>(values), 0, bytes);
+  return {draw.dtype, draw.shape, tensor::make_owned(std::move(bytes))};
+}
+
 tensor::Tensor random_integers(const Draw& draw, bool is_sensible, NumpyRandom& random, Diagnostics& findings) {
   std::vector<int64_t> values(*tensor::element_count(draw.shape));
   const uint32_t bits = draw.dtype == DType::boolean ? 1 : std::max(tensor::bit_width(draw.dtype), 8U);
@@ -127,9 +143,7 @@ tensor::Tensor random_integers(const Draw& draw, bool is_sensible, NumpyRandom& 
                   fmt::format("input `{}`: indices in [{}, {}] are wrapped into the table of {} rows that they index",
                               printable(draw.name), range.low, range.high, draw.role->rows));
   }
-  std::vector<std::byte> bytes(*tensor::packed_bytes(draw.dtype, values.size()));
-  tensor::store(draw.dtype, std::span<const int64_t>(values), 0, bytes);
-  return {draw.dtype, draw.shape, tensor::make_owned(std::move(bytes))};
+  return integers(draw, values);
 }
 
 tensor::Tensor random_floats(const Draw& draw, NumpyRandom& random) {
@@ -187,7 +201,8 @@ Draw draw_of(const Port& input, const GenerateOptions& options, Diagnostics& fin
   Draw draw;
   draw.name = input.name;
   draw.dtype = type.dtype;
-  draw.shape = shape_of(input, type, options, findings);
+  draw.values = values_of(input, type, options);
+  draw.shape = draw.values != nullptr ? tensor::Shape{*type.dims[0].size} : shape_of(input, type, options, findings);
   draw.range = range_of(draw.name, draw.dtype, options);
   const auto role = std::ranges::find(options.roles, draw.name, &InputRole::name);
   if (role != options.roles.end()) draw.role = &*role;
@@ -225,6 +240,10 @@ std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOpti
            printable(draw.name), shape_text(draw.shape), human_bytes(needed), human_bytes(left));
     }
     left -= needed;
+    if (draw.values != nullptr) {
+      feeds.push_back({draw.name, integers(draw, {draw.values->begin(), draw.values->end()})});
+      continue;
+    }
     const bool is_integer = tensor::is_integer(draw.dtype) || draw.dtype == DType::boolean;
     feeds.push_back({draw.name, is_integer ? random_integers(draw, options.is_sensible, random, findings)
                                            : random_floats(draw, random)});

@@ -10,7 +10,8 @@
 
 namespace assay::exec {
 
-// A shape for inputs whose name matches a wildcard; -1: from the model.
+// A shape for inputs whose name matches a wildcard; -1: from the model. For an input whose elements decide shapes and
+// that has as many as there are numbers here, they are its elements.
 struct InputShape {
   std::string pattern;
   tensor::Shape dims;

@@ -31,6 +31,7 @@ struct LibrarySearch {
 
 struct SessionOptions {
   unsigned threads = 0;             // of its executions; 0: those of the calling thread's pool
+  bool profiles = false;            // executions are asked for the times of layers
   uint64_t max_memory_bytes = 0;    // 0: no limit
   uint64_t max_steps = 0;           // of the reference: runs of bodies and calls of functions; 0: its own limit
   uint64_t max_work = 0;            // of the reference: elements and multiply-accumulates; 0: its own limit
@@ -49,6 +50,8 @@ struct LayerSeconds {
   std::string layer;
   std::string op;
   double seconds = 0;
+  std::vector<std::string> origins = {};  // nodes of the model, by their names or first results
+  uint64_t bytes = 0;                     // that it reads and writes; 0: not known
 };
 
 // Memory of the caller for an output.
@@ -71,6 +74,8 @@ class Execution {
   virtual double seconds() const = 0;
   // Layers of the last run in the order of execution, if the options ask for them; empty: the backend cannot tell.
   virtual std::vector<LayerSeconds> profile() const { return {}; }
+  // Whether it tells them run by run; otherwise it is asked once, after the last run, and tells means of all.
+  virtual bool profiles_each_run() const { return true; }
   // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
   // to the sink then share. A run fails if one has another type or shape.
   virtual void bind(std::vector<OutputBuffer> outputs) = 0;

@@ -14,7 +14,7 @@ struct Setting {
   enum class Kind : uint8_t {
     word,
     flag,    // set or not
-    shapes,  // a list as parse_input_shape reads it
+    shapes,  // a list as parse_input_shape reads it; an empty text begins another list
     input_file,
     input_files,
     output_file,
@@ -24,6 +24,7 @@ struct Setting {
   std::string_view alias = {};  // another name for it
   Kind kind = Kind::word;
   bool is_list = false;                   // of several values
+  bool is_ignored = false;                // known for the sake of users of other programs; it has no effect
   std::vector<std::string_view> choices;  // if any, every value must be one of them
   std::string_view help;                  // one sentence: lower case, no full stop
 };

@@ -9,50 +9,102 @@
 namespace assay::formats {
 namespace {
 
-std::string read_word(JsonReader& in, std::string_view layer) {
-  if (in.peek() == JsonReader::Kind::number) {
-    fail(ErrorCode::unsupported, "the tactic of `{}` is one of TensorRT", printable(layer));
-  }
-  return in.string().text();
+// A word of ours, or a number of TensorRT.
+std::string read_word(JsonReader& in) {
+  return in.peek() == JsonReader::Kind::number ? fmt::format("{}", in.integer()) : in.string().text();
 }
 
-std::string read_tactic(JsonReader& in, std::string_view layer) {
-  std::string implementation;
-  std::string variant;
+// A number that may be missing, as Python prints it.
+std::string read_optional(JsonReader& in) {
+  if (in.peek() == JsonReader::Kind::number) return fmt::format("{}", in.integer());
+  in.null();
+  return "None";
+}
+
+// `TensorInfo(DataType.FLOAT, (4, 1), -1, 1)`
+std::string read_tensor(JsonReader& in) {
+  std::string dtype;
+  std::string dim = "None";
+  std::string components = "None";
+  std::vector<std::string> strides;
+  in.begin_object();
+  for (std::string key; in.next_key(key);) {
+    if (key == "dtype") {
+      dtype = in.string().text();
+    } else if (key == "strides") {
+      for (in.begin_array(); in.next_item();) strides.push_back(fmt::format("{}", in.integer()));
+    } else if (key == "vectorized_dim") {
+      dim = read_optional(in);
+    } else if (key == "components_per_element") {
+      components = read_optional(in);
+    } else {
+      in.skip();
+    }
+  }
+  return fmt::format("TensorInfo({}, ({}{}), {}, {})", dtype, join(strides, ", "), strides.size() == 1 ? "," : "", dim,
+                     components);
+}
+
+std::vector<std::string> read_tensors(JsonReader& in) {
+  std::vector<std::string> tensors;
+  for (in.begin_array(); in.next_item();) tensors.push_back(read_tensor(in));
+  return tensors;
+}
+
+results::RecordedTactic read_tactic(JsonReader& in, std::string_view layer) {
+  results::RecordedTactic tactic;
   in.begin_object();
   for (std::string key; in.next_key(key);) {
     if (key == "implementation")
-      implementation = read_word(in, layer);
+      tactic.implementation = read_word(in);
     else if (key == "tactic")
-      variant = read_word(in, layer);
+      tactic.tactic = read_word(in);
+    else if (key == "inputs")
+      tactic.inputs = read_tensors(in);
+    else if (key == "outputs")
+      tactic.outputs = read_tensors(in);
     else
       in.skip();
   }
-  if (implementation.empty()) fail(ErrorCode::parse, "`{}` has no implementation", printable(layer));
-  return variant.empty() ? implementation : fmt::format("{}:{}", implementation, variant);
+  if (tactic.implementation.empty()) fail(ErrorCode::parse, "`{}` has no implementation", printable(layer));
+  return tactic;
 }
 
-void read_layers(JsonReader& in, TacticReplay& replay) {
+void read_layers(JsonReader& in, results::RecordedTactics& tactics) {
   in.begin_object();
   for (std::string layer; in.next_key(layer);) {
-    std::string tactic = read_tactic(in, layer);
-    replay.insert_or_assign(std::move(layer), std::move(tactic));
+    results::RecordedTactic tactic = read_tactic(in, layer);
+    tactics.emplace_back(std::move(layer), std::move(tactic));
   }
 }
 
+bool is_number(std::string_view text) { return text.find_first_not_of("-0123456789") == std::string_view::npos; }
+
 }  // namespace
 
-TacticReplay parse_tactic_replay(std::string_view text) {
+results::RecordedTactics parse_recorded_tactics(std::string_view text) {
   JsonReader in(text);
-  TacticReplay replay;
+  results::RecordedTactics tactics;
   bool is_replay = false;
   in.begin_object();
   for (std::string key; in.next_key(key);) {
     is_replay = is_replay || key == "replay";
-    key == "replay" ? read_layers(in, replay) : in.skip();
+    key == "replay" ? read_layers(in, tactics) : in.skip();
   }
   in.finish();
   if (!is_replay) fail(ErrorCode::parse, "it holds no tactics: there is no `replay`");
+  return tactics;
+}
+
+TacticReplay parse_tactic_replay(std::string_view text) {
+  TacticReplay replay;
+  for (const auto& [layer, recorded] : parse_recorded_tactics(text)) {
+    if (is_number(recorded.implementation)) {
+      fail(ErrorCode::unsupported, "the tactic of `{}` is one of TensorRT", printable(layer));
+    }
+    replay[layer] = recorded.tactic.empty() ? recorded.implementation
+                                            : fmt::format("{}:{}", recorded.implementation, recorded.tactic);
+  }
   return replay;
 }
 

@@ -5,7 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "results/tactics.h"
+
 namespace assay::formats {
+
+// What a replay holds, also one of TensorRT. Error (parse) for other files.
+results::RecordedTactics parse_recorded_tactics(std::string_view text);
 
 // Tactics by layer: `conv.onednn:channels`.
 using TacticReplay = std::map<std::string, std::string, std::less<>>;

@@ -27,5 +27,16 @@ TEST(TacticReplay, OtherTextIsRefused) {
   }
 }
 
+// The text is what the peer prints of this file.
+TEST(TacticReplay, TacticsOfTensorRtAreRead) {
+  const results::RecordedTactics tactics = parse_recorded_tactics(
+      R"({"replay": {"a": {"implementation": 2147483651, "tactic": 1, "inputs": [{"dtype": "DataType.FLOAT", "strides":
+      [1], "vectorized_dim": -1, "components_per_element": 1, "polygraphy_class": "TensorInfo"}], "outputs": [],
+      "polygraphy_class": "Algorithm"}}, "polygraphy_class": "TacticReplayData"})");
+  ASSERT_EQ(tactics.size(), 1);
+  EXPECT_EQ(tactics[0].second,
+            (results::RecordedTactic{"2147483651", "1", {"TensorInfo(DataType.FLOAT, (1,), -1, 1)"}, {}}));
+}
+
 }  // namespace
 }  // namespace assay::formats

@@ -1,6 +1,7 @@
 #include "inspect/compatibility.h"
 
 #include <algorithm>
+#include <map>
 #include <ranges>
 #include <set>
 #include <variant>
@@ -23,6 +24,42 @@ size_t count_live(const ir::Model& model) {
   for (const ir::NodeId node : ir::live_nodes(model)) count += node.valid();
   return count;
 }
+
+// Where nodes of any depth stand in the main graph.
+class Places {
+ public:
+  explicit Places(const ir::Model& model) : model_(model) {
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) numbers_.emplace(node, numbers_.size());
+    for (const ir::Function& function : model.functions()) functions_.emplace(function.body, &function);
+  }
+
+  std::vector<size_t> of(ir::NodeId node) const {
+    std::set<size_t> places;
+    std::set<ir::GraphId> seen;
+    add(node, places, seen);
+    return {places.begin(), places.end()};
+  }
+
+ private:
+  void add(ir::NodeId node, std::set<size_t>& places, std::set<ir::GraphId>& seen) const {
+    const ir::NodeId around = model_.ancestor_in(node, model_.main_graph());
+    if (around.valid()) {
+      places.insert(numbers_.at(around));
+      return;
+    }
+    for (const auto& [body, function] : functions_) {
+      if (!model_.ancestor_in(node, body).valid() || !seen.insert(body).second) continue;
+      for (const ir::NodeId caller : ir::live_nodes(model_)) {
+        const bool calls = model_[caller].op == function->name && model_[caller].domain == function->domain;
+        if (calls) add(caller, places, seen);
+      }
+    }
+  }
+
+  const ir::Model& model_;
+  std::map<ir::NodeId, size_t> numbers_;
+  std::map<ir::GraphId, const ir::Function*> functions_;
+};
 
 // A copy of the model from which refused nodes are taken out; graph inputs of their types stand in for what they give.
 class Rest {
@@ -185,13 +222,14 @@ class Trial {
   }
 
   void take(const std::vector<exec::Refusal>& refusals) {
+    const Places places(model_);
     for (const exec::Refusal& refusal : refusals) {
       if (!refusal.node.valid()) {
         result_.whole_refusal = refusal.reason;
         continue;
       }
       const std::string op(model_.text(model_[refusal.node].op));
-      result_.refused.push_back({ir::describe(model_, refusal.node), op, refusal.reason});
+      result_.refused.push_back({ir::describe(model_, refusal.node), op, refusal.reason, places.of(refusal.node)});
     }
   }
 

@@ -12,6 +12,8 @@ struct RefusedNode {
   std::string node;
   std::string op;
   std::string reason;
+  // Numbers, in the main graph, of the nodes that are it, hold it in a body, or call a function with it.
+  std::vector<size_t> places = {};
 };
 
 struct BackendCompatibility {

@@ -21,7 +21,9 @@ struct RawInput {
 // Measures how long a model takes on a backend, and how much longer on its rivals.
 struct BenchRequest {
   ModelSource model;
-  std::string plan;  // that the backend saved, instead of a model
+  std::string plan;          // that the backend saved, instead of a model
+  std::string save_plan;     // a file: the plan is built with measured tactics, saved, and loaded again
+  bool only_builds = false;  // nothing is measured
   std::string backend = "engine";
   std::vector<std::string> rivals;
   exec::SessionOptions session;

@@ -8,8 +8,11 @@
 
 #include "inspect/data/data_listing.h"
 #include "results/accuracy_results.h"
+#include "results/capability.h"
+#include "results/engine_listing.h"
 #include "results/model_diff.h"
 #include "results/model_listing.h"
+#include "results/tactics.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
 
@@ -62,6 +65,32 @@ class InspectedModel {
 
 // The overview of a model and its inputs and outputs.
 void list_briefly(const ir::Model& model, results::ModelListingSink& sink);
+
+// A plan of the engine; nothing of it is run.
+struct InspectEngineRequest {
+  std::string path;
+  std::string tensor_info;  // saved outputs, whose ranges are told with the tensors; empty: none
+};
+results::EngineListing inspect_engine(const InspectEngineRequest& request, Observer& observer);
+
+// Which parts of a model a backend can run.
+struct CapabilityRequest {
+  ModelSource model;
+  std::string backend = "engine";
+  exec::LibrarySearch search;
+  std::string folder;  // that gets each part as a model, and is made; empty: none is written
+};
+results::CapabilityReport inspect_capability(const CapabilityRequest& request, Observer& observer);
+
+// Error (io, parse) for a file that is no replay of tactics.
+results::RecordedTactics inspect_tactics(const std::string& path);
+
+// Files, or folders with files somewhere below; what is not there has none.
+struct TacticDiffRequest {
+  std::string good;
+  std::string bad;
+};
+results::TacticDiff diff_tactics(const TacticDiffRequest& request);
 
 // In what two models differ.
 struct DiffRequest {

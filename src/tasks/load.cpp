@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kOnlyRun = "only `run` takes plans of the engine, and engines of TensorRT are not supported";
+constexpr std::string_view kOnlyRun =
+    "only `run`, `bench` and `inspect model` take plans of the engine, and engines of TensorRT are not supported";
 constexpr std::string_view kNoScripts = "network scripts need TensorRT and are not supported";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
@@ -87,19 +89,27 @@ fs::path runnable_path(const ModelSource& source) {
   return is_other ? "" : source.path;
 }
 
-LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer) {
+LoadedModel load_plan_source(const ModelSource& source, Observer& observer) {
   observer.info("Loading plan: " + printable(absolute_path(source.path).lexically_normal().string()));
   const Stopwatch loading;
-  const engine::SavedPlan plan = engine::open_plan(source.path);
-  ir::Model model = plan.source().copy();
-  for (const engine::ShapeRange& range : plan.manifest().profile) {
+  ir::Model model = engine::open_plan(source.path).source().copy();
+  observer.on_loaded(model, source.path);
+  return {std::move(model), Diagnostics(), loading.seconds()};
+}
+
+// What is wrong with the number is said when the plan is opened to run.
+void add_plan_shapes(const std::string& plan, const exec::Settings& settings, std::vector<exec::InputShape>& shapes) {
+  const std::string text = settings.text("optimization-profile");
+  size_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  const engine::SavedPlan opened = engine::open_plan(plan);
+  const std::vector<engine::Profile>& profiles = opened.manifest().profiles;
+  for (const engine::ShapeRange& range : profiles[std::min(number, profiles.size() - 1)]) {
     const auto names_it = [&](const exec::InputShape& shape) {
       return shape.pattern == range.input || matches_glob(shape.pattern, range.input);
     };
     if (std::ranges::none_of(shapes, names_it)) shapes.push_back({range.input, range.best});
   }
-  observer.on_loaded(model, source.path);
-  return {std::move(model), Diagnostics(), loading.seconds()};
 }
 
 LoadedModel load_model(const ModelSource& source, Observer& observer) {

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "exec/generated_inputs.h"
+#include "exec/settings.h"
 #include "ir/model.h"
 #include "ops/inference.h"
 #include "tasks/observer.h"
@@ -36,9 +37,11 @@ struct LoadedModel {
 // Loads the model, or copies the one in memory. Error (unsupported) for kinds of models that need a backend missing
 // from this build.
 LoadedModel load_model(const ModelSource& source, Observer& observer);
-// The source model of a plan, as far as the plan has it: its weights may not be there. Inputs that no pattern of
-// `shapes` names get the shapes that the plan is tuned for.
-LoadedModel load_plan_source(const ModelSource& source, std::vector<exec::InputShape>& shapes, Observer& observer);
+// The source model of a plan, as far as the plan has it: its weights may not be there.
+LoadedModel load_plan_source(const ModelSource& source, Observer& observer);
+// Inputs that no pattern of `shapes` names get the shapes that the plan is tuned for, those of the profile that is
+// chosen or of the first.
+void add_plan_shapes(const std::string& plan, const exec::Settings& settings, std::vector<exec::InputShape>& shapes);
 // Error (parse) if the graph is invalid: it can be listed, but not run.
 void require_runnable(const LoadedModel& loaded);
 // Tells the observer the findings, each message once.

@@ -1,6 +1,9 @@
 #include "backends/engine/engine_session.h"
 
+#include <algorithm>
+
 #include "backends/engine/execution.h"
+#include "backends/engine/setting_names.h"
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
@@ -41,6 +44,22 @@ class EngineSession final : public exec::Session {
   std::shared_ptr<const Planned> static_plan_;
 };
 
+// A model that the user names, of the form of the one that the plan was built from.
+ir::Model load_refit(const std::string& path, const engine::Manifest& manifest) {
+  Diagnostics findings;
+  ir::Model model = onnx::load(path, {.is_onnx = true}, findings);
+  const exec::Signature signature = exec::signature_of(model);
+  const auto names_alike = [](const std::vector<exec::Port>& a, const std::vector<exec::Port>& b) {
+    return std::ranges::equal(a, b, {}, &exec::Port::name, &exec::Port::name);
+  };
+  if (!names_alike(signature.inputs, manifest.signature.inputs) ||
+      !names_alike(signature.outputs, manifest.signature.outputs)) {
+    throw Error(ErrorCode::usage, fmt::format("`{}` has other inputs or outputs than the plan", printable(path)))
+        .about("refit_from");
+  }
+  return model;
+}
+
 // What cannot be loaded any more is not the model that it was.
 std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   if (manifest.source.empty() || !is_file(manifest.source)) return std::nullopt;
@@ -52,6 +71,17 @@ std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   };
   auto loaded = attempt(load);
   return std::holds_alternative<Error>(loaded) ? std::nullopt : std::get<0>(std::move(loaded));
+}
+
+[[noreturn]] void fail_without_source(const std::filesystem::path& path, const engine::Manifest& manifest,
+                                      const std::string& difference) {
+  if (difference.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("`{}` has no weights, and its model is no longer at `{}`",
+                                              printable(path.string()), printable(manifest.source)))
+        .remedied_by("refit_from");
+  }
+  fail(ErrorCode::usage, "`{}` was built for another machine ({}), and its model is no longer at `{}`: build it again",
+       printable(path.string()), difference, printable(manifest.source));
 }
 
 }  // namespace
@@ -68,18 +98,21 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
   check_settings_of_plan(options.settings, manifest);
   auto plans = std::make_unique<Plans>(*origin->plan, options, findings);
   const std::string difference = engine::machine_difference(manifest.machine, plans->machine());
-  if (difference.empty()) return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
-  origin->model = find_source(manifest);
-  if (!origin->model) {
-    fail(ErrorCode::usage,
-         "`{}` was built for another machine ({}), and its model is no longer at `{}`: build it again",
-         printable(path.string()), difference, printable(manifest.source));
+  const std::string refit = options.settings.text(setting::kRefit);
+  if (difference.empty() && refit.empty() && !manifest.is_stripped) {
+    return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
   }
-  findings.warn("engine_plan", "",
-                fmt::format("`{}` was built for another machine ({}): built anew from `{}`", printable(path.string()),
-                            difference, printable(manifest.source)));
-  plans = std::make_unique<Plans>(*origin->model, options, false, findings);
+  origin->model = refit.empty() ? find_source(manifest) : load_refit(refit, manifest);
+  if (!origin->model) fail_without_source(path, manifest, difference);
+  if (!difference.empty()) {
+    findings.warn("engine_plan", "",
+                  fmt::format("`{}` was built for another machine ({}): built anew from `{}`", printable(path.string()),
+                              difference, printable(refit.empty() ? manifest.source : refit)));
+  }
+  Diagnostics told;  // what settings say was said
+  plans = std::make_unique<Plans>(*origin->model, options, false, told);
   plans->adopt(manifest);
+  plans->adopt_tactics(manifest);
   return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
 }
 

@@ -1,146 +1,101 @@
 #include "backends/engine/engine_settings.h"
 
-#include <algorithm>
-
+#include "backends/engine/builder_settings.h"
+#include "backends/engine/ignored_settings.h"
+#include "backends/engine/setting_names.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/paths.h"
-#include "base/text.h"
-#include "formats/tactic_replay.h"
 
 namespace assay::backends {
 namespace {
 
-constexpr std::string_view kStrict = "strict";
-constexpr std::string_view kBfloat16 = "bf16";
-constexpr std::string_view kFloat16 = "fp16";
-constexpr std::string_view kTf32 = "tf32";
-constexpr std::string_view kInt8 = "int8";
-constexpr std::string_view kMeasure = "measure-tactics";
-constexpr std::string_view kLoadCache = "load-timing-cache";
-constexpr std::string_view kSaveCache = "save-timing-cache";
-constexpr std::string_view kLoadTactics = "load-tactics";
-constexpr std::string_view kSaveTactics = "save-tactics";
-constexpr std::string_view kExclude = "exclude-tactics";
-constexpr std::string_view kLeast = "trt-min-shapes";
-constexpr std::string_view kBest = "trt-opt-shapes";
-constexpr std::string_view kMost = "trt-max-shapes";
-constexpr std::string_view kSaveEngine = "save-engine";
-
-std::string field_of(std::string_view setting) {
-  std::string field(setting);
-  std::ranges::replace(field, '-', '_');
-  return field;
-}
-
-std::string_view text_of(const MappedFile& file) {
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
-engine::TimingCache load_cache(const std::string& path) {
-  return with_frame([&] { return fmt::format("loading `{}`", printable(path)); },
-                    [&] { return engine::TimingCache::parse(text_of(*MappedFile::open(path))); });
-}
-
-// A cache that is not there is an empty one, as the peer has it.
-std::shared_ptr<engine::TimingCache> load_caches(const std::vector<std::string>& paths, const engine::Device& device,
-                                                 Diagnostics& findings) {
-  auto cache = std::make_shared<engine::TimingCache>();
-  for (const std::string& path : paths) {
-    if (!is_there(path)) {
-      findings.warn("timing_cache", "", fmt::format("there is no timing cache `{}`", printable(path)));
-      continue;
-    }
-    const engine::TimingCache read = load_cache(path);
-    if (read.size() > 0 && !read.has(device.fingerprint())) {
-      findings.warn("timing_cache", "",
-                    fmt::format("the timing cache `{}` is of another machine: it is not used", printable(path)));
-    }
-    cache->merge(read);
-  }
-  return cache;
-}
-
-formats::TacticReplay load_replay(const std::string& path) {
-  return with_frame([&] { return fmt::format("loading `{}`", printable(path)); },
-                    [&] { return formats::parse_tactic_replay(text_of(*MappedFile::open(path))); });
-}
-
-void check_tactic(std::string_view setting, std::string_view tactic, const engine::Device& device) {
-  const std::string_view name = tactic.substr(0, tactic.find(':'));
-  std::vector<std::string> known;
-  for (const engine::Implementation* const implementation : device.implementations()) {
-    known.emplace_back(implementation->name());
-  }
-  const bool is_reference = name == engine::kReferenceTactic && setting == kLoadTactics;
-  if (is_reference || std::ranges::find(known, name) != known.end()) return;
-  const std::optional<std::string> near = did_you_mean(name, known);
-  throw Error(ErrorCode::usage, fmt::format("there is no tactic `{}`{}", printable(tactic),
-                                            near ? fmt::format("; did you mean `{}`?", *near) : ""))
-      .about(field_of(setting));
-}
-
-void read_tactics(const exec::Settings& settings, const engine::Device& device, engine::TacticOptions& tactics) {
-  if (const std::string path = settings.text(kLoadTactics); !path.empty()) tactics.replayed = load_replay(path);
-  for (const auto& [layer, tactic] : tactics.replayed) check_tactic(kLoadTactics, tactic, device);
-  for (const std::string& word : settings.list(kExclude)) {
-    if (!word.ends_with(".json")) {
-      check_tactic(kExclude, word, device);
-      tactics.excluded.push_back(word);
-      continue;
-    }
-    for (auto& [layer, tactic] : load_replay(word)) tactics.excluded_of[layer].push_back(std::move(tactic));
-  }
-}
-
-std::vector<exec::InputShape> read_shapes(const exec::Settings& settings, std::string_view name) {
-  std::vector<exec::InputShape> shapes;
-  for (const std::string& text : settings.list(name)) {
-    const std::optional<exec::InputShape> shape = exec::parse_input_shape(text);
-    if (!shape) {
-      throw Error(ErrorCode::usage, fmt::format("expected NAME:[DIM,...], seen `{}`", printable(text)))
-          .about(field_of(name));
-    }
-    shapes.push_back(*shape);
-  }
-  return shapes;
-}
+using namespace setting;
+using Kind = exec::Setting::Kind;
 
 // What is permitted and not used on this processor.
 void tell_unused(const exec::Settings& settings, Diagnostics& findings) {
-  for (const auto& [name, type] : {std::pair(kFloat16, "float16"), std::pair(kTf32, "TF32")}) {
+  for (const auto& [name, type] :
+       {std::pair(kFloat16, "float16"), std::pair(kTf32, "TF32"), std::pair(kFloat8, "float8")}) {
     if (!settings.has(name)) continue;
     findings.warn("engine_precision", "",
                   fmt::format("{} is permitted and not used: processors have no fast arithmetic of it", type));
   }
 }
 
-}  // namespace
-
-std::vector<exec::Setting> declared_engine_settings() {
-  using Kind = exec::Setting::Kind;
+std::vector<exec::Setting> profile_settings() {
   return {
-      {.name = kLeast,
+      {.name = kLeastShapes,
        .kind = Kind::shapes,
-       .help = "the least shape of each input that a plan must take; default: 1 where the model leaves a dim open"},
-      {.name = kBest, .kind = Kind::shapes, .help = "the shapes that a plan is tuned for; default: the least ones"},
-      {.name = kMost, .kind = Kind::shapes, .help = "the greatest shapes; default: those it is tuned for"},
+       .help = "the least shape of each input that a plan must take; default: 1 where the model leaves a dim open; "
+               "given again, it is about the next profile"},
+      {.name = kBestShapes,
+       .kind = Kind::shapes,
+       .help = "the shapes that a plan is tuned for; default: the least ones"},
+      {.name = kMostShapes, .kind = Kind::shapes, .help = "the greatest shapes; default: those it is tuned for"},
+      {.name = kProfile,
+       .alias = "useProfile",
+       .help = "the number of the profile whose shapes runs have; default: the first that takes their inputs"},
+  };
+}
+
+std::vector<exec::Setting> precision_settings() {
+  return {
       {.name = kStrict,
        .kind = Kind::flag,
        .help = "nothing but the order of sums may change the bits of a plain float32 evaluation"},
       {.name = kBfloat16, .kind = Kind::flag, .help = "permit bfloat16 for values and weights; sums stay float32"},
       {.name = kFloat16, .kind = Kind::flag, .help = "permit float16: this engine has no use for it, and says so"},
       {.name = kTf32, .kind = Kind::flag, .help = "permit TF32: likewise"},
+      {.name = kFloat8, .kind = Kind::flag, .help = "permit float8: likewise"},
       {.name = kInt8,
        .kind = Kind::flag,
        .help = "permit 8-bit integers: used where the model has quantisers, with or without this option"},
+      {.name = kBest, .kind = Kind::flag, .help = "permit every type that makes the engine faster: bfloat16"},
+      {.name = kStronglyTyped,
+       .alias = "stronglyTyped",
+       .kind = Kind::flag,
+       .help = "values have the types of the model; nothing may be permitted besides"},
+      {.name = kLayerTypes,
+       .is_list = true,
+       .help =
+           "LAYER:TYPE: layers that stay float32, or are bfloat16 without a permission; names are those of nodes or "
+           "of their results, and may be wildcards"},
+      {.name = kOutputTypes,
+       .alias = "layerOutputTypes",
+       .is_list = true,
+       .help = "the same: a layer computes in what it stores"},
+      {.name = kConstraints,
+       .is_list = true,
+       .help = "`obey`: an error where a layer cannot have its precision; `prefer`, the default: it has another; "
+               "`none`: precisions of layers are not used"},
+  };
+}
+
+std::vector<exec::Setting> tactic_settings() {
+  return {
       {.name = kMeasure, .kind = Kind::flag, .help = "measure the tactics of each layer and keep the fastest"},
+      {.name = kLevel,
+       .alias = "builderOptimizationLevel",
+       .help = "how long tactics are measured, from 0, not at all, to 5; default: 3"},
+      {.name = kMostTactics, .alias = "maxTactics", .help = "most tactics that are measured for a layer"},
+      {.name = kPools,
+       .alias = "memory-pool-limit",
+       .is_list = true,
+       .help = "workspace:SIZE: the most scratch memory of a kernel; those that want more are not used"},
+      {.name = kSources,
+       .is_list = true,
+       .help = "families of kernels that are used, as `conv.onednn`; what none of them computes runs on the reference"},
       {.name = kLoadCache,
        .kind = Kind::input_files,
        .help = "files with what tactics took earlier, so that they are not measured again"},
       {.name = kSaveCache,
        .kind = Kind::updated_file,
        .help = "save what tactics took; a file that is there is added to"},
+      {.name = kCacheOnly,
+       .alias = "errorOnTimingCacheMiss",
+       .kind = Kind::flag,
+       .help = "fail where a tactic would have to be measured"},
       {.name = kLoadTactics,
        .alias = "load-tactic-replay",
        .kind = Kind::input_file,
@@ -152,27 +107,45 @@ std::vector<exec::Setting> declared_engine_settings() {
       {.name = kExclude,
        .is_list = true,
        .help = "tactics, or whole families, that are not used; FILE.json: those of its layers"},
-      {.name = kSaveEngine, .kind = Kind::output_file, .help = "save the plan that is run"},
   };
+}
+
+std::vector<exec::Setting> plan_settings() {
+  return {
+      {.name = kSaveEngine, .alias = "saveEngine", .kind = Kind::output_file, .help = "save the plan that is run"},
+      {.name = kStrip,
+       .alias = "stripWeights",
+       .kind = Kind::flag,
+       .help = "leave the weights out of the plan: it takes those of its model, or of another one, when it is opened"},
+      {.name = kRefit,
+       .alias = "refitFromOnnx",
+       .kind = Kind::input_file,
+       .help = "the model whose weights a plan gets; its tactics stay"},
+  };
+}
+
+}  // namespace
+
+std::vector<exec::Setting> declared_engine_settings() {
+  std::vector<exec::Setting> all;
+  for (std::vector<exec::Setting>& group :
+       std::vector{profile_settings(), precision_settings(), tactic_settings(), plan_settings(), ignored_settings()}) {
+    for (exec::Setting& setting : group) all.push_back(std::move(setting));
+  }
+  return all;
 }
 
 EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
                                     Diagnostics& findings) {
-  EngineSettings read;
-  read.is_strict = settings.has(kStrict);
-  read.precision.bfloat16 = settings.has(kBfloat16);
+  tell_ignored_settings(settings, findings);
   tell_unused(settings, findings);
+  EngineSettings read;
+  read.config = read_builder_config(settings, device, measures, findings);
+  read.profile = read_number(settings, kProfile);
   read.save_engine = settings.text(kSaveEngine);
+  read.strips_plan = settings.has(kStrip);
   read.save_timing_cache = settings.text(kSaveCache);
   read.save_tactics = settings.text(kSaveTactics);
-  read.profile = {.least = read_shapes(settings, kLeast),
-                  .best = read_shapes(settings, kBest),
-                  .most = read_shapes(settings, kMost)};
-  read_tactics(settings, device, read.tactics);
-  const bool has_cache = settings.has(kLoadCache) || settings.has(kSaveCache);
-  read.tactics.measures = measures || settings.has(kMeasure) || has_cache;
-  if (!read.tactics.measures) return read;
-  read.tactics.cache = load_caches(settings.list(kLoadCache), device, findings);
   // What it cannot be added to is said before anything is measured.
   if (is_there(read.save_timing_cache)) load_cache(read.save_timing_cache);
   return read;
@@ -185,11 +158,17 @@ void save_timing_cache(const std::string& path, engine::TimingCache& cache) {
   file.commit();
 }
 
+// What a plan has already may be asked for again.
 void check_settings_of_plan(const exec::Settings& settings, const engine::Manifest& manifest) {
-  for (const std::string_view name : {kLeast, kBest, kMost, kStrict, kBfloat16, kLoadTactics, kExclude}) {
-    const bool is_so = (name == kStrict && manifest.is_strict) || (name == kBfloat16 && manifest.bfloat16);
+  for (const std::string_view name : {kStrict, kBfloat16, kBest}) {
+    const bool is_so = name == kStrict ? manifest.is_strict : manifest.precision.bfloat16;
     if (!settings.has(name) || is_so) continue;
     throw Error(ErrorCode::usage, "the plan was built without it: it has to be built again").about(field_of(name));
+  }
+  for (const std::string_view name : {kLayerTypes, kOutputTypes, kConstraints, kPools, kSources}) {
+    if (!settings.has(name)) continue;
+    throw Error(ErrorCode::usage, "this was decided when the plan was built: it has to be built again")
+        .about(field_of(name));
   }
 }
 

@@ -1,25 +1,23 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "engine/lower.h"
+#include "engine/builder_config.h"
 #include "engine/plan/manifest.h"
-#include "engine/profile.h"
-#include "engine/tactics.h"
 #include "exec/settings.h"
 
 namespace assay::backends {
 
 // What the engine is told, by the names that it declares.
 struct EngineSettings {
-  bool is_strict = false;
-  engine::Precision precision;
-  engine::TacticOptions tactics;
-  engine::ProfileShapes profile;
-  std::string save_engine;  // files; empty: nothing is saved
+  engine::BuilderConfig config;
+  std::optional<size_t> profile;  // the one that runs have; nullopt: the first that takes their inputs
+  std::string save_engine;        // files; empty: nothing is saved
+  bool strips_plan = false;       // it has no weights
   std::string save_timing_cache;
   std::string save_tactics;
 };

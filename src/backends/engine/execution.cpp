@@ -10,6 +10,17 @@
 namespace assay::backends {
 namespace {
 
+uint64_t moved_bytes(const engine::LayerRecord& layer) {
+  uint64_t bytes = 0;
+  for (const auto* const tensors : {&layer.inputs, &layer.outputs}) {
+    for (const engine::LayerTensor& tensor : *tensors) {
+      const std::optional<uint64_t> count = tensor::element_count(tensor.dims);
+      if (count && tensor::is_known(tensor.dtype)) bytes += *count * tensor::bit_width(tensor.dtype) / 8;
+    }
+  }
+  return bytes;
+}
+
 class EngineExecution final : public exec::Execution {
  public:
   EngineExecution(Plans& plans, const exec::ExecutionOptions& options) : plans_(plans), options_(options) {
@@ -58,7 +69,9 @@ class EngineExecution final : public exec::Execution {
     for (size_t i = 0; i < seconds.size(); ++i) {
       const engine::Step& step = program.steps()[i];
       const bool is_node = step.node.valid();
-      layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.tactic, seconds[i]});
+      const engine::LayerRecord& record = last_->layers[i];
+      layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.tactic, seconds[i],
+                        record.origins, moved_bytes(record)});
     }
     return layers;
   }
@@ -69,6 +82,7 @@ class EngineExecution final : public exec::Execution {
   struct Prepared {
     std::shared_ptr<const Planned> planned;
     std::optional<engine::Context> context;
+    std::vector<engine::LayerRecord> layers;  // where they are measured
   };
 
   Prepared& prepare(const Shapes& shapes) {
@@ -81,6 +95,7 @@ class EngineExecution final : public exec::Execution {
     limits.max_steps = plans_.options().max_steps;
     limits.max_work = plans_.options().max_work;
     prepared.context.emplace(prepared.planned->program(), limits, options_.profiles);
+    if (options_.profiles) prepared.layers = prepared.planned->layers();
     return prepared;
   }
 

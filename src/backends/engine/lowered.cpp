@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "engine/layer.h"
 #include "engine/plan/plan_models.h"
 #include "ir/edit.h"
 #include "ir/rewriter.h"
@@ -19,6 +20,7 @@ Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const 
   ir::Rewriter rewriter(model_);
   engine::lower(model_, rewriter, precision);
   find_values(source);
+  find_origins(source);
   index();
 }
 
@@ -26,6 +28,9 @@ Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const 
 Lowered::Lowered(const engine::SavedPlan& plan, size_t number)
     : model_(engine::read_model(plan.file(), number + 1, plan.manifest().planned[number].weights)),
       values_(plan.manifest().planned[number].values) {
+  for (const engine::LayerRecord& layer : plan.manifest().planned[number].layers) {
+    origins_.try_emplace(layer.name, layer.origins);
+  }
   index();
 }
 
@@ -62,6 +67,16 @@ void Lowered::find_values(const ir::Model& source) {
     values_.push_back(std::move(place));
   }
   place_outputs(source);
+}
+
+void Lowered::find_origins(const ir::Model& source) {
+  for (const ir::NodeId layer : ir::nodes(model_, model_.main_graph())) {
+    std::vector<std::string>& names = origins_[std::string(engine::layer_name(model_, layer))];
+    for (const ir::NodeId node : model_.origins().of(layer)) {
+      const std::string_view name = source[node].name;
+      names.emplace_back(name.empty() ? engine::layer_name(source, node) : name);
+    }
+  }
 }
 
 // Outputs keep their places, whatever is computed in another precision.

@@ -25,6 +25,7 @@ class Lowered {
 
   const ir::Model& model() const { return model_; }
   const std::vector<engine::ValuePlace>& values() const { return values_; }
+  const engine::NodeOrigins& origins() const { return origins_; }
   // What a value of the source is now; invalid: it is computed inside a layer.
   ir::ValueId current(std::string_view name) const;
   // The layer that computes a value inside; empty: none is known.
@@ -33,11 +34,13 @@ class Lowered {
  private:
   void keep_apart(const ir::Model& source, std::span<const std::string> values);
   void find_values(const ir::Model& source);
+  void find_origins(const ir::Model& source);
   void place_outputs(const ir::Model& source);
   void index();
 
   ir::Model model_;
   std::vector<engine::ValuePlace> values_;
+  engine::NodeOrigins origins_;
   std::unordered_map<std::string_view, size_t> places_;        // of values of the source, by name
   std::unordered_map<std::string_view, ir::ValueId> by_name_;  // of the main graph
 };

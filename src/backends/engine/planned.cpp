@@ -29,13 +29,4 @@ void Planned::check_replay() const {
   }
 }
 
-std::map<std::string, std::string, std::less<>> Planned::tactics() const {
-  std::map<std::string, std::string, std::less<>> tactics;
-  for (const engine::Step& step : program_->steps()) {
-    if (!step.node.valid()) continue;
-    tactics.emplace(engine::layer_name(program_->model(), step.node), step.tactic);
-  }
-  return tactics;
-}
-
 }  // namespace assay::backends

@@ -17,8 +17,9 @@ class Planned {
 
   const Lowered& lowered() const { return lowered_; }
   const engine::Program& program() const { return *program_; }
-  // By layer_name.
-  std::map<std::string, std::string, std::less<>> tactics() const;
+  std::vector<engine::LayerRecord> layers() const { return engine::describe_layers(*program_, lowered_.origins()); }
+  // That a run takes for values.
+  uint64_t memory_bytes() const { return program_->arena_bytes() + program_->workspace_bytes(); }
 
  private:
   void check_replay() const;

@@ -47,7 +47,9 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
       tapped_(source, options.values),
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
-  profile_ = engine::make_profile(signature_, settings_.profile);
+  profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
+  check_profile();
+  engine::check_precision(source, settings_.config.precision, findings);
 }
 
 Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)
@@ -59,15 +61,35 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, false, findings); });
   adopt(saved.manifest());
+  check_profile();
   saved.preset(*packed_);
 }
 
 void Plans::adopt(const engine::Manifest& manifest) {
-  settings_.is_strict = manifest.is_strict;
-  settings_.precision.bfloat16 = manifest.bfloat16;
-  settings_.tactics.excluded = manifest.excluded;
-  settings_.tactics.excluded_of = manifest.excluded_of;
-  profile_ = manifest.profile;
+  settings_.config.is_strict = manifest.is_strict;
+  settings_.config.precision = manifest.precision;
+  engine::TacticOptions& tactics = settings_.config.tactics;
+  tactics.most_workspace_bytes = manifest.most_workspace_bytes;
+  tactics.families = manifest.families;
+  tactics.excluded = manifest.excluded;
+  tactics.excluded_of = manifest.excluded_of;
+  profiles_ = manifest.profiles;
+}
+
+// Values that runs ask for are not merged: layers are others then.
+void Plans::adopt_tactics(const engine::Manifest& manifest) {
+  if (!options_.values.empty() || manifest.machine != machine()) return;
+  for (const engine::PlannedModel& planned : manifest.planned) {
+    replays_.emplace(planned.shapes, engine::tactics_of(planned.layers));
+  }
+}
+
+void Plans::check_profile() const {
+  if (!settings_.profile || *settings_.profile < profiles_.size()) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("there is no profile {}: the engine has {}", *settings_.profile,
+                          profiles_.size() == 1 ? "one, 0" : fmt::format("0 to {}", profiles_.size() - 1)))
+      .about("optimization_profile");
 }
 
 std::string Plans::machine() const {
@@ -77,25 +99,35 @@ std::string Plans::machine() const {
 bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inputs, is_open); }
 
 Shapes Plans::open_shapes(std::span<const exec::Feed> feeds) const {
+  engine::check_feeds(profiles_, settings_.profile, feeds);
   Shapes shapes;
   for (const exec::Feed& feed : feeds) {
     const exec::Port* const port = exec::find_port(signature_.inputs, feed.name);
     if (port == nullptr || !is_open(*port) || !feed.value.is_tensor()) continue;
-    engine::check_shape(profile_, feed.name, feed.value.tensor().shape());
     shapes.emplace(feed.name, feed.value.tensor().shape());
   }
   return shapes;
 }
 
-std::optional<Shapes> Plans::best_shapes() const {
+std::optional<Shapes> Plans::best_shapes(const engine::Profile& profile) const {
   Shapes shapes;
   for (const exec::Port& input : signature_.inputs) {
     if (!is_open(input)) continue;
-    const auto range = std::ranges::find(profile_, input.name, &engine::ShapeRange::input);
-    if (range == profile_.end()) return std::nullopt;
+    const auto range = std::ranges::find(profile, input.name, &engine::ShapeRange::input);
+    if (range == profile.end() || range->is_values) return std::nullopt;
     shapes.emplace(input.name, range->best);
   }
   return shapes;
+}
+
+bool Plans::plan_profiles() {
+  bool are_complete = true;
+  for (const engine::Profile& profile : profiles_) {
+    const std::optional<Shapes> best = best_shapes(profile);
+    are_complete = are_complete && best.has_value();
+    if (best) plan(*best);
+  }
+  return are_complete;
 }
 
 std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
@@ -123,11 +155,12 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
 std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   engine::ProgramOptions program;
   program.packed = packed_;
-  program.is_strict = settings_.is_strict;
-  program.tactics = settings_.tactics;
+  program.is_strict = settings_.config.is_strict;
+  program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
-  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.precision), *device_,
-                                         std::move(program), options_.values);
+  if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;
+  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.config.precision),
+                                         *device_, std::move(program), options_.values);
 }
 
 // On another number of threads, a tactic may not compute its layer.
@@ -136,7 +169,7 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
   const auto make = [&] {
     return std::make_shared<const Planned>(Lowered(*saved_, number), *device_, program, options_.values);
   };
-  program.tactics.replayed = manifest.planned[number].tactics;
+  program.tactics.replayed = engine::tactics_of(manifest.planned[number].layers);
   if (manifest.machine == device_->fingerprint()) return make();
   const auto made = attempt(make);
   if (const auto* planned = std::get_if<0>(&made)) return *planned;
@@ -145,20 +178,25 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
 }
 
 void Plans::save_files(const Planned& planned) const {
-  if (!settings_.save_timing_cache.empty()) save_timing_cache(settings_.save_timing_cache, *settings_.tactics.cache);
-  if (!settings_.save_tactics.empty()) formats::save_tactic_replay(planned.tactics(), settings_.save_tactics);
+  if (!settings_.save_timing_cache.empty())
+    save_timing_cache(settings_.save_timing_cache, *settings_.config.tactics.cache);
+  if (!settings_.save_tactics.empty())
+    formats::save_tactic_replay(engine::tactics_of(planned.layers()), settings_.save_tactics);
   if (!settings_.save_engine.empty()) save(settings_.save_engine);
 }
 
 engine::Manifest Plans::manifest() const {
   engine::Manifest manifest;
   manifest.machine = machine();
-  manifest.is_strict = settings_.is_strict;
-  manifest.bfloat16 = settings_.precision.bfloat16;
-  manifest.excluded = settings_.tactics.excluded;
-  manifest.excluded_of = settings_.tactics.excluded_of;
+  const engine::TacticOptions& tactics = settings_.config.tactics;
+  manifest.is_strict = settings_.config.is_strict;
+  manifest.precision = settings_.config.precision;
+  manifest.most_workspace_bytes = tactics.most_workspace_bytes;
+  manifest.families = tactics.families;
+  manifest.excluded = tactics.excluded;
+  manifest.excluded_of = tactics.excluded_of;
   manifest.signature = signature_;
-  manifest.profile = profile_;
+  manifest.profiles = profiles_;
   if (options_.path.empty() || saved_ != nullptr) return manifest;
   manifest.source = absolute_path(options_.path).lexically_normal().string();
   manifest.source_checksum = source_checksum(source_);
@@ -168,15 +206,18 @@ engine::Manifest Plans::manifest() const {
 void Plans::save(const std::filesystem::path& path) const {
   engine::Manifest manifest = this->manifest();
   engine::PlanSections sections;
-  manifest.source_weights = sections.add_model(source_, has_open_inputs());
+  manifest.is_stripped = settings_.strips_plan;
+  manifest.source_weights = sections.add_model(source_, has_open_inputs() && !settings_.strips_plan);
   for (const auto& [shapes, planned] : plans_) {
     const Lowered& lowered = planned->lowered();
     manifest.planned.push_back({.shapes = shapes,
-                                .weights = sections.add_model(lowered.model(), true),
+                                .weights = sections.add_model(lowered.model(), !settings_.strips_plan),
                                 .values = lowered.values(),
-                                .tactics = planned->tactics()});
+                                .layers = planned->layers(),
+                                .memory_bytes = planned->memory_bytes()});
   }
-  const std::vector<engine::PackedWeights::Kept> kept = packed_->kept();
+  std::vector<engine::PackedWeights::Kept> kept;
+  if (!settings_.strips_plan) kept = packed_->kept();
   for (const engine::PackedWeights::Kept& form : kept) {
     sections.add_packed(form.weights, form.form, tensor::make_borrowed({form.bytes.get(), form.size_bytes}));
   }

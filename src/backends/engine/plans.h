@@ -24,12 +24,14 @@ class Plans {
 
   // What was decided when a plan was built holds for all that is planned here.
   void adopt(const engine::Manifest& manifest);
+  // And so do its tactics, if it was built for this machine.
+  void adopt_tactics(const engine::Manifest& manifest);
   std::shared_ptr<const Planned> plan(const Shapes& shapes);
-  // Of the inputs whose declared shape is open. Error (usage) for shapes outside the profile.
+  // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
   bool has_open_inputs() const;
-  // Those that the profile is tuned for; nullopt: some open input is not in it.
-  std::optional<Shapes> best_shapes() const;
+  // Plans for the shapes that each profile is tuned for; false: a profile leaves some input open.
+  bool plan_profiles();
   // All that was planned, as a file.
   void save(const std::filesystem::path& path) const;
 
@@ -42,6 +44,8 @@ class Plans {
   template <typename Fn>
   auto with_threads(Fn&& fn) const;
   std::shared_ptr<const Planned> make(const Shapes& shapes) const;
+  std::optional<Shapes> best_shapes(const engine::Profile& profile) const;
+  void check_profile() const;
   std::optional<size_t> saved_for(const Shapes& shapes) const;
   std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
   engine::Manifest manifest() const;
@@ -55,7 +59,8 @@ class Plans {
   const engine::SavedPlan* saved_ = nullptr;
   std::unique_ptr<const engine::Device> device_;
   EngineSettings settings_;
-  engine::Profile profile_;
+  std::vector<engine::Profile> profiles_;
+  std::map<Shapes, std::map<std::string, std::string, std::less<>>> replays_;  // tactics of an earlier plan
   std::shared_ptr<engine::PackedWeights> packed_ = std::make_shared<engine::PackedWeights>();
   std::mutex mutex_;
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;

@@ -40,6 +40,7 @@ inline constexpr Call<Session*, const void*, const char* const*, const Value* co
                       size_t, Value**>
     kRun{9};
 inline constexpr Call<SessionOptions**> kCreateSessionOptions{10};
+inline constexpr Call<SessionOptions*, const char*> kEnableProfiling{14};
 inline constexpr Call<SessionOptions*> kDisableArena{19};
 inline constexpr Call<SessionOptions*, int> kSetLogSeverity{22};
 inline constexpr Call<SessionOptions*, int> kSetOptimizationLevel{23};
@@ -56,10 +57,12 @@ inline constexpr Call<const TensorInfo*, int64_t*, size_t> kGetDims{62};
 inline constexpr Call<const Value*, TensorInfo**> kGetTensorInfo{65};
 inline constexpr Call<const Value*, int*> kGetValueType{67};
 inline constexpr Call<int, int, MemoryInfo**> kCreateCpuMemoryInfo{69};
+inline constexpr Call<Allocator*, void*> kFreeByAllocator{76};
 inline constexpr Call<Allocator**> kGetDefaultAllocator{78};
 inline constexpr Call<const Value*, int, Allocator*, Value**> kGetItem{80};
 inline constexpr Call<const Value*, size_t*> kGetItemCount{81};
 inline constexpr Call<const Value* const*, size_t, int, Value**> kCreateValue{82};
+inline constexpr Call<Session*, Allocator*, char**> kEndProfiling{110};
 inline constexpr Call<char***, int*> kGetAvailableProviders{125};
 inline constexpr Call<char**, int> kReleaseAvailableProviders{126};
 inline constexpr Call<SessionOptions*, const char*, const char*> kAddConfigEntry{130};

@@ -4,11 +4,13 @@
 
 #include "backends/onnxrt/ort_empty.h"
 #include "backends/onnxrt/ort_options.h"
+#include "backends/onnxrt/ort_profile.h"
 #include "backends/onnxrt/ort_values.h"
 #include "base/error.h"
 #include "base/foreign_code.h"
 #include "base/paths.h"
 #include "base/stopwatch.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "exec/bound_outputs.h"
 #include "exec/tapped_values.h"
@@ -27,6 +29,7 @@ constexpr uint64_t kDetachAboveBytes =
 // The session of the library, with what it needs as long as it lives.
 struct Holder {
   std::vector<FeedValue> weights;
+  std::optional<TemporaryFolder> profile;  // where the library writes the times of layers
   Owned<Session> session;
 };
 
@@ -73,10 +76,13 @@ class Maker {
 
   std::shared_ptr<Holder> from_file() const {
     const Owned<SessionOptions> session_options = make_options(library_, options_);
+    auto holder = std::make_shared<Holder>();
+    enable_profile(*holder, session_options.get());
     Session* session = nullptr;
     const ForeignCode code(kName);
     library_.call(kCreateSession, library_.env(), options_.path.c_str(), session_options.get(), &session);
-    return std::make_shared<Holder>(Holder{{}, library_.own(session)});
+    holder->session = library_.own(session);
+    return holder;
   }
 
   std::shared_ptr<Holder> from_memory() const {
@@ -97,11 +103,21 @@ class Maker {
     if (!names.empty()) {
       library_.call(kAddExternalInitializers, session_options.get(), names.data(), values.data(), names.size());
     }
+    auto holder = std::make_shared<Holder>();
+    enable_profile(*holder, session_options.get());
+    holder->weights = std::move(weights);
     Session* session = nullptr;
     const ForeignCode code(kName);
     library_.call(kCreateSessionFromArray, library_.env(), encoded.bytes.data(), encoded.bytes.size(),
                   session_options.get(), &session);
-    return std::make_shared<Holder>(Holder{std::move(weights), library_.own(session)});
+    holder->session = library_.own(session);
+    return holder;
+  }
+
+  void enable_profile(Holder& holder, SessionOptions* session_options) const {
+    if (!options_.profiles) return;
+    holder.profile.emplace();
+    library_.call(kEnableProfiling, session_options, (holder.profile->path() / "onnxrt").c_str());
   }
 
   // Whether the next attempt may succeed: the model was too new, and what is new is not needed.
@@ -174,6 +190,19 @@ class OrtExecution final : public exec::Execution {
   }
 
   double seconds() const override { return seconds_; }
+
+  // The library writes a file when it is told to end.
+  bool profiles_each_run() const override { return false; }
+  std::vector<exec::LayerSeconds> profile() const override {
+    if (!prepared_.holder->profile) return {};
+    Allocator* allocator = nullptr;
+    char* path = nullptr;
+    library_.call(kGetDefaultAllocator, &allocator);
+    library_.call(kEndProfiling, prepared_.holder->session.get(), allocator, &path);
+    const std::string file = path;
+    library_.call(kFreeByAllocator, allocator, static_cast<void*>(path));
+    return read_profile(file);
+  }
   void bind(std::vector<exec::OutputBuffer> outputs) override { bound_.bind(std::move(outputs), prepared_.signature); }
 
  private:

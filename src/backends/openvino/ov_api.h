@@ -27,6 +27,19 @@ struct Shape {
   int64_t* dims;
 };
 
+struct LayerTime {
+  enum class Kind : int { not_run, optimized_out, executed } kind;
+  int64_t real_microseconds;
+  int64_t cpu_microseconds;
+  const char* name;
+  const char* kernel;
+  const char* type;
+};
+struct LayerTimes {
+  LayerTime* items;
+  size_t count;
+};
+
 using Status = int;
 inline constexpr Status kOk = 0;
 inline constexpr Status kNotImplemented = -2;
@@ -84,6 +97,8 @@ struct Api {
   Status (*ov_infer_request_set_output_tensor_by_index)(InferRequest*, size_t, const OvTensor*);
   Status (*ov_infer_request_infer)(InferRequest*);
   Status (*ov_infer_request_get_output_tensor_by_index)(const InferRequest*, size_t, OvTensor**);
+  Status (*ov_infer_request_get_profiling_info)(const InferRequest*, LayerTimes*);
+  void (*ov_profiling_info_list_free)(LayerTimes*);
   void (*ov_infer_request_free)(InferRequest*);
   Status (*ov_tensor_create)(ElementType, Shape, OvTensor**);
   Status (*ov_tensor_create_from_host_ptr)(ElementType, Shape, void*, OvTensor**);

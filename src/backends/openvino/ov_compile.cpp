@@ -78,12 +78,13 @@ class Maker {
     const std::string threads = fmt::format("{}", options_.threads == 0 ? thread_count() : options_.threads);
     const char* const precision = mode.empty() ? "INFERENCE_PRECISION_HINT" : "EXECUTION_MODE_HINT";
     const char* const precision_value = mode.empty() ? "f32" : mode.c_str();
-    constexpr size_t kWords = 6;  // keys and values; what only the CPU knows stands last
+    constexpr size_t kWords = 8;  // keys and values; what only the CPU knows stands last
     CompiledModel* made = nullptr;
-    library_.check(api_.ov_core_compile_model(library_.core(), &model, device.c_str(), is_cpu ? kWords : kWords - 2,
-                                              &made, precision, precision_value, "PERFORMANCE_HINT", "LATENCY",
-                                              "INFERENCE_NUM_THREADS", threads.c_str()),
-                   ErrorCode::unsupported);
+    library_.check(
+        api_.ov_core_compile_model(library_.core(), &model, device.c_str(), is_cpu ? kWords : kWords - 2, &made,
+                                   precision, precision_value, "PERFORMANCE_HINT", "LATENCY", "PERF_COUNT",
+                                   options_.profiles ? "YES" : "NO", "INFERENCE_NUM_THREADS", threads.c_str()),
+        ErrorCode::unsupported);
     return {made, api_.ov_compiled_model_free};
   }
 

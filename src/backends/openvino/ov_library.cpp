@@ -63,6 +63,8 @@ void Library::load_all() {
   load(api_.ov_infer_request_set_output_tensor_by_index, "ov_infer_request_set_output_tensor_by_index");
   load(api_.ov_infer_request_infer, "ov_infer_request_infer");
   load(api_.ov_infer_request_get_output_tensor_by_index, "ov_infer_request_get_output_tensor_by_index");
+  load(api_.ov_infer_request_get_profiling_info, "ov_infer_request_get_profiling_info");
+  load(api_.ov_profiling_info_list_free, "ov_profiling_info_list_free");
   load(api_.ov_infer_request_free, "ov_infer_request_free");
   load(api_.ov_tensor_create, "ov_tensor_create");
   load(api_.ov_tensor_create_from_host_ptr, "ov_tensor_create_from_host_ptr");

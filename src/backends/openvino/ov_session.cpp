@@ -45,8 +45,12 @@ struct Prepared {
 
 class OpenVinoExecution final : public exec::Execution {
  public:
-  explicit OpenVinoExecution(const Prepared& prepared)
-      : library_(prepared.library), api_(library_.api()), prepared_(prepared), request_(make_request()) {}
+  OpenVinoExecution(const Prepared& prepared, bool is_profiled)
+      : library_(prepared.library),
+        api_(library_.api()),
+        prepared_(prepared),
+        is_profiled_(is_profiled),
+        request_(make_request()) {}
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     seconds_ = 0;
@@ -66,6 +70,24 @@ class OpenVinoExecution final : public exec::Execution {
   }
 
   double seconds() const override { return seconds_; }
+
+  // Layers that were merged into others take no time and are left out.
+  std::vector<exec::LayerSeconds> profile() const override {
+    std::vector<exec::LayerSeconds> layers;
+    LayerTimes times{};
+    if (!is_profiled_) return layers;
+    library_.check(api_.ov_infer_request_get_profiling_info(request_.get(), &times));
+    for (size_t i = 0; i < times.count; ++i) {
+      const LayerTime& time = times.items[i];
+      if (time.kind != LayerTime::Kind::executed) continue;
+      layers.push_back({time.name,
+                        fmt::format("{} {}", time.type, time.kernel),
+                        static_cast<double>(time.real_microseconds) * 1e-6,
+                        {time.name}});
+    }
+    api_.ov_profiling_info_list_free(&times);
+    return layers;
+  }
 
   // A request keeps the memory that it was once given, so there is a new one.
   void bind(std::vector<exec::OutputBuffer> outputs) override {
@@ -128,6 +150,7 @@ class OpenVinoExecution final : public exec::Execution {
   const Library& library_;
   const Api& api_;
   const Prepared& prepared_;
+  const bool is_profiled_;
   Owned<InferRequest> request_;
   exec::BoundOutputs bound_;
   double seconds_ = 0;
@@ -136,17 +159,18 @@ class OpenVinoExecution final : public exec::Execution {
 class OpenVinoSession final : public exec::Session {
  public:
   OpenVinoSession(const Library& library, const ir::Model& model, exec::TappedValues values,
-                  Owned<CompiledModel> compiled)
-      : prepared_(library, model, std::move(values), std::move(compiled)) {}
+                  Owned<CompiledModel> compiled, bool is_profiled)
+      : prepared_(library, model, std::move(values), std::move(compiled)), is_profiled_(is_profiled) {}
 
   const exec::Signature& signature() const override { return prepared_.signature; }
-  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions&) const override {
+  std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
     const SignalGuard signal_guard;
-    return std::make_unique<OpenVinoExecution>(prepared_);
+    return std::make_unique<OpenVinoExecution>(prepared_, is_profiled_ && options.profiles);
   }
 
  private:
   Prepared prepared_;
+  bool is_profiled_;
 };
 
 }  // namespace
@@ -159,7 +183,7 @@ std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Mo
   const ForeignCode code(kName);
   const onnx::Additions additions{.outputs = values.extra_outputs()};
   Owned<CompiledModel> compiled = compile(library, model, options, additions);
-  return std::make_unique<OpenVinoSession>(library, model, std::move(values), std::move(compiled));
+  return std::make_unique<OpenVinoSession>(library, model, std::move(values), std::move(compiled), options.profiles);
 }
 
 }  // namespace assay::backends::ov

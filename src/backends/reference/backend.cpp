@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "exec/bound_outputs.h"
 #include "exec/timed_sink.h"
+#include "ir/naming.h"
 #include "ir/verify.h"
 #include "ops/interpreter.h"
 
@@ -44,7 +45,10 @@ class ReferenceExecution final : public exec::Execution {
   std::vector<exec::LayerSeconds> profile() const override {
     std::vector<exec::LayerSeconds> layers;
     for (const ops::NodeSeconds& node : interpreter_.node_seconds()) {
-      layers.push_back({ir::describe(model_, node.node), std::string(model_.text(model_[node.node].op)), node.seconds});
+      layers.push_back({ir::describe(model_, node.node),
+                        std::string(model_.text(model_[node.node].op)),
+                        node.seconds,
+                        {std::string(ir::known_name(model_, node.node))}});
     }
     return layers;
   }

@@ -14,6 +14,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
 #include "report/json_bench.h"
@@ -69,9 +70,14 @@ void print_sides(const results::Bench& bench, const Arguments& arguments, Log& l
                               side.load_seconds == 0 ? remedy_text("library_places", arguments) : ""));
       continue;
     }
-    log.info(fmt::format("{} | loaded in {:.3f} s{}{} | warm-up: {} queries over {:.6g} ms", side.title,
-                         side.load_seconds, side.description.empty() ? "" : " | ", side.description, side.warm_up_runs,
-                         side.warm_up_seconds * 1e3));
+    const std::string loaded = fmt::format("{} | loaded in {:.3f} s{}{}", side.title, side.load_seconds,
+                                           side.description.empty() ? "" : " | ", side.description);
+    if (side.samples.empty()) {
+      log.info(loaded);
+      continue;
+    }
+    log.info(
+        fmt::format("{} | warm-up: {} queries over {:.6g} ms", loaded, side.warm_up_runs, side.warm_up_seconds * 1e3));
   }
 }
 
@@ -129,6 +135,7 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
 
 // Tells each rival that is too far ahead.
 int status_of(const results::Bench& bench, const BenchWords& words, Log& log) {
+  if (words.request.only_builds) return kExitEqual;
   if (!bench.sides[0].is_measured()) return kExitUndecided;
   if (!words.slowest) return kExitEqual;
   if (bench.ratios.empty()) return kExitUndecided;
@@ -162,7 +169,7 @@ int run(const Arguments& arguments, Environment& environment) {
   print_sides(bench, arguments, log);
   if (bench.is_interleaved)
     print_lines(report::comparison_lines(bench), log);
-  else
+  else if (bench.sides[0].is_measured())
     print_one(bench.sides[0], words, environment.program == "trtexec" ? "GPU Compute Time" : "Compute Time", log);
   for (const results::BenchSide& side : bench.sides) {
     if (!side.is_measured()) continue;

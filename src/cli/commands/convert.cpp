@@ -32,7 +32,8 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
     add_default_profile(arguments, request.session);
   } else {
     // They say what the model becomes, and not how the backend that measures it computes.
-    for (const std::string_view name : {"bf16", "fp16", "int8"}) request.session.settings.erase(name);
+    for (const std::string_view name : {"bf16", "fp16", "int8", "layer-precisions", "precision-constraints"})
+      request.session.settings.erase(name);
   }
   request.edit.save = save_options(arguments, request.edit.output);
   request.infers = arguments.flag("--shape-inference");

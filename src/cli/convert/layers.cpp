@@ -40,13 +40,15 @@ OptionGroup layer_group() {
                list("--exclude-op-types", "OP", "operators whose nodes stay as they are"),
                list("--layer-precisions", "LAYER:TYPE",
                     "the type of single nodes: float32, or the one that is converted to, even if the node should "
-                    "rather stay float32"),
+                    "rather stay float32; of engines, float32 or bfloat16"),
                {.names = {"--precision-constraints"},
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,
                 .metavar = "LAYER:TYPE",
-                .help = "older form of --layer-precisions; `obey`, `prefer` and `none` have no effect here",
-                .hidden = true}},
+                .help =
+                    "of engines, `obey`: an error where a layer cannot have its precision; `prefer`, the default: it "
+                    "has another; `none`: precisions of layers are not used; also an older form of "
+                    "--layer-precisions"}},
   };
 }
 

@@ -51,17 +51,6 @@ std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
   return chosen;
 }
 
-// What the engine makes no use of would be lost without a word.
-void refuse_precisions(const Arguments& arguments) {
-  for (const std::string_view name : {"--precision-constraints", "--layer-precisions"}) {
-    if (!arguments.knows(name) || !arguments.has(name)) continue;
-    fail(ErrorCode::unsupported,
-         "`{}`: an engine is requested, and layers of the engine cannot be told their precision one by one; for an "
-         "ONNX model use --output FILE.onnx",
-         name);
-  }
-}
-
 void refuse_engine_settings(const Arguments& arguments) {
   for (const OptionRow& row : engine_build_group().rows) {
     const std::string_view name = canonical_name(row);
@@ -77,7 +66,6 @@ ConversionTarget conversion_target(const Arguments& arguments) {
   const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
   const std::string model = arguments.value("model_file");
   if (!is_onnx && !(is_undecided && !suffix.empty())) {
-    refuse_precisions(arguments);
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";
     return {model_output_path(arguments, model, name), true};
   }

@@ -68,12 +68,7 @@ void read_files(const Arguments& arguments, tasks::RunRequest& request) {
   }
   check_input_data(arguments);
   request.inputs = input_request(arguments);
-  if (!arguments.has("--input-shapes")) {
-    for (const std::string& text : arguments.values("--trt-opt-shapes")) {
-      if (text.ends_with(":auto")) continue;  // as the model says
-      request.inputs.generated.shapes.push_back(parse_input_shape("--trt-opt-shapes", text));
-    }
-  }
+  if (!arguments.has("--input-shapes")) add_profile_shapes(arguments, request.inputs.generated.shapes);
   request.scripts.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
   request.scripts.compare = script(arguments, "--compare-func-script", "compare_outputs");
 }

@@ -64,7 +64,10 @@ std::vector<exec::Port> read_ports(RecordReader& in) {
 
 void write(RecordWriter& out, const Profile& profile) {
   out.number(profile.size());
-  for (const ShapeRange& range : profile) out.text(range.input).shape(range.least).shape(range.best).shape(range.most);
+  for (const ShapeRange& range : profile) {
+    out.text(range.input).number(range.is_values ? 1 : 0);
+    out.shape(range.least).shape(range.best).shape(range.most);
+  }
 }
 
 Profile read_profile(RecordReader& in) {
@@ -72,6 +75,7 @@ Profile read_profile(RecordReader& in) {
   for (uint64_t left = in.count(); left > 0; --left) {
     ShapeRange range;
     range.input = in.text();
+    range.is_values = in.truth();
     range.least = in.shape();
     range.best = in.shape();
     range.most = in.shape();
@@ -79,6 +83,20 @@ Profile read_profile(RecordReader& in) {
     profile.push_back(std::move(range));
   }
   return profile;
+}
+
+void write(RecordWriter& out, const Precision& precision) {
+  out.number(precision.bfloat16 ? 1 : 0).number(precision.is_obeyed ? 1 : 0);
+  out.texts(precision.float32_layers).texts(precision.bfloat16_layers);
+}
+
+Precision read_precision(RecordReader& in) {
+  Precision precision;
+  precision.bfloat16 = in.truth();
+  precision.is_obeyed = in.truth();
+  precision.float32_layers = in.texts();
+  precision.bfloat16_layers = in.texts();
+  return precision;
 }
 
 void write(RecordWriter& out, const std::vector<PlacedWeights>& weights) {
@@ -95,14 +113,54 @@ std::vector<PlacedWeights> read_weights(RecordReader& in) {
   return weights;
 }
 
+void write(RecordWriter& out, const std::vector<LayerTensor>& tensors) {
+  out.number(tensors.size());
+  for (const LayerTensor& tensor : tensors) {
+    out.text(tensor.name).number(static_cast<uint32_t>(tensor.dtype)).shape(tensor.dims).text(tensor.format);
+  }
+}
+
+std::vector<LayerTensor> read_tensors(RecordReader& in) {
+  std::vector<LayerTensor> tensors;
+  for (uint64_t left = in.count(); left > 0; --left) {
+    LayerTensor tensor;
+    tensor.name = in.text();
+    const uint64_t dtype = in.number();
+    if (dtype > INT32_MAX) in.refuse();
+    tensor.dtype = static_cast<tensor::DType>(dtype);
+    tensor.dims = in.shape();
+    tensor.format = in.text();
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+void write(RecordWriter& out, const LayerRecord& layer) {
+  out.text(layer.name).text(layer.op).text(layer.tactic).texts(layer.origins);
+  write(out, layer.inputs);
+  write(out, layer.outputs);
+}
+
+LayerRecord read_layer(RecordReader& in) {
+  LayerRecord layer;
+  layer.name = in.text();
+  layer.op = in.text();
+  layer.tactic = in.text();
+  layer.origins = in.texts();
+  layer.inputs = read_tensors(in);
+  layer.outputs = read_tensors(in);
+  return layer;
+}
+
 void write(RecordWriter& out, const PlannedModel& planned) {
   out.number(planned.shapes.size());
   for (const auto& [input, shape] : planned.shapes) out.text(input).shape(shape);
   write(out, planned.weights);
   out.number(planned.values.size());
   for (const ValuePlace& value : planned.values) out.text(value.name).text(value.now).text(value.layer);
-  out.number(planned.tactics.size());
-  for (const auto& [layer, tactic] : planned.tactics) out.text(layer).text(tactic);
+  out.number(planned.layers.size());
+  for (const LayerRecord& layer : planned.layers) write(out, layer);
+  out.number(planned.memory_bytes);
 }
 
 PlannedModel read_planned(RecordReader& in) {
@@ -119,10 +177,8 @@ PlannedModel read_planned(RecordReader& in) {
     value.layer = in.text();
     planned.values.push_back(std::move(value));
   }
-  for (uint64_t left = in.count(); left > 0; --left) {
-    std::string layer = in.text();
-    planned.tactics.insert_or_assign(std::move(layer), in.text());
-  }
+  for (uint64_t left = in.count(); left > 0; --left) planned.layers.push_back(read_layer(in));
+  planned.memory_bytes = in.number();
   return planned;
 }
 
@@ -140,14 +196,16 @@ std::vector<std::string_view> machine_parts(std::string_view machine) {
 std::vector<std::byte> write_manifest(const Manifest& manifest) {
   RecordWriter out;
   out.text(ASSAY_VERSION).text(manifest.machine).text(manifest.source).number(manifest.source_checksum);
-  out.number(manifest.is_strict ? 1 : 0)
-      .number(manifest.bfloat16 ? 1 : 0)
-      .texts(manifest.excluded)
-      .number(manifest.excluded_of.size());
+  out.number(manifest.is_stripped ? 1 : 0);
+  out.number(manifest.is_strict ? 1 : 0);
+  write(out, manifest.precision);
+  out.number(manifest.most_workspace_bytes).texts(manifest.families);
+  out.texts(manifest.excluded).number(manifest.excluded_of.size());
   for (const auto& [layer, tactics] : manifest.excluded_of) out.text(layer).texts(tactics);
   write(out, manifest.signature.inputs);
   write(out, manifest.signature.outputs);
-  write(out, manifest.profile);
+  out.number(manifest.profiles.size());
+  for (const Profile& profile : manifest.profiles) write(out, profile);
   write(out, manifest.source_weights);
   out.number(manifest.planned.size());
   for (const PlannedModel& planned : manifest.planned) write(out, planned);
@@ -167,8 +225,11 @@ Manifest read_manifest(Bytes bytes) {
   manifest.machine = in.text();
   manifest.source = in.text();
   manifest.source_checksum = in.number();
+  manifest.is_stripped = in.truth();
   manifest.is_strict = in.truth();
-  manifest.bfloat16 = in.truth();
+  manifest.precision = read_precision(in);
+  manifest.most_workspace_bytes = in.number();
+  manifest.families = in.texts();
   manifest.excluded = in.texts();
   for (uint64_t left = in.count(); left > 0; --left) {
     std::string layer = in.text();
@@ -176,7 +237,8 @@ Manifest read_manifest(Bytes bytes) {
   }
   manifest.signature.inputs = read_ports(in);
   manifest.signature.outputs = read_ports(in);
-  manifest.profile = read_profile(in);
+  for (uint64_t left = in.count(); left > 0; --left) manifest.profiles.push_back(read_profile(in));
+  if (manifest.profiles.empty()) in.refuse();
   manifest.source_weights = read_weights(in);
   for (uint64_t left = in.count(); left > 0; --left) manifest.planned.push_back(read_planned(in));
   for (uint64_t left = in.count(); left > 0; --left) {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "engine/layer_record.h"
+#include "engine/precision.h"
 #include "engine/profile.h"
 #include "exec/signature.h"
 
@@ -28,7 +30,8 @@ struct PlannedModel {
   std::map<std::string, tensor::Shape> shapes;  // of the inputs whose shapes the source model leaves open
   std::vector<PlacedWeights> weights;
   std::vector<ValuePlace> values;
-  std::map<std::string, std::string, std::less<>> tactics;  // by layer_name
+  std::vector<LayerRecord> layers;
+  uint64_t memory_bytes = 0;  // that a run takes for values
 };
 
 // Weights as a kernel wants them; its number is that of its section.
@@ -42,12 +45,15 @@ struct Manifest {
   std::string machine;  // Device::fingerprint()
   std::string source;   // the file of the source model; empty: there is none that holds it
   uint64_t source_checksum = 0;
+  bool is_stripped = false;  // the weights are those of the source model, or of another one of its form
   bool is_strict = false;
-  bool bfloat16 = false;                                                     // what may be is stored in it
+  Precision precision;
+  uint64_t most_workspace_bytes = UINT64_MAX;                                // that a kernel may want
+  std::vector<std::string> families;                                         // implementations; empty: all
   std::vector<std::string> excluded;                                         // tactics
   std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
   exec::Signature signature;
-  Profile profile;
+  std::vector<Profile> profiles;  // one at least
   std::vector<PlacedWeights> source_weights;
   std::vector<PlannedModel> planned;
   std::vector<PackedForm> packed;

@@ -36,7 +36,7 @@ Manifest manifest_of(const ir::Model& model) {
   manifest.excluded = {"tape"};
   manifest.excluded_of = {{"y", {"a", "b:c"}}};
   manifest.signature = exec::signature_of(model);
-  manifest.profile = {{"x", {1, 2}, {3, 2}, {9, 2}}};
+  manifest.profiles = {{{"x", false, {1, 2}, {3, 2}, {9, 2}}}};
   return manifest;
 }
 
@@ -50,7 +50,13 @@ class Plan : public testing::Test {
     manifest.planned.push_back({.shapes = {{"x", {3, 2}}},
                                 .weights = sections.add_model(model, true),
                                 .values = {{"a", "", "the layer"}, {"y", "y", ""}},
-                                .tactics = {{"y", "product.onednn:x"}}});
+                                .layers = {{.name = "y",
+                                            .op = "Add",
+                                            .tactic = "product.onednn:x",
+                                            .origins = {"n"},
+                                            .inputs = {},
+                                            .outputs = {{"y", tensor::DType::float32, {3, 2}, "linear"}}}},
+                                .memory_bytes = 64});
     const ir::ValueId w = model[model.main_graph()].initializers[0];
     sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned",
                         tensor::make_owned(std::vector<std::byte>(5, std::byte{9})));
@@ -75,10 +81,10 @@ TEST_F(Plan, ComesBack) {
   ASSERT_EQ(manifest.signature.inputs.size(), 1);
   EXPECT_EQ(manifest.signature.inputs[0].type->dims[0].text, "n");
   EXPECT_EQ(manifest.signature.inputs[0].type->dims[1].size, 2);
-  EXPECT_EQ(manifest.profile.at(0).most, (tensor::Shape{9, 2}));
+  EXPECT_EQ(manifest.profiles.at(0).at(0).most, (tensor::Shape{9, 2}));
   EXPECT_EQ(plan.find({{"x", {3, 2}}}), 0);
   EXPECT_EQ(plan.find({{"x", {4, 2}}}), std::nullopt);
-  EXPECT_EQ(manifest.planned[0].tactics.at("y"), "product.onednn:x");
+  EXPECT_EQ(tactics_of(manifest.planned[0].layers).at("y"), "product.onednn:x");
   EXPECT_EQ(manifest.planned[0].values[0].layer, "the layer");
   EXPECT_EQ(onnx::to_text(plan.source()), onnx::to_text(parse(kText)));
 }
@@ -161,11 +167,38 @@ TEST(Profile, BoundsThatAreLeftOut) {
   EXPECT_EQ(range({.most = shape({4, 2})}).best, (tensor::Shape{4, 2}));
   EXPECT_TRUE(make_profile(signature, {}).empty());
   const Profile profile = {range({.least = shape({2, 2}), .most = shape({5, 2})})};
-  EXPECT_NO_THROW(check_shape(profile, "x", {2, 2}));
-  EXPECT_NO_THROW(check_shape(profile, "x", {5, 2}));
-  EXPECT_THROW(check_shape(profile, "x", {1, 2}), Error);
-  EXPECT_THROW(check_shape(profile, "x", {6, 2}), Error);
-  EXPECT_THROW(check_shape(profile, "x", {6}), Error);
+  const Profile wide = {range({.least = shape({7, 2}), .most = shape({9, 2})})};
+  const std::vector<Profile> both = {profile, wide};
+  const auto check = [&](std::vector<Profile> profiles, std::optional<size_t> chosen, tensor::Shape dims) {
+    const exec::Feed feed = {
+        "x", tensor::Tensor(tensor::DType::float32, dims,
+                            tensor::make_fill(std::vector<std::byte>(4), *tensor::element_count(dims)))};
+    check_feeds(profiles, chosen, {&feed, 1});
+  };
+  EXPECT_NO_THROW(check({profile}, std::nullopt, {2, 2}));
+  EXPECT_NO_THROW(check({profile}, std::nullopt, {5, 2}));
+  EXPECT_THROW(check({profile}, std::nullopt, {1, 2}), Error);
+  EXPECT_THROW(check({profile}, std::nullopt, {6, 2}), Error);
+  EXPECT_THROW(check({profile}, std::nullopt, {6}), Error);
+  EXPECT_NO_THROW(check(both, std::nullopt, {8, 2}));
+  EXPECT_THROW(check(both, std::nullopt, {6, 2}), Error);
+  EXPECT_NO_THROW(check(both, 1, {8, 2}));
+  EXPECT_THROW(check(both, 0, {8, 2}), Error);
+}
+
+TEST(Profile, ElementsOfInputsThatDecideShapes) {
+  const exec::Signature signature = exec::signature_of(parse(R"(<ir_version: 8, opset_import: ["" : 17]>
+net (float[6] x, int64[2] s) => (float[a,b] y) { y = Reshape(x, s) })"));
+  const Profile profile = make_profile(signature, {.least = {{"s", {1, 2}}}, .best = {}, .most = {{"s", {3, 6}}}});
+  const auto check = [&](std::vector<int64_t> elements) {
+    const Bytes bytes = std::as_bytes(std::span(elements));
+    const exec::Feed feed = {
+        "s", tensor::Tensor(tensor::DType::int64, {2}, tensor::make_owned({bytes.begin(), bytes.end()}))};
+    check_feeds({&profile, 1}, std::nullopt, {&feed, 1});
+  };
+  EXPECT_NO_THROW(check({3, 2}));
+  EXPECT_THROW(check({6, 1}), Error);
+  EXPECT_THROW(make_profile(signature, {.best = {{"s", {1, 2, 3}}}}), Error);
 }
 
 }  // namespace

@@ -38,6 +38,31 @@ void summarize(results::BenchSide& side, std::span<const double> percentiles) {
   if (side.wall_seconds > 0) side.throughput = static_cast<double>(side.samples.size()) / side.wall_seconds;
 }
 
+// `engine:bf16+strict`: a backend, and settings of it that are on.
+std::string backend_of(const std::string& side) { return side.substr(0, side.find(':')); }
+
+std::vector<std::string> settings_of(const std::string& side) {
+  const size_t colon = side.find(':');
+  std::vector<std::string> settings;
+  if (colon == std::string::npos) return settings;
+  for (const std::string_view word : split(std::string_view(side).substr(colon + 1), '+')) settings.emplace_back(word);
+  return settings;
+}
+
+void check_side(const std::string& side) {
+  std::vector<std::string> known;
+  for (const exec::Setting& setting : exec::make_backend(backend_of(side))->settings()) {
+    if (setting.kind == exec::Setting::Kind::flag && !setting.is_ignored) known.emplace_back(setting.name);
+  }
+  for (const std::string& word : settings_of(side)) {
+    if (std::ranges::find(known, word) != known.end()) continue;
+    const std::optional<std::string> near = did_you_mean(word, known);
+    throw Error(ErrorCode::usage, fmt::format("`{}` has no setting `{}`{}", backend_of(side), printable(word),
+                                              near ? fmt::format("; did you mean `{}`?", *near) : ""))
+        .about("against");
+  }
+}
+
 // One measurement, from the checked request to the result.
 class BenchJob {
  public:
@@ -45,10 +70,14 @@ class BenchJob {
 
   BenchOutcome run() {
     check_bench(request_);
-    if (request_.plan.empty()) load();
+    if (request_.plan.empty())
+      load();
+    else
+      add_plan_shapes(request_.plan, request_.session.settings, request_.inputs.generated.shapes);
     name_sides();
     for (results::BenchSide& side : bench().sides) open(side);
     if (subjects_.empty()) return finish();
+    if (request_.only_builds) return finish();
     if (bench().is_interleaved)
       measure_in_turns(subjects_, request_, observer_);
     else
@@ -94,9 +123,15 @@ class BenchJob {
     bench().streams = request_.streams;
     bench().sides.push_back({.backend = request_.backend});
     for (const std::string& rival : request_.rivals) bench().sides.push_back({.backend = rival});
-    for (results::BenchSide& side : bench().sides) side.title = std::string(exec::make_backend(side.backend)->title());
+    for (results::BenchSide& side : bench().sides) name_side(side);
     const unsigned all = thread_count();
     bench().threads = request_.streams == 1 ? all : std::max(1U, all / request_.streams);
+  }
+
+  void name_side(results::BenchSide& side) {
+    side.title = exec::make_backend(backend_of(side.backend))->title();
+    const std::vector<std::string> settings = settings_of(side.backend);
+    if (!settings.empty()) side.title += fmt::format(" ({})", join(settings, ", "));
   }
 
   // A backend that cannot be opened is named with its reason, and the others go on.
@@ -117,12 +152,11 @@ class BenchJob {
   // Rivals have processes of their own, so that neither their threads nor their memory are in each other's way.
   void add_subject(results::BenchSide& side) {
     const Stopwatch watch;
-    backends_.push_back(bench().is_interleaved ? remote::isolated_backend({.backend = side.backend})
-                                               : exec::find_backend(side.backend, request_.session.search));
+    const std::string name = backend_of(side.backend);
+    backends_.push_back(bench().is_interleaved ? remote::isolated_backend({.backend = name})
+                                               : exec::find_backend(name, request_.session.search));
     Diagnostics told;
-    std::unique_ptr<exec::Session> session = loaded_
-                                                 ? backends_.back()->prepare(loaded_->model, request_.session, told)
-                                                 : backends_.back()->open_plan(request_.plan, request_.session, told);
+    std::unique_ptr<exec::Session> session = open_session(*backends_.back(), side, told);
     tell_findings(told, observer_);
     side.load_seconds = watch.seconds();
     side.description = session->description();
@@ -130,6 +164,22 @@ class BenchJob {
     auto subject = std::make_unique<BenchSubject>(side, std::move(session), sets_);
     subject->make_streams(request_.streams, request_.streams == 1 ? 0 : bench().threads);
     subjects_.push_back(std::move(subject));
+  }
+
+  std::unique_ptr<exec::Session> open_session(const exec::Backend& backend, const results::BenchSide& side,
+                                              Diagnostics& told) {
+    exec::SessionOptions session = request_.session;
+    for (const std::string& setting : settings_of(side.backend)) session.settings.set(setting, {});
+    if (!loaded_) return backend.open_plan(request_.plan, session, told);
+    if (request_.save_plan.empty()) return backend.prepare(loaded_->model, session, told);
+    observer_.info("Building engine: " + printable(request_.save_plan));
+    backend.build_plan(loaded_->model, request_.session, request_.save_plan, told);
+    session.settings = {};
+    constexpr std::string_view kProfile = "optimization-profile";  // what is said of a plan when it runs
+    if (request_.session.settings.has(kProfile)) {
+      session.settings.set(std::string(kProfile), request_.session.settings.list(kProfile));
+    }
+    return backend.open_plan(request_.save_plan, session, told);
   }
 
   void look_closer(BenchSubject& subject) {
@@ -182,6 +232,7 @@ void check_bench(const BenchRequest& request) {
   if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);
   if (!is_time(request.idle_seconds)) refuse("idle_time", expected);
   if (!is_time(request.sleep_seconds)) refuse("sleep_time", expected);
+  for (const std::string& rival : request.rivals) check_side(rival);
   if (request.iterations == 0) refuse("iterations", "expected at least 1, found 0");
   if (request.streams == 0 || request.streams > kMostStreams) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
@@ -189,6 +240,11 @@ void check_bench(const BenchRequest& request) {
   if (request.streams > 1 && !request.rivals.empty()) {
     refuse("streams", "backends that are measured in turns have one stream each");
   }
+  if (!request.plan.empty() && !request.save_plan.empty())
+    refuse("save_engine", "a plan is loaded: it is saved already");
+  if (!request.save_plan.empty() && !request.rivals.empty())
+    refuse("against", "rivals need a model, and a plan is built");
+  if (!request.save_plan.empty() && request.backend != "engine") refuse("save_engine", "only the engine has plans");
   if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
   if (!request.plan.empty() && !request.inputs.is_generated()) {
     refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");
@@ -200,7 +256,6 @@ void check_bench(const BenchRequest& request) {
     if (!(p >= 0 && p <= 100)) refuse("percentile", fmt::format("expected numbers from 0 to 100, found {}", p));
   }
   static_cast<void>(exec::make_backend(request.backend));
-  for (const std::string& rival : request.rivals) static_cast<void>(exec::make_backend(rival));
 }
 
 BenchOutcome bench(BenchRequest request, Observer& observer) {

@@ -94,7 +94,7 @@ void guard(results::BenchSide& side, Work&& work) {
   try {
     work();
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::cancelled) throw;
+    if (error.code() == ErrorCode::cancelled || error.code() == ErrorCode::usage) throw;
     side.failure = error.line();
   }
 }

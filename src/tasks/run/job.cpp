@@ -127,8 +127,8 @@ class Job {
   void load() {
     if (is_engine_file(request_.model)) choose_plan();
     const bool is_plan = request_.plans.size() == request_.backends.size() && is_engine_file(request_.model);
-    loaded_ = is_plan ? load_plan_source(request_.model, request_.inputs.generated.shapes, observer_)
-                      : load_model(request_.model, observer_);
+    loaded_ = is_plan ? load_plan_source(request_.model, observer_) : load_model(request_.model, observer_);
+    if (is_plan) add_plan_shapes(request_.model.path, request_.session.settings, request_.inputs.generated.shapes);
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       observer_.info("Converting float tensors to float16");

@@ -11,7 +11,9 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
+#include "report/json_engine.h"
 #include "report/json_model.h"
+#include "report/text_engine.h"
 #include "report/text_model.h"
 #include "tasks/inspect.h"
 
@@ -56,9 +58,31 @@ std::string sizes_text(const std::vector<tasks::UnboundedSize>& sizes) {
   return "[" + text + "]";
 }
 
+// Options about ONNX would be lost without a word.
+int show_engine(const Arguments& arguments, Environment& environment) {
+  for (const std::string_view name : {"--filter-op", "--filter-name", "--shape-inference", "--list-unbounded-dds"}) {
+    if (arguments.has(name)) fail(ErrorCode::usage, "`{}` is about ONNX models, and an engine is given", name);
+  }
+  for (const std::string_view what : {"weights", "cost", "text"}) {
+    if (shows(arguments, what) && !(what == "weights" && shows(arguments, "layers"))) {
+      fail(ErrorCode::usage, "`--show {}` is about ONNX models, and an engine is given", what);
+    }
+  }
+  LogObserver observer(arguments, environment);
+  const results::EngineListing listing =
+      tasks::inspect_engine({arguments.value("model_file"), arguments.value("--combine-tensor-info")}, observer);
+  if (!json_on_stdout(arguments)) {
+    environment.log.info(report::engine_text(listing, {shows(arguments, "layers"), shows(arguments, "attrs")}));
+  }
+  if (wants_json(arguments)) write_json(arguments, environment, report::engine_json(listing));
+  return kExitEqual;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
+  if (tasks::is_engine_file(request.model)) return show_engine(arguments, environment);
+  if (arguments.has("--combine-tensor-info")) fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
   LogObserver observer(arguments, environment);
   const tasks::InspectedModel model(request, observer);
   if (request.finds_unbounded) {
@@ -112,20 +136,33 @@ OptionGroup listing_group() {
   };
 }
 
+OptionGroup engine_listing_group() {
+  return {.title = "Engines",
+          .description = "What is shown of engines",
+          .rows = {{.names = {"--combine-tensor-info"},
+                    .metavar = "FILE",
+                    .help = "saved outputs, whose least, greatest and mean values are shown with the tensors of layers",
+                    .is_file = true}}};
+}
+
 }  // namespace
 
 Command command_inspect_model() {
   return {
       .path = "inspect model",
-      .summary = "list a model's inputs, outputs, nodes, attributes and weights",
+      .summary = "list a model's inputs, outputs, nodes, attributes and weights, or what is in an engine",
       .description =
           "Shows what is in a model without running it. Weights are not read unless they are shown. A "
-          "model that is wrong as a graph is listed too, with what is wrong as warnings.",
+          "model that is wrong as a graph is listed too, with what is wrong as warnings. Of an engine that `convert` "
+          "built: inputs and outputs, memory, profiles, and its layers with their formats, tactics and origins, also "
+          "where it cannot run.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), json_group(), engine_view_group()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), engine_listing_group(),
+                 json_group(), engine_view_group()},
       .run = run,
       .examples = {"assay inspect model model.onnx --show layers attrs weights",
-                   "assay inspect model model.onnx --filter-op 'Conv*' --json -"}};
+                   "assay inspect model model.onnx --filter-op 'Conv*' --json -",
+                   "assay inspect model model.engine --show layers attrs"}};
 }
 
 }  // namespace assay::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -11,6 +10,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/run.h"
+#include "cli/template/script.h"
 #include "ir/selection.h"
 
 namespace assay::cli {
@@ -31,12 +31,6 @@ constexpr std::string_view kHints = R"(
 #   graph.fold_constants()
 
 )";
-
-std::string python_list(const std::vector<std::string>& names) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(python_string(name));
-  return "[" + join(quoted, ", ") + "]";
-}
 
 std::string updated_path(const fs::path& path) {
   return (path.parent_path() / (path.stem().string() + "_updated" + path.extension().string())).string();
@@ -68,20 +62,6 @@ std::string script(const Arguments& arguments, const fs::path& model_path, std::
   return text;
 }
 
-void write_script(const std::string& path, const std::string& text, Environment& environment) {
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), environment.out);
-    return;
-  }
-  environment.log.info("Writing script to: " + printable(path));
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-  std::error_code ignored;  // a file system without modes: the script is run through python3
-  fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add,
-                  ignored);
-}
-
 int run(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("model_file");
   if (path == "-") fail(ErrorCode::usage, "the script has to name the model: it cannot come from standard input");
@@ -96,12 +76,7 @@ int run(const Arguments& arguments, Environment& environment) {
 OptionGroup script_group() {
   return {.title = "Script",
           .description = "What is written",
-          .rows = {{.names = {"-o", "--output"},
-                    .metavar = "FILE",
-                    .help = "where to write the script; `-` is standard output",
-                    .is_file = true,
-                    .is_output = true,
-                    .required = true},
+          .rows = {script_output_row(),
                    {.names = {"--shape-inference", "--do-shape-inference"},
                     .arity = Arity::flag,
                     .help = "infer shapes when the script loads the model"},

@@ -73,6 +73,8 @@ OptionRow row_of(const SettingWords& setting) {
   if (!setting.alias.empty()) row.names.emplace_back(setting.alias);
   if (kind == Kind::flag) row.arity = Arity::flag;
   if (kind == Kind::shapes) row.metavar = "NAME:[DIM,...]";
+  if (kind == Kind::shapes) row.repeat = Repeat::append;
+  row.hidden = setting.declared.is_ignored;
   row.is_output = kind == Kind::output_file;
   row.is_file = kind == Kind::input_file || kind == Kind::input_files || kind == Kind::updated_file || row.is_output;
   if (row.is_file) row.metavar = "FILE";
@@ -88,13 +90,15 @@ OptionGroup group_of(const SettingsWords& words) {
 // Shapes are checked here, and passed on without names of dims and blanks.
 std::vector<std::string> setting_values(const SettingWords& setting, const Arguments& arguments) {
   if (setting.declared.kind != exec::Setting::Kind::shapes) return arguments.values(setting.option);
-  if (arguments.count(setting.option) > 1) {
-    fail(ErrorCode::unsupported, "`{}`: a plan has one profile, here are several", setting.option);
-  }
   std::vector<std::string> shapes;
-  for (const std::string& text : arguments.values(setting.option)) {
-    if (text.ends_with(":auto")) continue;  // as the model says
-    shapes.push_back(input_shape_text(parse_input_shape(setting.option, text)));
+  bool is_first = true;
+  for (const std::vector<std::string>& use : arguments.occurrences(setting.option)) {
+    if (!is_first) shapes.emplace_back();
+    is_first = false;
+    for (const std::string& text : use) {
+      if (text.ends_with(":auto")) continue;  // as the model says
+      shapes.push_back(input_shape_text(parse_input_shape(setting.option, text)));
+    }
   }
   return shapes;
 }

@@ -1,7 +1,6 @@
 #include "cli/options/groups/bench.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <limits>
 
@@ -10,75 +9,11 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/trtexec.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
 namespace {
-
-// Flags of trtexec that only a GPU, or the engine's builder there, can honour.
-constexpr std::array<std::string_view, 31> kFlagsWithoutEffect = {"--useCudaGraph",
-                                                                  "--noCudaGraph",
-                                                                  "--useSpinWait",
-                                                                  "--noSpinWait",
-                                                                  "--noDataTransfers",
-                                                                  "--exposeDMA",
-                                                                  "--useManagedMemory",
-                                                                  "--noTF32",
-                                                                  "--includeDataTransfers",
-                                                                  "--separateProfileRun",
-                                                                  "--stronglyTyped",
-                                                                  "--directIO",
-                                                                  "--explicitBatch",
-                                                                  "--fp16",
-                                                                  "--bf16",
-                                                                  "--int8",
-                                                                  "--fp8",
-                                                                  "--int4",
-                                                                  "--best",
-                                                                  "--refit",
-                                                                  "--stripWeights",
-                                                                  "--vc",
-                                                                  "--versionCompatible",
-                                                                  "--noBuilderCache",
-                                                                  "--noCompilationCache",
-                                                                  "--allowGPUFallback",
-                                                                  "--allowWeightStreaming",
-                                                                  "--pi",
-                                                                  "--pluginInstanceNorm",
-                                                                  "--distributiveIndependence",
-                                                                  "--excludeLeanRuntime"};
-constexpr std::array<std::string_view, 26> kValuesWithoutEffect = {"--device",
-                                                                   "--useDLACore",
-                                                                   "--workspace",
-                                                                   "--memPoolSize",
-                                                                   "--minShapes",
-                                                                   "--maxShapes",
-                                                                   "--useProfile",
-                                                                   "--profilingVerbosity",
-                                                                   "--sparsity",
-                                                                   "--builderOptimizationLevel",
-                                                                   "--avgTiming",
-                                                                   "--minTiming",
-                                                                   "--maxTactics",
-                                                                   "--tacticSources",
-                                                                   "--timingCacheFile",
-                                                                   "--inputIOFormats",
-                                                                   "--outputIOFormats",
-                                                                   "--maxAuxStreams",
-                                                                   "--preview",
-                                                                   "--persistentCacheRatio",
-                                                                   "--weightStreamingBudget",
-                                                                   "--hardwareCompatibilityLevel",
-                                                                   "--allocationStrategy",
-                                                                   "--useRuntime",
-                                                                   "--precisionConstraints",
-                                                                   "--layerPrecisions"};
-constexpr std::array<std::string_view, 2> kRefusedFlags = {"--skipInference", "--buildOnly"};
-
-bool is_without_effect(std::string_view name) {
-  return std::ranges::find(kFlagsWithoutEffect, name) != kFlagsWithoutEffect.end() ||
-         std::ranges::find(kValuesWithoutEffect, name) != kValuesWithoutEffect.end();
-}
 
 OptionRow number(std::vector<std::string_view> names, std::string_view metavar, std::string_view otherwise,
                  std::string_view help) {
@@ -95,32 +30,6 @@ OptionRow written(std::vector<std::string_view> names, std::string_view help) {
 
 double milliseconds(const Arguments& arguments, std::string_view option) {
   return parse_number(option, arguments.value(option)) / 1e3;
-}
-
-// `NAME:1x3x224x224` with `scalar` or nothing for rank 0; a name with colons may be quoted.
-exec::InputShape parse_shape(std::string_view option, std::string_view text) {
-  KeyValue parts = split_key_value(text);
-  if (parts.key.size() > 1 && parts.key.front() == '\'' && parts.key.back() == '\'') {
-    parts.key = parts.key.substr(1, parts.key.size() - 2);
-  }
-  if (parts.key.empty()) fail(ErrorCode::usage, "{}: expected NAME:DIMxDIM, seen `{}`", option, printable(text));
-  exec::InputShape shape{parts.key, {}};
-  if (parts.value.empty() || parts.value == "scalar") return shape;
-  for (const std::string_view dim : split(parts.value, 'x')) {
-    const bool is_number = !dim.empty() && dim.find_first_not_of("0123456789") == std::string_view::npos;
-    if (!is_number) {
-      fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected numbers joined by x", option, printable(dim),
-           printable(text));
-    }
-    shape.dims.push_back(parse_integer(option, dim));
-  }
-  return shape;
-}
-
-void add_shapes(const Arguments& arguments, std::string_view option, std::vector<exec::InputShape>& shapes) {
-  for (const std::string& list : arguments.values(option)) {
-    for (const std::string_view text : split(list, ',')) shapes.push_back(parse_shape(option, text));
-  }
 }
 
 tasks::RawInput parse_raw_input(std::string_view option, std::string_view text) {
@@ -152,7 +61,7 @@ void read_inputs(const Arguments& arguments, tasks::BenchRequest& request) {
       request.raw_inputs.push_back(parse_raw_input("--loadInputs", text));
     }
   }
-  add_shapes(arguments, arguments.has("--shapes") ? "--shapes" : "--optShapes", request.inputs.generated.shapes);
+  add_trtexec_shapes(arguments, request.inputs.generated.shapes);
 }
 
 void read_model(const Arguments& arguments, tasks::BenchRequest& request) {
@@ -195,7 +104,8 @@ OptionGroup bench_group() {
                {.names = {"--against"},
                 .repeat = Repeat::append,
                 .metavar = "BACKEND,...",
-                .help = "rivals, measured in turns with the backend: onnxrt, openvino, ref, engine"},
+                .help = "rivals, measured in turns with the backend: onnxrt, openvino, ref, engine, or with settings "
+                        "that are on, engine:bf16"},
                number({"--fail-if-slower-than"}, "RATIO", "",
                       "exit with 1 if the backend's median is more than RATIO times a rival's"),
                number({"--duration"}, "SECONDS", "3", "measure for so long at least, for each backend"),
@@ -205,15 +115,13 @@ OptionGroup bench_group() {
                number({"--sleep-time", "--sleepTime"}, "MS", "0", "sleep before the first run that is timed"),
                number({"--streams", "--infStreams"}, "N", "1",
                       "contexts that run at once, each with a thread of its own and its share of --threads"),
+               {.names = {"--skip-inference", "--skipInference", "--buildOnly"},
+                .arity = Arity::flag,
+                .help = "end when the engine is built, and saved if --save-engine names a file"},
                {.names = {"--shapes"},
                 .repeat = Repeat::append,
                 .metavar = "NAME:1x3,...",
                 .help = "shapes of inputs, as trtexec has them; --input-shapes is the same"},
-               {.names = {"--optShapes"},
-                .repeat = Repeat::append,
-                .metavar = "NAME:1x3,...",
-                .help = "the same where --shapes is not given",
-                .hidden = true},
                {.names = {"--loadInputs"},
                 .repeat = Repeat::append,
                 .metavar = "NAME:FILE,...",
@@ -238,45 +146,16 @@ OptionGroup bench_output_group() {
   };
 }
 
-OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
-  OptionGroup group = {.title = "TensorRT", .description = "Options of trtexec that have no effect here", .rows = {}};
-  const auto row = [](std::string_view name, Arity arity) {
-    return OptionRow{.names = {name}, .arity = arity, .help = "of trtexec", .hidden = true};
-  };
-  for (const std::string_view name : kFlagsWithoutEffect) group.rows.push_back(row(name, Arity::flag));
-  for (const std::string_view name : kValuesWithoutEffect) group.rows.push_back(row(name, Arity::one));
-  for (const std::string_view name : kRefusedFlags) group.rows.push_back(row(name, Arity::flag));
-  group.rows.push_back(row("--saveEngine", Arity::one));
-  const auto is_taken = [&](const OptionRow& own) {
-    return std::ranges::any_of(others, [&](const OptionGroup& other) {
-      return std::ranges::any_of(other.rows, [&](const OptionRow& another) {
-        return std::ranges::find(another.names, own.names[0]) != another.names.end();
-      });
-    });
-  };
-  std::erase_if(group.rows, is_taken);
-  return group;
-}
-
-std::vector<std::string> bench_options_without_effect(const Arguments& arguments) {
-  std::vector<std::string> names;
-  for (const Arguments::Occurrence& use : arguments.in_order()) {
-    const std::string name = fmt::format("`{}`", canonical_name(*use.row));
-    if (!use.row->hidden || !is_without_effect(canonical_name(*use.row))) continue;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
 tasks::BenchRequest bench_request(const Arguments& arguments) {
-  for (const std::string_view name : {"--saveEngine", "--skipInference", "--buildOnly"}) {
-    if (arguments.has(name)) fail(ErrorCode::unsupported, "`{}`: engines are built in memory and not saved", name);
-  }
   tasks::BenchRequest request;
   read_model(arguments, request);
   read_backends(arguments, request);
   read_inputs(arguments, request);
   request.session = session_options(arguments);
+  read_trtexec_builder(arguments, request.session.settings);
+  request.save_plan = request.session.settings.text("save-engine");
+  request.session.settings.erase("save-engine");
+  request.only_builds = arguments.flag("--skip-inference");
   request.streams = static_cast<unsigned>(std::min<uint64_t>(parse_count("--streams", arguments.value("--streams"), 1),
                                                              std::numeric_limits<unsigned>::max()));
   request.warm_up_seconds = milliseconds(arguments, "--warm-up");

@@ -27,73 +27,21 @@ bool is_tensorflow(std::string_view name) {
 
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
-  for (const std::string_view name : {"--fp8",
-                                      "--best",
-                                      "--sparse-weights",
-                                      "--version-compatible",
-                                      "--exclude-lean-runtime",
-                                      "--error-on-timing-cache-miss",
-                                      "--disable-compilation-cache",
-                                      "--trt-safety-restricted",
-                                      "--refittable",
-                                      "--strip-plan",
-                                      "--use-dla",
-                                      "--allow-gpu-fallback",
-                                      "--weight-streaming",
-                                      "--direct-io",
-                                      "--use-gpu",
-                                      "--plugin-instancenorm",
-                                      "--strongly-typed",
-                                      "--mark-unfused-tensors-as-debug-tensors",
-                                      "--decomposable-attentions",
-                                      "--enable-uint8-asymmetric-quantization-dla",
-                                      "--freeze-graph",
-                                      "--tftrt",
-                                      "--use-tftrt",
-                                      "--xla",
-                                      "--allow-growth",
-                                      "--dynamic-op"}) {
+  for (const std::string_view name : {"--mark-unfused-tensors-as-debug-tensors", "--freeze-graph", "--tftrt",
+                                      "--use-tftrt", "--xla", "--allow-growth", "--dynamic-op"}) {
     rows.push_back(refused({name}, Arity::flag));
   }
-  for (const std::string_view name : {"--precision-constraints",
-                                      "--calibration-cache",
-                                      "--trt-config-script",
-                                      "--trt-config-func-name",
-                                      "--trt-network-func-name",
-                                      "--builder-optimization-level",
-                                      "--hardware-compatibility-level",
-                                      "--max-aux-streams",
-                                      "--profiling-verbosity",
-                                      "--runtime-platform",
-                                      "--engine-capability",
-                                      "--tiling-optimization-level",
-                                      "--load-runtime",
-                                      "--optimization-profile",
-                                      "--allocation-strategy",
-                                      "--weight-streaming-budget",
-                                      "--dla-workspace-allocation-strategy",
-                                      "--weights",
-                                      "--ckpt",
-                                      "--save-pb",
-                                      "--save-tensorboard",
-                                      "--save-timeline",
-                                      "--gpu-memory-fraction",
-                                      "--opset",
-                                      "--minimum-segment-size",
-                                      "--gen-script",
-                                      "--workspace",
-                                      "--quantile"}) {
+  for (const std::string_view name :
+       {"--calibration-cache", "--trt-config-script", "--trt-config-func-name", "--trt-network-func-name", "--weights",
+        "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline", "--gpu-memory-fraction", "--opset",
+        "--minimum-segment-size", "--gen-script", "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
   }
-  for (const std::string_view name :
-       {"--tactic-sources", "--preview-features", "--quantization-flags", "--compute-capabilities", "--plugins",
-        "--onnx-flags", "--trt-outputs", "--trt-exclude-outputs", "--trt-outputs-by-type", "--layer-precisions",
-        "--tensor-formats", "--mark-debug", "--tf-outputs", "--all-tensor-formats"}) {
+  for (const std::string_view name : {"--plugins", "--mark-debug", "--tf-outputs"}) {
     rows.push_back(refused({name}, Arity::any));
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
   rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(refused({"--pool-limit", "--memory-pool-limit"}, Arity::any));
   rows.push_back(refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
   rows.push_back(refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
   rows.push_back(refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
@@ -104,7 +52,9 @@ std::vector<OptionRow> refused_rows() {
 
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
-  return backend_settings_group("engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8"});
+  return backend_settings_group(
+      "engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--optimization-profile",
+                 "--layer-precisions", "--precision-constraints", "--refit-from"});
 }
 
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session) {
@@ -118,6 +68,23 @@ void add_default_profile(const Arguments& arguments, exec::SessionOptions& sessi
   if (!shapes.empty()) session.settings.set("trt-opt-shapes", std::move(shapes));
 }
 
+void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes) {
+  const std::string chosen = arguments.value("--optimization-profile");
+  const uint64_t profile = chosen.empty() ? 0 : parse_count("--optimization-profile", chosen, 0);
+  std::vector<exec::InputShape> found;
+  // What an engine is tuned for is, where it is not given, the least or else the greatest shape.
+  for (const std::string_view option : {"--trt-opt-shapes", "--trt-min-shapes", "--trt-max-shapes"}) {
+    const auto uses = arguments.occurrences(option);
+    if (profile >= uses.size()) continue;
+    for (const std::string& text : uses[profile]) {
+      if (text.ends_with(":auto")) continue;  // as the model says
+      exec::InputShape shape = parse_input_shape(option, text);
+      if (std::ranges::find(found, shape.pattern, &exec::InputShape::pattern) == found.end()) found.push_back(shape);
+    }
+  }
+  shapes.insert(shapes.end(), found.begin(), found.end());
+}
+
 OptionGroup engine_view_group() {
   return {
       .title = "Engine",
@@ -125,10 +92,6 @@ OptionGroup engine_view_group() {
       .rows = {{.names = {"--convert-to", "--display-as"},
                 .choices = {"trt"},
                 .help = "show the network that the built-in engine makes of the model"},
-               {.names = {"--combine-tensor-info"},
-                .metavar = "FILE",
-                .help = "add the ranges of saved tensors to the layers of an engine",
-                .is_file = true},
                refused({"--trt-network-func-name", "--trt-network-func"}, Arity::one),
                refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
                refused({"--plugins"}, Arity::one_or_more),
@@ -155,13 +118,13 @@ OptionGroup engine_view_group() {
 OptionGroup engine_run_group() {
   return {.title = "Engine",
           .description = "Options of TensorRT that the built-in engine does not have: they are refused",
-          .rows = refused_rows()};
+          .rows = refused_rows(),
+          .spellings = {{.option = "--workspace", .value = "*", .words = {"--pool-limit", "workspace:{}"}}}};
 }
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  constexpr std::string_view kOwn[] = {"--weights",        "--quantile",          "--precision-constraints",
-                                       "--calib-base-cls", "--calibration-cache", "--layer-precisions"};
+  constexpr std::string_view kOwn[] = {"--weights", "--quantile", "--calib-base-cls", "--calibration-cache"};
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });

@@ -11,6 +11,8 @@ namespace assay::cli {
 OptionGroup engine_build_group();
 // The shapes that engines are tuned for, unless others are named: those of generated inputs.
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session);
+// The shapes that the chosen profile, or the first, is tuned for.
+void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes);
 
 // Options of TensorRT that the built-in engine does not have, or of TensorFlow: they are recognised so that they can be
 // refused with a reason.

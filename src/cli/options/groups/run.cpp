@@ -51,19 +51,41 @@ OptionGroup output_group() {
                .arity = Arity::one_or_more,
                .metavar = "NAME",
                .help = "values to exclude from them; names may be wildcards"},
+              {.names = {"--trt-outputs"},
+               .arity = Arity::one_or_more,
+               .metavar = "NAME",
+               .help = "the same as --onnx-outputs: all backends are asked for the same values"},
+              {.names = {"--trt-outputs-by-type"},
+               .arity = Arity::one_or_more,
+               .metavar = "OP",
+               .help = "the same as --onnx-outputs-by-type"},
+              {.names = {"--trt-exclude-outputs"},
+               .arity = Arity::one_or_more,
+               .metavar = "NAME",
+               .help = "the same as --onnx-exclude-outputs"},
           },
       .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}}},
   };
 }
 
 ir::OutputSelection parse_outputs(const Arguments& arguments, std::string_view prefix) {
-  const auto words = [&](std::string_view option) { return arguments.values(fmt::format("--{}{}", prefix, option)); };
   ir::OutputSelection selection;
-  selection.names = words("outputs");
-  selection.is_everything = selection.names == std::vector<std::string>{"mark", "all"};
+  for (const std::string_view source : {prefix, std::string_view("trt-")}) {
+    const auto add = [&](std::string_view option, std::vector<std::string>& words) {
+      const std::string name = fmt::format("--{}{}", source, option);
+      if (!arguments.knows(name)) return;
+      const std::vector<std::string> given = arguments.values(name);
+      words.insert(words.end(), given.begin(), given.end());
+    };
+    std::vector<std::string> names;
+    add("outputs", names);
+    const bool is_everything = names == std::vector<std::string>{"mark", "all"};
+    selection.is_everything = selection.is_everything || is_everything;
+    if (!is_everything) selection.names.insert(selection.names.end(), names.begin(), names.end());
+    add("outputs-by-type", selection.op_types);
+    add("exclude-outputs", selection.excluded);
+  }
   if (selection.is_everything) selection.names.clear();
-  selection.op_types = words("outputs-by-type");
-  selection.excluded = words("exclude-outputs");
   return selection;
 }
 

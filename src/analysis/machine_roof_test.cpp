@@ -1,0 +1,19 @@
+#include "analysis/machine_roof.h"
+
+#include <gtest/gtest.h>
+
+namespace assay::analysis {
+namespace {
+
+// No processor of this kind is slower, and none is faster: a wrong count of operations or bytes would show.
+TEST(MachineRoof, IsThatOfAProcessor) {
+  const results::MachineRoof roof = measure_roof();
+  EXPECT_GE(roof.threads, 1);
+  EXPECT_GT(roof.flops_per_second / roof.threads, 5e8);
+  EXPECT_LT(roof.flops_per_second / roof.threads, 1e12);
+  EXPECT_GT(roof.bytes_per_second, 1e8);
+  EXPECT_LT(roof.bytes_per_second, 4e12);
+}
+
+}  // namespace
+}  // namespace assay::analysis

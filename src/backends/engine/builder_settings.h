@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/diagnostics.h"
+#include "engine/builder_config.h"
+#include "exec/settings.h"
+
+namespace assay::backends {
+
+// What the settings say of how an engine is built, with the files that they name. `measures`: tactics are, also where
+// nobody asked for it. Error for files that cannot be read, (usage) for what makes no sense.
+engine::BuilderConfig read_builder_config(const exec::Settings& settings, const engine::Device& device, bool measures,
+                                          Diagnostics& findings);
+
+// `trt_min_shapes`: the field that errors name for a setting.
+std::string field_of(std::string_view setting);
+// nullopt: it is not set. Error (usage) for what is no number of at least 0.
+std::optional<size_t> read_number(const exec::Settings& settings, std::string_view name);
+engine::TimingCache load_cache(const std::string& path);
+
+}  // namespace assay::backends

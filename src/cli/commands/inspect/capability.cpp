@@ -1,0 +1,101 @@
+#include "report/capability.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "cli/log_observer.h"
+#include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "tasks/inspect.h"
+
+namespace assay::cli {
+namespace {
+
+tasks::CapabilityRequest capability_request(const Arguments& arguments) {
+  tasks::CapabilityRequest request{.model = model_source(arguments.value("model_file"), arguments),
+                                   .search = library_search(arguments),
+                                   .folder = {}};
+  const std::vector<std::string> backends = chosen_backends(arguments);
+  if (backends.size() > 1) fail(ErrorCode::usage, "one backend is asked at a time, here are {}", backends.size());
+  if (!backends.empty()) request.backend = backends[0];
+  if (arguments.flag("--with-partitioning")) {
+    request.folder = arguments.value("--output");
+  } else if (arguments.has("--output")) {
+    fail(ErrorCode::usage, "--output needs --with-partitioning");
+  }
+  return request;
+}
+
+void save_summary(const std::string& folder, const std::string& text, Log& log) {
+  const std::string path = (std::filesystem::path(folder) / "results.txt").string();
+  log.info("Saving results to " + printable(path));
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void print(const results::CapabilityReport& report, const std::string& folder, Log& log) {
+  if (!report.whole_refusal.empty()) {
+    log.info(fmt::format("{} refuses the model as a whole: {}", report.title, printable(report.whole_refusal)));
+  }
+  const bool is_split = std::ranges::any_of(report.ranges, [](const auto& range) { return !range.is_supported; });
+  if (!is_split) {
+    if (report.whole_refusal.empty()) {
+      log.info(fmt::format("Graph is fully supported by {}; Will not generate subgraphs.", report.title));
+    }
+    return;
+  }
+  const std::string text =
+      folder.empty() ? report::refused_nodes_text(report) : report::capability_summary_text(report);
+  log.info(text);
+  if (!folder.empty()) save_summary(folder, text + "\n", log);
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  const tasks::CapabilityRequest request = capability_request(arguments);
+  LogObserver observer(arguments, environment);
+  const results::CapabilityReport report = tasks::inspect_capability(request, observer);
+  if (!json_on_stdout(arguments)) print(report, request.folder, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
+  return kExitEqual;
+}
+
+OptionGroup partition_group() {
+  return {.title = "Parts",
+          .description = "The model in parts that the backend runs and parts that it refuses",
+          .rows = {{.names = {"--with-partitioning"},
+                    .arity = Arity::flag,
+                    .help = "write each part as a model of its own, and the table as results.txt"},
+                   {.names = {"-o", "--output"},
+                    .metavar = "FOLDER",
+                    .default_value = "assay_capability_dumps",
+                    .help = "where to; the folder is made",
+                    .is_file = true}}};
+}
+
+}  // namespace
+
+Command command_inspect_capability() {
+  return {
+      .path = "inspect capability",
+      .summary = "show which parts of a model a backend can run",
+      .description =
+          "Asks a backend, the built-in engine unless another is named, for the nodes that it cannot run, and shows "
+          "them with the reasons. What no kernel of the engine computes runs on the operators of the reference: only "
+          "what these do not know either is refused. Exit status: 0 also where nodes are refused (`check "
+          "compatibility` gives 1), 2 wrong usage or input, 3 the backend is not there.",
+      .positionals = {model_positional()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), partition_group(), backend_group(), json_group()},
+      .run = run,
+      .examples = {"assay inspect capability model.onnx",
+                   "assay inspect capability model.onnx --with-partitioning -o parts"}};
+}
+
+}  // namespace assay::cli

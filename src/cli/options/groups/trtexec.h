@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options/arguments.h"
+#include "cli/options/spec.h"
+#include "tasks/inputs.h"
+
+namespace assay::cli {
+
+// Options of trtexec, without those that the other groups have.
+OptionGroup trtexec_group(const std::vector<OptionGroup>& others);
+// Those that were given and mean nothing here.
+std::vector<std::string> bench_options_without_effect(const Arguments& arguments);
+// Of --shapes; otherwise of the profile that is chosen.
+void add_trtexec_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes);
+// What the options say of how an engine is built.
+void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings);
+
+}  // namespace assay::cli

@@ -1,0 +1,77 @@
+#include "engine/layer_record.h"
+
+#include "engine/layer.h"
+#include "engine/program.h"
+
+namespace assay::engine {
+namespace {
+
+std::string format_of(const TensorDesc& desc) {
+  if (!desc.exists()) return "";
+  if (has_layout(desc, Layout::plain)) return "linear";
+  return has_layout(desc, Layout::channels_last) ? "channels last" : "strided";
+}
+
+LayerTensor describe(const Program& program, size_t number) {
+  const Slot& slot = program.slots()[number];
+  const ir::Model& model = program.model();
+  LayerTensor tensor{.name = std::string(model.text(model[slot.value].name)), .dims = {}, .format = {}};
+  tensor.dtype = slot.desc.dtype;
+  tensor.dims = slot.desc.dims;
+  tensor.format = format_of(slot.desc);
+  if (slot.constant != nullptr) {
+    tensor.dtype = slot.constant->dtype();
+    tensor.dims = slot.constant->shape();
+  }
+  return tensor;
+}
+
+std::vector<LayerTensor> describe(const Program& program, const std::vector<std::optional<size_t>>& slots) {
+  std::vector<LayerTensor> tensors;
+  for (const std::optional<size_t>& slot : slots) {
+    if (slot) tensors.push_back(describe(program, *slot));
+  }
+  return tensors;
+}
+
+// The operators of a layer, in order.
+std::string op_of(const ir::Model& model, ir::NodeId node) {
+  for (const ir::Function& function : model.functions()) {
+    if (function.domain != model[node].domain || function.name != model[node].op) continue;
+    std::string ops;
+    for (const ir::NodeId inner : ir::nodes(model, function.body)) {
+      ops += ops.empty() ? "" : "+";
+      ops += model.text(model[inner].op);
+    }
+    return ops;
+  }
+  return std::string(model.text(model[node].op));
+}
+
+}  // namespace
+
+std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigins& origins) {
+  const ir::Model& model = program.model();
+  std::vector<LayerRecord> layers;
+  for (const Step& step : program.steps()) {
+    LayerRecord& layer = layers.emplace_back();
+    layer.tactic = step.tactic;
+    layer.inputs = describe(program, step.inputs);
+    layer.outputs = describe(program, step.outputs);
+    layer.op = step.node.valid() ? op_of(model, step.node) : "Copy";
+    if (!step.node.valid()) continue;
+    layer.name = layer_name(model, step.node);
+    if (const auto found = origins.find(layer.name); found != origins.end()) layer.origins = found->second;
+  }
+  return layers;
+}
+
+std::map<std::string, std::string, std::less<>> tactics_of(const std::vector<LayerRecord>& layers) {
+  std::map<std::string, std::string, std::less<>> tactics;
+  for (const LayerRecord& layer : layers) {
+    if (!layer.name.empty()) tactics.emplace(layer.name, layer.tactic);
+  }
+  return tactics;
+}
+
+}  // namespace assay::engine

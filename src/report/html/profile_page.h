@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "results/profile_report.h"
+
+namespace assay::report {
+
+// The layers of each backend, and where there are several, their times side by side, as one page.
+std::string profile_page(const results::ProfileReport& report);
+
+}  // namespace assay::report

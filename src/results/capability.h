@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::results {
+
+// Nodes of the main graph that stand together, by their numbers in it, and that a backend runs, or does not for one
+// reason.
+struct NodeRange {
+  size_t first = 0;
+  size_t last = 0;
+  bool is_supported = false;
+  std::string op;                  // of the nodes that are not supported
+  std::string reason;              // why they are not
+  std::vector<std::string> nodes;  // which they are; they may be inside of those of the main graph
+  std::string file;                // that the nodes were written to; empty: none
+};
+
+// Which parts of a model a backend can run.
+struct CapabilityReport {
+  std::string path;
+  std::string backend;
+  std::string title;
+  std::vector<NodeRange> ranges;                        // all of the model, in order
+  std::string whole_refusal;                            // of the model where no node is named; empty: it is not refused
+  std::vector<std::pair<std::string, double>> timings;  // seconds
+};
+
+}  // namespace assay::results

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.h"
+#include "results/run_report.h"
+
+namespace assay::results {
+
+// What the machine reaches at best, measured with the threads that are used.
+struct MachineRoof {
+  unsigned threads = 0;
+  double flops_per_second = 0;  // float32, multiply and add counted apart
+  double bytes_per_second = 0;  // of memory, read and written
+};
+
+// One layer of a backend. Times are in seconds.
+struct ProfiledLayer {
+  std::string layer;
+  std::string op;
+  std::vector<std::string> origins;  // nodes of the model
+  double seconds = 0;                // median of the runs
+  double share = 0;                  // of all layers
+  std::optional<double> flops;       // nullopt: not known
+  uint64_t bytes = 0;                // 0: not known
+  std::string bound;                 // `arithmetic`, `memory`, `overhead`; empty: not known
+};
+
+struct ProfiledBackend {
+  std::string backend;
+  std::string title;
+  std::string failure;  // why nothing was measured
+  uint64_t runs = 0;
+  double run_seconds = 0;                                  // median of whole runs, with the cost of measuring layers
+  std::vector<ProfiledLayer> layers;                       // in the order of execution
+  std::vector<std::pair<std::string, uint64_t>> counters;  // of the processor, for each run
+};
+
+// Layers of several backends that compute the same nodes of the model.
+struct LayerGroup {
+  std::vector<std::string> origins;
+  std::vector<double> seconds;  // by backend; NaN: it has no layer for them
+};
+
+struct ProfileReport {
+  std::string model;
+  std::vector<RunValue> inputs;
+  MachineRoof roof;
+  std::vector<ProfiledBackend> backends;
+  std::vector<LayerGroup> groups;  // of two backends or more
+  std::string no_counters;         // why there are none; empty: there are
+  std::vector<Diagnostic> findings;
+  std::vector<std::pair<std::string, double>> timings;  // seconds
+};
+
+}  // namespace assay::results

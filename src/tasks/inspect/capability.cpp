@@ -1,0 +1,123 @@
+#include "inspect/capability.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "inspect/compatibility.h"
+#include "ir/walk.h"
+#include "remote/isolated_backend.h"
+#include "surgery/extract.h"
+#include "tasks/inspect.h"
+#include "tasks/save.h"
+
+namespace assay::tasks {
+namespace fs = std::filesystem;
+
+namespace {
+
+// What a range of nodes takes from outside and gives to it.
+class Border {
+ public:
+  Border(const ir::Model& model, const results::NodeRange& range) : model_(model) {
+    size_t number = 0;
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+      if (range.first <= number && number <= range.last) add(node);
+      ++number;
+    }
+  }
+
+  surgery::Extraction extraction() const {
+    surgery::Extraction found;
+    for (const ir::ValueId input : inputs_) found.inputs.push_back(boundary(input));
+    for (const ir::ValueId result : results_) {
+      if (is_given_out(result)) found.outputs.push_back(boundary(result));
+    }
+    return found;
+  }
+
+ private:
+  void add(ir::NodeId node) {
+    nodes_.insert(node);
+    ir::for_each_operand(model_, node, [&](ir::ValueId value) {
+      const ir::Value& facts = model_[value];
+      const bool is_outside = facts.graph == model_.main_graph() && !made_.contains(value);
+      const bool is_constant = facts.kind == ir::ValueKind::initializer;
+      if (is_outside && !is_constant && std::ranges::find(inputs_, value) == inputs_.end()) inputs_.push_back(value);
+    });
+    for (const ir::ValueId result : model_[node].results) {
+      if (!result.valid()) continue;
+      made_.insert(result);
+      results_.push_back(result);
+    }
+  }
+
+  // What nothing reads is given out as well: otherwise its node would be lost.
+  bool is_given_out(ir::ValueId value) const {
+    bool is_read = false;
+    for (const ir::Use& use : ir::uses(model_, value)) {
+      is_read = true;
+      if (!nodes_.contains(model_.ancestor_in(use.user, model_.main_graph()))) return true;
+    }
+    return !is_read;
+  }
+
+  surgery::Boundary boundary(ir::ValueId value) const {
+    return {.name = std::string(model_.text(model_[value].name)), .dtype = {}, .shape = {}};
+  }
+
+  const ir::Model& model_;
+  std::set<ir::NodeId> nodes_;
+  std::set<ir::ValueId> made_;
+  std::vector<ir::ValueId> inputs_;
+  std::vector<ir::ValueId> results_;
+};
+
+void save_range(const ir::Model& model, const std::string& folder, results::NodeRange& range, Observer& observer) {
+  ir::Model piece = model.copy();
+  Diagnostics findings;
+  surgery::extract(piece, Border(model, range).extraction(), findings);
+  const std::string name =
+      fmt::format("{}supported_subgraph-nodes-{}-{}.onnx", range.is_supported ? "" : "un", range.first, range.last);
+  range.file = (fs::path(folder) / name).string();
+  save_model(piece, range.file, {}, observer);
+}
+
+// A part whose border has no known types cannot be a model; the others are written.
+void save_ranges(LoadedModel& loaded, const std::string& folder, results::CapabilityReport& report,
+                 Observer& observer) {
+  fs::create_directories(folder);
+  infer_shapes(loaded);
+  for (results::NodeRange& range : report.ranges) {
+    const auto saved = attempt([&] {
+      save_range(loaded.model, folder, range, observer);
+      return true;
+    });
+    const Error* const error = std::get_if<Error>(&saved);
+    if (error == nullptr) continue;
+    if (error->code() == ErrorCode::io || error->code() == ErrorCode::cancelled) throw *error;
+    range.file.clear();
+    observer.warning(fmt::format("nodes {} to {} are not written: {}", range.first, range.last, error->line()));
+  }
+}
+
+}  // namespace
+
+results::CapabilityReport inspect_capability(const CapabilityRequest& request, Observer& observer) {
+  LoadedModel loaded = load_model(request.model, observer);
+  tell_findings(loaded.findings, observer);
+  const exec::BackendPtr backend = remote::safe_backend(request.backend, request.search);
+  const results::BackendCompatibility found = inspect::inspect_compatibility(loaded.model, *backend, request.search);
+  if (!found.usable) fail(ErrorCode::backend, "{} cannot be used: {}", request.backend, found.version);
+  results::CapabilityReport report{.path = request.model.path, .backend = request.backend, .title = {}};
+  report.title = backend->title();
+  report.ranges = inspect::node_ranges(loaded.model, found);
+  report.whole_refusal = found.whole_refusal;
+  const bool is_split = std::ranges::any_of(report.ranges, [](const auto& range) { return !range.is_supported; });
+  if (is_split && !request.folder.empty()) save_ranges(loaded, request.folder, report, observer);
+  report.timings = {{"load_seconds", loaded.load_seconds}};
+  return report;
+}
+
+}  // namespace assay::tasks
