@@ -6,6 +6,7 @@
 #include "exec/feeds.h"
 #include "exec/generated_inputs.h"
 #include "exec/library_search.h"
+#include "engine/plan/saved_plan.h"
 #include "library/content.h"
 #include "tasks/check.h"
 
@@ -78,7 +79,15 @@ class RawStorage final : public tensor::Storage {
   tensor::Bytes bytes_;
 };
 
-class Execution;
+// What lies at an address, which the caller vouches for.
+Array array_at(uintptr_t address, const std::string& type, const std::vector<int64_t>& shape) {
+  const tensor::DType dtype = tensor::find_dtype(type).value_or(tensor::DType::undefined);
+  uint64_t count = 1;
+  for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
+  const auto* const data = reinterpret_cast<const std::byte*>(address);  // NOLINT: an address is what the caller has
+  const uint64_t size = tensor::packed_bytes(dtype, count).value_or(0);
+  return {tensor::Tensor(dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, size})), false};
+}
 
 // A backend with a model or a plan, and the model for as long as it is used.
 struct Session {
@@ -242,6 +251,16 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
   tell(findings, on_message);
 }
 
+// (metadata of the source model, the source model, [(layer, tactic)]) of a plan. Weights may be missing.
+nb::tuple read_plan(const std::string& path) {
+  const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
+  std::vector<std::pair<std::string, std::string>> layers;
+  for (const engine::PlannedModel& planned : plan.manifest().planned) {
+    if (layers.empty()) layers.assign(planned.tactics.begin(), planned.tactics.end());
+  }
+  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers);
+}
+
 // Inputs as the program makes them up, which are the peer's.
 nb::dict generate(const nb::list& ports, uint64_t seed,
                   const std::vector<std::tuple<std::string, double, double>>& ranges, const nb::object& on_message) {
@@ -301,6 +320,8 @@ void bind_sessions(nb::module_& module) {
   module.def("open_plan", open_plan, nb::arg("path"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("build_plan", build_plan, nb::arg("model"), nb::arg("path"), nb::arg("wanted"),
              nb::arg("on_message") = nb::none());
+  module.def("read_plan", read_plan);
+  module.def("array_at", array_at);
   module.def("generate", generate, nb::arg("ports"), nb::arg("seed"), nb::arg("ranges"),
              nb::arg("on_message") = nb::none());
   module.def("doctor", doctor);

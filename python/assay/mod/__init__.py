@@ -107,11 +107,12 @@ def immediate(loader, name):
     """A function that makes the loader and calls it: parameters of its constructor, then of its call."""
     made = list(inspect.signature(loader.__init__).parameters.values())[1:]
     call = getattr(loader, "call_impl", loader.__call__)
-    called = [each for each in list(inspect.signature(call).parameters.values())[1:]]
-    signature = inspect.Signature(_required_first(
-        [each for each in made if each.kind != each.VAR_KEYWORD] +
-        [each for each in called if each.kind != each.VAR_KEYWORD]) +
-        [each for each in [*made, *called] if each.kind == each.VAR_KEYWORD][:1])
+    called = list(inspect.signature(call).parameters.values())[1:]
+    everything = [*made, *called]
+    plain = [each for each in everything if each.kind == each.POSITIONAL_OR_KEYWORD]
+    rest = [next((each for each in everything if each.kind == kind), None)
+            for kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
+    signature = inspect.Signature([*_required_first(plain), *(each for each in rest if each is not None)])
     names = {each.name for each in called}
 
     def function(*args, **kwargs):
