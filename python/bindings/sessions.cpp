@@ -2,11 +2,11 @@
 
 #include "base/error.h"
 #include "convert.h"
+#include "engine/plan/saved_plan.h"
 #include "exec/backend.h"
 #include "exec/feeds.h"
 #include "exec/generated_inputs.h"
 #include "exec/library_search.h"
-#include "engine/plan/saved_plan.h"
 #include "library/content.h"
 #include "tasks/check.h"
 

@@ -192,7 +192,7 @@ def _compare(results, pairs, function, fail_fast):
         matched, _, total = found.stats((name0, name1))
         log = G_LOGGER.finish if matched == total else G_LOGGER.error
         log(f"Accuracy Summary | {name0} vs. {name1} | Passed: {matched}/{total} iterations | Pass Rate: "
-            f"{found.percentage((name0, name1)):.2f}%")
+            f"{100 * found.percentage((name0, name1)):.2f}%")
         if fail_fast and matched != total:
             break
     return found

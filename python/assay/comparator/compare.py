@@ -7,7 +7,6 @@ from assay.comparator.results import (CosineSimilarityResult, CosineSimilarityTh
                                       OutputCompareResult, PsnrResult, PsnrThreshold, SimpleThreshold, SnrResult,
                                       SnrThreshold)
 from assay.logger import G_LOGGER
-from assay.mod import warn_deprecated
 
 STATISTICS = ("elemwise", "max", "mean", "median", "quantile")
 
@@ -255,7 +254,6 @@ class CompareFunc:
                infinities_compare_equal=None, save_heatmaps=None, show_heatmaps=None, save_error_metrics_plot=None,
                show_error_metrics_plot=None, error_quantile=None):
         """SimpleCompareFunc."""
-        warn_deprecated("CompareFunc.simple", "SimpleCompareFunc", "no version that is planned")
         return SimpleCompareFunc(check_shapes, rtol, atol, fail_fast, find_output_func, check_error_stat,
                                  infinities_compare_equal, save_heatmaps, show_heatmaps, save_error_metrics_plot,
                                  show_error_metrics_plot, error_quantile)

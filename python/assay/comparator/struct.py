@@ -253,9 +253,9 @@ class AccuracyResult(_Pairs):
         return self.lst[0][0] if runner_pair is None else tuple(runner_pair)
 
     def percentage(self, runner_pair=None):
-        """Which share of the iterations matched, in percent."""
+        """Which share of the iterations matched, from 0 to 1."""
         matched, _, total = self.stats(runner_pair)
-        return 100.0 if total == 0 else 100.0 * matched / total
+        return 1.0 if total == 0 else matched / total
 
     def stats(self, runner_pair=None):
         """(iterations that matched, that did not, all)."""

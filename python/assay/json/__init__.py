@@ -92,7 +92,7 @@ def _type_name(dct):
     if name is not None:
         return name
     for key, value in dct.items():
-        if value == constants.LEGACY_TYPE_MARKER and key.startswith("__polygraphy_encoded_"):
+        if key.startswith("__polygraphy_encoded_") and value == constants.LEGACY_TYPE_MARKER:
             return key[len("__polygraphy_encoded_"):]
     return None
 
@@ -152,10 +152,12 @@ def add_json_methods(description=None, name=None):
                 G_LOGGER.critical(f"expected {description or cls.__name__}, found a {type(loaded).__name__}")
             return loaded
 
-        cls.to_json = lambda self: to_json(self)
-        cls.from_json = staticmethod(lambda src: checked(from_json(src)))
-        cls.save = lambda self, dest: save_json(self, dest, description)
-        cls.load = staticmethod(lambda src: checked(load_json(src, description)))
+        methods = {"to_json": to_json, "from_json": staticmethod(lambda src: checked(from_json(src))),
+                   "save": lambda self, dest: save_json(self, dest, description),
+                   "load": staticmethod(lambda src: checked(load_json(src, description)))}
+        for method, function in methods.items():
+            if method not in vars(cls):
+                setattr(cls, method, function)
         return cls
 
     return decorate

@@ -14,6 +14,9 @@ from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
 from assay.tensorrt.logger import Severity, native_log
 
 
+LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
+
+
 class Runtime(NoOpContext):
     """Opens plans."""
 
@@ -424,9 +427,9 @@ class IExecutionContext(NoOpContext):
     def execute_v2(self, bindings):
         """Runs with the addresses of all tensors in order; whether that went well."""
         count = len(self.engine._names)
-        given = list(bindings)[self._profile * count:][:count] if len(bindings) > count else bindings
-        if len(given) != count:
+        if len(bindings) not in (count, self.engine.num_bindings):
             return self._tell(f"{len(bindings)} addresses are given for {count} tensors")
+        given = bindings if len(bindings) == count else list(bindings)[self._profile * count:][:count]
         for name, address in zip(self.engine._names, given):
             self.set_tensor_address(name, address)
         return self.execute_async_v3(0)
@@ -468,7 +471,7 @@ class IExecutionContext(NoOpContext):
             if not is_input and (min(shape, default=0) < 0 or name in self._allocators):
                 unknown.append(name)
                 continue
-            if address == 0:
+            if address < LEAST_ADDRESS:
                 raise PolygraphyException(f"the tensor `{name}` has no address")
             (inputs if is_input else outputs).append((name, address, list(shape)))
         return inputs, outputs, unknown

@@ -87,7 +87,7 @@ def _fold_until_nothing_changes(graph, options):
             return
         results = _evaluate(graph, frontier, nodes, options)
         refused.update(nodes)
-        if not results or not _write_back(frontier, results, options) or not options.fold_shapes:
+        if not results or not _write_back(results, options) or not options.fold_shapes:
             return
 
 
@@ -178,7 +178,7 @@ def _declared_bytes(tensor):
 
 
 def _evaluate(graph, frontier, nodes, options):
-    """Values by identity of tensors; those that cannot be computed are left out."""
+    """(tensor, values) by identity of tensors; those that cannot be computed are left out."""
     try:
         return _run(graph, frontier, nodes)
     except _native.Error as error:
@@ -239,7 +239,7 @@ def _run(graph, wanted, nodes):
     model = exporter.builder.finish("the constants of a graph")
     execution = _native.Execution(_native.prepare(model, _native.Wanted("ref"), G_LOGGER.native))
     values = execution.run({}, [each.name for each in wanted])
-    return {id(each): values[each.name] for each in wanted}
+    return {id(each): (each, values[each.name]) for each in wanted}
 
 
 class _Named:
@@ -254,13 +254,10 @@ class _Named:
         return False
 
 
-def _write_back(frontier, results, options):
+def _write_back(results, options):
     """Whether anything became a constant."""
     changed, large = False, []
-    for tensor in frontier:
-        array = results.get(id(tensor))
-        if array is None:
-            continue
+    for tensor, array in results.values():
         if options.size_threshold is not None and array.nbytes > options.size_threshold:
             continue
         if options.size_threshold is None and array.nbytes > LARGE:

@@ -241,7 +241,7 @@ class Graph:
             for item in misc.default_value(items, []):
                 tensors[-1].append(self._layer_tensor(item, used[0]))
                 used[0].add(tensors[-1][-1].name)
-        if not kwargs.get("name") and len(args) < 2:
+        if "name" not in kwargs and len(args) < 2:
             kwargs["name"] = self._fresh("onnx_graphsurgeon_node", used[1])
         node = Node(*args, **kwargs, inputs=tensors[0], outputs=tensors[1])
         self.nodes.append(node)
