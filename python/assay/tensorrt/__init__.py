@@ -8,7 +8,8 @@ from assay.tensorrt.builder import Builder, IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
 from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Weights
-from assay.tensorrt.engine import ICudaEngine, IExecutionContext, IOutputAllocator, Runtime
+from assay.tensorrt.context import IExecutionContext, IOutputAllocator
+from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
 from assay.tensorrt.layers import ILayer
 from assay.tensorrt.logger import ILogger, Logger
