@@ -123,24 +123,29 @@ class Execution {
     return collector.take(wanted);
   }
 
-  // Inputs are read, and outputs written, where the addresses say. Gives the shapes of outputs that have no address.
-  void run_at(const std::vector<RawBuffer>& inputs, const std::vector<RawBuffer>& outputs) {
+  // Runs by run_bound() read inputs and write outputs where the addresses say.
+  void bind_at(const std::vector<RawBuffer>& inputs, const std::vector<RawBuffer>& outputs) {
+    const Use use(*this);
+    tensor::NamedData given;
+    for (const auto& [name, address, shape] : inputs) given.push_back({name, tensor_at(name, address, shape)});
+    Diagnostics findings;
+    feeds_ = exec::check_feeds(session_->signature(), given, findings);
+    std::vector<exec::OutputBuffer> buffers;
+    wanted_.clear();
+    for (const auto& [name, address, shape] : outputs) {
+      const tensor::Tensor place = tensor_at(name, address, shape);
+      auto* const data = reinterpret_cast<std::byte*>(address);  // NOLINT: an address is what the caller has
+      buffers.push_back({name, place.dtype(), place.shape(), {data, place.size_bytes()}});
+      wanted_.push_back(name);
+    }
+    execution_->bind(std::move(buffers));
+  }
+
+  void run_bound() {
     unlocked([&] {
       const Use use(*this);
-      tensor::NamedData given;
-      for (const auto& [name, address, shape] : inputs) given.push_back({name, tensor_at(name, address, shape)});
-      std::vector<exec::OutputBuffer> buffers;
-      std::vector<std::string> wanted;
-      for (const auto& [name, address, shape] : outputs) {
-        const tensor::Tensor place = tensor_at(name, address, shape);
-        auto* const data = reinterpret_cast<std::byte*>(address);  // NOLINT: an address is what the caller has
-        buffers.push_back({name, place.dtype(), place.shape(), {data, place.size_bytes()}});
-        wanted.push_back(name);
-      }
       Ignore ignore;
-      Diagnostics findings;
-      execution_->bind(std::move(buffers));
-      execution_->run(exec::check_feeds(session_->signature(), given, findings), wanted, ignore);
+      execution_->run(feeds_, wanted_, ignore);
     });
   }
 
@@ -186,6 +191,8 @@ class Execution {
 
   SessionPtr session_;
   std::unique_ptr<exec::Execution> execution_;
+  std::vector<exec::Feed> feeds_;  // of run_bound()
+  std::vector<std::string> wanted_;
   std::atomic<bool> is_busy_ = false;
 };
 
@@ -313,7 +320,8 @@ void bind_sessions(nb::module_& module) {
   nb::class_<Execution>(module, "Execution")
       .def(nb::init<SessionPtr, bool>(), nb::arg("session"), nb::arg("profiles") = false)
       .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none())
-      .def("run_at", &Execution::run_at)
+      .def("bind_at", &Execution::bind_at)
+      .def("run_bound", &Execution::run_bound)
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);
   module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());

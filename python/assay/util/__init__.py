@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import tempfile
 from collections import OrderedDict
 from fnmatch import fnmatch
@@ -191,3 +192,8 @@ def array_of(obj):
     if type(obj).__module__.split(".")[0] == "torch":
         return obj.detach().cpu().numpy()
     return np.asarray(obj)
+
+
+def has_torch(values):
+    """Whether one of them is a tensor of torch."""
+    return "torch" in sys.modules and any(isinstance(each, sys.modules["torch"].Tensor) for each in values)

@@ -24,6 +24,7 @@ class BaseRunner:
         self.name = name
         self.inference_time = None
         self.is_active = False
+        self._known = None  # the metadata that `_exact` is made of
 
     def __enter__(self):
         self.activate()
@@ -86,18 +87,23 @@ class BaseRunner:
 
     def _check(self, feed_dict):
         metadata = self.get_input_metadata_impl()
-        if feed_dict.keys() != metadata.keys():
+        if metadata is not self._known:
+            self._known = metadata
+            self._exact = {name: _exact(meta) for name, meta in metadata.items()}
+        if feed_dict.keys() != self._exact.keys():
             util.check_sequence_contains(feed_dict.keys(), metadata.keys(), name="the feed_dict", items_name="inputs")
         for name, value in feed_dict.items():
-            if isinstance(value, int):
-                continue
-            meta = metadata[name]
-            dtype = getattr(value, "dtype", None)
-            if meta.dtype is not None and dtype is not None and meta.dtype != dtype:
-                G_LOGGER.critical(f"the input `{name}` has the type {dtype}, expected is {meta.dtype}")
-            shape = getattr(value, "shape", None)
-            if shape is not None and not util.is_valid_shape_override(shape, meta.shape):
-                G_LOGGER.critical(f"the input `{name}` has the shape {tuple(shape)}, expected is {tuple(meta.shape)}")
+            if getattr(value, "dtype", None) != self._exact[name][0] or value.shape != self._exact[name][1]:
+                self._check_one(name, value, metadata[name])
+
+    @staticmethod
+    def _check_one(name, value, meta):
+        dtype = getattr(value, "dtype", None)
+        if meta.dtype is not None and dtype is not None and meta.dtype != dtype:
+            G_LOGGER.critical(f"the input `{name}` has the type {dtype}, expected is {meta.dtype}")
+        shape = getattr(value, "shape", None)
+        if shape is not None and not util.is_valid_shape_override(shape, meta.shape):
+            G_LOGGER.critical(f"the input `{name}` has the shape {tuple(shape)}, expected is {tuple(meta.shape)}")
 
     def last_inference_time(self):
         """The seconds of the last infer(); None if there was none."""
@@ -111,6 +117,12 @@ class BaseRunner:
 
     def __repr__(self):
         return f"{type(self).__name__}(name={self.name!r})"
+
+
+def _exact(meta):
+    """Type and shape of arrays that need no closer look."""
+    is_fixed = meta.dtype is not None and meta.shape is not None and not util.is_shape_dynamic(meta.shape)
+    return (meta.dtype.numpy(), tuple(meta.shape)) if is_fixed else (None, None)
 
 
 def metadata_of(ports):

@@ -57,7 +57,7 @@ class OnnxrtRunner(BaseRunner):
         return self._metadata
 
     def infer_impl(self, feed_dict):
-        is_torch = any(type(value).__module__.split(".")[0] == "torch" for value in feed_dict.values())
+        is_torch = util.has_torch(feed_dict.values())
         if self._is_native:
             execution = self.sess.execution
             outputs = values_to_numpy(execution.run(feed_dict, self._names))
@@ -71,4 +71,4 @@ class OnnxrtRunner(BaseRunner):
             import torch
 
             return OrderedDict((name, torch.from_numpy(value)) for name, value in outputs.items())
-        return OrderedDict(outputs)
+        return outputs

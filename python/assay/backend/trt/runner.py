@@ -23,6 +23,7 @@ class TrtRunner(BaseRunner):
                               "runtime")
         self.engine = None
         self.context = None
+        self._metadata = None
 
     def activate_impl(self):
         loaded = given(self._engine_or_context)
@@ -40,6 +41,7 @@ class TrtRunner(BaseRunner):
     def deactivate_impl(self):
         self.engine = None
         self.context = None
+        self._metadata = None
 
     def set_profile(self, index):
         """Uses another optimisation profile from now on."""
@@ -50,11 +52,17 @@ class TrtRunner(BaseRunner):
                               f"of the number {index}")
 
     def get_input_metadata_impl(self):
+        profile = self.context.active_optimization_profile
+        if self._metadata is None or self._metadata[0] != profile:
+            self._metadata = profile, self._make_metadata(profile)
+        return self._metadata[1]
+
+    def _make_metadata(self, profile):
         meta = TensorMetadata()
         for name, dtype, dims, _, is_input in self.engine._ports:
             if not is_input:
                 continue
-            low, _, high = self.engine.get_tensor_profile_shape(name, self.context.active_optimization_profile)
+            low, _, high = self.engine.get_tensor_profile_shape(name, profile)
             is_open = low != high
             meta.add(name, dtype, [each if isinstance(each, int) else -1 for each in dims or ()],
                      list(low) if is_open else None, list(high) if is_open else None)
@@ -62,9 +70,9 @@ class TrtRunner(BaseRunner):
 
     def infer_impl(self, feed_dict, copy_outputs_to_host=None, return_raw_buffers=None):
         feeds = {name: _host_array(self, name, value) for name, value in feed_dict.items()}
-        outputs = OrderedDict(self.context.infer(feeds))
+        outputs = self.context.infer(feeds)
         self.inference_time = self.context.seconds
-        if any(type(value).__module__.split(".")[0] == "torch" for value in feed_dict.values()):
+        if util.has_torch(feed_dict.values()):
             import torch
 
             return OrderedDict((name, torch.from_numpy(value)) for name, value in outputs.items())
@@ -72,6 +80,8 @@ class TrtRunner(BaseRunner):
 
 
 def _host_array(runner, name, value):
+    if hasattr(value, "__array_interface__") and not hasattr(value, "ptr"):
+        return value
     if isinstance(value, int):
         from assay import _native
         from assay._arrays import to_numpy
