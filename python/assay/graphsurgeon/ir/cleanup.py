@@ -51,6 +51,10 @@ def reachable(graph):
 
 def all_inputs(node):
     """What the node reads, and what its bodies read of enclosing graphs."""
+    return node.inputs if not node.attrs else _inputs_with_bodies(node)
+
+
+def _inputs_with_bodies(node):
     yield from node.inputs
     for body in node.subgraphs(recursive=True):
         for each in body.nodes:

@@ -52,8 +52,8 @@ class Node:
         self.name = misc.default_value(name, "")
         self.attrs = misc.default_value(attrs, OrderedDict())
         self.domain = domain
-        self._inputs = misc.SynchronizedList(self, "outputs", misc.default_value(inputs, []))
-        self._outputs = misc.SynchronizedList(self, "inputs", misc.default_value(outputs, []))
+        self._inputs = misc.SynchronizedList(self, "outputs", inputs or ())
+        self._outputs = misc.SynchronizedList(self, "inputs", outputs or ())
 
     @property
     def inputs(self):
@@ -81,6 +81,8 @@ class Node:
 
     def subgraphs(self, recursive=False):
         """The bodies of the node, each once; `recursive`: those of nodes in them too."""
+        if not self.attrs:
+            return
         seen = set()
         waiting = _bodies(self)[::-1]
         while waiting:
@@ -97,7 +99,7 @@ class Node:
         from assay.graphsurgeon.ir.graph import Graph
 
         attrs = OrderedDict()
-        for name, value in self.attrs.items():
+        for name, value in self.attrs.items() if self.attrs else ():
             attrs[name] = value.copy(tensor_map) if isinstance(value, Graph) else value
         return Node(self.op, self.name, attrs, inputs, outputs, domain=self.domain)
 

@@ -18,8 +18,8 @@ class Tensor:
 
     def _start(self, name):
         self.name = name
-        self._inputs = misc.SynchronizedList(self, "outputs", [])
-        self._outputs = misc.SynchronizedList(self, "inputs", [])
+        self._inputs = misc.SynchronizedList(self, "outputs")
+        self._outputs = misc.SynchronizedList(self, "inputs")
 
     @property
     def inputs(self):
@@ -186,13 +186,19 @@ def dtype_of(number):
 
 def number_of(dtype):
     """ONNX's number of an element type, 0 for None."""
-    from assay.datatype import DataType
-
     if dtype is None:
         return 0
     if isinstance(dtype, int):
         return int(dtype)
-    return DataType.from_dtype(dtype).number
+    number = _NUMBERS.get(dtype)
+    if number is None:
+        from assay.datatype import DataType
+
+        number = _NUMBERS[dtype] = DataType.from_dtype(dtype).number
+    return number
+
+
+_NUMBERS = {}  # that were asked for
 
 
 def _checked_values(values):

@@ -25,7 +25,7 @@ def toposort(graph, recurse_subgraphs, recurse_functions, mode):
 
 def by_level(items, dependencies, describe):
     """Items by their longest distance from those that depend on nothing; otherwise in their order."""
-    levels = [None] * len(items)
+    levels = _levels_in_order(dependencies)
     for start in range(len(items)):
         if levels[start] is not None:
             continue
@@ -48,13 +48,29 @@ def by_level(items, dependencies, describe):
     return [items[index] for index in order]
 
 
+def _levels_in_order(dependencies):
+    """Levels of items that stand after what they depend on; None for those that do not."""
+    levels = []
+    for needed in dependencies:
+        if not needed:
+            levels.append(0)
+            continue
+        place = len(levels)
+        known = [levels[each] for each in needed if each < place]
+        levels.append(1 + max(known) if len(known) == len(needed) and None not in known else None)
+    return levels
+
+
 def _producers(nodes):
     places = {id(node): index for index, node in enumerate(nodes)}
     found = []
     for node in nodes:
-        found.append([])
-        for tensor in all_inputs(node) if any(True for _ in node.subgraphs()) else node.inputs:
-            found[-1].extend(places[id(each)] for each in tensor.inputs if id(each) in places)
+        needed = []
+        for tensor in all_inputs(node):
+            for each in tensor.inputs:
+                if id(each) in places:
+                    needed.append(places[id(each)])
+        found.append(needed)
     return found
 
 

@@ -64,11 +64,13 @@ def remove_identical(items, item):
 class SynchronizedList(list):
     """A list of an object whose every change is repeated in the lists of the objects in it."""
 
-    def __init__(self, parent_obj, field_name, initial):
-        super().__init__()
+    __slots__ = ("parent_obj", "field_name")
+
+    def __init__(self, parent_obj, field_name, initial=()):
         self.parent_obj = parent_obj
         self.field_name = field_name
-        self.extend(initial)
+        if initial:
+            self.extend(initial)
 
     def _add(self, item):
         list.append(getattr(item, self.field_name), self.parent_obj)
@@ -99,8 +101,10 @@ class SynchronizedList(list):
         list.append(self, item)
 
     def extend(self, items):
-        for item in list(items):
-            self.append(item)
+        items = list(items)
+        for item in items:
+            list.append(getattr(item, self.field_name), self.parent_obj)
+        list.extend(self, items)
 
     def insert(self, index, item):
         self._add(item)
