@@ -29,6 +29,9 @@ endforeach()
 target_link_libraries(assay_python PRIVATE libassay)
 target_compile_definitions(assay_python PRIVATE ASSAY_VERSION="${PROJECT_VERSION}")
 
+nanobind_add_stub(assay_python_stub MODULE _native OUTPUT ${package}/_native.pyi PYTHON_PATH ${package}
+  DEPENDS assay_python)
+
 # host.py and host_messages.py are part of the program.
 file(GLOB package_entries CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/assay ${CMAKE_SOURCE_DIR}/python/assay/*)
 list(FILTER package_entries EXCLUDE REGEX "^(host|host_messages)\\.py$|^__pycache__$")
@@ -44,6 +47,7 @@ if(SKBUILD)
   set(ASSAY_PROGRAM_RPATH $ORIGIN)
   install(TARGETS assay_python libassay LIBRARY DESTINATION assay COMPONENT python)
   install(TARGETS assay RUNTIME DESTINATION assay COMPONENT python)
+  install(FILES ${package}/_native.pyi DESTINATION assay COMPONENT python)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/assay/ DESTINATION assay COMPONENT python
     PATTERN "host*.py" EXCLUDE PATTERN __pycache__ EXCLUDE)
 endif()

@@ -9,6 +9,7 @@ def main():
     program = Path(__file__).with_name("assay")
     if not program.exists():
         sys.exit("assay: the program is not beside the package; in a build tree it is bin/assay")
+    os.environ.setdefault("VIRTUAL_ENV", sys.prefix)  # where the program looks for libraries
     os.execv(program, [str(program), *sys.argv[1:]])
 
 

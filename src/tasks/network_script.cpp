@@ -1,6 +1,7 @@
 #include "tasks/network_script.h"
 
 #include <array>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -42,7 +43,8 @@ LoadedModel load_network_script(const std::string& script, Observer& observer) {
   const remote::ScriptFunction function = remote::parse_script_function(script, "load_network");
   observer.info("Loading network script: " + printable(function.path));
   const Stopwatch loading;
-  const std::filesystem::path python = exec::find_interpreter("python3");
+  const char* const environment = std::getenv("VIRTUAL_ENV");
+  const std::filesystem::path python = exec::find_interpreter(environment != nullptr ? environment : "python3");
   if (python.empty()) fail(ErrorCode::backend, "there is no python3 to run `{}`", printable(function.path));
   const remote::Descriptor model_memory = make_memory();
   const remote::Descriptor error_memory = make_memory();
