@@ -15,7 +15,10 @@ target_link_options(assay_library PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-need
 target_include_directories(assay_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(assay_library INTERFACE cxx_std_20)
 
-set_target_properties(assay PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+if(NOT ASSAY_PROGRAM_RPATH)
+  set(ASSAY_PROGRAM_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+endif()
+set_target_properties(assay PROPERTIES INSTALL_RPATH ${ASSAY_PROGRAM_RPATH})
 install(TARGETS assay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS assay_library EXPORT assay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -21,7 +21,7 @@ for name in "${names[@]}"; do
   fi
 done
 
-tools/build.sh release assay
+tools/build.sh release assay assay_python
 status=0
 for name in "${names[@]}"; do
   echo "== $name"

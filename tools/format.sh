@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 tools/setup.sh
 
 list_files() {
-  find include src tests -name '*.cpp' -o -name '*.h'
+  find include src tests python/bindings -name '*.cpp' -o -name '*.h'
 }
 
 if [ "${1:-}" != --check ]; then

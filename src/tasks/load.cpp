@@ -16,6 +16,7 @@
 #include "onnx/known_operators.h"
 #include "onnx/load.h"
 #include "ops/write_types.h"
+#include "tasks/network_script.h"
 
 namespace assay::tasks {
 namespace fs = std::filesystem;
@@ -24,7 +25,7 @@ namespace {
 
 constexpr std::string_view kOnlyRun =
     "only `run`, `bench` and `inspect model` take plans of the engine, and engines of TensorRT are not supported";
-constexpr std::string_view kNoScripts = "network scripts need TensorRT and are not supported";
+constexpr std::string_view kNetworkScript = "trt-network-script";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
 // What a file is by its name, and why it cannot be loaded where that is so.
@@ -37,7 +38,7 @@ struct ModelKind {
 constexpr std::array kModelKinds = {
     ModelKind{".engine", "engine", kOnlyRun},
     ModelKind{".plan", "engine", kOnlyRun},
-    ModelKind{".py", "trt-network-script", kNoScripts},
+    ModelKind{".py", kNetworkScript, ""},
     ModelKind{".pb", "frozen", kExportTensorFlow},
     ModelKind{".graphdef", "frozen", kExportTensorFlow},
     ModelKind{".hdf5", "keras", kExportTensorFlow},
@@ -66,6 +67,11 @@ void refuse_other_kinds(const std::string& path, const std::string& type) {
   if (engine::PlanFile::is_plan(path)) fail(ErrorCode::unsupported, "`{}` is a plan: {}", printable(path), kOnlyRun);
 }
 
+bool is_network_script(const ModelSource& source) {
+  const ModelKind* const kind = kind_of(source.path, source.type);
+  return kind != nullptr && kind->type == kNetworkScript;
+}
+
 // What import finds in a file, of a model that was never one.
 Diagnostics findings_of(const ir::Model& model) {
   Diagnostics findings;
@@ -85,7 +91,8 @@ bool is_engine_file(const ModelSource& source) {
 fs::path runnable_path(const ModelSource& source) {
   const bool is_text = to_lower(fs::path(source.path).extension().string()) == ".onnxtxt";
   const bool is_elsewhere = !source.external_folder.empty() || source.ignore_external_data;
-  const bool is_other = source.model != nullptr || source.path == "-" || is_text || is_elsewhere;
+  const bool is_other =
+      source.model != nullptr || source.path == "-" || is_text || is_elsewhere || is_network_script(source);
   return is_other ? "" : source.path;
 }
 
@@ -114,6 +121,7 @@ void add_plan_shapes(const std::string& plan, const exec::Settings& settings, st
 
 LoadedModel load_model(const ModelSource& source, Observer& observer) {
   if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};
+  if (is_network_script(source)) return load_network_script(source.path, observer);
   refuse_other_kinds(source.path, source.type);
   observer.info("Loading model: " +
                 printable(source.path == "-" ? source.path : absolute_path(source.path).lexically_normal().string()));

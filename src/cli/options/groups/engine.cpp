@@ -32,9 +32,9 @@ std::vector<OptionRow> refused_rows() {
     rows.push_back(refused({name}, Arity::flag));
   }
   for (const std::string_view name :
-       {"--calibration-cache", "--trt-config-script", "--trt-config-func-name", "--trt-network-func-name", "--weights",
-        "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline", "--gpu-memory-fraction", "--opset",
-        "--minimum-segment-size", "--gen-script", "--quantile"}) {
+       {"--calibration-cache", "--trt-config-script", "--trt-config-func-name", "--weights", "--ckpt", "--save-pb",
+        "--save-tensorboard", "--save-timeline", "--gpu-memory-fraction", "--opset", "--minimum-segment-size",
+        "--gen-script", "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
   }
   for (const std::string_view name : {"--plugins", "--mark-debug", "--tf-outputs"}) {
@@ -92,7 +92,6 @@ OptionGroup engine_view_group() {
       .rows = {{.names = {"--convert-to", "--display-as"},
                 .choices = {"trt"},
                 .help = "show the network that the built-in engine makes of the model"},
-               refused({"--trt-network-func-name", "--trt-network-func"}, Arity::one),
                refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
                refused({"--plugins"}, Arity::one_or_more),
                refused({"--layer-precisions"}, Arity::one_or_more),

@@ -26,8 +26,11 @@ OptionGroup model_group() {
       .rows = {{.names = {"--model-type"},
                 .choices = {"onnx", "engine", "trt-network-script", "frozen", "keras", "ckpt", "uff", "caffe"},
                 .help = "the kind of the model, regardless of its name",
-                .details = "Only onnx can be loaded by this build; the other kinds are known so that they are refused "
-                           "with a reason."}},
+                .details = "onnx, engine (by `run`) and trt-network-script, which needs the Python package, can be "
+                           "loaded; the other kinds are known so that they are refused with a reason."},
+               {.names = {"--trt-network-func-name", "--trt-network-func"},
+                .metavar = "NAME",
+                .help = "the function of a network script (FILE.py) that draws the network; default: load_network"}},
   };
 }
 
@@ -46,7 +49,8 @@ OptionGroup onnx_load_group() {
 }
 
 tasks::ModelSource model_source(const std::string& path, const Arguments& arguments) {
-  return {.path = path,
+  const std::string function = arguments.value("--trt-network-func-name");
+  return {.path = function.empty() ? path : path + ":" + function,
           .type = arguments.value("--model-type"),
           .external_folder = arguments.value("--external-data-dir"),
           .ignore_external_data = arguments.flag("--ignore-external-data")};

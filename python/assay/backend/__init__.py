@@ -1,0 +1,1 @@
+"""Backends, each in a module of its own; importing one imports no other."""

@@ -1,0 +1,136 @@
+"""Runners: a model on a backend, between activate() and deactivate()."""
+
+import time
+from collections import defaultdict
+
+from assay import util
+from assay.common import TensorMetadata
+from assay.datatype import DataType
+from assay.exception import PolygraphyException
+from assay.logger import G_LOGGER, LogMode
+
+
+class BaseRunner:
+    """Derived classes define `activate_impl`, `deactivate_impl`, `get_input_metadata_impl` and `infer_impl`."""
+
+    RUNNER_COUNTS = defaultdict(int)
+
+    def __init__(self, name=None, prefix=None):
+        prefix = util.default(prefix, "Runner")
+        if name is None:
+            count = BaseRunner.RUNNER_COUNTS[prefix]
+            BaseRunner.RUNNER_COUNTS[prefix] += 1
+            name = f"{prefix}-N{count}-{time.strftime('%x')}-{time.strftime('%X')}"
+        self.name = name
+        self.inference_time = None
+        self.is_active = False
+        self._known = None  # the metadata that `_exact` is made of
+
+    def __enter__(self):
+        self.activate()
+        return self
+
+    def __exit__(self, *exc_info):
+        self.deactivate()
+
+    def activate(self):
+        """Makes the runner ready."""
+        if self.is_active:
+            G_LOGGER.warning(f"{self.name} | is active already; nothing is done")
+            return
+        try:
+            self.activate_impl()
+        except BaseException:
+            self.deactivate_impl()
+            raise
+        self.is_active = True
+
+    def deactivate(self):
+        """Gives back what activate() took."""
+        if not self.is_active:
+            G_LOGGER.warning(f"{self.name} | is not active; nothing is done")
+            return
+        self.inference_time = None
+        self.is_active = None
+        try:
+            self.deactivate_impl()
+        finally:
+            self.is_active = False
+
+    def activate_impl(self):
+        pass
+
+    def deactivate_impl(self):
+        pass
+
+    def get_input_metadata_impl(self):
+        raise NotImplementedError
+
+    def infer_impl(self, feed_dict, **kwargs):
+        raise NotImplementedError
+
+    def _require_active(self):
+        if not self.is_active:
+            G_LOGGER.critical(f"{self.name} | must be activated first: `with` it, or call activate()")
+
+    def get_input_metadata(self, use_numpy_dtypes=None):
+        """Types and shapes of the inputs. Open dims are None, -1 or names."""
+        self._require_active()
+        return self.get_input_metadata_impl()
+
+    def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
+        """Runs once on a dictionary of arrays and gives one of outputs."""
+        self._require_active()
+        if check_inputs:
+            self._check(feed_dict)
+        return self.infer_impl(feed_dict, *args, **kwargs)
+
+    def _check(self, feed_dict):
+        metadata = self.get_input_metadata_impl()
+        if metadata is not self._known:
+            self._known = metadata
+            self._exact = {name: _exact(meta) for name, meta in metadata.items()}
+        if feed_dict.keys() != self._exact.keys():
+            util.check_sequence_contains(feed_dict.keys(), metadata.keys(), name="the feed_dict", items_name="inputs")
+        for name, value in feed_dict.items():
+            if getattr(value, "dtype", None) != self._exact[name][0] or value.shape != self._exact[name][1]:
+                self._check_one(name, value, metadata[name])
+
+    @staticmethod
+    def _check_one(name, value, meta):
+        dtype = getattr(value, "dtype", None)
+        if meta.dtype is not None and dtype is not None and meta.dtype != dtype:
+            G_LOGGER.critical(f"the input `{name}` has the type {dtype}, expected is {meta.dtype}")
+        shape = getattr(value, "shape", None)
+        if shape is not None and not util.is_valid_shape_override(shape, meta.shape):
+            G_LOGGER.critical(f"the input `{name}` has the shape {tuple(shape)}, expected is {tuple(meta.shape)}")
+
+    def last_inference_time(self):
+        """The seconds of the last infer(); None if there was none."""
+        if self.inference_time is None:
+            G_LOGGER.warning(f"{self.name} | the time of an inference is not known: none was made", LogMode.ONCE)
+        return self.inference_time
+
+    def __del__(self):
+        if getattr(self, "is_active", False):
+            G_LOGGER.warning(f"{self.name} | was never deactivated")
+
+    def __repr__(self):
+        return f"{type(self).__name__}(name={self.name!r})"
+
+
+def _exact(meta):
+    """Type and shape of arrays that need no closer look."""
+    is_fixed = meta.dtype is not None and meta.shape is not None and not util.is_shape_dynamic(meta.shape)
+    return (meta.dtype.numpy(), tuple(meta.shape)) if is_fixed else (None, None)
+
+
+def metadata_of(ports):
+    """The inputs or outputs of a session."""
+    meta = TensorMetadata()
+    for name, dtype, dims, _ in ports:
+        meta.add(name, None if dtype is None else DataType.from_native(dtype), dims)
+    return meta
+
+
+__all__ = ["BaseRunner", "PolygraphyException", "metadata_of"]

@@ -1,0 +1,14 @@
+"""Reference results of every operator, by the interpreter of native code."""
+
+from assay import mod
+from assay.session import BackendRunner
+
+
+@mod.export()
+class PluginRefRunner(BackendRunner):
+    """Runs a graph of assay.graphsurgeon, or any model, operator by operator."""
+
+    def __init__(self, graph, name=None):
+        super().__init__(graph, "ref", name)
+        if name is None:
+            self.name = self.name.replace("ref-runner", "pluginref-runner", 1)

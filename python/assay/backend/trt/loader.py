@@ -1,0 +1,340 @@
+"""Loaders of networks and engines."""
+
+import contextlib
+import os
+
+from assay import constants, mod, util
+from assay import tensorrt as trt
+from assay.backend.base.loader import BaseLoader, given
+from assay.backend.trt.calibrator import active
+from assay.backend.trt.config import CreateConfig
+from assay.backend.trt.util import get_trt_logger
+from assay.datatype import DataType
+from assay.logger import G_LOGGER
+
+
+@mod.export(funcify=True)
+class LoadPlugins(BaseLoader):
+    """Opens libraries of plugins, then gives `obj`, or what it gives."""
+
+    def __init__(self, plugins=None, obj=None):
+        self.plugins = util.default(plugins, [])
+        self.obj = obj
+
+    def call_impl(self, *args, **kwargs):
+        import ctypes
+
+        for plugin in self.plugins:
+            try:
+                ctypes.CDLL(plugin)
+            except OSError as error:
+                G_LOGGER.critical(f"the library `{plugin}` cannot be opened: {error}")
+        return util.invoke_if_callable(self.obj, *args, **kwargs)[0]
+
+
+@mod.export(funcify=True)
+class CreateNetwork(BaseLoader):
+    """(builder, network): an empty network."""
+
+    def __init__(self, explicit_batch=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None):
+        self.strongly_typed = util.default(strongly_typed, False)
+
+    def call_impl(self):
+        builder = trt.Builder(get_trt_logger())
+        flags = 1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH)
+        if self.strongly_typed:
+            flags |= 1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
+        return builder, builder.create_network(flags)
+
+
+class _Parsed(BaseLoader):
+    def __init__(self, flags=None, plugin_instancenorm=None, strongly_typed=None,
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+        self.flags = util.default(flags, [])
+        self.strongly_typed = strongly_typed
+        self.config = config
+
+    def _parse(self, read):
+        builder, network = CreateNetwork(strongly_typed=self.strongly_typed)()
+        parser = trt.OnnxParser(network, get_trt_logger())
+        for flag in self.flags:
+            parser.set_flag(flag)
+        if not read(parser):
+            for index in range(parser.num_errors):
+                G_LOGGER.error(str(parser.get_error(index)))
+            G_LOGGER.critical(f"the ONNX model cannot be read: {parser.get_error(0).desc()}")
+        return builder, network, parser
+
+
+@mod.export(funcify=True)
+class NetworkFromOnnxBytes(_Parsed):
+    """(builder, network, parser) of the bytes of an ONNX model."""
+
+    def __init__(self, model_bytes, flags=None, plugin_instancenorm=None, strongly_typed=None,
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+        super().__init__(flags, strongly_typed=strongly_typed, config=config)
+        self._model_bytes = model_bytes
+
+    def call_impl(self):
+        return self._parse(lambda parser: parser.parse(given(self._model_bytes)))
+
+
+@mod.export(funcify=True)
+class NetworkFromOnnxPath(_Parsed):
+    """(builder, network, parser) of the file of an ONNX model."""
+
+    def __init__(self, path, flags=None, plugin_instancenorm=None, strongly_typed=None,
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+        super().__init__(flags, strongly_typed=strongly_typed, config=config)
+        self.path = path
+
+    def call_impl(self):
+        return self._parse(lambda parser: parser.parse_from_file(given(self.path)))
+
+
+class _ChangesNetwork(BaseLoader):
+    """Changes a network: (builder, network), (builder, network, parser) or what gives it, and gives it again."""
+
+    def __init__(self, network):
+        self._network = network
+
+    def call_impl(self):
+        loaded = given(self._network)
+        self._change(loaded[1])
+        return loaded
+
+
+def _all_tensors(network):
+    return {layer.get_output(i).name: layer.get_output(i) for layer in network for i in range(layer.num_outputs)}
+
+
+def _found(tensors, name):
+    if name not in tensors:
+        G_LOGGER.critical(f"the network has no tensor `{name}`; tensors: {', '.join(tensors)}")
+    return tensors[name]
+
+
+@mod.export(funcify=True)
+class PostprocessNetwork(_ChangesNetwork):
+    """Calls `func(network=)`."""
+
+    def __init__(self, network, func, name=None):
+        super().__init__(network)
+        if not callable(func):
+            G_LOGGER.critical(f"`func` is a {type(func).__name__}, expected a function")
+        self.func = func
+        self.name = util.default(name, getattr(func, "__name__", "func"))
+
+    def _change(self, network):
+        self.func(network=network)
+
+
+@mod.export(funcify=True)
+class ModifyNetworkOutputs(_ChangesNetwork):
+    """Other outputs: `outputs` names or constants.MARK_ALL; `mark_layer_types`: outputs of layers of these kinds."""
+
+    def __init__(self, network, outputs=None, exclude_outputs=None, mark_layer_types=None):
+        super().__init__(network)
+        self.outputs = outputs
+        self.exclude_outputs = util.default(exclude_outputs, [])
+        self.mark_layer_types = mark_layer_types
+
+    def _wanted(self, network, tensors):
+        skipped = (trt.LayerType.CONSTANT, trt.LayerType.SHAPE)
+        if self.outputs == constants.MARK_ALL:
+            return [each.get_output(i).name for each in network if each.type not in skipped
+                    for i in range(each.num_outputs)]
+        if self.mark_layer_types:
+            return [each.get_output(i).name for each in network if each.type in self.mark_layer_types
+                    for i in range(each.num_outputs)]
+        return list(self.outputs or [each.name for each in network._outputs])
+
+    def _change(self, network):
+        tensors = _all_tensors(network)
+        wanted = [_found(tensors, name) for name in self._wanted(network, tensors) if name not in self.exclude_outputs]
+        for tensor in list(network._outputs):
+            network.unmark_output(tensor)
+        for tensor in wanted:
+            network.mark_output(tensor)
+
+
+@mod.export(funcify=True)
+class SetLayerPrecisions(_ChangesNetwork):
+    """Precisions of layers by their names."""
+
+    def __init__(self, network, layer_precisions):
+        super().__init__(network)
+        self.layer_precisions = layer_precisions
+
+    def _change(self, network):
+        layers = {each.name: each for each in network}
+        for name, precision in self.layer_precisions.items():
+            if name not in layers:
+                G_LOGGER.warning(f"the network has no layer `{name}`")
+            elif precision is not None:
+                layers[name].precision = DataType.to_dtype(precision, "tensorrt")
+
+
+@mod.export(funcify=True)
+class SetTensorDatatypes(_ChangesNetwork):
+    """Types of inputs and outputs by their names."""
+
+    def __init__(self, network, tensor_datatypes):
+        super().__init__(network)
+        self.tensor_datatypes = tensor_datatypes
+
+    def _change(self, network):
+        tensors = {each.name: each for each in [*network._inputs, *network._outputs]}
+        for name, dtype in self.tensor_datatypes.items():
+            _found(tensors, name).dtype = DataType.to_dtype(dtype, "tensorrt")
+
+
+@mod.export(funcify=True)
+class SetTensorFormats(_ChangesNetwork):
+    """Formats of inputs and outputs by their names; all lie in the order of their dims here."""
+
+    def __init__(self, network, tensor_formats):
+        super().__init__(network)
+        self.tensor_formats = tensor_formats
+
+    def _change(self, network):
+        tensors = {each.name: each for each in [*network._inputs, *network._outputs]}
+        for name, formats in self.tensor_formats.items():
+            tensor = _found(tensors, name)
+            if trt.TensorFormat.LINEAR not in formats:
+                G_LOGGER.critical(f"`{name}`: inputs and outputs are LINEAR here, not "
+                                  f"{', '.join(each.name for each in formats)}")
+            tensor.allowed_formats = sum(1 << int(each) for each in formats)
+
+
+@mod.export(funcify=True)
+class EngineBytesFromNetwork(BaseLoader):
+    """The bytes of a plan. `network`: (builder, network) or (builder, network, parser), or what gives it."""
+
+    def __init__(self, network, config=None, save_timing_cache=None):
+        self._network = network
+        self._config = util.default(config, CreateConfig())
+        self.timing_cache_path = save_timing_cache
+
+    def call_impl(self):
+        loaded = given(self._network)
+        builder, network = loaded[0], loaded[1]
+        config = self._config(builder, network) if callable(self._config) else self._config
+        selector = config.algorithm_selector
+        with active(config.int8_calibrator), _selecting(selector):
+            engine = builder._build(network, config)
+        if self.timing_cache_path and config.get_timing_cache() is not None:
+            util.save_file(config.get_timing_cache().serialize(), self.timing_cache_path, description="timing cache")
+        return engine
+
+
+@contextlib.contextmanager
+def _selecting(selector):
+    if not hasattr(selector, "finish"):
+        yield
+        return
+    selector.start()
+    try:
+        yield
+    finally:
+        selector.finish()
+
+
+@mod.export(funcify=True)
+class EngineFromNetwork(EngineBytesFromNetwork):
+    """The engine of a network."""
+
+    def __init__(self, network, config=None, save_timing_cache=None, runtime=None,
+                 dla_workspace_allocation_strategy=None):
+        super().__init__(network, config, save_timing_cache)
+        self._runtime = runtime
+
+    def call_impl(self):
+        return EngineFromBytes(super().call_impl(), self._runtime)()
+
+
+@mod.export(funcify=True)
+class EngineFromBytes(BaseLoader):
+    """The engine of the bytes of a plan."""
+
+    def __init__(self, serialized_engine, runtime=None, dla_workspace_allocation_strategy=None):
+        self._serialized_engine = serialized_engine
+        self._runtime = runtime
+
+    def call_impl(self):
+        data = given(self._serialized_engine)
+        return trt.ICudaEngine(bytes(data), get_trt_logger())
+
+
+@mod.export(funcify=True)
+class EngineFromPath(BaseLoader):
+    """The engine of the file of a plan."""
+
+    def __init__(self, path, runtime=None, dla_workspace_allocation_strategy=None):
+        self.path = path
+        self._runtime = runtime
+
+    def call_impl(self):
+        return EngineFromBytes(util.load_file(self.path, description="engine"))()
+
+
+@mod.export(funcify=True)
+class BytesFromEngine(BaseLoader):
+    """The bytes of an engine's plan."""
+
+    def __init__(self, engine):
+        self._engine = engine
+
+    def call_impl(self):
+        return bytes(given(self._engine).serialize())
+
+
+@mod.export(funcify=True)
+class BufferFromEngine(BaseLoader):
+    """The bytes of an engine's plan, not copied."""
+
+    def __init__(self, engine):
+        self._engine = engine
+
+    def call_impl(self):
+        return given(self._engine).serialize()
+
+
+@mod.export(funcify=True)
+class SaveEngine(BaseLoader):
+    """Writes the plan of an engine, and gives the engine again."""
+
+    def __init__(self, engine, path):
+        self._engine = engine
+        self.path = path
+
+    def call_impl(self):
+        engine = given(self._engine)
+        util.save_file(engine.serialize(), self.path, description="engine")
+        return engine
+
+
+@mod.export(funcify=True)
+class LoadRuntime(BaseLoader):
+    """The runtime; there is one only."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def call_impl(self):
+        if not os.path.exists(self.path):
+            G_LOGGER.critical(f"there is no file `{self.path}`")
+        return trt.Runtime(get_trt_logger())
+
+
+@mod.export(funcify=True)
+class OnnxLikeFromNetwork(BaseLoader):
+    """A network as an ONNX model, which runs as it is."""
+
+    def __init__(self, network):
+        self._network = network
+
+    def call_impl(self):
+        from assay.model import Model
+
+        return Model(given(self._network)[1]._model())

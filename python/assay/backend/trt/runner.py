@@ -1,0 +1,95 @@
+"""Runs engines."""
+
+from collections import OrderedDict
+
+from assay import tensorrt as trt
+from assay import util
+from assay.backend.base import BaseRunner
+from assay.backend.base.loader import given
+from assay.common import TensorMetadata
+from assay.logger import G_LOGGER
+
+
+class TrtRunner(BaseRunner):
+    """Runs an engine, or a context of one, or what gives one of them."""
+
+    def __init__(self, engine, name=None, optimization_profile=None, allocation_strategy=None,
+                 weight_streaming_budget=None, weight_streaming_percent=None, debug_listener=None):
+        super().__init__(name=name, prefix="trt-runner")
+        self._engine_or_context = engine
+        self.optimization_profile = optimization_profile
+        if allocation_strategy not in (None, "static", "profile", "runtime"):
+            G_LOGGER.critical(f"there is no allocation strategy `{allocation_strategy}`; known are static, profile and "
+                              "runtime")
+        self.engine = None
+        self.context = None
+        self._metadata = None
+
+    def activate_impl(self):
+        loaded = given(self._engine_or_context)
+        if isinstance(loaded, trt.ICudaEngine):
+            self.engine = loaded
+            self.context = loaded.create_execution_context()
+        elif isinstance(loaded, trt.IExecutionContext):
+            self.context = loaded
+            self.engine = loaded.engine
+        else:
+            G_LOGGER.critical(f"a TrtRunner takes an engine or a context, not a {type(loaded).__name__}")
+        if self.optimization_profile is not None:
+            self.set_profile(self.optimization_profile)
+
+    def deactivate_impl(self):
+        self.engine = None
+        self.context = None
+        self._metadata = None
+
+    def set_profile(self, index):
+        """Uses another optimisation profile from now on."""
+        if self.context is None:
+            G_LOGGER.critical(f"{self.name} | must be activated before a profile is chosen")
+        if not self.context.set_optimization_profile(index):
+            G_LOGGER.critical(f"{self.name} | the engine has {self.engine.num_optimization_profiles} profile(s), not one "
+                              f"of the number {index}")
+
+    def get_input_metadata_impl(self):
+        profile = self.context.active_optimization_profile
+        if self._metadata is None or self._metadata[0] != profile:
+            self._metadata = profile, self._make_metadata(profile)
+        return self._metadata[1]
+
+    def _make_metadata(self, profile):
+        meta = TensorMetadata()
+        for name, dtype, dims, _, is_input in self.engine._ports:
+            if not is_input:
+                continue
+            low, _, high = self.engine.get_tensor_profile_shape(name, profile)
+            is_open = low != high
+            meta.add(name, dtype, [each if isinstance(each, int) else -1 for each in dims or ()],
+                     list(low) if is_open else None, list(high) if is_open else None)
+        return meta
+
+    def infer_impl(self, feed_dict, copy_outputs_to_host=None, return_raw_buffers=None):
+        feeds = {name: _host_array(self, name, value) for name, value in feed_dict.items()}
+        outputs = self.context.infer(feeds)
+        self.inference_time = self.context.seconds
+        if util.has_torch(feed_dict.values()):
+            import torch
+
+            return OrderedDict((name, torch.from_numpy(value)) for name, value in outputs.items())
+        return outputs
+
+
+def _host_array(runner, name, value):
+    if hasattr(value, "__array_interface__") and not hasattr(value, "ptr"):
+        return value
+    if isinstance(value, int):
+        from assay import _native
+        from assay._arrays import to_numpy
+
+        shape = list(runner.context.get_tensor_shape(name))
+        if min(shape, default=0) < 0:
+            G_LOGGER.critical(f"the shape of the input `{name}` at an address is not known: set it on the context")
+        return to_numpy(_native.array_at(value, runner.engine.get_tensor_dtype(name).native, shape))
+    if hasattr(value, "ptr") and hasattr(value, "numpy"):
+        return value.numpy()
+    return util.array_of(value)

@@ -1,0 +1,141 @@
+"""Types and shapes of tensors by their names."""
+
+from collections import OrderedDict
+
+from assay.datatype import DataType
+from assay.json import add_json_methods
+
+
+class BoundedShape(list):
+    """A shape, and the least and greatest one that it stands for."""
+
+    def __init__(self, shape, min=None, max=None):
+        super().__init__(shape)
+        self.min = min
+        self.max = max
+
+    def __repr__(self):
+        bounds = "" if self.min is None and self.max is None else f", min={self.min}, max={self.max}"
+        return f"BoundedShape({list(self)}{bounds})"
+
+
+class MetadataTuple:
+    """Type and shape of one tensor; either may be None."""
+
+    def __init__(self, dtype=None, shape=None, docstring=None):
+        self.dtype = dtype
+        self.shape = shape
+        self.docstring = docstring
+
+    @property
+    def dtype(self):
+        return self._dtype
+
+    @dtype.setter
+    def dtype(self, value):
+        self._dtype = DataType.from_dtype(value)
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @shape.setter
+    def shape(self, value):
+        self._shape = value if value is None or isinstance(value, BoundedShape) else BoundedShape(value)
+
+    def __iter__(self):
+        yield self.dtype
+        yield self.shape
+
+    def __repr__(self):
+        return f"MetadataTuple({self.dtype!r}, {self.shape!r})"
+
+    def __str__(self):
+        parts = []
+        if self.dtype is not None:
+            parts.append(f"dtype={self.dtype}")
+        if self.shape is not None:
+            dims = ", ".join(str(dim) for dim in self.shape)
+            parts.append(f"shape=({dims}{',' if len(self.shape) == 1 else ''})")
+            if self.shape.min is not None:
+                parts.append(f"min_shape={tuple(self.shape.min)}")
+            if self.shape.max is not None:
+                parts.append(f"max_shape={tuple(self.shape.max)}")
+        return f"[{', '.join(parts)}]" if parts else ""
+
+    def __eq__(self, other):
+        return (self.dtype, self.shape) == (other.dtype, other.shape)
+
+    __hash__ = None
+
+
+class TensorMetadata(OrderedDict):
+    """Types and shapes of tensors, by name and in order."""
+
+    def __init__(self, dct=None):
+        super().__init__(dct or {})
+
+    @staticmethod
+    def from_feed_dict(feed_dict):
+        """Those of arrays."""
+        from assay.util import array_of
+
+        meta = TensorMetadata()
+        for name, value in feed_dict.items():
+            dtype = getattr(value, "dtype", None)
+            value = value if dtype is not None else array_of(value)
+            meta.add(name, value.dtype, tuple(value.shape))
+        return meta
+
+    def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
+        """Adds a tensor, and gives these metadata again."""
+        if shape is not None:
+            shape = BoundedShape(shape, min_shape, max_shape)
+        self[name] = MetadataTuple(dtype, shape, docstring)
+        return self
+
+    def __setitem__(self, name, value):
+        if not isinstance(value, MetadataTuple):
+            value = MetadataTuple(*value)
+        super().__setitem__(name, value)
+
+    def __repr__(self):
+        return "TensorMetadata()" + "".join(f".add({name!r}, {meta.dtype!r}, {meta.shape!r})"
+                                            for name, meta in self.items())
+
+    def __str__(self):
+        if not self:
+            return "{}"
+        return "{" + ",\n ".join(f"{name} {meta}".rstrip() for name, meta in self.items()) + "}"
+
+
+@add_json_methods("formatted array")
+class FormattedArray:
+    """An array whose elements lie otherwise than its shape says."""
+
+    def __init__(self, array, shape):
+        self.array = array
+        self.shape = shape
+
+    @property
+    def dtype(self):
+        return DataType.from_dtype(self.array.dtype)
+
+    @dtype.setter
+    def dtype(self, value):
+        pass  # that of the array
+
+    def __eq__(self, other):
+        import numpy as np
+
+        return isinstance(other, FormattedArray) and np.array_equal(self.array, other.array) and \
+            list(self.shape) == list(other.shape)
+
+    __hash__ = None
+
+    def to_dict(self):
+        return {"array": self.array, "shape": self.shape}
+
+    @classmethod
+    def from_dict(cls, dct):
+        return cls(dct["array"], dct["shape"])

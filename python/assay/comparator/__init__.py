@@ -1,0 +1,14 @@
+"""Runs models on several backends and compares what they give."""
+
+from assay.comparator.compare import (BaseCompareFunc, CompareFunc, CosineSimilarityCompareFunc, IndicesCompareFunc,
+                                      L2CompareFunc, PerceptualMetricsCompareFunc, PsnrCompareFunc, SimpleCompareFunc,
+                                      SnrCompareFunc)
+from assay.comparator.comparator import Comparator
+from assay.comparator.data_loader import DataLoader, DataLoaderCache, StreamingDataLoader
+from assay.comparator.postprocess import BasePostprocessFunc, PostprocessFunc, TopKPostprocessFunc
+from assay.comparator.results import (CompareResult, CosineSimilarityResult, CosineSimilarityThreshold, L2Result,
+                                      L2Threshold, LpipsThreshold, OutputCompareResult, PerceptualMetricsResult,
+                                      PsnrResult, PsnrThreshold, SimpleThreshold, SnrResult, SnrThreshold, Threshold)
+from assay.comparator.struct import AccuracyResult, AccuracyResults, IterationResult, LazyArray, RunResults
+
+__all__ = [name for name in dir() if name[0].isupper()]

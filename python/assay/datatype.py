@@ -1,0 +1,167 @@
+"""Element types that all backends share: `DataType.FLOAT32` and its neighbours."""
+
+import enum
+
+from assay.exception import DataTypeConversionException
+
+
+class _Kind(enum.IntEnum):
+    FLOATING_POINT = 0
+    INTEGRAL = 1
+    OTHER = 2
+
+
+class DataTypeEntry:
+    """One element type. `itemsize` is in bytes, half a byte for types of four bits."""
+
+    def __init__(self, name, itemsize, type, native, number):
+        self.name = name
+        self.itemsize = itemsize
+        self._type = type
+        self.native = native
+        self.number = number
+
+    @property
+    def is_floating(self):
+        return self._type == _Kind.FLOATING_POINT
+
+    @property
+    def is_integral(self):
+        return self._type == _Kind.INTEGRAL
+
+    def numpy(self):
+        """The type as numpy's, of ml_dtypes where numpy has none."""
+        import numpy as np
+
+        from assay._arrays import ML_DTYPES
+
+        if self.native == "string":
+            return np.dtype(np.str_)
+        if self.native in ML_DTYPES:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, ML_DTYPES[self.native]))
+        return np.dtype(self.native)
+
+    def onnx(self):
+        """The number in ONNX's TensorProto."""
+        return self.number
+
+    def onnxrt(self):
+        """`tensor(float)`, as ONNX Runtime says."""
+        words = {"float32": "float", "float64": "double"}
+        return f"tensor({words.get(self.native, self.native)})"
+
+    def tensorrt(self):
+        """The type of assay.tensorrt."""
+        from assay import tensorrt as trt
+
+        found = trt.DataType.of_number(self.number)
+        if found is None:
+            raise DataTypeConversionException(f"TensorRT has no type for {self}")
+        return found
+
+    def torch(self):
+        """The type of torch."""
+        import torch
+
+        found = getattr(torch, {"boolean": "bool"}.get(self.native, self.native), None)
+        if found is None:
+            raise DataTypeConversionException(f"torch has no type for {self}")
+        return found
+
+    def __str__(self):
+        return self.name
+
+    def __repr__(self):
+        return f"DataType.{self.name.upper()}"
+
+    def __eq__(self, other):
+        if isinstance(other, DataTypeEntry):
+            return self.native == other.native
+        try:
+            return self.native == DataType.from_dtype(other).native
+        except (DataTypeConversionException, TypeError):
+            return False
+
+    def __hash__(self):
+        return hash(self.native)
+
+
+_F, _I, _O = _Kind.FLOATING_POINT, _Kind.INTEGRAL, _Kind.OTHER
+_ROWS = [("FLOAT64", 8, _F, "float64", 11), ("FLOAT32", 4, _F, "float32", 1), ("FLOAT16", 2, _F, "float16", 10),
+         ("BFLOAT16", 2, _F, "bfloat16", 16), ("FLOAT8E4M3FN", 1, _F, "float8e4m3fn", 17),
+         ("FLOAT8E4M3FNUZ", 1, _F, "float8e4m3fnuz", 18), ("FLOAT8E5M2", 1, _F, "float8e5m2", 19),
+         ("FLOAT8E5M2FNUZ", 1, _F, "float8e5m2fnuz", 20), ("FLOAT8E8M0", 1, _F, "float8e8m0", 24),
+         ("FLOAT4", 0.5, _F, "float4e2m1", 23), ("INT64", 8, _I, "int64", 7), ("INT32", 4, _I, "int32", 6),
+         ("INT16", 2, _I, "int16", 5), ("INT8", 1, _I, "int8", 3), ("INT4", 0.5, _I, "int4", 22),
+         ("UINT64", 8, _I, "uint64", 13), ("UINT32", 4, _I, "uint32", 12), ("UINT16", 2, _I, "uint16", 4),
+         ("UINT8", 1, _I, "uint8", 2), ("UINT4", 0.5, _I, "uint4", 21), ("BOOL", 1, _O, "bool", 9),
+         ("STRING", 0, _O, "string", 8)]
+
+
+class DataType:
+    """All element types, and their counterparts in other libraries."""
+
+    @staticmethod
+    def from_native(name):
+        """By the name that native code uses: `float32`."""
+        return _BY_NATIVE.get({"boolean": "bool"}.get(name, name))
+
+    @staticmethod
+    def from_number(number):
+        """By ONNX's number."""
+        return _BY_NUMBER.get(number)
+
+    @staticmethod
+    def from_dtype(dtype, source_module=None):
+        """By a type of numpy, ONNX, ONNX Runtime, torch or TensorRT; None stays None."""
+        if dtype is None or isinstance(dtype, DataTypeEntry):
+            return dtype
+        found = _find(dtype)
+        if found is None:
+            raise DataTypeConversionException(f"`{dtype}` is no element type that is known here")
+        return found
+
+    @staticmethod
+    def to_dtype(dtype, target_module):
+        """The counterpart in a library: "numpy", "onnx", "onnxrt", "torch" or "tensorrt"."""
+        if dtype is None:
+            return None
+        return getattr(DataType.from_dtype(dtype), target_module.split(".")[0])()
+
+
+for _row in _ROWS:
+    setattr(DataType, _row[0], DataTypeEntry(_row[0].lower(), *_row[1:]))
+_ALL = [getattr(DataType, _row[0]) for _row in _ROWS]
+_BY_NATIVE = {each.native: each for each in _ALL}
+_BY_NUMBER = {each.number: each for each in _ALL}
+DataType.__members__ = {_row[0]: getattr(DataType, _row[0]) for _row in _ROWS}
+
+
+def _find(dtype):
+    if hasattr(dtype, "onnx_number"):
+        return _BY_NUMBER.get(dtype.onnx_number)
+    if isinstance(dtype, int):
+        return _BY_NUMBER.get(dtype)
+    text = str(dtype)
+    if text.startswith("torch."):
+        return DataType.from_native(text[len("torch."):])
+    if text.startswith("tensor("):
+        words = {"float": "float32", "double": "float64"}
+        return DataType.from_native(words.get(text[7:-1], text[7:-1]))
+    return _find_numpy(dtype)
+
+
+def _find_numpy(dtype):
+    import numpy as np
+
+    from assay._arrays import TYPES_OF_ML_DTYPES
+
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        return None
+    if found.kind in "USO":
+        return DataType.STRING
+    return DataType.from_native(TYPES_OF_ML_DTYPES.get(found.name, found.name))

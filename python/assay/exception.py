@@ -1,0 +1,16 @@
+"""What calls of the package raise. Of native code, `code` is a stable word such as `usage`, `parse` or `unsupported`."""
+
+from assay._native import Error as PolygraphyException
+
+AssayError = PolygraphyException
+
+
+class DataTypeConversionException(PolygraphyException):
+    """An element type has no counterpart in another library."""
+
+
+class PolygraphyInternalException(PolygraphyException):
+    """A check of the package about itself failed."""
+
+
+__all__ = ["AssayError", "DataTypeConversionException", "PolygraphyException", "PolygraphyInternalException"]

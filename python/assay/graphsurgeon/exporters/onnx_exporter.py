@@ -1,0 +1,214 @@
+"""Graphs as ONNX models."""
+
+import numbers
+
+from assay import _native
+from assay.graphsurgeon.ir.graph import Graph, _domains
+from assay.graphsurgeon.ir.node import KINDS, Node, kind_number
+from assay.graphsurgeon.ir.tensor import KINDS as TYPES
+from assay.graphsurgeon.ir.tensor import Constant, LazyValues, Tensor, number_of
+from assay.graphsurgeon.logger import G_LOGGER
+from assay.graphsurgeon.util import misc
+
+DEFAULT_IR_VERSION = 10
+
+
+class _Exporter:
+    def __init__(self, graph, do_type_check, header):
+        self.root = graph
+        self.do_type_check = do_type_check
+        self.builder = _native.GraphBuilder(header)
+
+    def graph(self, graph, outer, checks):
+        """Tells the builder a graph. `outer`: numbers of values of enclosing graphs, by name."""
+        number = self.builder.add_graph(graph.name, graph.doc_string)
+        self.fill(number, graph, outer, checks)
+        return number
+
+    def fill(self, number, graph, outer, checks, constants_as_nodes=False):
+        ids = dict(outer)
+        own = set()
+        for tensor in graph.inputs:
+            ids[tensor.name] = self.builder.add_input(number, tensor.name)
+            own.add(tensor.name)
+            self.type(ids[tensor.name], tensor, checks, True)
+        tensors = graph.tensors()
+        for name, tensor in tensors.items():
+            if isinstance(tensor, Constant) and name not in own and (name not in outer or self.is_own(graph, tensor)):
+                if constants_as_nodes:
+                    ids[name] = self.constant_node(number, tensor)
+                else:
+                    ids[name] = self.builder.add_initializer(number, name, stored(tensor))
+                own.add(name)
+        nodes = [self.node(number, node, ids) for node in graph.nodes]
+        outputs = {id(each) for each in graph.outputs}
+        for node, (_, results) in zip(graph.nodes, nodes):
+            for tensor, value in zip(node.outputs, results):
+                if value >= 0:
+                    self.type(value, tensor, checks, id(tensor) in outputs)
+        for node, (place, _) in zip(graph.nodes, nodes):
+            self.builder.set_operands(place, [self.value(number, each, ids) for each in node.inputs])
+            if node.attrs:
+                self.builder.set_attributes(place, self.attributes(node.attrs, ids))
+        self.builder.set_outputs(number, [self.value(number, each, ids) for each in graph.outputs])
+
+    def is_own(self, graph, constant):
+        """Whether only nodes of this graph read a constant that an enclosing graph has a name for."""
+        return not any(each is constant for each in self.root.tensors().values())
+
+    def constant_node(self, number, tensor):
+        place, results = self.builder.add_node(number, ("Constant", "", ""), [tensor.name])
+        self.builder.set_attributes(place, [("value", KINDS["TENSOR"], stored(tensor))])
+        return results[0]
+
+    def value(self, number, tensor, ids):
+        if not tensor.name:
+            return -1
+        if tensor.name not in ids:
+            ids[tensor.name] = self.builder.add_undefined(number, tensor.name)
+            self.type(ids[tensor.name], tensor, False, False)
+        return ids[tensor.name]
+
+    def type(self, value, tensor, checks, is_interface):
+        dtype = number_of(tensor.dtype)
+        if checks and is_interface and dtype == 0 and getattr(tensor, "type", TYPES[0]) == TYPES[0]:
+            G_LOGGER.critical(f"the tensor `{tensor.name}` is an input or output and has no type; set its dtype")
+        if dtype or tensor.shape is not None:
+            kind = TYPES.index(getattr(tensor, "type", TYPES[0]) or TYPES[0])
+            self.builder.set_type(value, kind, dtype, None if tensor.shape is None else list(tensor.shape))
+
+    def node(self, number, node, ids):
+        words = (node.op, node.domain or "", node.name or "")
+        place, results = self.builder.add_node(number, words, [each.name for each in node.outputs])
+        for tensor, value in zip(node.outputs, results):
+            if value >= 0:
+                ids[tensor.name] = value
+        return place, results
+
+    def attributes(self, attrs, ids):
+        return [self.attribute(name, value, ids) for name, value in attrs.items() if value is not None]
+
+    def attribute(self, name, value, ids):
+        import numpy as np
+
+        if isinstance(value, Node.AttributeRef):
+            return name, -kind_number(value.type), value.name
+        if isinstance(value, Graph):
+            return name, KINDS["GRAPH"], self.graph(value, ids, False)
+        if isinstance(value, Tensor):
+            if not isinstance(value, Constant):
+                G_LOGGER.critical(f"the attribute `{name}` is a variable; a tensor of an attribute is a Constant")
+            return name, KINDS["TENSOR"], stored(value)
+        if isinstance(value, np.ndarray) and value.ndim != 1:
+            return name, KINDS["TENSOR"], value
+        if isinstance(value, (type, np.dtype)):
+            return name, KINDS["INT"], number_of(value)
+        return (name, *plain_attribute(name, value))
+
+
+def plain_attribute(name, value):
+    """(kind, value) of numbers, texts and lists of them."""
+    if isinstance(value, (bool, numbers.Integral)):
+        return KINDS["INT"], int(value)
+    if isinstance(value, numbers.Real):
+        return KINDS["FLOAT"], float(value)
+    if isinstance(value, bytes):
+        return KINDS["STRING"], value.decode(errors="surrogateescape")
+    if isinstance(value, str):
+        return KINDS["STRING"], value
+    items = list(value) if hasattr(value, "__iter__") else [value]
+    if all(isinstance(each, numbers.Integral) for each in items):
+        return KINDS["INTS"], [int(each) for each in items]
+    if all(isinstance(each, numbers.Real) for each in items):
+        return KINDS["FLOATS"], [float(each) for each in items]
+    if all(isinstance(each, (str, bytes)) for each in items):
+        return KINDS["STRINGS"], [each if isinstance(each, str) else each.decode() for each in items]
+    if all(isinstance(each, Constant) for each in items):
+        return KINDS["TENSORS"], [stored(each) for each in items]
+    G_LOGGER.critical(f"the attribute `{name}` is a {type(value).__name__}, which ONNX has no kind for: {value!r}")
+
+
+def stored(constant):
+    """The elements of a constant as native code takes them: what was not loaded as it lies in its file."""
+    values = constant._values
+    if isinstance(values, LazyValues):
+        return values.tensor
+    if constant._export_dtype is not None and constant._export_dtype != values.dtype:
+        from assay.datatype import DataType
+
+        values = values.astype(DataType.from_dtype(constant._export_dtype).numpy())
+    return values
+
+
+def _all_graphs(graph):
+    for each in [graph, *graph.functions]:
+        yield each
+        yield from each.subgraphs(recursive=True)
+
+
+def _imports(graph, functions):
+    """What the model imports: what the graph says, with its `opset`, and the other domains of nodes."""
+    imports = dict(_domains(graph) or [])
+    for domain in ("ai.onnx", ""):
+        if domain in imports:
+            imports[domain] = graph.opset
+            break
+    else:
+        imports[""] = graph.opset
+    for each in functions:
+        for node in each.nodes:
+            domain = node.domain or ""
+            if domain and domain != "ai.onnx":
+                imports.setdefault(domain, 1)
+    return list(imports.items())
+
+
+def _function(exporter, function):
+    number = exporter.builder.add_graph(function.name, "")
+    exporter.fill(number, function, {}, False, constants_as_nodes=True)
+    with_defaults = {name: value for name, value in function.attrs.items() if value is not None}
+    graphs = [function, *function.subgraphs(recursive=True)]
+    exporter.builder.add_function({
+        "domain": function.domain, "name": function.name, "doc": function.doc_string,
+        "attribute_names": [name for name, value in function.attrs.items() if value is None],
+        "attribute_defaults": exporter.attributes(with_defaults, {}), "imports": _imports(function, graphs)}, number)
+
+
+def _header(graph, kwargs):
+    fields = graph.__dict__.get("_model_fields", {})
+    imports = _imports(graph, [graph, *graph.subgraphs(recursive=True), *graph.functions])
+    if "opset_imports" in kwargs:
+        imports = [(each.domain, each.version) for each in kwargs.pop("opset_imports")]
+    header = {"ir_version": misc.default_value(graph.ir_version, DEFAULT_IR_VERSION), "imports": imports,
+              "producer_name": graph.producer_name, "producer_version": graph.producer_version,
+              "domain": fields.get("domain", ""), "model_version": fields.get("model_version", 0),
+              "doc": fields.get("doc", ""), "metadata": fields.get("metadata", [])}
+    names = {"doc_string": "doc"}
+    for name, value in kwargs.items():
+        if names.get(name, name) not in header:
+            G_LOGGER.critical(f"a model has no field `{name}`")
+        header[names.get(name, name)] = value
+    return header
+
+
+def export_onnx(graph, do_type_check=True, **kwargs):
+    """The model of a graph, with the attributes of `onnx.ModelProto`. Other arguments are fields of it."""
+    from assay.model import Model
+
+    graph._merge_functions()
+    exporter = _Exporter(graph, do_type_check, _header(graph, kwargs))
+    exporter.graph(graph, {}, do_type_check)
+    for function in graph.functions:
+        _function(exporter, function)
+    return Model(exporter.builder.finish(graph.name or "the graph"))
+
+
+def save(graph, path, **kwargs):
+    """Writes the model of a graph; weights that were not loaded go from file to file."""
+    export_onnx(graph, **kwargs).save(path)
+
+
+class OnnxExporter:
+    """The function as a class, as some scripts have it."""
+
+    export_graph = staticmethod(export_onnx)

@@ -1,0 +1,114 @@
+"""Graphs of ONNX models."""
+
+from collections import OrderedDict
+
+from assay import _native
+from assay.graphsurgeon.ir.function import Function
+from assay.graphsurgeon.ir.graph import Graph
+from assay.graphsurgeon.ir.node import KINDS, Node
+from assay.graphsurgeon.ir.tensor import KINDS as TYPES
+from assay.graphsurgeon.ir.tensor import Constant, LazyValues, SparseValues, Variable, dtype_of
+from assay.graphsurgeon.logger import G_LOGGER
+
+KIND_NAMES = {number: name for name, number in KINDS.items()}
+
+
+class _Importer:
+    def __init__(self, found):
+        self.found = found
+        self.tensors = {}
+        self.imports = [(domain, version) for domain, version in found["imports"]]
+        self.opset = opset_of(self.imports)
+        self.functions = []
+
+    def tensor(self, number):
+        """A value by its number; each becomes one tensor."""
+        if number < 0:
+            return Variable.empty()
+        tensor = self.tensors.get(number)
+        if tensor is None:
+            tensor = self.tensors[number] = self._make(*self.found["values"][number])
+        return tensor
+
+    def _make(self, name, type_of_value, array):
+        if not name:
+            return Variable.empty()
+        if array is not None:
+            return Constant(name, SparseValues(array) if isinstance(array, tuple) else LazyValues(array))
+        if type_of_value is None:
+            return Variable(name)
+        kind, dtype, dims = type_of_value
+        return Variable(name, dtype_of(dtype), dims, TYPES[kind])
+
+    def graph(self, parts, **kwargs):
+        name, doc, inputs, outputs, _, nodes = parts
+        input_tensors = [self.tensor(each) for each in inputs]
+        made = [self.node(each) for each in nodes]
+        return Graph(made, [each for each in input_tensors if not isinstance(each, Constant)],
+                     [self.tensor(each) for each in outputs], name, doc, self.opset, list(self.imports), **kwargs)
+
+    def node(self, parts):
+        op, domain, name, inputs, outputs, attributes, _ = parts
+        return Node(op, name, self.attributes(op, attributes), [self.tensor(each) for each in inputs],
+                    [self.tensor(each) for each in outputs], domain=domain or None)
+
+    def attributes(self, op, given):
+        made = OrderedDict()
+        for name, kind, value in given:
+            if kind < 0:
+                made[name] = Node.AttributeRef(value, KIND_NAMES[-kind])
+            elif value is None:
+                G_LOGGER.warning(f"the attribute `{name}` of a node of {op} is of a kind that graphs do not have; it is "
+                                 "left out")
+            else:
+                made[name] = self.attribute(name, kind, value)
+        return made
+
+    def attribute(self, name, kind, value):
+        if kind in (KINDS["TENSOR"], KINDS["SPARSE_TENSOR"]):
+            return Constant("", SparseValues(value) if isinstance(value, tuple) else LazyValues(value))
+        if kind == KINDS["GRAPH"]:
+            return self.graph(value, functions=self.functions)
+        if kind == KINDS["TENSORS"]:
+            return [Constant("", LazyValues(each)) for each in value]
+        if kind == KINDS["GRAPHS"]:
+            return [self.graph(each, functions=self.functions) for each in value]
+        return value
+
+    def function(self, found):
+        imports = [(domain, version) for domain, version in found["imports"]]
+        attrs = OrderedDict((name, None) for name in found["attribute_names"])
+        attrs.update(self.attributes(found["name"], found["attribute_defaults"]))
+        name, _, inputs, outputs, _, nodes = found["graph"]
+        return Function(found["name"], found["domain"], [self.node(each) for each in nodes],
+                        [self.tensor(each) for each in inputs], [self.tensor(each) for each in outputs], found["doc"],
+                        opset_of(imports or self.imports), imports, attrs=attrs)
+
+
+def opset_of(imports):
+    """The version of ONNX's own operators."""
+    for domain, version in imports:
+        if domain in ("", "ai.onnx"):
+            return version
+    G_LOGGER.warning(f"the model does not say which version of ONNX's operators it uses; {Graph.DEFAULT_OPSET} is taken")
+    return Graph.DEFAULT_OPSET
+
+
+def import_onnx(onnx_model):
+    """The graph of a model: of ours, of the package onnx, of a path, or of bytes."""
+    from assay.model import native_of
+
+    found = _native.read_graph(native_of(onnx_model))
+    importer = _Importer(found)
+    functions = [importer.function(each) for each in found["functions"]]
+    importer.functions = functions
+    graph = importer.graph(found["graph"], functions=functions, producer_name=found["producer_name"],
+                           producer_version=found["producer_version"], ir_version=found["ir_version"])
+    graph._model_fields = {name: found[name] for name in ("domain", "model_version", "doc", "metadata")}
+    return graph
+
+
+class OnnxImporter:
+    """The function as a class, as some scripts have it."""
+
+    import_graph = staticmethod(import_onnx)

@@ -1,0 +1,5 @@
+"""Parts of assay.graphsurgeon."""
+
+from assay.graphsurgeon.util import exception, misc
+
+__all__ = ["exception", "misc"]

@@ -1,0 +1,142 @@
+"""Lists that keep both ends of an edge alike, and small functions about shapes."""
+
+from collections import OrderedDict
+
+
+def default_value(value, default):
+    """The value, or what stands for None."""
+    return default if value is None else value
+
+
+def combine_dicts(dict0, dict1):
+    """Both; the second one counts where both have a key."""
+    combined = OrderedDict(dict0)
+    combined.update(dict1)
+    return combined
+
+
+def is_dynamic_dimension(dim):
+    """Whether a dim is no number that is known."""
+    return not isinstance(dim, int) or dim < 0
+
+
+def is_dynamic_shape(shape):
+    """Whether a dim of the shape is."""
+    return any(is_dynamic_dimension(dim) for dim in shape)
+
+
+def volume(obj):
+    """The product of dims."""
+    product = 1
+    for dim in obj:
+        product *= dim
+    return product
+
+
+_TYPES = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": [float], "INTS": [int], "STRINGS": [str]}
+
+
+def convert_from_onnx_attr_type(onnx_attr_type):
+    """The Python type of a kind of attribute, by its number."""
+    from assay.graphsurgeon.ir.node import KINDS
+
+    for name, number in KINDS.items():
+        if number == int(onnx_attr_type) and name in _TYPES:
+            return _TYPES[name]
+    return None
+
+
+def convert_to_onnx_attr_type(any_type):
+    """The number of the kind of attributes that a Python type or value stands for."""
+    from assay.graphsurgeon.ir.node import kind_number
+
+    return kind_number(any_type)
+
+
+def remove_identical(items, item):
+    """Removes one occurrence of the object itself."""
+    for i, each in enumerate(items):
+        if each is item:
+            list.__delitem__(items, i)
+            return
+
+
+class SynchronizedList(list):
+    """A list of an object whose every change is repeated in the lists of the objects in it."""
+
+    __slots__ = ("parent_obj", "field_name")
+
+    def __init__(self, parent_obj, field_name, initial=()):
+        self.parent_obj = parent_obj
+        self.field_name = field_name
+        if initial:
+            self.extend(initial)
+
+    def _add(self, item):
+        list.append(getattr(item, self.field_name), self.parent_obj)
+
+    def _remove(self, item):
+        remove_identical(getattr(item, self.field_name), self.parent_obj)
+
+    def __setitem__(self, index, value):
+        if isinstance(index, slice):
+            before, after = list(self[index]), list(value)
+            for item in before:
+                self._remove(item)
+            for item in after:
+                self._add(item)
+            list.__setitem__(self, index, after)
+            return
+        self._remove(self[index])
+        self._add(value)
+        list.__setitem__(self, index, value)
+
+    def __delitem__(self, index):
+        for item in self[index] if isinstance(index, slice) else [self[index]]:
+            self._remove(item)
+        list.__delitem__(self, index)
+
+    def append(self, item):
+        self._add(item)
+        list.append(self, item)
+
+    def extend(self, items):
+        items = list(items)
+        for item in items:
+            list.append(getattr(item, self.field_name), self.parent_obj)
+        list.extend(self, items)
+
+    def insert(self, index, item):
+        self._add(item)
+        list.insert(self, index, item)
+
+    def remove(self, item):
+        del self[self.index(item)]
+
+    def pop(self, index=-1):
+        item = self[index]
+        self._remove(item)
+        return list.pop(self, index)
+
+    def clear(self):
+        for item in self:
+            self._remove(item)
+        list.clear(self)
+
+    def __add__(self, other):
+        return list(self) + list(other)
+
+    def __iadd__(self, other):
+        self.extend(other)
+        return self
+
+    def __copy__(self):
+        return list(self)
+
+    def __deepcopy__(self, memo):
+        import copy
+
+        return copy.deepcopy(list(self), memo)
+
+    def __reduce__(self):
+        return list, (list(self),)

@@ -1,0 +1,168 @@
+"""JSON of Polygraphy: plain objects, arrays, and objects with methods `to_json`, `save`, `load`."""
+
+import base64
+import io
+import json
+import sys
+
+from assay import constants
+from assay.logger import G_LOGGER
+
+__all__ = ["Decoder", "Encoder", "add_json_methods", "from_json", "load_json", "save_json", "to_json"]
+
+_CLASSES = {}  # by the name in files
+# Where classes are that a file may name before their module was imported.
+_HOMES = {"RunResults": "assay.comparator", "IterationResult": "assay.comparator", "LazyArray": "assay.comparator",
+          "LazyNumpyArray": "assay.comparator", "AccuracyResults": "assay.comparator",
+          "AccuracyResult": "assay.comparator", "FormattedArray": "assay.common",
+          "OutputCompareResult": "assay.comparator", "L2Result": "assay.comparator",
+          "CosineSimilarityResult": "assay.comparator", "PsnrResult": "assay.comparator",
+          "SnrResult": "assay.comparator", "SimpleThreshold": "assay.comparator", "L2Threshold": "assay.comparator",
+          "CosineSimilarityThreshold": "assay.comparator", "PsnrThreshold": "assay.comparator",
+          "SnrThreshold": "assay.comparator", "TacticReplayData": "assay.backend.trt",
+          "Algorithm": "assay.backend.trt", "TensorInfo": "assay.backend.trt"}
+
+
+def _array_to_dict(array):
+    import numpy as np
+
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return {"array": base64.b64encode(file.getbuffer()).decode(), constants.TYPE_MARKER: "ndarray"}
+
+
+def _bytes_of(text):
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return text.encode("latin-1")
+
+
+def _dict_to_array(dct):
+    import numpy as np
+
+    loaded = np.load(io.BytesIO(_bytes_of(dct["array"])), allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    return loaded[list(loaded.keys())[0]]
+
+
+def _dict_to_tensor(dct):
+    import torch
+
+    return torch.load(io.BytesIO(_bytes_of(dct["tensor"])), weights_only=True)
+
+
+class Encoder(json.JSONEncoder):
+    """Writes arrays and registered objects."""
+
+    def default(self, o):
+        name = getattr(type(o), "polygraphy_class", None)
+        if name is not None:
+            return {**o.to_dict(), constants.TYPE_MARKER: name}
+        if "numpy" in sys.modules:
+            import numpy as np
+
+            if isinstance(o, np.ndarray):
+                return _array_to_dict(o)
+            if isinstance(o, np.generic):
+                return o.item()
+        if type(o).__module__.split(".")[0] == "torch" and hasattr(o, "detach"):
+            return _tensor_to_dict(o)
+        return super().default(o)
+
+
+def _tensor_to_dict(tensor):
+    import torch
+
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    return {"tensor": base64.b64encode(file.getbuffer()).decode(), constants.TYPE_MARKER: "Tensor"}
+
+
+class Decoder(json.JSONDecoder):
+    """Reads what Encoder writes."""
+
+    def __init__(self):
+        super().__init__(object_hook=_from_dict)
+
+
+def _type_name(dct):
+    name = dct.get(constants.TYPE_MARKER)
+    if name is not None:
+        return name
+    for key, value in dct.items():
+        if key.startswith("__polygraphy_encoded_") and value == constants.LEGACY_TYPE_MARKER:
+            return key[len("__polygraphy_encoded_"):]
+    return None
+
+
+def _from_dict(dct):
+    name = _type_name(dct)
+    if name is None:
+        return dct
+    if name == "ndarray":
+        return _dict_to_array(dct)
+    if name == "Tensor":
+        return _dict_to_tensor(dct)
+    if name not in _CLASSES and name in _HOMES:
+        __import__(_HOMES[name])
+    if name not in _CLASSES:
+        G_LOGGER.critical(f"JSON holds an object of the class `{name}`, which is not known here")
+    return _CLASSES[name].from_dict(dct)
+
+
+def to_json(obj):
+    """The object as text."""
+    return json.dumps(obj, cls=Encoder, indent=constants.TAB)
+
+
+def from_json(src):
+    """What `to_json` made the text of."""
+    try:
+        return json.loads(src, cls=Decoder)
+    except (ValueError, KeyError, EOFError) as error:
+        G_LOGGER.critical(f"this is not the JSON of saved data: {error}")
+
+
+def save_json(obj, dest, description=None):
+    """Writes the object to a path or a file."""
+    from assay import util
+
+    util.save_file(to_json(obj), dest, mode="w", description=description)
+
+
+def load_json(src, description=None):
+    """Reads an object from a path or a file."""
+    from assay import util
+
+    text = util.load_file(src, mode="r", description=description)
+    return from_json(text.decode() if isinstance(text, bytes) else text)
+
+
+def add_json_methods(description=None, name=None):
+    """A decorator: the class, which has `to_dict` and `from_dict`, gets `to_json`, `from_json`, `save` and `load`."""
+
+    def decorate(cls):
+        cls.polygraphy_class = name or cls.__name__
+        _CLASSES[cls.polygraphy_class] = cls
+
+        def checked(loaded):
+            if not isinstance(loaded, cls):
+                G_LOGGER.critical(f"expected {description or cls.__name__}, found a {type(loaded).__name__}")
+            return loaded
+
+        methods = {"to_json": to_json, "from_json": staticmethod(lambda src: checked(from_json(src))),
+                   "save": lambda self, dest: save_json(self, dest, description),
+                   "load": staticmethod(lambda src: checked(load_json(src, description)))}
+        for method, function in methods.items():
+            if method not in vars(cls):
+                setattr(cls, method, function)
+        return cls
+
+    return decorate
+
+
+def register_alias(name, cls):
+    """Another name of a class in older files."""
+    _CLASSES[name] = cls

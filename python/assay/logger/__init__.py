@@ -1,0 +1,5 @@
+"""The log of the package: `G_LOGGER`."""
+
+from assay.logger.logger import G_LOGGER, LogMode, Logger, SeverityTrie
+
+__all__ = ["G_LOGGER", "LogMode", "Logger", "SeverityTrie"]

@@ -1,0 +1,90 @@
+"""Models on backends of native code."""
+
+from assay import _native
+from assay._arrays import values_to_numpy
+from assay.backend.base.runner import BaseRunner, metadata_of
+from assay.logger import G_LOGGER
+from assay.model import native_of
+
+
+class Session:
+    """A model made ready on a backend, with the methods of `onnxruntime.InferenceSession` that scripts use."""
+
+    def __init__(self, model, backend="onnxrt", settings=None, values=(), threads=0):
+        self.native = _native.prepare(native_of(model), _native.Wanted(backend, settings or {}, list(values), threads),
+                                      G_LOGGER.native)
+        self.settings = settings or {}
+        self.execution = _native.Execution(self.native)
+
+    @property
+    def input_metadata(self):
+        """Types and shapes of the inputs."""
+        return metadata_of(self.native.inputs)
+
+    @property
+    def output_names(self):
+        """In the order of the model."""
+        return [each[0] for each in self.native.outputs]
+
+    def get_inputs(self):
+        """Inputs with `name`, `type` and `shape`, as ONNX Runtime says it."""
+        return [NodeArg(*each) for each in self.native.inputs]
+
+    def get_outputs(self):
+        """Outputs, likewise."""
+        return [NodeArg(*each) for each in self.native.outputs]
+
+    def get_providers(self):
+        """The providers that were asked for."""
+        return self.settings.get("providers", ["CPUExecutionProvider"])
+
+    def run(self, output_names, input_feed, run_options=None):
+        """A list of outputs."""
+        names = list(output_names) if output_names else self.output_names
+        values = values_to_numpy(self.execution.run(input_feed, names))
+        return [values[name] for name in names]
+
+
+class NodeArg:
+    """An input or output."""
+
+    def __init__(self, name, dtype, dims, is_shape):
+        from assay.datatype import DataType
+
+        self.name = name
+        self.type = "" if dtype is None else DataType.from_native(dtype).onnxrt()
+        self.shape = dims
+
+    def __repr__(self):
+        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+class BackendRunner(BaseRunner):
+    """A runner of any backend of native code: a model, or what gives one, and the backend's name."""
+
+    def __init__(self, model, backend, name=None, settings=None, outputs=None):
+        super().__init__(name=name, prefix=f"{backend}-runner")
+        self._model = model
+        self._backend = backend
+        self._settings = settings
+        self._outputs = list(outputs or [])
+        self.session = None
+
+    def activate_impl(self):
+        from assay.backend.base.loader import given
+
+        self.session = Session(given(self._model), self._backend, self._settings, self._outputs)
+        self._metadata = self.session.input_metadata
+        self._names = self._outputs or self.session.output_names
+
+    def deactivate_impl(self):
+        self.session = None
+
+    def get_input_metadata_impl(self):
+        return self._metadata
+
+    def infer_impl(self, feed_dict):
+        execution = self.session.execution
+        outputs = execution.run(feed_dict, self._names)
+        self.inference_time = execution.seconds
+        return values_to_numpy(outputs)

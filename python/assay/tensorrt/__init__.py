@@ -1,0 +1,92 @@
+"""The engine in the shape of TensorRT's Python package, of version 8 as well as of later ones.
+
+Networks become ONNX models, engines run on the processor, and addresses are those of memory of this process.
+"""
+
+from assay.tensorrt import enums
+from assay.tensorrt.builder import Builder, IBuilderConfig, IOptimizationProfile, ITimingCache
+from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
+                                       IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
+from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Weights
+from assay.tensorrt.context import IExecutionContext, IOutputAllocator
+from assay.tensorrt.engine import ICudaEngine, Runtime
+from assay.tensorrt.inspector import EngineInspector
+from assay.tensorrt.layers import ILayer
+from assay.tensorrt.logger import ILogger, Logger
+from assay.tensorrt.network import INetworkDefinition, ITensor
+from assay.tensorrt.parser import OnnxParser, ParserError
+from assay.tensorrt.plugins import IPluginRegistry, get_plugin_registry, init_libnvinfer_plugins
+
+__version__ = "8.6.1"  # whose names are all there, beside those of later versions
+
+globals().update(enums.ENUMS)
+DataType = enums.DataType
+float32, float16, int8, int32 = DataType.FLOAT, DataType.HALF, DataType.INT8, DataType.INT32
+bool, uint8, fp8, bfloat16 = DataType.BOOL, DataType.UINT8, DataType.FP8, DataType.BF16
+int64, int4, fp4, e8m0 = DataType.INT64, DataType.INT4, DataType.FP4, DataType.E8M0
+
+
+class IAlgorithmSelector:
+    """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
+
+    def __init__(self):
+        pass
+
+    def select_algorithms(self, context, choices):
+        return list(range(len(choices)))
+
+    def report_algorithms(self, contexts, choices):
+        pass
+
+
+class IProfiler:
+    """To be derived from: is told the time of each layer."""
+
+    def __init__(self):
+        pass
+
+    def report_layer_time(self, layer_name, ms):
+        raise NotImplementedError
+
+
+class Profiler(IProfiler):
+    """Prints the time of each layer."""
+
+    def report_layer_time(self, layer_name, ms):
+        print(f"{layer_name}: {ms}ms")
+
+
+class IProgressMonitor:
+    """To be derived from; it is never asked."""
+
+    def __init__(self):
+        pass
+
+
+def volume(iterable):
+    """The product of dims; 0 for none."""
+    product = 1
+    for dim in iterable:
+        product *= dim
+    return product if len(list(iterable)) else 0
+
+
+def nptype(trt_type):
+    """numpy's type."""
+    import numpy as np
+
+    from assay.datatype import DataType as Shared
+
+    found = Shared.from_native(trt_type.native).numpy()
+    return found.type if found.type is not np.void else found
+
+
+def get_nv_onnx_parser_version():
+    """The version of the parser, as one number."""
+    return 80601
+
+
+def __getattr__(name):
+    if name == "Refitter":
+        raise AttributeError("engines are not refitted: build the plan again from the model with the new weights")
+    raise AttributeError(f"module 'assay.tensorrt' has no attribute '{name}'")

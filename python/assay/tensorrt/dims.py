@@ -1,0 +1,116 @@
+"""Shapes, weights and bytes as TensorRT has them."""
+
+
+class Dims(tuple):
+    """A shape."""
+
+    MAX_DIMS = 8
+
+    def __new__(cls, shape=()):
+        return super().__new__(cls, [int(each) for each in shape])
+
+    def numel(self):
+        """The product of dims."""
+        product = 1
+        for dim in self:
+            product *= dim
+        return product
+
+    def __str__(self):
+        return f"({', '.join(map(str, self))}{',' if len(self) == 1 else ''})"
+
+    __repr__ = __str__
+
+
+def _fixed(name, count):
+    def make(cls, *args):
+        shape = args[0] if len(args) == 1 and hasattr(args[0], "__iter__") else args
+        if len(shape) != count:
+            raise ValueError(f"{name} has {count} dims, not {len(shape)}")
+        return Dims.__new__(cls, shape)
+
+    return type(name, (Dims,), {"__new__": make})
+
+
+Dims2, Dims3, Dims4 = _fixed("Dims2", 2), _fixed("Dims3", 3), _fixed("Dims4", 4)
+DimsHW = _fixed("DimsHW", 2)
+DimsHW.h = property(lambda self: self[0])
+DimsHW.w = property(lambda self: self[1])
+
+
+class Weights:
+    """Elements of a constant."""
+
+    def __init__(self, a=None, *args):
+        import numpy as np
+
+        if hasattr(a, "native"):
+            from assay.datatype import DataType as Shared
+
+            a = np.zeros(0, dtype=Shared.from_native(a.native).numpy())
+        self._array = np.ascontiguousarray(np.zeros(0, np.float32) if a is None else a)
+
+    def numpy(self):
+        """The elements."""
+        return self._array
+
+    @property
+    def size(self):
+        return self._array.size
+
+    @property
+    def nbytes(self):
+        return self._array.nbytes
+
+    @property
+    def dtype(self):
+        from assay.datatype import DataType as Shared
+        from assay.tensorrt.enums import DataType
+
+        return DataType.of_number(Shared.from_dtype(self._array.dtype).number)
+
+    def __len__(self):
+        return self._array.size
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array if dtype is None else self._array.astype(dtype)
+
+
+def array_of(weights):
+    """The elements of weights or of an array; None if there are none."""
+    import numpy as np
+
+    if weights is None:
+        return None
+    array = weights.numpy() if isinstance(weights, Weights) else np.asarray(weights)
+    return array if array.size else None
+
+
+class IHostMemory(bytes):
+    """Bytes of a plan."""
+
+    @property
+    def nbytes(self):
+        return len(self)
+
+    @property
+    def dtype(self):
+        from assay.tensorrt.enums import DataType
+
+        return DataType.INT8
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        pass
+
+
+class NoOpContext:
+    """Objects that are `with`ed as in older programs; they go when nobody holds them."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        return None

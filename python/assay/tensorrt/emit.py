@@ -1,0 +1,74 @@
+"""The nodes that layers of a network become."""
+
+import numpy as np
+
+from assay.graphsurgeon.ir.graph import Graph
+from assay.graphsurgeon.ir.node import Node
+from assay.graphsurgeon.ir.tensor import Constant, Variable
+
+
+class Emitter:
+    """Makes a graph of a network; layers call node() and its neighbours."""
+
+    def __init__(self, network):
+        self.network = network
+        self.nodes = []
+        self.tensors = {}
+        self.count = 0
+
+    def graph(self, outputs):
+        """The graph with these tensors as outputs."""
+        from assay.tensorrt.network import OPSET
+
+        network = self.network
+        parsed = network._parsed
+        opset = OPSET if parsed is None else parsed.opset
+        self.opset = opset
+        inputs = [self.tensor(each) for each in network._inputs]
+        for layer in network._layers:
+            layer._emit(self)
+        domains = None if parsed is None else parsed.import_domains
+        graph = Graph(self.nodes, inputs, [self.tensor(each) for each in outputs], network.name, opset=opset,
+                      import_domains=domains, functions=None if parsed is None else parsed.functions)
+        for tensor in network._outputs:
+            if tensor._dtype is not None:
+                self.tensor(tensor).dtype = tensor._dtype.onnx_number
+        return graph
+
+    def tensor(self, tensor):
+        """The graph's tensor for one of the network; an empty one for None."""
+        if tensor is None:
+            return Variable.empty()
+        if isinstance(tensor, (Variable, Constant)):
+            return tensor
+        found = self.tensors.get(id(tensor))
+        if found is None:
+            found = Variable(tensor.name)
+            if tensor.is_network_input:
+                found.dtype, found.shape = tensor._number or tensor._dtype.onnx_number, tensor._dims()
+            self.tensors[id(tensor)] = found
+        return found
+
+    def set_constant(self, tensor, values):
+        """A tensor of the network that is known."""
+        self.tensors[id(tensor)] = Constant(tensor.name, values)
+
+    def constant(self, values, dtype=np.int64):
+        """A constant of a node."""
+        self.count += 1
+        return Constant(f"__constant_{self.count}", np.asarray(values, dtype=dtype))
+
+    def variable(self):
+        """A tensor between nodes of a layer."""
+        self.count += 1
+        return Variable(f"__value_{self.count}")
+
+    def node(self, layer, op, inputs, outputs=None, **attrs):
+        """A node; its outputs are new tensors if none are given. Gives the first one."""
+        made = [self.variable()] if outputs is None else [self.tensor(each) for each in outputs]
+        tensors = [self.tensor(each) for each in inputs]
+        while tensors and tensors[-1].is_empty():
+            tensors.pop()
+        attrs = {name: value for name, value in attrs.items() if value is not None}
+        self.nodes.append(Node(op, layer.name, attrs, tensors, made))
+        return made[0]

@@ -1,0 +1,181 @@
+"""Engines that were built, and their executions. Addresses are those of memory of this process."""
+
+import json
+import os
+
+from assay import _native
+from assay.exception import PolygraphyException
+from assay.tensorrt import enums
+from assay.tensorrt.bindings import Bindings
+from assay.tensorrt.builder import NAME, PROFILES
+from assay.tensorrt.context import IExecutionContext
+from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
+from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
+from assay.tensorrt.logger import Severity, native_log
+
+
+class Runtime(NoOpContext):
+    """Opens plans."""
+
+    def __init__(self, logger):
+        self.logger = logger
+        self.engine_host_code_allowed = False
+        self.max_threads = 0
+        self.error_recorder = None
+        self.DLA_core = -1
+        self.num_DLA_cores = 0
+
+    def deserialize_cuda_engine(self, serialized_engine):
+        """The engine of a plan; None if it is none, which the logger is told."""
+        try:
+            return ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
+        except PolygraphyException as error:
+            if self.logger is not None:
+                self.logger.log(Severity.ERROR, str(error))
+            return None
+
+    def load_runtime(self, path):
+        """There is one runtime only."""
+        return self
+
+    def get_plugin_registry(self):
+        from assay.tensorrt.plugins import get_plugin_registry
+
+        return get_plugin_registry()
+
+
+def _in_memory(data):
+    """A path by which the bytes can be opened, and its descriptor."""
+    descriptor = os.memfd_create("assay-plan")
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view):]
+    return f"/proc/self/fd/{descriptor}", descriptor
+
+
+class ICudaEngine(Bindings, NoOpContext):
+    """A plan that is open; its contexts share its weights."""
+
+    def __init__(self, data, logger=None, threads=0):
+        self._data = data
+        self.logger = logger
+        path, descriptor = _in_memory(data)
+        try:
+            self._session = _native.open_plan(path, _native.Wanted("engine", {}, [], threads), native_log(logger))
+            metadata, self._source, self._tactics = _native.read_plan(path)
+        finally:
+            os.close(descriptor)
+        metadata = dict(metadata)
+        self.name = metadata.get(NAME, "Unnamed Network 0")
+        self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
+        self._ports = [(*each, True) for each in self._session.inputs] + [(*each, False)
+                                                                         for each in self._session.outputs]
+        self._names = [each[0] for each in self._ports]
+        self.error_recorder = None
+        self.max_batch_size = 1
+        self.has_implicit_batch_dimension = False
+        self.refittable = False
+        self.device_memory_size = self.device_memory_size_v2 = 0
+        self.profiling_verbosity = enums.ProfilingVerbosity.DETAILED
+        self.engine_capability = enums.EngineCapability.STANDARD
+        self.hardware_compatibility_level = enums.HardwareCompatibilityLevel.NONE
+        self.num_aux_streams = 0
+        self.tactic_sources = 0
+        self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
+
+    num_io_tensors = property(lambda self: len(self._ports))
+    num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
+    num_layers = property(lambda self: len(self._tactics))
+    num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
+
+    def serialize(self):
+        return IHostMemory(self._data)
+
+    def serialize_with_config(self, config):
+        return self.serialize()
+
+    def create_serialization_config(self):
+        return NoOpContext()
+
+    def create_execution_context(self, strategy=None):
+        return IExecutionContext(self)
+
+    create_execution_context_without_device_memory = create_execution_context
+
+    def create_engine_inspector(self):
+        from assay.tensorrt.inspector import EngineInspector
+
+        return EngineInspector(self)
+
+    def _port(self, name):
+        try:
+            return self._ports[self._names.index(name)]
+        except ValueError:
+            raise PolygraphyException(f"the engine has no tensor `{name}`; tensors: {', '.join(self._names)}") from None
+
+    def get_tensor_name(self, index):
+        return self._names[index]
+
+    def get_tensor_shape(self, name):
+        dims = self._port(name)[2]
+        return Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
+
+    def get_tensor_dtype(self, name):
+        return DataType.of_native(self._port(name)[1] or "float32") or DataType.FLOAT
+
+    def get_tensor_mode(self, name):
+        return TensorIOMode.INPUT if self._port(name)[4] else TensorIOMode.OUTPUT
+
+    def get_tensor_location(self, name):
+        return TensorLocation.HOST if self.is_shape_inference_io(name) else TensorLocation.DEVICE
+
+    def is_shape_inference_io(self, name):
+        return bool(self._port(name)[3])
+
+    def get_tensor_bytes_per_component(self, name, profile_index=0):
+        return -1
+
+    def get_tensor_components_per_element(self, name, profile_index=0):
+        return -1
+
+    def get_tensor_format(self, name, profile_index=0):
+        return enums.TensorFormat.LINEAR
+
+    def get_tensor_format_desc(self, name, profile_index=0):
+        return "Row major linear format (kLINEAR)"
+
+    def get_tensor_vectorized_dim(self, name, profile_index=0):
+        return -1
+
+    def get_aliased_input_tensor(self, name):
+        return None
+
+    def is_debug_tensor(self, name):
+        return False
+
+    def get_tensor_profile_shape(self, name, profile_index=0):
+        """Least, best and greatest shape of an input."""
+        if profile_index >= self.num_optimization_profiles or profile_index < 0:
+            raise PolygraphyException(f"the engine has {self.num_optimization_profiles} profiles, not one of the number "
+                                      f"{profile_index}")
+        triple = self._profiles[profile_index].get(name) if self._profiles else None
+        if triple is None:
+            return [self.get_tensor_shape(name)] * 3
+        return [Dims(each) for each in triple]
+
+    def get_tensor_profile_values(self, profile_index, name):
+        triple = self._values[profile_index].get(name) if self._values else None
+        return [] if triple is None else [list(each) for each in triple]
+
+    def __getattr__(self, name):
+        if name == "create_execute_context":
+            raise AttributeError("'ICudaEngine' object has no attribute 'create_execute_context'; did you mean "
+                                 "'create_execution_context'?")
+        raise AttributeError(f"'ICudaEngine' object has no attribute '{name}'")
+
+    def _output_shapes(self, inputs):
+        """Shapes of outputs for shapes of inputs; dims that data decides are -1."""
+        rows = [(name, "", list(dims)) for name, dims in inputs.items()]
+        model = _native.sanitize(self._source, {"inputs": rows}, None)
+        return {name: Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
+                for name, _, dims in model.outputs}

@@ -1,0 +1,147 @@
+"""Enumerations with TensorRT's names. Their numbers are those of TensorRT 8, whose programs use them in masks."""
+
+import enum
+
+
+class _Enum(enum.Enum):
+    def __int__(self):
+        return self.value
+
+    def __index__(self):
+        return self.value
+
+    @property
+    def number(self):
+        return self.value
+
+    def __or__(self, other):
+        return int(self) | int(other)
+
+
+def _numbered(name, words, start=0):
+    return _Enum(name, [(word, start + i) for i, word in enumerate(words.split())], module=__name__)
+
+
+class DataType(_Enum):
+    """Element types."""
+
+    FLOAT = 0
+    HALF = 1
+    INT8 = 2
+    INT32 = 3
+    BOOL = 4
+    UINT8 = 5
+    FP8 = 6
+    BF16 = 7
+    INT64 = 8
+    INT4 = 9
+    FP4 = 10
+    E8M0 = 11
+
+    @property
+    def native(self):
+        """The name in native code."""
+        return _NATIVE[self.name]
+
+    @property
+    def onnx_number(self):
+        """ONNX's number."""
+        from assay.datatype import DataType as Shared
+
+        return Shared.from_native(self.native).number
+
+    @property
+    def itemsize(self):
+        """Bytes of an element."""
+        from assay.datatype import DataType as Shared
+
+        return Shared.from_native(self.native).itemsize
+
+    @staticmethod
+    def of_number(number):
+        """By ONNX's number; float64 has none. None: there is no such type."""
+        return next((each for each in DataType if each.onnx_number == number), None)
+
+    @staticmethod
+    def of_native(name):
+        """By the name in native code; None: there is no such type."""
+        return next((each for each in DataType if each.native == name), None)
+
+
+_NATIVE = {"FLOAT": "float32", "HALF": "float16", "INT8": "int8", "INT32": "int32", "BOOL": "bool", "UINT8": "uint8",
+           "FP8": "float8e4m3fn", "BF16": "bfloat16", "INT64": "int64", "INT4": "int4", "FP4": "float4e2m1",
+           "E8M0": "float8e8m0"}
+
+NetworkDefinitionCreationFlag = _numbered("NetworkDefinitionCreationFlag",
+                                          "EXPLICIT_BATCH EXPLICIT_PRECISION STRONGLY_TYPED PREFER_JIT_PYTHON_PLUGINS "
+                                          "PREFER_AOT_PYTHON_PLUGINS")
+BuilderFlag = _numbered("BuilderFlag",
+                        "FP16 INT8 DEBUG GPU_FALLBACK STRICT_TYPES REFIT DISABLE_TIMING_CACHE TF32 SPARSE_WEIGHTS "
+                        "SAFETY_SCOPE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS DIRECT_IO "
+                        "REJECT_EMPTY_ALGORITHMS VERSION_COMPATIBLE EXCLUDE_LEAN_RUNTIME FP8 ERROR_ON_TIMING_CACHE_MISS "
+                        "BF16 DISABLE_COMPILATION_CACHE WEIGHT_STREAMING STRIP_PLAN INT4 REFIT_INDIVIDUAL "
+                        "STRICT_NANS MONITOR_MEMORY FP4 EDITABLE_TIMING_CACHE")
+QuantizationFlag = _numbered("QuantizationFlag", "CALIBRATE_BEFORE_FUSION")
+MemoryPoolType = _numbered("MemoryPoolType",
+                           "WORKSPACE DLA_MANAGED_SRAM DLA_LOCAL_DRAM DLA_GLOBAL_DRAM TACTIC_DRAM TACTIC_SHARED_MEMORY")
+ProfilingVerbosity = _numbered("ProfilingVerbosity", "LAYER_NAMES_ONLY NONE DETAILED")
+TacticSource = _numbered("TacticSource",
+                         "CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS")
+EngineCapability = _numbered("EngineCapability", "STANDARD SAFETY DLA_STANDALONE")
+DeviceType = _numbered("DeviceType", "GPU DLA")
+TensorLocation = _numbered("TensorLocation", "DEVICE HOST")
+TensorIOMode = _numbered("TensorIOMode", "NONE INPUT OUTPUT")
+TensorFormat = _numbered("TensorFormat", "LINEAR CHW2 HWC8 CHW4 CHW16 CHW32 DHWC8 CDHW32 HWC DLA_LINEAR DLA_HWC4 HWC16 "
+                                         "DHWC")
+HardwareCompatibilityLevel = _numbered("HardwareCompatibilityLevel", "NONE AMPERE_PLUS SAME_COMPUTE_CAPABILITY")
+PreviewFeature = _numbered("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805 DISABLE_EXTERNAL_TACTIC_SOURCES_FOR_CORE_0805 "
+                                             "PROFILE_SHARING_0806 ALIASED_PLUGIN_IO_10_03 "
+                                             "RUNTIME_ACTIVATION_RESIZE_10_10")
+ExecutionContextAllocationStrategy = _numbered("ExecutionContextAllocationStrategy",
+                                               "STATIC ON_PROFILE_CHANGE USER_MANAGED")
+LayerInformationFormat = _numbered("LayerInformationFormat", "ONELINE JSON")
+OnnxParserFlag = _numbered("OnnxParserFlag", "NATIVE_INSTANCENORM ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA")
+CalibrationAlgoType = _numbered("CalibrationAlgoType",
+                                "LEGACY_CALIBRATION ENTROPY_CALIBRATION ENTROPY_CALIBRATION_2 MINMAX_CALIBRATION")
+ErrorCode = _numbered("ErrorCode", "SUCCESS INTERNAL_ERROR MEM_ALLOC_FAILED MODEL_DESERIALIZE_FAILED INVALID_VALUE "
+                                   "INVALID_GRAPH INVALID_NODE UNSUPPORTED_GRAPH UNSUPPORTED_NODE")
+WeightsRole = _numbered("WeightsRole", "KERNEL BIAS SHIFT SCALE CONSTANT ANY")
+
+LayerType = _numbered("LayerType",
+                      "CONVOLUTION FULLY_CONNECTED ACTIVATION POOLING LRN SCALE SOFTMAX DECONVOLUTION CONCATENATION "
+                      "ELEMENTWISE PLUGIN UNARY PADDING SHUFFLE REDUCE TOPK GATHER MATRIX_MULTIPLY RAGGED_SOFTMAX "
+                      "CONSTANT IDENTITY CAST PLUGIN_V2 SLICE SHAPE PARAMETRIC_RELU RESIZE TRIP_LIMIT RECURRENCE ITERATOR "
+                      "LOOP_OUTPUT SELECT FILL QUANTIZE DEQUANTIZE CONDITION CONDITIONAL_INPUT CONDITIONAL_OUTPUT SCATTER "
+                      "EINSUM ASSERTION ONE_HOT NON_ZERO GRID_SAMPLE NMS REVERSE_SEQUENCE NORMALIZATION PLUGIN_V3 SQUEEZE "
+                      "UNSQUEEZE CUMULATIVE DYNAMIC_QUANTIZE")
+ActivationType = _numbered("ActivationType",
+                           "RELU SIGMOID TANH LEAKY_RELU ELU SELU SOFTSIGN SOFTPLUS CLIP HARD_SIGMOID SCALED_TANH "
+                           "THRESHOLDED_RELU GELU_ERF GELU_TANH")
+PoolingType = _numbered("PoolingType", "MAX AVERAGE MAX_AVERAGE_BLEND")
+ElementWiseOperation = _numbered("ElementWiseOperation",
+                                 "SUM PROD MAX MIN SUB DIV POW FLOOR_DIV AND OR XOR EQUAL GREATER LESS")
+UnaryOperation = _numbered("UnaryOperation",
+                           "EXP LOG SQRT RECIP ABS NEG SIN COS TAN SINH COSH ASIN ACOS ATAN ASINH ACOSH ATANH CEIL FLOOR "
+                           "ERF NOT SIGN ROUND ISINF ISNAN")
+ReduceOperation = _numbered("ReduceOperation", "SUM PROD MAX MIN AVG")
+TopKOperation = _numbered("TopKOperation", "MAX MIN")
+MatrixOperation = _numbered("MatrixOperation", "NONE TRANSPOSE VECTOR")
+ScaleMode = _numbered("ScaleMode", "UNIFORM CHANNEL ELEMENTWISE")
+PaddingMode = _numbered("PaddingMode", "EXPLICIT_ROUND_DOWN EXPLICIT_ROUND_UP SAME_UPPER SAME_LOWER")
+GatherMode = _numbered("GatherMode", "DEFAULT ELEMENT ND")
+ScatterMode = _numbered("ScatterMode", "ELEMENT ND")
+SampleMode = _numbered("SampleMode", "STRICT_BOUNDS WRAP CLAMP FILL REFLECT")
+SliceMode = SampleMode
+FillOperation = _numbered("FillOperation", "LINSPACE RANDOM_UNIFORM RANDOM_NORMAL")
+InterpolationMode = _numbered("InterpolationMode", "NEAREST LINEAR CUBIC")
+ResizeMode = InterpolationMode
+ResizeCoordinateTransformation = _numbered("ResizeCoordinateTransformation", "ALIGN_CORNERS ASYMMETRIC HALF_PIXEL")
+ResizeRoundMode = _numbered("ResizeRoundMode", "HALF_UP HALF_DOWN FLOOR CEIL")
+CumulativeOperation = _numbered("CumulativeOperation", "SUM")
+LoopOutput = _numbered("LoopOutput", "LAST_VALUE CONCATENATE REVERSE")
+TripLimit = _numbered("TripLimit", "COUNT WHILE")
+PluginFieldType = _numbered("PluginFieldType",
+                            "FLOAT16 FLOAT32 FLOAT64 INT8 INT16 INT32 CHAR DIMS UNKNOWN BF16 INT64 FP8 INT4 FP4")
+
+ENUMS = {name: value for name, value in list(globals().items())
+         if isinstance(value, type) and issubclass(value, _Enum) and value is not _Enum}

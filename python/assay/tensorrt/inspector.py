@@ -1,0 +1,32 @@
+"""What an engine is made of."""
+
+import json
+
+from assay.tensorrt.enums import LayerInformationFormat
+
+
+class EngineInspector:
+    """Tells the layers of an engine and their tactics."""
+
+    def __init__(self, engine):
+        self._engine = engine
+        self.execution_context = None
+        self.error_recorder = None
+
+    def _layer(self, index):
+        name, tactic = self._engine._tactics[index]
+        return {"Name": name, "LayerType": tactic.split(".")[0], "TacticName": tactic}
+
+    def get_layer_information(self, layer_index, format):
+        """One layer, as a line or as JSON."""
+        layer = self._layer(layer_index)
+        if format == LayerInformationFormat.ONELINE:
+            return f"{layer['Name']}, {layer['TacticName']}\n"
+        return json.dumps(layer, indent=2)
+
+    def get_engine_information(self, format):
+        """All layers, as lines or as JSON."""
+        count = len(self._engine._tactics)
+        if format == LayerInformationFormat.ONELINE:
+            return "".join(self.get_layer_information(i, format) for i in range(count))
+        return json.dumps({"Layers": [self._layer(i) for i in range(count)], "Bindings": self._engine._names}, indent=2)

@@ -1,0 +1,187 @@
+"""Functions of elements. Their properties may be changed until the network is built."""
+
+from assay.tensorrt import enums
+from assay.tensorrt.dims import array_of
+from assay.tensorrt.enums import DataType, LayerType
+from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds
+
+
+@adds("activation")
+class IActivationLayer(ILayer):
+    """A function of each element."""
+
+    TYPE, WORD = LayerType.ACTIVATION, "Activation"
+    PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
+    ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
+
+    def __init__(self, network, index, input, type):
+        super().__init__(network, index, [input])
+        self._kind = type
+        self.alpha = 0.0
+        self.beta = 0.0
+
+    type = property(lambda self: self._kind, lambda self, value: setattr(self, "_kind", value))
+
+    def _emit(self, emitter):
+        import numpy as np
+
+        word = self._kind.name
+        if word in self.PLAIN:
+            emitter.node(self, self.PLAIN[word], self._inputs, self._outputs)
+        elif word in self.ALPHA:
+            emitter.node(self, self.ALPHA[word], self._inputs, self._outputs, alpha=float(self.alpha))
+        elif word == "SELU":
+            emitter.node(self, "Selu", self._inputs, self._outputs, alpha=float(self.alpha), gamma=float(self.beta))
+        elif word == "HARD_SIGMOID":
+            emitter.node(self, "HardSigmoid", self._inputs, self._outputs, alpha=float(self.alpha),
+                         beta=float(self.beta))
+        elif word == "CLIP":
+            bounds = [emitter.constant(each, np.float32) for each in (self.alpha, self.beta)]
+            emitter.node(self, "Clip", [*self._inputs, *bounds], self._outputs)
+        elif word in ("SOFTPLUS", "SCALED_TANH"):
+            scaled = emitter.node(self, "Mul", [*self._inputs, emitter.constant(self.beta, np.float32)])
+            inner = emitter.node(self, "Softplus" if word == "SOFTPLUS" else "Tanh", [scaled])
+            emitter.node(self, "Mul", [inner, emitter.constant(self.alpha, np.float32)], self._outputs)
+        else:
+            self._emit_gelu(emitter)
+
+    def _emit_gelu(self, emitter):
+        import numpy as np
+
+        x = self._inputs[0]
+
+        def number(value):
+            return emitter.constant(value, np.float32)
+
+        if self._kind.name == "GELU_ERF":
+            inner = emitter.node(self, "Erf", [emitter.node(self, "Mul", [x, number(0.5 ** 0.5)])])
+        else:
+            cube = emitter.node(self, "Mul", [emitter.node(self, "Pow", [x, number(3)]), number(0.044715)])
+            inner = emitter.node(self, "Mul", [emitter.node(self, "Add", [x, cube]), number((2 / np.pi) ** 0.5)])
+            inner = emitter.node(self, "Tanh", [inner])
+        half = emitter.node(self, "Mul", [x, number(0.5)])
+        emitter.node(self, "Mul", [half, emitter.node(self, "Add", [inner, number(1)])], self._outputs)
+
+
+@adds("elementwise")
+class IElementWiseLayer(ILayer):
+    """A function of the elements of two tensors."""
+
+    TYPE, WORD = LayerType.ELEMENTWISE, "ElementWise"
+    OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
+           "AND": "And", "OR": "Or", "XOR": "Xor", "EQUAL": "Equal", "GREATER": "Greater", "LESS": "Less"}
+
+    def __init__(self, network, index, input1, input2, op):
+        super().__init__(network, index, [input1, input2])
+        self.op = op
+
+    def _emit(self, emitter):
+        if self.op.name in self.OPS:
+            emitter.node(self, self.OPS[self.op.name], self._inputs, self._outputs)
+        elif self._inputs[0].dtype in (DataType.INT32, DataType.INT64):
+            # Division that rounds down: Mod takes the sign of the divisor.
+            rest = emitter.node(self, "Mod", self._inputs)
+            emitter.node(self, "Div", [emitter.node(self, "Sub", [self._inputs[0], rest]), self._inputs[1]],
+                         self._outputs)
+        else:
+            emitter.node(self, "Floor", [emitter.node(self, "Div", self._inputs)], self._outputs)
+
+
+@adds("unary")
+class IUnaryLayer(ILayer):
+    """A function of each element."""
+
+    TYPE, WORD = LayerType.UNARY, "Unary"
+    OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
+
+    def __init__(self, network, index, input, op):
+        super().__init__(network, index, [input])
+        self.op = op
+
+    def _emit(self, emitter):
+        emitter.node(self, self.OPS.get(self.op.name, self.op.name.capitalize()), self._inputs, self._outputs)
+
+
+@adds("scale", "scale_nd")
+class IScaleLayer(ILayer):
+    """(x * scale + shift) ** power."""
+
+    TYPE, WORD = LayerType.SCALE, "Scale"
+
+    def __init__(self, network, index, input, mode, shift=None, scale=None, power=None, channel_axis=1):
+        super().__init__(network, index, [input])
+        self.mode = mode
+        self.shift, self.scale, self.power = shift, scale, power
+        self.channel_axis = channel_axis
+
+    def _shaped(self, emitter, weights):
+        array = array_of(weights)
+        if array is None:
+            return None
+        rank = len(self._inputs[0].shape)
+        if self.mode == enums.ScaleMode.CHANNEL:
+            array = array.reshape([-1] + [1] * (rank - self.channel_axis - 1))
+        elif self.mode == enums.ScaleMode.ELEMENTWISE:
+            array = array.reshape(list(self._inputs[0].shape)[1:])
+        else:
+            array = array.reshape(())
+        return emitter.constant(array, array.dtype)
+
+    def _emit(self, emitter):
+        value = self._inputs[0]
+        for op, weights in (("Mul", self.scale), ("Add", self.shift), ("Pow", self.power)):
+            constant = self._shaped(emitter, weights)
+            if constant is not None:
+                value = emitter.node(self, op, [value, constant])
+        emitter.node(self, "Identity", [value], self._outputs)
+
+
+@adds("parametric_relu")
+class IParametricReLULayer(SimpleLayer):
+    """x, or x times a slope where it is negative."""
+
+    TYPE, WORD, OP = LayerType.PARAMETRIC_RELU, "PReLU", "PRelu"
+
+    def __init__(self, network, index, input, slopes):
+        super().__init__(network, index, [input, slopes])
+
+
+@adds("select")
+class ISelectLayer(SimpleLayer):
+    """Elements of one or the other tensor."""
+
+    TYPE, WORD, OP = LayerType.SELECT, "Select", "Where"
+
+    def __init__(self, network, index, condition, then_input, else_input):
+        super().__init__(network, index, [condition, then_input, else_input])
+
+
+@adds("quantize")
+class IQuantizeLayer(SimpleLayer):
+    """Integers by a scale."""
+
+    TYPE, WORD, OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
+
+    def __init__(self, network, index, input, scale, output_type=DataType.INT8):
+        super().__init__(network, index, [input, scale])
+        self.axis, self.to_type = 1, output_type
+
+    def _emit(self, emitter):
+        import numpy as np
+
+        zero = emitter.constant(np.zeros(tuple(self._inputs[1].shape)), np.int8)
+        emitter.node(self, self.OP, [*self._inputs[:2], zero], self._outputs, axis=self.axis)
+
+
+@adds("dequantize")
+class IDequantizeLayer(SimpleLayer):
+    """Floats of integers by a scale."""
+
+    TYPE, WORD, OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
+
+    def __init__(self, network, index, input, scale, output_type=DataType.FLOAT):
+        super().__init__(network, index, [input, scale])
+        self.axis, self.to_type = 1, output_type
+
+    def _attrs(self):
+        return {"axis": self.axis}

@@ -1,0 +1,64 @@
+"""Nodes of models that were parsed. Their properties may be changed until the network is built."""
+
+from assay.tensorrt.enums import LayerType
+from assay.tensorrt.layers.base import ILayer
+
+
+class OnnxLayer(ILayer):
+    """A node of a model that a parser read."""
+
+    TYPES = {"Conv": "CONVOLUTION", "ConvTranspose": "DECONVOLUTION", "Gemm": "MATRIX_MULTIPLY",
+             "MatMul": "MATRIX_MULTIPLY", "Softmax": "SOFTMAX", "Concat": "CONCATENATION", "Reshape": "SHUFFLE",
+             "Transpose": "SHUFFLE", "Flatten": "SHUFFLE", "Slice": "SLICE", "Shape": "SHAPE", "Gather": "GATHER",
+             "Identity": "IDENTITY", "Cast": "CAST", "Constant": "CONSTANT", "TopK": "TOPK", "Einsum": "EINSUM",
+             "Resize": "RESIZE", "Pad": "PADDING", "Where": "SELECT", "NonZero": "NON_ZERO", "OneHot": "ONE_HOT",
+             "QuantizeLinear": "QUANTIZE", "DequantizeLinear": "DEQUANTIZE", "LRN": "LRN", "PRelu": "PARAMETRIC_RELU",
+             "LayerNormalization": "NORMALIZATION", "Squeeze": "SQUEEZE", "Unsqueeze": "UNSQUEEZE", "CumSum": "CUMULATIVE"}
+    GROUPS = {"ACTIVATION": "Relu Sigmoid Tanh LeakyRelu Elu Selu Softsign Softplus Clip HardSigmoid ThresholdedRelu Gelu",
+              "ELEMENTWISE": "Add Mul Sub Div Max Min Pow And Or Xor Equal Greater Less Mod Sum",
+              "UNARY": "Exp Log Sqrt Reciprocal Abs Neg Sin Cos Tan Sinh Cosh Asin Acos Atan Ceil Floor Erf Not Sign Round",
+              "POOLING": "MaxPool AveragePool GlobalAveragePool GlobalMaxPool",
+              "REDUCE": "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean"}
+
+    def __init__(self, network, index, node, inputs, outputs):
+        self._node = node
+        super().__init__(network, index, inputs, 0)
+        self._outputs = outputs
+        for tensor in outputs:
+            tensor._layer = self
+        self._name = node.name or f"(Unnamed Layer* {index}) [{node.op}]"
+
+    @property
+    def type(self):
+        group = next((name for name, ops in self.GROUPS.items() if self._node.op in ops.split()), "PLUGIN_V3")
+        return LayerType[self.TYPES.get(self._node.op, group)]
+
+    def _emit(self, emitter):
+        from assay.graphsurgeon.ir.node import Node
+        from assay.graphsurgeon.ir.tensor import Constant
+
+        inputs = []
+        for given, tensor in zip(self._node.inputs, self._inputs):
+            inputs.append(given if isinstance(given, Constant) and tensor._name == given.name else emitter.tensor(tensor))
+        inputs += [emitter.tensor(each) for each in self._inputs[len(inputs):]]
+        names = iter(self._outputs)
+        outputs = [each if each.is_empty() else emitter.tensor(next(names)) for each in self._node.outputs]
+        emitter.nodes.append(Node(self._node.op, self._node.name, self._bodies(emitter), _copies(inputs, emitter), outputs,
+                                  self._node.domain))
+
+    def _bodies(self, emitter):
+        from assay.graphsurgeon.ir.graph import Graph
+
+        return {name: value.copy() if isinstance(value, Graph) else value for name, value in self._node.attrs.items()}
+
+
+def _copies(tensors, emitter):
+    """Constants of the parsed model as tensors of this graph, each once."""
+    from assay.graphsurgeon.ir.tensor import Constant
+
+    made = []
+    for tensor in tensors:
+        if isinstance(tensor, Constant):
+            tensor = emitter.tensors.setdefault(("constant", tensor.name), tensor.copy())
+        made.append(tensor)
+    return made

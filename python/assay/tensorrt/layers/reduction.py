@@ -1,0 +1,158 @@
+"""Products, sums and normalisation along axes. Their properties may be changed until the network is built."""
+
+from assay.exception import PolygraphyException
+from assay.tensorrt import enums
+from assay.tensorrt.enums import DataType, LayerType
+from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds, axes_of
+
+
+@adds("lrn")
+class ILRNLayer(SimpleLayer):
+    """Normalisation over neighbouring channels."""
+
+    TYPE, WORD, OP = LayerType.LRN, "LRN", "LRN"
+
+    def __init__(self, network, index, input, window, alpha, beta, k):
+        super().__init__(network, index, [input])
+        self.window_size, self.alpha, self.beta, self.k = window, alpha, beta, k
+
+    def _attrs(self):
+        return {"size": self.window_size, "alpha": self.alpha, "beta": self.beta, "bias": self.k}
+
+
+@adds("softmax")
+class ISoftMaxLayer(SimpleLayer):
+    """Softmax along the axis whose bit is set."""
+
+    TYPE, WORD, OP = LayerType.SOFTMAX, "SoftMax", "Softmax"
+
+    def __init__(self, network, index, input):
+        super().__init__(network, index, [input])
+        self.axes = 1 << max(0, len(input.shape) - 3)
+
+    def _attrs(self):
+        return {"axis": axes_of(self.axes)[0]}
+
+
+@adds("reduce")
+class IReduceLayer(ILayer):
+    """A statistic along axes."""
+
+    TYPE, WORD = LayerType.REDUCE, "Reduce"
+    OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
+
+    def __init__(self, network, index, input, op, axes, keep_dims):
+        super().__init__(network, index, [input])
+        self.op, self.axes, self.keep_dims = op, axes, keep_dims
+
+    def _emit(self, emitter):
+        op = self.OPS[self.op.name]
+        axes = axes_of(self.axes)
+        is_input = emitter.opset >= (13 if op == "ReduceSum" else 18)
+        inputs = [self._inputs[0], emitter.constant(axes)] if is_input else self._inputs[:1]
+        emitter.node(self, op, inputs, self._outputs, keepdims=int(self.keep_dims), axes=None if is_input else axes)
+
+
+@adds("topk")
+class ITopKLayer(ILayer):
+    """The k greatest or least elements along the axis whose bit is set, and their indices."""
+
+    TYPE, WORD = LayerType.TOPK, "TopK"
+
+    def __init__(self, network, index, input, op, k, axes):
+        super().__init__(network, index, [input], 2)
+        self.op, self.k, self.axes = op, k, axes
+
+    def _emit(self, emitter):
+        indices = emitter.variable()
+        emitter.node(self, "TopK", [self._inputs[0], emitter.constant([self.k])], [self._outputs[0], indices],
+                     axis=axes_of(self.axes)[0], largest=int(self.op == enums.TopKOperation.MAX))
+        emitter.node(self, "Cast", [indices], self._outputs[1:], to=DataType.INT32.onnx_number)
+
+
+@adds("matrix_multiply")
+class IMatrixMultiplyLayer(ILayer):
+    """A matrix product of two tensors, each transposed or taken for vectors if asked for."""
+
+    TYPE, WORD = LayerType.MATRIX_MULTIPLY, "Matrix Multiply"
+
+    def __init__(self, network, index, input0, op0, input1, op1):
+        super().__init__(network, index, [input0, input1])
+        self.op0, self.op1 = op0, op1
+
+    def _operand(self, emitter, tensor, op):
+        if op != enums.MatrixOperation.TRANSPOSE:
+            return tensor
+        order = list(range(len(tensor.shape)))
+        order[-2:] = order[:-3:-1]
+        return emitter.node(self, "Transpose", [tensor], perm=order)
+
+    def _emit(self, emitter):
+        vector = enums.MatrixOperation.VECTOR
+        a, b = (self._operand(emitter, *each) for each in zip(self._inputs, (self.op0, self.op1)))
+        if self.op0 == vector:
+            a = emitter.node(self, "Unsqueeze", [a, emitter.constant([-2])])
+        if self.op1 == vector:
+            b = emitter.node(self, "Unsqueeze", [b, emitter.constant([-1])])
+        added = ([-2] if self.op0 == vector else []) + ([-1] if self.op1 == vector else [])
+        if not added:
+            emitter.node(self, "MatMul", [a, b], self._outputs)
+        else:
+            product = emitter.node(self, "MatMul", [a, b])
+            emitter.node(self, "Squeeze", [product, emitter.constant(added)], self._outputs)
+
+
+@adds("einsum")
+class IEinsumLayer(SimpleLayer):
+    """A sum of products by an equation."""
+
+    TYPE, WORD, OP = LayerType.EINSUM, "Einsum", "Einsum"
+
+    def __init__(self, network, index, inputs, equation):
+        super().__init__(network, index, inputs)
+        self.equation = equation
+
+    def _attrs(self):
+        return {"equation": self.equation}
+
+
+@adds("normalization")
+class INormalizationLayer(ILayer):
+    """Mean 0 and variance 1 along the axes whose bits are set, then scale and bias."""
+
+    TYPE, WORD = LayerType.NORMALIZATION, "Normalization"
+
+    def __init__(self, network, index, input, scale, bias, axesMask):
+        super().__init__(network, index, [input, scale, bias])
+        self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
+        self.compute_precision = DataType.FLOAT
+
+    def _emit(self, emitter):
+        import numpy as np
+
+        if self.num_groups != 1:
+            raise PolygraphyException(f"`{self.name}`: normalisation in groups is not supported")
+        x, scale, bias = self._inputs
+        axes = axes_of(self.axes)
+        inputs, attrs = ([emitter.constant(axes)], {}) if emitter.opset >= 18 else ([], {"axes": axes})
+        mean = emitter.node(self, "ReduceMean", [x, *inputs], keepdims=1, **attrs)
+        centred = emitter.node(self, "Sub", [x, mean])
+        square = emitter.node(self, "Mul", [centred, centred])
+        variance = emitter.node(self, "ReduceMean", [square, *inputs], keepdims=1, **attrs)
+        shifted = emitter.node(self, "Add", [variance, emitter.constant(self.epsilon, np.float32)])
+        scaled = emitter.node(self, "Div", [centred, emitter.node(self, "Sqrt", [shifted])])
+        emitter.node(self, "Add", [emitter.node(self, "Mul", [scaled, scale]), bias], self._outputs)
+
+
+@adds("cumulative")
+class ICumulativeLayer(SimpleLayer):
+    """Sums of all elements before and at a place."""
+
+    TYPE, WORD, OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
+
+    def __init__(self, network, index, input, axis, op, exclusive, reverse):
+        super().__init__(network, index, [input, axis])
+        self.op, self.exclusive, self.reverse = op, exclusive, reverse
+
+    def _attrs(self):
+        return {"exclusive": int(self.exclusive), "reverse": int(self.reverse)}

@@ -1,0 +1,277 @@
+"""Networks: layers that become nodes of an ONNX model when it is built or asked for shapes."""
+
+from assay import _native
+from assay.exception import PolygraphyException
+from assay.tensorrt.dims import Dims, NoOpContext
+from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
+from assay.tensorrt.layers import LAYERS
+from assay.tensorrt.logger import note
+
+OPSET = 18
+
+
+class ITensor:
+    """A tensor of a network."""
+
+    def __init__(self, network, name, dtype=None, shape=None, layer=None):
+        self._network = network
+        self._name = name
+        self._dtype = dtype
+        self._shape = shape
+        self._layer = layer
+        self.location = TensorLocation.DEVICE
+        self.allowed_formats = 1 << int(TensorFormat.LINEAR)
+        self._dynamic_range = None
+        self._dim_names = {}
+        self._number = None  # of the element type of a parsed input, which TensorRT may have no word for
+
+    @property
+    def name(self):
+        return self._name
+
+    @name.setter
+    def name(self, value):
+        self._network._rename(self, value)
+
+    @property
+    def dtype(self):
+        if self._dtype is not None:
+            return self._dtype
+        return DataType.of_native(self._network._inferred(self)[0]) or DataType.FLOAT
+
+    @dtype.setter
+    def dtype(self, value):
+        self._network._changed()
+        self._dtype = value
+
+    @property
+    def shape(self):
+        if self._shape is not None:
+            return Dims(self._shape)
+        dims = self._network._inferred(self)[1]
+        if dims is None:
+            raise PolygraphyException(f"the shape of the tensor `{self._name}` cannot be told")
+        return Dims(dims)
+
+    @shape.setter
+    def shape(self, value):
+        self._network._changed()
+        self._shape = Dims(value)
+
+    @property
+    def is_network_input(self):
+        return any(each is self for each in self._network._inputs)
+
+    @property
+    def is_network_output(self):
+        return any(each is self for each in self._network._outputs)
+
+    @property
+    def is_shape_tensor(self):
+        return self.is_network_input and self.dtype in (DataType.INT32, DataType.INT64, DataType.BOOL) and \
+            self._name in self._network._shape_inputs()
+
+    @property
+    def is_execution_tensor(self):
+        return not self.is_shape_tensor
+
+    @property
+    def dynamic_range(self):
+        return self._dynamic_range
+
+    @dynamic_range.setter
+    def dynamic_range(self, value):
+        note(self._network.logger, "dynamic ranges are not used: scales come from calibration or from quantisers")
+        self._dynamic_range = value
+
+    def set_dynamic_range(self, min, max):
+        """Accepted; see dynamic_range."""
+        self.dynamic_range = (min, max)
+        return True
+
+    def get_dimension_name(self, index):
+        """The name of a dim of an input."""
+        return self._dim_names.get(index)
+
+    def set_dimension_name(self, index, name):
+        """Dims of one name are equal."""
+        self._network._changed()
+        self._dim_names[index] = name
+
+    def _dims(self):
+        return [self._dim_names.get(i) if dim < 0 else dim for i, dim in enumerate(self._shape)]
+
+    def __repr__(self):
+        return f"<ITensor {self._name}>"
+
+
+class INetworkDefinition(NoOpContext):
+    """Layers, inputs and outputs."""
+
+    def __init__(self, logger, flags=0):
+        self.logger = logger
+        self.flags = flags
+        self._name = "Unnamed Network 0"
+        self._inputs = []
+        self._outputs = []
+        self._layers = []
+        self._tensors = {}  # by name
+        self._parsed = None  # what a parser read: the header of the model, and its functions
+        self._types = None
+        self.weights_names = {}
+        self.builder = None
+        self.error_recorder = None
+
+    name = property(lambda self: self._name, lambda self, value: setattr(self, "_name", value))
+    num_layers = property(lambda self: len(self._layers))
+    num_inputs = property(lambda self: len(self._inputs))
+    num_outputs = property(lambda self: len(self._outputs))
+    has_implicit_batch_dimension = False
+    has_explicit_precision = False
+
+    def get_flag(self, flag):
+        """Whether the network was made with a flag."""
+        return bool(self.flags >> int(flag) & 1)
+
+    def get_layer(self, index):
+        return self._layers[index]
+
+    def get_input(self, index):
+        return self._inputs[index]
+
+    def get_output(self, index):
+        return self._outputs[index]
+
+    def __len__(self):
+        return len(self._layers)
+
+    def __getitem__(self, index):
+        return self._layers[index]
+
+    def __iter__(self):
+        return iter(self._layers)
+
+    def add_input(self, name, dtype, shape):
+        """An input; open dims are -1."""
+        if name in self._tensors:
+            raise PolygraphyException(f"the network has a tensor `{name}` already")
+        tensor = self._new_tensor(name, dtype, Dims(shape))
+        self._inputs.append(tensor)
+        return tensor
+
+    def mark_output(self, tensor):
+        """The tensor becomes an output."""
+        self._check_own(tensor)
+        if tensor.is_network_output:
+            raise PolygraphyException(f"the tensor `{tensor.name}` is an output already")
+        self._changed()
+        self._outputs.append(tensor)
+
+    def unmark_output(self, tensor):
+        """The tensor is no output any more."""
+        self._changed()
+        self._outputs = [each for each in self._outputs if each is not tensor]
+
+    def mark_output_for_shapes(self, tensor):
+        """The same as mark_output()."""
+        self.mark_output(tensor)
+        return True
+
+    def unmark_output_for_shapes(self, tensor):
+        """The same as unmark_output()."""
+        self.unmark_output(tensor)
+        return True
+
+    def remove_tensor(self, tensor):
+        """Nothing reads the tensor any more."""
+        self._changed()
+        self._inputs = [each for each in self._inputs if each is not tensor]
+        self._tensors.pop(tensor.name, None)
+
+    def set_weights_name(self, weights, name):
+        """A name for refitting."""
+        self.weights_names[name] = weights
+        return True
+
+    def mark_debug(self, tensor):
+        """Not used: the values of all tensors can be had from `assay run --trt-outputs mark all`."""
+        note(self.logger, "tensors are not marked for debugging: mark them as outputs")
+        return False
+
+    def __getattr__(self, name):
+        layer = LAYERS.get(name[len("add_"):]) if name.startswith("add_") else None
+        if layer is None:
+            raise AttributeError(f"'INetworkDefinition' object has no attribute '{name}'")
+        return lambda *args, **kwargs: self._add(layer, *args, **kwargs)
+
+    def _add(self, kind, *args, **kwargs):
+        layer = kind(self, len(self._layers), *args, **kwargs)
+        for tensor in layer._inputs:
+            if tensor is not None:
+                self._check_own(tensor)
+        self._layers.append(layer)
+        self._changed()
+        return layer
+
+    def _check_own(self, tensor):
+        if not isinstance(tensor, ITensor):
+            raise TypeError(f"expected a tensor of a network, not a {type(tensor).__name__}")
+        if tensor._network is not self:
+            raise PolygraphyException(f"the tensor `{tensor.name}` belongs to another network")
+
+    def _new_tensor(self, name, dtype=None, shape=None, layer=None):
+        unique, count = name, 0
+        while unique in self._tensors:
+            count += 1
+            unique = f"{name}_{count}"
+        tensor = self._tensors[unique] = ITensor(self, unique, dtype, shape, layer)
+        self._changed()
+        return tensor
+
+    def _rename(self, tensor, name):
+        other = self._tensors.get(name)
+        if other is not None and other is not tensor:
+            raise PolygraphyException(f"the network has a tensor `{name}` already")
+        self._changed()
+        self._tensors.pop(tensor._name, None)
+        self._tensors[name] = tensor
+        tensor._name = name
+
+    def _changed(self):
+        self._types = None
+
+    def _graph(self, outputs=None):
+        """The network as a graph of assay.graphsurgeon."""
+        from assay.tensorrt.emit import Emitter
+
+        return Emitter(self).graph(self._outputs if outputs is None else outputs)
+
+    def _model(self, outputs=None):
+        from assay.graphsurgeon import export_onnx
+
+        return export_onnx(self._graph(outputs), do_type_check=False).native
+
+    def _inferred(self, tensor):
+        """(element type, dims) of a tensor, as far as they can be told."""
+        if self._types is None:
+            found = _native.read_graph(_native.infer_shapes(self._model()))
+            self._types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
+            for name, _, array in found["values"].values():
+                if array is not None and not isinstance(array, tuple):
+                    self._types[name] = (0, array.number, list(array.shape))
+        known = self._types.get(tensor.name)
+        if known is None:
+            return None, None
+        from assay.datatype import DataType as Shared
+
+        _, number, dims = known
+        shared = Shared.from_number(number)
+        if dims is not None:
+            dims = [each if isinstance(each, int) else -1 for each in dims]
+        return None if shared is None else shared.native, dims
+
+    def _shape_inputs(self):
+        """Names of inputs whose elements decide shapes."""
+        shaping = {"Reshape", "Expand", "Tile", "Range", "ConstantOfShape", "Slice", "Resize", "Pad"}
+        graph = self._graph()
+        return {tensor.name for node in graph.nodes if node.op in shaping for tensor in node.inputs[1:]}

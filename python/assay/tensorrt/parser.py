@@ -1,0 +1,145 @@
+"""The parser of ONNX models."""
+
+from assay import _native
+from assay.tensorrt.dims import NoOpContext
+from assay.tensorrt.enums import DataType, ErrorCode
+from assay.tensorrt.layers import OnnxLayer
+from assay.tensorrt.logger import native_log
+
+
+class ParserError:
+    """What is wrong with a model."""
+
+    def __init__(self, description, code=ErrorCode.INVALID_GRAPH, node=-1, node_name="", operator=""):
+        self._parts = (description, code, node, node_name, operator)
+
+    def desc(self):
+        return self._parts[0]
+
+    def code(self):
+        return self._parts[1]
+
+    def node(self):
+        return self._parts[2]
+
+    def node_name(self):
+        return self._parts[3]
+
+    def node_operator(self):
+        return self._parts[4]
+
+    def file(self):
+        return ""
+
+    def func(self):
+        return ""
+
+    def line(self):
+        return 0
+
+    def __str__(self):
+        where = f"In node {self._parts[2]} ({self._parts[3]}): " if self._parts[3] else ""
+        return f"{where}{self._parts[1].name}: {self._parts[0]}"
+
+    __repr__ = __str__
+
+
+class OnnxParser(NoOpContext):
+    """Puts the layers of an ONNX model into a network."""
+
+    def __init__(self, network, logger):
+        self.network = network
+        self.logger = logger
+        self._errors = []
+        self.flags = 0
+
+    num_errors = property(lambda self: len(self._errors))
+
+    def get_error(self, index):
+        return self._errors[index]
+
+    def clear_errors(self):
+        self._errors = []
+
+    def set_flag(self, flag):
+        self.flags |= 1 << int(flag)
+
+    def clear_flag(self, flag):
+        self.flags &= ~(1 << int(flag))
+
+    def get_flag(self, flag):
+        return bool(self.flags >> int(flag) & 1)
+
+    def parse_from_file(self, path):
+        """Whether the file's model could be read; if not, the errors say why."""
+        return self._parse(lambda: _native.load_model(str(path), "", False, native_log(self.logger)))
+
+    def parse(self, model, path=None):
+        """Likewise of the bytes of a file."""
+        if path is not None:
+            return self.parse_from_file(path)
+        data = model if isinstance(model, (bytes, bytearray, memoryview)) else model.SerializeToString()
+        return self._parse(lambda: _native.model_from_bytes(data))
+
+    parse_with_weight_descriptors = parse
+
+    def supports_model(self, model, path=None):
+        """(whether the engine runs the model, [(nodes, whether it runs them)])."""
+        ok = OnnxParser(type(self.network)(self.logger), self.logger).parse(model, path)
+        return ok, [([], ok)]
+
+    def supports_operator(self, op_name):
+        """Whether there is an operator of that name."""
+        text = f'<ir_version: 8, opset_import: ["" : 18]> g () => (float y) {{ y = {op_name} () }}'
+        return not any(code == "unknown_operator" or "no released" in message
+                       for _, code, _, message in _native.model_from_text(text).findings)
+
+    def _parse(self, load):
+        try:
+            native = load()
+        except _native.Error as error:
+            self._errors.append(ParserError(str(error), ErrorCode.MODEL_DESERIALIZE_FAILED))
+            return False
+        faults = [each for each in native.findings if each[0] == 2]
+        for _, _, node, message in faults:
+            self._errors.append(ParserError(message, node_name=node))
+        if faults:
+            return False
+        self._fill(native)
+        return True
+
+    def _fill(self, native):
+        from assay.graphsurgeon import import_onnx
+        from assay.graphsurgeon.ir.tensor import number_of
+
+        graph = import_onnx(native)
+        network = self.network
+        network._parsed = graph
+        if graph.name:
+            network.name = graph.name
+        known = {}
+        for tensor in graph.inputs:
+            dims = tensor.shape if tensor.shape is not None else []
+            dtype = DataType.of_number(number_of(tensor.dtype)) or DataType.FLOAT
+            made = network.add_input(tensor.name, dtype,
+                                     [each if isinstance(each, int) else -1 for each in dims])
+            made._dim_names = {i: each for i, each in enumerate(dims) if isinstance(each, str)}
+            made._number = number_of(tensor.dtype) or 1
+            known[tensor.name] = made
+        for node in graph.nodes:
+            network._layers.append(self._layer(network, node, known))
+        for tensor in graph.outputs:
+            network.mark_output(self._tensor(network, tensor, known))
+        network._changed()
+
+    def _layer(self, network, node, known):
+        inputs = [None if each.is_empty() else self._tensor(network, each, known) for each in node.inputs]
+        outputs = [self._tensor(network, each, known) for each in node.outputs if not each.is_empty()]
+        return OnnxLayer(network, len(network._layers), node, inputs, outputs)
+
+    @staticmethod
+    def _tensor(network, tensor, known):
+        if tensor.name not in known:
+            known[tensor.name] = network._new_tensor(tensor.name)
+        return known[tensor.name]
+

@@ -1,0 +1,38 @@
+#include "assay/error.h"
+#include "convert.h"
+
+namespace assay::python {
+namespace {
+
+constexpr const char* kCodes[] = {"usage", "io", "parse", "unsupported", "shape", "backend", "limit", "cancelled"};
+
+// Errors keep what they say beside their line, as attributes.
+void translate(const std::exception_ptr& thrown, void* type) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object made = nb::handle(static_cast<PyObject*>(type))(error.line());
+    made.attr("code") = kCodes[static_cast<size_t>(error.code())];
+    made.attr("setting") = error.setting();
+    made.attr("remedy") = error.remedy();
+    PyErr_SetObject(static_cast<PyObject*>(type), made.ptr());
+  }
+}
+
+}  // namespace
+}  // namespace assay::python
+
+NB_MODULE(_native, module) {  // NOLINT
+  using namespace assay::python;
+  module.attr("__version__") = ASSAY_VERSION;
+  PyObject* const error = PyErr_NewException("assay.exception.PolygraphyException", PyExc_Exception, nullptr);
+  module.attr("Error") = nb::steal(error);
+  nb::register_exception_translator(translate, error);
+  bind_arrays(module);
+  bind_models(module);
+  bind_edits(module);
+  bind_graphs(module);
+  bind_sessions(module);
+  bind_compare(module);
+  bind_memory(module);
+}

@@ -1,0 +1,26 @@
+#include "base/diagnostics.h"
+#include "convert.h"
+
+namespace assay::python {
+
+void PythonObserver::tell(LogLevel level, std::string_view text) {
+  const nb::gil_scoped_acquire lock;
+  if (!on_message_.is_none()) on_message_(static_cast<int>(level), nb::str(text.data(), text.size()));
+}
+
+void PythonObserver::on_message(LogLevel level, std::string_view text, Where) { tell(level, text); }
+
+void PythonObserver::on_finding(const Diagnostic& finding) {
+  const LogLevel level = finding.severity == Severity::info ? LogLevel::verbose : LogLevel::warning;
+  tell(level, finding.node.empty() ? finding.message : finding.node + ": " + finding.message);
+}
+
+void PythonObserver::on_traceback(std::string_view lines) { tell(LogLevel::error, lines); }
+
+bool PythonObserver::is_cancelled() {
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  return false;
+}
+
+}  // namespace assay::python

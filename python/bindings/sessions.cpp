@@ -1,0 +1,338 @@
+#include <atomic>
+
+#include "base/error.h"
+#include "convert.h"
+#include "engine/plan/saved_plan.h"
+#include "exec/backend.h"
+#include "exec/feeds.h"
+#include "exec/generated_inputs.h"
+#include "exec/library_search.h"
+#include "library/content.h"
+#include "tasks/check.h"
+
+namespace assay::python {
+namespace {
+
+nb::object dims_of(const exec::PortType& type) {
+  if (!type.ranked) return nb::none();
+  nb::list dims;
+  for (const exec::PortDim& dim : type.dims) {
+    if (dim.size)
+      dims.append(*dim.size);
+    else if (dim.text.empty() || dim.text == "?")
+      dims.append(nb::none());
+    else
+      dims.append(dim.text);
+  }
+  return dims;
+}
+
+// (name, element type or None, dims or None, whether its elements decide shapes)
+nb::list ports_of(const std::vector<exec::Port>& ports) {
+  nb::list found;
+  for (const exec::Port& port : ports) {
+    nb::object type = nb::none();
+    nb::object dims = nb::none();
+    if (port.type && tensor::is_known(port.type->dtype)) type = nb::cast(tensor::name(port.type->dtype));
+    if (port.type) dims = dims_of(*port.type);
+    found.append(nb::make_tuple(port.name, type, dims, port.is_shape));
+  }
+  return found;
+}
+
+// Copies values into memory that Python may write.
+class Collector final : public exec::TensorSink {
+ public:
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    if (!value.is_tensor()) {
+      fail(ErrorCode::unsupported, "the output `{}` is no tensor", std::string(name));
+    }
+    const tensor::Tensor& given = value.tensor();
+    Array array{given, false};
+    if (given.dtype() != tensor::DType::string) {
+      const tensor::Bytes bytes = given.bytes();
+      array = {tensor::Tensor(given.dtype(), given.shape(), tensor::make_owned({bytes.begin(), bytes.end()})), true};
+    }
+    values_.insert_or_assign(std::string(name), std::move(array));
+  }
+
+  nb::dict take(const std::vector<std::string>& names) {
+    nb::dict values;
+    for (const std::string& name : names) values[name.c_str()] = nb::cast(values_.at(name));
+    return values;
+  }
+
+ private:
+  std::map<std::string, Array> values_;
+};
+
+using RawBuffer = std::tuple<std::string, uintptr_t, std::vector<int64_t>>;  // name, address, shape
+
+// Memory that somebody else vouches for.
+class RawStorage final : public tensor::Storage {
+ public:
+  explicit RawStorage(tensor::Bytes bytes) : bytes_(bytes) {}
+  uint64_t size_bytes() const override { return bytes_.size(); }
+  tensor::Bytes bytes() const override { return bytes_; }
+
+ private:
+  tensor::Bytes bytes_;
+};
+
+// What lies at an address, which the caller vouches for.
+Array array_at(uintptr_t address, const std::string& type, const std::vector<int64_t>& shape) {
+  const tensor::DType dtype = tensor::find_dtype(type).value_or(tensor::DType::undefined);
+  uint64_t count = 1;
+  for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
+  const auto* const data = reinterpret_cast<const std::byte*>(address);  // NOLINT: an address is what the caller has
+  const uint64_t size = tensor::packed_bytes(dtype, count).value_or(0);
+  return {tensor::Tensor(dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, size})), false};
+}
+
+// A backend with a model or a plan, and the model for as long as it is used.
+struct Session {
+  std::optional<Model> model;
+  std::unique_ptr<exec::Session> session;
+
+  const exec::Signature& signature() const { return session->signature(); }
+  std::vector<std::string> output_names() const {
+    std::vector<std::string> names;
+    for (const exec::Port& port : signature().outputs) names.push_back(port.name);
+    return names;
+  }
+};
+
+using SessionPtr = std::shared_ptr<Session>;
+
+class Execution {
+ public:
+  Execution(SessionPtr session, bool profiles)
+      : session_(std::move(session)),
+        execution_(session_->session->make_execution({.threads = 0, .profiles = profiles})) {}
+
+  nb::dict run(const nb::dict& feeds, const std::optional<std::vector<std::string>>& names) {
+    const tensor::NamedData given = to_named_data(feeds);
+    const std::vector<std::string> wanted = names ? *names : session_->output_names();
+    Collector collector;
+    unlocked([&] {
+      const Use use(*this);
+      Diagnostics findings;
+      execution_->bind({});
+      execution_->run(exec::check_feeds(session_->signature(), given, findings), wanted, collector);
+    });
+    return collector.take(wanted);
+  }
+
+  // Runs by run_bound() read inputs and write outputs where the addresses say.
+  void bind_at(const std::vector<RawBuffer>& inputs, const std::vector<RawBuffer>& outputs) {
+    const Use use(*this);
+    tensor::NamedData given;
+    for (const auto& [name, address, shape] : inputs) given.push_back({name, tensor_at(name, address, shape)});
+    Diagnostics findings;
+    feeds_ = exec::check_feeds(session_->signature(), given, findings);
+    std::vector<exec::OutputBuffer> buffers;
+    wanted_.clear();
+    for (const auto& [name, address, shape] : outputs) {
+      const tensor::Tensor place = tensor_at(name, address, shape);
+      auto* const data = reinterpret_cast<std::byte*>(address);  // NOLINT: an address is what the caller has
+      buffers.push_back({name, place.dtype(), place.shape(), {data, place.size_bytes()}});
+      wanted_.push_back(name);
+    }
+    execution_->bind(std::move(buffers));
+  }
+
+  void run_bound() {
+    unlocked([&] {
+      const Use use(*this);
+      Ignore ignore;
+      execution_->run(feeds_, wanted_, ignore);
+    });
+  }
+
+  double seconds() const { return execution_->seconds(); }
+  std::vector<std::tuple<std::string, std::string, double>> profile() const {
+    std::vector<std::tuple<std::string, std::string, double>> layers;
+    for (const exec::LayerSeconds& layer : execution_->profile()) {
+      layers.emplace_back(layer.layer, layer.op, layer.seconds);
+    }
+    return layers;
+  }
+
+ private:
+  struct Ignore final : exec::TensorSink {
+    void accept(std::string_view, const tensor::Datum&) override {}
+  };
+
+  // Two threads at once are an error, not a crash.
+  class Use {
+   public:
+    explicit Use(Execution& execution) : busy_(execution.is_busy_) {
+      if (busy_.exchange(true)) fail(ErrorCode::usage, "another thread is using this runner");
+    }
+    ~Use() { busy_ = false; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    std::atomic<bool>& busy_;
+  };
+
+  tensor::Tensor tensor_at(const std::string& name, uintptr_t address, const std::vector<int64_t>& shape) const {
+    const exec::Port* port = exec::find_port(session_->signature().inputs, name);
+    if (port == nullptr) port = exec::find_port(session_->signature().outputs, name);
+    if (port == nullptr || !port->type) fail(ErrorCode::usage, "there is no tensor `{}`", name);
+    uint64_t count = 1;
+    for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
+    const auto size = tensor::packed_bytes(port->type->dtype, count);
+    if (!size) fail(ErrorCode::unsupported, "`{}` has no elements that lie in memory", name);
+    const auto* const data = reinterpret_cast<const std::byte*>(address);  // NOLINT: likewise
+    return {port->type->dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, *size})};
+  }
+
+  SessionPtr session_;
+  std::unique_ptr<exec::Execution> execution_;
+  std::vector<exec::Feed> feeds_;  // of run_bound()
+  std::vector<std::string> wanted_;
+  std::atomic<bool> is_busy_ = false;
+};
+
+using Settings = std::map<std::string, std::vector<std::string>>;
+
+struct Wanted {
+  std::string backend;
+  Settings settings;
+  std::vector<std::string> values;
+  unsigned threads = 0;
+};
+
+exec::SessionOptions options_of(const Wanted& wanted) {
+  exec::SessionOptions options;
+  options.threads = wanted.threads;
+  options.values = wanted.values;
+  options.search.python = nb::cast<std::string>(nb::module_::import_("sys").attr("executable"));
+  for (const auto& [name, values] : wanted.settings) options.settings.set(name, values);
+  return options;
+}
+
+void tell(const Diagnostics& findings, const nb::object& on_message) {
+  PythonObserver observer(on_message);
+  for (const Diagnostic& finding : findings.all()) observer.on_finding(finding);
+}
+
+void require_whole(const Model& model) {
+  for (const Finding& finding : model.findings()) {
+    if (finding.severity == Finding::Severity::error) fail(ErrorCode::parse, "{}", finding.message);
+  }
+}
+
+SessionPtr prepare(const Model& model, const Wanted& wanted, const nb::object& on_message) {
+  require_whole(model);
+  const exec::SessionOptions options = options_of(wanted);
+  Diagnostics findings;
+  SessionPtr session = unlocked([&] {
+    const exec::BackendPtr backend = exec::find_backend(wanted.backend, options.search);
+    return std::make_shared<Session>(model, backend->prepare(model.content().model, options, findings));
+  });
+  tell(findings, on_message);
+  return session;
+}
+
+SessionPtr open_plan(const std::string& path, const Wanted& wanted, const nb::object& on_message) {
+  const exec::SessionOptions options = options_of(wanted);
+  Diagnostics findings;
+  SessionPtr session = unlocked([&] {
+    const exec::BackendPtr backend = exec::find_backend(wanted.backend, options.search);
+    return std::make_shared<Session>(std::nullopt, backend->open_plan(path, options, findings));
+  });
+  tell(findings, on_message);
+  return session;
+}
+
+void build_plan(const Model& model, const std::string& path, const Wanted& wanted, const nb::object& on_message) {
+  require_whole(model);
+  const exec::SessionOptions options = options_of(wanted);
+  Diagnostics findings;
+  unlocked([&] {
+    exec::find_backend(wanted.backend, options.search)->build_plan(model.content().model, options, path, findings);
+  });
+  tell(findings, on_message);
+}
+
+// (metadata of the source model, the source model, [(layer, tactic)]) of a plan. Weights may be missing.
+nb::tuple read_plan(const std::string& path) {
+  const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
+  std::vector<std::pair<std::string, std::string>> layers;
+  for (const engine::PlannedModel& planned : plan.manifest().planned) {
+    if (layers.empty()) layers.assign(planned.tactics.begin(), planned.tactics.end());
+  }
+  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers);
+}
+
+// Inputs as the program makes them up, which are the peer's.
+nb::dict generate(const nb::list& ports, uint64_t seed,
+                  const std::vector<std::tuple<std::string, double, double>>& ranges, const nb::object& on_message) {
+  exec::Signature signature;
+  for (const nb::handle each : ports) {
+    exec::Port& port = signature.inputs.emplace_back();
+    port.name = nb::cast<std::string>(each[0]);
+    exec::PortType type;
+    type.dtype = tensor::find_dtype(nb::cast<std::string>(each[1])).value_or(tensor::DType::undefined);
+    type.ranked = true;
+    for (const int64_t dim : nb::cast<std::vector<int64_t>>(each[2])) type.dims.push_back({dim, std::to_string(dim)});
+    port.type = std::move(type);
+  }
+  exec::GenerateOptions options;
+  options.seed = seed;
+  for (const auto& [pattern, low, high] : ranges) options.ranges.push_back({pattern, low, high});
+  Diagnostics findings;
+  const std::vector<exec::Feed> feeds = unlocked([&] { return exec::generate_inputs(signature, options, findings); });
+  tell(findings, on_message);
+  nb::dict made;
+  for (const exec::Feed& feed : feeds) made[feed.name.c_str()] = nb::cast(Array{feed.value.tensor(), true});
+  return made;
+}
+
+nb::list doctor() {
+  const std::string python = nb::cast<std::string>(nb::module_::import_("sys").attr("executable"));
+  const std::vector<BackendInfo> backends = unlocked([&] { return available_backends(python); });
+  nb::list found;
+  for (const BackendInfo& each : backends) {
+    found.append(nb::make_tuple(each.name, each.usable, each.version, each.path, each.settings));
+  }
+  return found;
+}
+
+}  // namespace
+
+void bind_sessions(nb::module_& module) {
+  nb::class_<Wanted>(module, "Wanted")
+      .def(
+          "__init__",
+          [](Wanted* self, std::string backend, Settings settings, std::vector<std::string> values, unsigned threads) {
+            new (self) Wanted{std::move(backend), std::move(settings), std::move(values), threads};
+          },
+          nb::arg("backend"), nb::arg("settings") = Settings{}, nb::arg("values") = std::vector<std::string>{},
+          nb::arg("threads") = 0);
+  nb::class_<Session>(module, "Session")
+      .def_prop_ro("inputs", [](const Session& self) { return ports_of(self.signature().inputs); })
+      .def_prop_ro("outputs", [](const Session& self) { return ports_of(self.signature().outputs); })
+      .def_prop_ro("description", [](const Session& self) { return self.session->description(); });
+  nb::class_<Execution>(module, "Execution")
+      .def(nb::init<SessionPtr, bool>(), nb::arg("session"), nb::arg("profiles") = false)
+      .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none())
+      .def("bind_at", &Execution::bind_at)
+      .def("run_bound", &Execution::run_bound)
+      .def("profile", &Execution::profile)
+      .def_prop_ro("seconds", &Execution::seconds);
+  module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
+  module.def("open_plan", open_plan, nb::arg("path"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
+  module.def("build_plan", build_plan, nb::arg("model"), nb::arg("path"), nb::arg("wanted"),
+             nb::arg("on_message") = nb::none());
+  module.def("read_plan", read_plan);
+  module.def("array_at", array_at);
+  module.def("generate", generate, nb::arg("ports"), nb::arg("seed"), nb::arg("ranges"),
+             nb::arg("on_message") = nb::none());
+  module.def("doctor", doctor);
+}
+
+}  // namespace assay::python

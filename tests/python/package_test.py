@@ -1,0 +1,182 @@
+"""The package itself: what importing it costs, arrays of all types, errors, threads, memory."""
+
+import pickle
+import resource
+import subprocess
+import sys
+import threading
+import time
+
+import checks
+import ml_dtypes
+import numpy as np
+import onnx
+from assay import _native, load
+from assay._arrays import to_array, to_numpy
+from assay.exception import PolygraphyException
+from assay.session import BackendRunner, Session
+from onnx import TensorProto, helper
+
+
+def test_importing_is_quick_and_light():
+    code = ("import time, sys; t = time.perf_counter(); import assay; t = time.perf_counter() - t; "
+            "assert 'numpy' not in sys.modules and 'onnx' not in sys.modules; print(t)")
+    seconds = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
+    assert seconds < 0.03, f"importing assay took {seconds * 1e3:.1f} ms"
+
+
+def run_identity(array, number):
+    made = checks.model([helper.make_node("Identity", ["x"], ["y"])], [("x", number, list(array.shape))],
+                        [("y", number, list(array.shape))], opset=21)
+    made.ir_version = 10
+    return Session(made, "ref").run(None, {"x": array})[0]
+
+
+def test_arrays_of_all_types_go_there_and_back():
+    types = {TensorProto.FLOAT: np.float32, TensorProto.DOUBLE: np.float64, TensorProto.FLOAT16: np.float16,
+             TensorProto.INT8: np.int8, TensorProto.UINT8: np.uint8, TensorProto.INT16: np.int16,
+             TensorProto.UINT16: np.uint16, TensorProto.INT32: np.int32, TensorProto.UINT32: np.uint32,
+             TensorProto.INT64: np.int64, TensorProto.UINT64: np.uint64, TensorProto.BOOL: np.bool_,
+             TensorProto.BFLOAT16: ml_dtypes.bfloat16, TensorProto.FLOAT8E4M3FN: ml_dtypes.float8_e4m3fn,
+             TensorProto.INT4: ml_dtypes.int4, TensorProto.UINT4: ml_dtypes.uint4}
+    for number, dtype in types.items():
+        values = np.array([[1, 0, 3], [1, 2, 5]]).astype(dtype)
+        found = run_identity(values, number)
+        assert found.dtype == values.dtype and np.array_equal(found.astype(np.float64), values.astype(np.float64)), dtype
+    negative = np.array([-8, 7, -1], ml_dtypes.int4)
+    assert to_numpy(to_array(negative)).tolist() == negative.tolist()
+
+
+def test_arrays_that_lie_otherwise_are_taken():
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for array in (values.T, values[::2], values[:, ::-1], values.astype(">f4"), np.float32(5), np.zeros((0, 3), "f4")):
+        found = run_identity(np.asarray(array), TensorProto.FLOAT)
+        assert np.array_equal(found, np.asarray(array)) and found.flags.writeable
+    words = np.array([["a", "b\u00e9"], ["", "d"]])
+    assert run_identity(words, TensorProto.STRING).tolist() == words.tolist()
+    locked = values.copy()
+    locked.setflags(write=False)
+    assert np.array_equal(run_identity(locked, TensorProto.FLOAT), values)
+
+
+def test_elements_are_shared_and_outputs_are_not():
+    values = np.arange(4, dtype=np.float32)
+    made = checks.model([helper.make_node("Identity", ["x"], ["y"])], [("x", 1, [4])], [("y", 1, [4])])
+    found = Session(made, "engine").run(None, {"x": values})[0]
+    found += 1
+    assert values.tolist() == [0, 1, 2, 3]
+    weights = checks.model([helper.make_node("Identity", ["w"], ["y"])], [], [("y", 1, [4])],
+                           [onnx.numpy_helper.from_array(values, "w")])
+    read = _native.read_graph(_native.model_from_bytes(weights.SerializeToString()))
+    array = read["values"][read["graph"][4][0]][2]
+    assert np.shares_memory(to_numpy(array), to_numpy(array)) and not to_numpy(array).flags.writeable
+
+
+def test_wrong_input_raises_one_line():
+    made = checks.model([helper.make_node("Add", ["x", "x"], ["y"])], [("x", 1, ["N", 3])], [("y", 1, ["N", 3])])
+    session = Session(made, "ref")
+    with checks.raises(PolygraphyException, "input `x`", "float32", "float64"):
+        session.run(None, {"x": np.ones((2, 3))})
+    with checks.raises(PolygraphyException, "[N,3]", "[2,4]"):
+        session.run(None, {"x": np.ones((2, 4), np.float32)})
+    with checks.raises(PolygraphyException, "`x` of the model is not given"):
+        session.run(None, {})
+    with checks.raises(PolygraphyException, "nothere.onnx"):
+        load("nothere.onnx")
+    with checks.raises(PolygraphyException):
+        _native.model_from_bytes(b"this is no model")
+    with checks.raises(PolygraphyException, "nobackend"):
+        Session(made, "nobackend")
+    try:
+        load("nothere.onnx")
+    except PolygraphyException as error:
+        assert error.code == "io"
+
+
+def test_models_have_the_attributes_of_protobuf():
+    made = checks.save_identity()
+    model = load("identity.onnx")
+    assert model.graph.node[0].op_type == "Identity" and isinstance(model, onnx.ModelProto)
+    onnx.checker.check_model(model)
+    model.graph.node[0].op_type = "Relu"
+    assert "Relu" in str(model.native.text())
+    onnx.save(model, "relu.onnx")
+    assert onnx.load("relu.onnx").graph.node[0].op_type == "Relu"
+    assert pickle.loads(pickle.dumps(model)).graph.node[0].op_type == "Relu"
+    assert load("identity.onnx").SerializeToString() == made.SerializeToString()
+
+
+def test_threads_run_at_once_and_one_runner_is_for_one_thread():
+    size = 400
+    made = checks.model([helper.make_node("MatMul", ["x", "x"], ["a"]), helper.make_node("MatMul", ["a", "x"], ["y"])],
+                        [("x", 1, [size, size])], [("y", 1, [size, size])])
+    values = np.eye(size, dtype=np.float32)
+    results = []
+
+    def work():
+        with BackendRunner(made, "ref") as runner:
+            results.append(np.array_equal(runner.infer({"x": values})["y"], values))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    ticks = 0
+    while any(each.is_alive() for each in threads):
+        ticks += 1
+        time.sleep(0.001)
+    assert results == [True] * 4 and ticks > 3, "the interpreter was locked while native code ran"
+
+    faults = []
+    with BackendRunner(made, "ref") as runner:
+        def share():
+            try:
+                runner.infer({"x": values})
+            except PolygraphyException as error:
+                faults.append(str(error))
+
+        threads = [threading.Thread(target=share) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    assert all("another thread" in each for each in faults)
+
+
+def test_memory_stays_flat():
+    made = checks.model([helper.make_node("Add", ["x", "w"], ["y"])], [("x", 1, [256, 256])], [("y", 1, [256, 256])],
+                        [onnx.numpy_helper.from_array(np.ones((256, 256), np.float32), "w")])
+    values = np.ones((256, 256), np.float32)
+
+    def build_and_run(times):
+        for _ in range(times):
+            with BackendRunner(made, "engine") as runner:
+                runner.infer({"x": values})
+
+    build_and_run(50)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    build_and_run(200)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 20_000, f"200 sessions took {grown} kB"
+
+
+def test_interrupts_end_long_calls():
+    code = """if True:
+        import os, signal, threading
+        from assay import _native
+        from assay.model import Model
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[1024,1024] x) => (float[1024,1024] y) {'
+        text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(400)).replace("v0,", "x,") + "y = Relu(v400) }"
+        model = _native.model_from_text(text)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            _native.sanitize(model, {"fold_constants": True, "simplify": True}, None)
+            print("over")
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert found.stdout.strip() in ("over", "interrupted"), found.stderr
+
+
+if __name__ == "__main__":
+    checks.run_all(globals())

@@ -1,0 +1,363 @@
+"""assay.tensorrt: layers compute what numpy and ONNX Runtime do, in plans of both generations of the interface."""
+
+import json
+import os
+import subprocess
+
+import assay.tensorrt as trt
+import checks
+import numpy as np
+import onnx
+import onnxruntime
+from assay import cuda
+from assay.backend.trt import (Profile, TacticRecorder, TacticReplayData, TacticReplayer, TrtRunner, create_config,
+                               engine_bytes_from_network, engine_from_network, modify_network_outputs,
+                               network_from_onnx_bytes, network_from_onnx_path, onnx_like_from_network)
+from assay.exception import PolygraphyException
+from onnx import TensorProto, helper, numpy_helper
+
+LOGGER = trt.Logger(trt.Logger.INTERNAL_ERROR)
+RANDOM = np.random.RandomState(0)
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+def start(*inputs):
+    """A builder, a network, and its inputs for arrays."""
+    builder = trt.Builder(LOGGER)
+    network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))
+    types = {np.dtype(np.float32): trt.float32, np.dtype(np.int32): trt.int32, np.dtype(np.bool_): trt.bool}
+    tensors = [network.add_input(f"x{i}", types[each.dtype], each.shape) for i, each in enumerate(inputs)]
+    return builder, network, tensors
+
+
+def computed(draw, *inputs):
+    """The outputs of the last layer of what `draw(network, *tensors)` draws."""
+    builder, network, tensors = start(*inputs)
+    layer = draw(network, *tensors)
+    for i in range(layer.num_outputs):
+        network.mark_output(layer.get_output(i))
+        assert len(layer.get_output(i).shape) >= 0
+    plan = builder._build(network, builder.create_builder_config())
+    with TrtRunner(trt.Runtime(LOGGER).deserialize_cuda_engine(plan)) as runner:
+        return list(runner.infer({f"x{i}": each for i, each in enumerate(inputs)}).values())
+
+
+def check(draw, expected, *inputs, rtol=1e-5):
+    found = computed(draw, *inputs)[0]
+    assert found.shape == np.shape(expected), (found.shape, np.shape(expected))
+    assert np.allclose(found, expected, rtol=rtol, atol=1e-5)
+
+
+def test_elementwise_and_unary_layers():
+    a, b = floats(2, 3), np.abs(floats(2, 3)) + 1
+    ops = {"SUM": np.add, "PROD": np.multiply, "MAX": np.maximum, "MIN": np.minimum, "SUB": np.subtract,
+           "DIV": np.divide, "FLOOR_DIV": np.floor_divide, "GREATER": np.greater, "LESS": np.less, "EQUAL": np.equal}
+    for name, function in ops.items():
+        check(lambda n, x, y, name=name: n.add_elementwise(x, y, trt.ElementWiseOperation[name]), function(a, b), a, b)
+    check(lambda n, x, y: n.add_elementwise(x, y, op=trt.ElementWiseOperation.POW), b ** a, b, a, rtol=1e-4)
+    p, q = np.array([7, -7, 7, -7], np.int32), np.array([2, 2, -2, -2], np.int32)
+    check(lambda n, x, y: n.add_elementwise(x, y, trt.ElementWiseOperation.FLOOR_DIV), p // q, p, q)
+    unary = {"EXP": np.exp, "SQRT": np.sqrt, "ABS": np.abs, "NEG": np.negative, "RECIP": np.reciprocal, "SIN": np.sin,
+             "FLOOR": np.floor, "CEIL": np.ceil, "SIGN": np.sign, "LOG": np.log, "ATAN": np.arctan}
+    for name, function in unary.items():
+        check(lambda n, x, name=name: n.add_unary(x, trt.UnaryOperation[name]), function(b), b)
+
+
+def test_activations():
+    x = floats(3, 4)
+
+    def with_numbers(name, alpha=0.0, beta=0.0):
+        def draw(network, tensor):
+            layer = network.add_activation(tensor, trt.ActivationType[name])
+            layer.alpha, layer.beta = alpha, beta
+            return layer
+
+        return draw
+
+    check(with_numbers("RELU"), np.maximum(x, 0), x)
+    check(with_numbers("SIGMOID"), 1 / (1 + np.exp(-x)), x)
+    check(with_numbers("LEAKY_RELU", 0.1), np.where(x < 0, 0.1 * x, x), x)
+    check(with_numbers("CLIP", -0.5, 0.5), np.clip(x, -0.5, 0.5), x)
+    check(with_numbers("SCALED_TANH", 2, 3), 2 * np.tanh(3 * x), x)
+    check(with_numbers("SOFTPLUS", 2, 3), 2 * np.log1p(np.exp(3 * x)), x)
+    check(with_numbers("GELU_TANH"), 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))), x)
+
+
+def test_convolutions_and_pooling():
+    x, kernel, bias = floats(1, 4, 9, 9), floats(6, 2, 3, 3), floats(6)
+    node = helper.make_node("Conv", ["x", "k", "b"], ["y"], strides=[2, 2], pads=[1, 1, 1, 1], group=2)
+    model = checks.model([node], [("x", 1, list(x.shape))], [("y", 1, None)],
+                         [numpy_helper.from_array(kernel, "k"), numpy_helper.from_array(bias, "b")])
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
+
+    def draw(network, tensor):
+        layer = network.add_convolution_nd(tensor, 6, (3, 3), trt.Weights(kernel), bias)
+        layer.stride_nd, layer.padding_nd, layer.num_groups = (2, 2), (1, 1), 2
+        return layer
+
+    check(draw, expected, x, rtol=1e-4)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))[:, :, ::3, ::3]
+    check(lambda n, t: n.add_pooling_nd(t, trt.PoolingType.MAX, (3, 3)), windows.max((4, 5)), x)
+    check(lambda n, t: n.add_pooling(t, trt.PoolingType.AVERAGE, (3, 3)), windows.mean((4, 5)), x)
+    matrix = floats(5, 4 * 81)
+    check(lambda n, t: n.add_fully_connected(t, 5, matrix, bias[:5]),
+          (x.reshape(1, -1) @ matrix.T + bias[:5]).reshape(1, 5, 1, 1), x, rtol=1e-4)
+
+
+def test_shapes():
+    x = floats(2, 3, 4)
+
+    def shuffled(network, tensor):
+        layer = network.add_shuffle(tensor)
+        layer.first_transpose, layer.reshape_dims, layer.second_transpose = (2, 0, 1), (4, -1), (1, 0)
+        return layer
+
+    check(shuffled, x.transpose(2, 0, 1).reshape(4, 6).T, x)
+    check(lambda n, t: n.add_slice(t, (0, 1, 0), (2, 2, 2), (1, 1, 2)), x[:, 1:3, ::2], x)
+    check(lambda n, t: n.add_slice(t, (1, 2, 3), (2, 2, 4), (-1, -1, -1)), x[::-1, 2:0:-1, ::-1], x)
+    check(lambda n, t: n.add_shape(t), [2, 3, 4], x)
+    check(lambda n, t: n.add_concatenation([t, t]), np.concatenate([x, x]), x)
+    check(lambda n, t: n.add_gather(t, n.add_constant((2,), np.array([2, 0], np.int32)).get_output(0), 1), x[:, [2, 0]], x)
+    check(lambda n, t: n.add_padding_nd(t, (1, 0), (0, 2)), np.pad(x, ((0, 0), (1, 0), (0, 2))), x)
+    check(lambda n, t: n.add_reduce(t, trt.ReduceOperation.SUM, 1 << 1, True), x.sum(1, keepdims=True), x, rtol=1e-4)
+    check(lambda n, t: n.add_reduce(t, op=trt.ReduceOperation.AVG, axes=0b110, keep_dims=False), x.mean((1, 2)), x)
+    values, places = computed(lambda n, t: n.add_topk(t, trt.TopKOperation.MAX, 2, 1 << 2), x)
+    assert np.array_equal(values, -np.sort(-x)[..., :2]) and places.dtype == np.int32
+    softmax = np.exp(x) / np.exp(x).sum(0)
+
+    def along_first(network, tensor):
+        layer = network.add_softmax(tensor)
+        layer.axes = 1 << 0
+        return layer
+
+    check(along_first, softmax, x)
+    check(lambda n, t: n.add_einsum([t], "abc->ca"), np.einsum("abc->ca", x), x, rtol=1e-4)
+
+
+def test_products_and_others():
+    a, b, v = floats(2, 3, 4), floats(2, 5, 4), floats(2, 4)
+    none, turned, vector = trt.MatrixOperation.NONE, trt.MatrixOperation.TRANSPOSE, trt.MatrixOperation.VECTOR
+    check(lambda n, x, y: n.add_matrix_multiply(x, none, y, turned), a @ b.transpose(0, 2, 1), a, b, rtol=1e-4)
+    check(lambda n, x, y: n.add_matrix_multiply(x, none, y, vector), np.einsum("abc,ac->ab", a, v), a, v, rtol=1e-4)
+    check(lambda n, x, y, z: n.add_select(x, y, z), np.where(a > 0, a, -a), a > 0, a, -a)
+    check(lambda n, t: n.add_cast(t, trt.int32), a.astype(np.int32), a)
+    scale, shift = floats(3), floats(3)
+    check(lambda n, t: n.add_scale(t, trt.ScaleMode.CHANNEL, shift, scale, None),
+          a * scale[:, None] + shift[:, None], a)
+    ones, zeros = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 4), np.float32)
+
+    def normalised(network, tensor):
+        constants = [network.add_constant(each.shape, each).get_output(0) for each in (ones, zeros)]
+        return network.add_normalization(tensor, *constants, 1 << 2)
+
+    centred = a - a.mean(2, keepdims=True)
+    check(normalised, centred / np.sqrt((centred ** 2).mean(2, keepdims=True) + 1e-5), a, rtol=1e-4)
+    filled = computed(lambda n, t: n.add_elementwise(t, n.add_fill((3,), trt.FillOperation.LINSPACE).get_output(0),
+                                                     trt.ElementWiseOperation.SUM), np.zeros(3, np.float32))
+    assert filled[0].tolist() == [0, 1, 2]
+
+
+def dynamic():
+    weight = numpy_helper.from_array(np.arange(12, dtype=np.float32).reshape(3, 4), "w")
+    return checks.model([helper.make_node("MatMul", ["x", "w"], ["m"], name="mul"),
+                         helper.make_node("Relu", ["m"], ["y"], name="relu")],
+                        [("x", 1, ["N", 3])], [("y", 1, ["N", 4])], [weight])
+
+
+def test_engines_by_names_of_tensors():
+    onnx.save(dynamic(), "m.onnx")
+    builder, network, parser = network_from_onnx_path("m.onnx")
+    assert parser.num_errors == 0 and network.num_layers == 2 and network[0].name == "mul"
+    assert [str(each.type) for each in network] == ["LayerType.MATRIX_MULTIPLY", "LayerType.ACTIVATION"]
+    assert tuple(network.get_layer(0).get_output(0).shape) == (-1, 4)
+    profile = Profile().add("x", min=(1, 3), opt=(2, 3), max=(8, 3))
+    config = create_config(builder, network, profiles=[profile])
+    engine = trt.Runtime(LOGGER).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+    assert engine.num_io_tensors == 2 and [engine.get_tensor_name(i) for i in range(2)] == ["x", "y"]
+    assert engine.get_tensor_mode("x") == trt.TensorIOMode.INPUT and engine.get_tensor_dtype("y") == trt.float32
+    assert engine.num_layers >= 1
+    inspector = engine.create_engine_inspector()
+    layers = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))["Layers"]
+    assert len(layers) == engine.num_layers and layers[0]["TacticName"]
+    context = engine.create_execution_context()
+    x = floats(5, 3)
+    assert context.set_input_shape("x", x.shape) and not context.set_input_shape("x", (9, 3))
+    assert tuple(context.get_tensor_shape("y")) == (5, 4) and context.infer_shapes() == []
+    memory = [cuda.DeviceArray(x.shape, x.dtype).copy_from(x), cuda.DeviceArray((5, 4), np.float32)]
+    assert not context.execute_async_v3(0), "nothing has an address yet"
+    for name, each in zip(("x", "y"), memory):
+        context.set_tensor_address(name, each.ptr)
+    assert context.execute_async_v3(0)
+    expected = np.maximum(x @ np.arange(12, dtype=np.float32).reshape(3, 4), 0)
+    assert np.allclose(memory[1].numpy(), expected, rtol=1e-5)
+    assert not context.execute_v2([1, 2, 3]), "three addresses are no two"
+    times = {}
+
+    class Profiler(trt.IProfiler):
+        def report_layer_time(self, layer_name, ms):
+            times[layer_name] = ms
+
+    context.profiler = Profiler()
+    assert context.execute_async_v3(0) and times and all(each >= 0 for each in times.values())
+
+
+def test_outputs_whose_sizes_data_decides():
+    places = checks.model([helper.make_node("NonZero", ["x"], ["y"])], [("x", 1, [6])], [("y", 7, [1, "K"])])
+    x = np.array([0, 1, 0, 2, 3, 0], np.float32)
+    engine = engine_from_network(network_from_onnx_bytes(places.SerializeToString()))
+    with TrtRunner(engine) as runner:
+        assert runner.infer({"x": x})["y"].tolist() == [[1, 3, 4]]
+    held = []
+
+    class Allocator(trt.IOutputAllocator):
+        def reallocate_output(self, tensor_name, memory, size, alignment):
+            held.append(cuda.DeviceArray((size,), np.uint8))
+            return held[-1].ptr
+
+        def notify_shape(self, tensor_name, shape):
+            self.shape = shape
+
+    context, allocator = engine.create_execution_context(), Allocator()
+    given = cuda.DeviceArray(x.shape, x.dtype).copy_from(x)
+    context.set_tensor_address("x", given.ptr)
+    context.set_output_allocator("y", allocator)
+    assert context.execute_async_v3(0) and tuple(allocator.shape) == (1, 3)
+    assert cuda.DeviceView(held[-1].ptr, (1, 3), np.int64).numpy().tolist() == [[1, 3, 4]]
+
+
+class Batches(trt.IInt8MinMaxCalibrator):
+    """Four batches in memory of a device."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = [floats(2, 3) for _ in range(4)]
+        self.memory = cuda.DeviceArray((2, 3), np.float32)
+        self.cache = None
+
+    def get_batch(self, names):
+        if names != ["x"] or not self.left:
+            return None
+        return [self.memory.copy_from(self.left.pop()).ptr]
+
+    def read_calibration_cache(self):
+        return self.cache
+
+    def write_calibration_cache(self, cache):
+        self.cache = bytes(cache)
+
+
+def quantised(calibrator):
+    builder, network, _ = network_from_onnx_bytes(dynamic().SerializeToString())
+    config = builder.create_builder_config()
+    config.set_flag(trt.BuilderFlag.INT8)
+    config.int8_calibrator = calibrator
+    profile = builder.create_optimization_profile()
+    profile.set_shape("x", (1, 3), (2, 3), (8, 3))
+    config.add_optimization_profile(profile)
+    config.set_calibration_profile(profile)
+    return engine_from_network((builder, network), config)
+
+
+def test_calibrators_decide_scales():
+    calibrator = Batches()
+    engine = quantised(calibrator)
+    assert calibrator.left == [] and calibrator.cache and b"x" in calibrator.cache
+    again = quantised(calibrator)
+    x = floats(2, 3)
+    expected = np.maximum(x @ np.arange(12, dtype=np.float32).reshape(3, 4), 0)
+    results = []
+    for each in (engine, again):
+        with TrtRunner(each) as runner:
+            results.append(runner.infer({"x": x})["y"])
+    assert np.array_equal(*results) and np.allclose(results[0], expected, atol=0.6)
+    assert not np.array_equal(results[0], expected), "nothing was rounded to 8 bits"
+
+
+def test_tactics_and_timing_caches_repeat_a_build():
+    load = network_from_onnx_bytes(checks.save_identity().SerializeToString())
+    builder, network, _ = load
+    recorded = TacticReplayData()
+    config = create_config(builder, network, algorithm_selector=TacticRecorder(recorded))
+    first = engine_bytes_from_network((builder, network), config)
+    recorded.save("replay.json")
+    config = create_config(builder, network, algorithm_selector=TacticReplayer("replay.json"))
+    assert engine_bytes_from_network((builder, network), config) == first
+    loaded = TacticReplayData.load("replay.json")
+    assert list(loaded) == list(recorded)
+
+
+def test_networks_can_be_changed():
+    loaded = network_from_onnx_bytes(checks.save_identity().SerializeToString())
+    builder, network, _ = loaded
+    network.get_input(0).name = "given"
+    modify_network_outputs(loaded, outputs=["y"])
+    output = network.get_output(0)
+    output.name = "result"
+    with TrtRunner(engine_from_network(loaded)) as runner:
+        assert list(runner.infer({"given": np.ones((1, 1, 2, 2), np.float32)})) == ["result"]
+    assert [each.op_type for each in onnx_like_from_network(loaded).graph.node] == ["Identity"]
+    assert network.num_inputs == network.num_outputs == 1
+
+
+def test_plans_are_those_of_the_program():
+    program = os.environ.get("ASSAY")
+    if program is None:
+        return
+    onnx.save(dynamic(), "m.onnx")
+    loaded = network_from_onnx_path("m.onnx")
+    profile = Profile().add("x", min=(1, 3), opt=(2, 3), max=(8, 3))
+    with open("m.engine", "wb") as file:
+        file.write(engine_bytes_from_network(loaded, create_config(loaded[0], loaded[1], profiles=[profile])))
+    found = subprocess.run([program, "run", "m.onnx", "--ref", "--trt-engine", "m.engine", "--input-shapes", "x:[2,3]"],
+                           capture_output=True, text=True, check=False, timeout=120)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_wrong_use_gives_a_line_and_no_crash():
+    told = []
+
+    class Log(trt.ILogger):
+        def log(self, severity, msg):
+            told.append((severity, msg))
+
+    builder = trt.Builder(Log())
+    network = builder.create_network()
+    assert builder.build_serialized_network(network, builder.create_builder_config()) is None
+    assert "no outputs" in told[-1][1] and told[-1][0] == trt.Logger.ERROR
+    x = network.add_input("x", trt.float32, (-1, 2))
+    network.mark_output(network.add_identity(x).get_output(0))
+    assert builder.build_serialized_network(network, builder.create_builder_config()) is None
+    assert "profile" in told[-1][1]
+    with checks.raises(PolygraphyException, "`x` already"):
+        network.add_input("x", trt.float32, (1,))
+    with checks.raises(PolygraphyException, "another network"):
+        builder.create_network().add_identity(x)
+    with checks.raises(TypeError):
+        network.add_identity("x")
+    with checks.raises(AttributeError, "add_nothing"):
+        network.add_nothing(x)
+    with checks.raises(PolygraphyException, "ascend"):
+        builder.create_optimization_profile().set_shape("x", (3, 2), (2, 2), (1, 2))
+    assert trt.Runtime(Log()).deserialize_cuda_engine(b"no plan") is None and "plan" in told[-1][1]
+    parser = trt.OnnxParser(builder.create_network(), Log())
+    assert not parser.parse(b"no model") and parser.num_errors == 1 and parser.get_error(0).desc()
+    assert not trt.OnnxParser(builder.create_network(), Log()).parse_from_file("nothere.onnx")
+    engine = engine_from_network(network_from_onnx_bytes(checks.save_identity().SerializeToString()))
+    with checks.raises(AttributeError, "create_execution_context"):
+        engine.create_execute_context()
+    with checks.raises(PolygraphyException, "`z`"):
+        engine.get_tensor_shape("z")
+    with checks.raises(PolygraphyException, "profile"):
+        TrtRunner(engine, optimization_profile=5).activate()
+    with TrtRunner(engine) as runner, checks.raises(PolygraphyException, "(2, 2)"):
+        runner.infer({"x": np.ones((2, 2), np.float32)})
+    assert trt.init_libnvinfer_plugins(None, "") and trt.nptype(trt.float16) == np.float16 and trt.volume((2, 3)) == 6
+    assert (str(trt.DataType.FLOAT), str(trt.LayerType.CONVOLUTION)) == ("DataType.FLOAT", "LayerType.CONVOLUTION")
+
+
+if __name__ == "__main__":
+    assert TensorProto.FLOAT == trt.float32.onnx_number
+    checks.run_all(globals())
