@@ -262,8 +262,9 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
 nb::tuple read_plan(const std::string& path) {
   const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
   std::vector<std::pair<std::string, std::string>> layers;
-  for (const engine::PlannedModel& planned : plan.manifest().planned) {
-    if (layers.empty()) layers.assign(planned.tactics.begin(), planned.tactics.end());
+  const std::vector<engine::PlannedModel>& planned = plan.manifest().planned;
+  if (!planned.empty()) {
+    for (const auto& [layer, tactic] : engine::tactics_of(planned[0].layers)) layers.emplace_back(layer, tactic);
   }
   return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers);
 }

@@ -66,11 +66,13 @@ std::vector<std::byte> make_plan() {
   const backends::Shapes shapes = {{"x", {3, 2}}};
   const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), device(), {}, {});
   engine::Manifest manifest{.machine = "a machine", .source = "", .signature = exec::signature_of(model)};
-  manifest.profile = {{"x", {1, 2}, {3, 2}, {4, 2}}};
+  manifest.profiles = {{{.input = "x", .least = {1, 2}, .best = {3, 2}, .most = {4, 2}}}};
   engine::PlanSections sections;
   manifest.source_weights = sections.add_model(model, true);
-  manifest.planned.push_back(
-      {shapes, sections.add_model(planned.lowered().model(), true), planned.lowered().values(), planned.tactics()});
+  manifest.planned.push_back({.shapes = shapes,
+                              .weights = sections.add_model(planned.lowered().model(), true),
+                              .values = planned.lowered().values(),
+                              .layers = planned.layers()});
   const TemporaryFolder folder;
   sections.write(folder.path() / "plan", manifest);
   const std::shared_ptr<const MappedFile> file = MappedFile::open(folder.path() / "plan");
@@ -102,7 +104,7 @@ void treat(const std::vector<std::byte>& bytes) {
     engine::ProgramOptions options;
     options.packed = std::make_shared<engine::PackedWeights>();
     plan.preset(*options.packed);
-    options.tactics.replayed = plan.manifest().planned[i].tactics;
+    options.tactics.replayed = engine::tactics_of(plan.manifest().planned[i].layers);
     const std::vector<std::string> values = {"a", "b"};
     run(backends::Planned(backends::Lowered(plan, i), device(), std::move(options), values).program());
   }
