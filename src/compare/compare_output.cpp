@@ -90,7 +90,7 @@ class OutputJudge {
     if (options_.on_measured) options_.on_measured(at_, a, b, output_);
     if (a.count() > kShownElements) return;
     output_.elements_a = a;
-    output_.elements_b = b;
+    output_.elements_b = std::move(b);
   }
 
  private:

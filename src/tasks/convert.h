@@ -24,7 +24,7 @@ struct HalfRequest {
   std::string backend = "ref";   // that measures
 };
 
-using ErrorBound = convert::ErrorBound;
+using convert::ErrorBound;
 
 // Layers compute on integers.
 struct Int8Request {

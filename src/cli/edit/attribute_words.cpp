@@ -83,7 +83,7 @@ surgery::AttributeValue parse_list(std::string_view option, std::string_view inn
     if (item.empty()) fail(ErrorCode::usage, "{}: empty item in the list of `{}`", option, printable(word));
     items.push_back(parse_scalar(option, item, PlainText::text));
   }
-  const auto count = [&]<typename T>(T) {
+  const auto count = [&]<typename T>(const T&) {
     return static_cast<size_t>(
         std::ranges::count_if(items, [](const Scalar& s) { return std::holds_alternative<T>(s); }));
   };
@@ -116,7 +116,8 @@ surgery::NamedAttribute parse_attribute(std::string_view option, std::string_vie
   surgery::NamedAttribute attribute{std::string(word.substr(0, equals)), {}};
   const std::string_view text = trimmed(word.substr(equals + 1), " ");
   if (!text.starts_with('[') || !text.ends_with(']')) {
-    std::visit([&](auto&& value) { attribute.value = std::move(value); }, parse_scalar(option, text, meaning));
+    Scalar scalar = parse_scalar(option, text, meaning);
+    std::visit([&](auto& value) { attribute.value = std::move(value); }, scalar);
     return attribute;
   }
   const std::string_view inner = trimmed(text.substr(1, text.size() - 2), " ");

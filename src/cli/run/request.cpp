@@ -27,7 +27,7 @@ compare::TopK parse_top_k(std::string_view text) {
     fail(ErrorCode::usage, "--postprocess: expected top-K or top-K,axis=N, seen `{}`", printable(text));
   }
   compare::TopK setting;
-  setting.k = static_cast<int64_t>(parse_count("--postprocess", std::string(parts[0].substr(kTop.size())), 1));
+  setting.k = static_cast<int64_t>(parse_count("--postprocess", parts[0].substr(kTop.size()), 1));
   if (has_axis) setting.axis = parse_integer("--postprocess", parts[1].substr(kAxis.size()));
   return setting;
 }
