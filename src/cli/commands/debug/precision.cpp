@@ -19,13 +19,6 @@
 namespace assay::cli {
 namespace {
 
-// Options of builders that this command does not have.
-OptionGroup refused_group() {
-  OptionGroup group = engine_run_group();
-  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--precision-constraints"; });
-  return group;
-}
-
 tasks::LowPrecision low_precision(const Arguments& arguments) {
   if (arguments.value("--precision") == "float16") {
     fail(ErrorCode::unsupported,
@@ -45,7 +38,7 @@ tasks::PrecisionDirection direction(const Arguments& arguments) {
 }
 
 tasks::PrecisionRequest precision_request(const Arguments& arguments, Environment& environment) {
-  refuse_absent_options(refused_group(), arguments);
+  refuse_absent_options(engine_run_group(), arguments);
   tasks::PrecisionRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
   request.low = low_precision(arguments);
@@ -136,10 +129,6 @@ OptionGroup search_group() {
                     .help = "save the model that was found, as ONNX",
                     .is_file = true,
                     .is_output = true},
-                   {.names = {"--precision-constraints"},
-                    .choices = {"obey", "prefer", "none"},
-                    .help = "accepted, without effect: types stand in the model",
-                    .hidden = true},
                    {.names = {"--mark-all"},
                     .arity = Arity::flag,
                     .help = "accepted, without effect: every layer is looked at",
@@ -156,7 +145,7 @@ std::vector<OptionGroup> groups() {
                                   input_data_group({"--input-shapes", "--inputs"}, true),
                                   onnx_save_group(),
                                   json_group(),
-                                  refused_group()};
+                                  engine_run_group()};
   for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
   for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.engine"})) {
     all.push_back(std::move(group));
