@@ -57,6 +57,18 @@ TEST(Allowances, cancellation_is_followed) {
   EXPECT_LT(far.of_elements[10], 1e-2F);
 }
 
+TEST(Allowances, powers_of_negative_numbers_are_followed) {
+  const compare::Allowance allowance =
+      of("g (float[256] x) => (float[256] y) <float two = {2}> { s = Sin(x) y = Pow(s, two) }", normal({256}, 8));
+  for (const float allowed : allowance.of_elements) EXPECT_LT(allowed, 1e-4F);
+}
+
+TEST(Allowances, what_overflows_in_some_runs_alone_is_unknown) {
+  std::vector<float> values(64, 88.72284F);  // exp is 0.9999998 times the greatest float32
+  EXPECT_TRUE(
+      of("g (float[64] x) => (float[64] y) { s = Sqrt(x) t = Mul(s, s) y = Exp(t) }", floats({64}, values)).is_unknown);
+}
+
 TEST(Allowances, clipping_does_not_hide_the_error_before_it) {
   const char* const text =
       "g (float[1, 512] x) => (float[1, 512] y) <float lo = {0}, float hi = {0.01}> "

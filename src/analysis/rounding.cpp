@@ -166,6 +166,7 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
   if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
   if (terms > 1) rounding.output += std::sqrt(terms / 3);
   rounding.counts_one = has(kPartsOfOne, op);
+  rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
   rounding.counts_input = has(kActivations, op);
   if (has(kSampling, op)) {
     rounding.output += greatest_dim(outputs);
