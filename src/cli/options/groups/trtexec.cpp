@@ -169,6 +169,12 @@ std::vector<std::string> bench_options_without_effect(const Arguments& arguments
   return names;
 }
 
+std::vector<exec::InputShape> parse_trtexec_shapes(std::string_view option, std::string_view text) {
+  std::vector<exec::InputShape> shapes;
+  for (const std::string_view word : split(text, ',')) shapes.push_back(parse_shape(option, word));
+  return shapes;
+}
+
 void add_trtexec_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes) {
   for (const std::string_view option : {"--shapes", "--optShapes", "--minShapes", "--maxShapes"}) {
     if (!arguments.has(option) || !shapes.empty()) continue;
