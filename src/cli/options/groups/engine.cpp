@@ -89,10 +89,7 @@ OptionGroup engine_view_group() {
   return {
       .title = "Engine",
       .description = "Options about engines, which are not shown: they are refused",
-      .rows = {{.names = {"--convert-to", "--display-as"},
-                .choices = {"trt"},
-                .help = "show the network that the built-in engine makes of the model"},
-               refused({"--trt-network-func-name", "--trt-network-func"}, Arity::one),
+      .rows = {refused({"--trt-network-func-name", "--trt-network-func"}, Arity::one),
                refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
                refused({"--plugins"}, Arity::one_or_more),
                refused({"--layer-precisions"}, Arity::one_or_more),
