@@ -42,8 +42,6 @@ std::vector<OptionRow> refused_rows() {
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
   rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
-  rows.push_back(refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
   rows.push_back(refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
   return rows;
 }
