@@ -123,7 +123,8 @@ OptionGroup engine_convert_group() {
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });
-  group.rows.push_back(refused({"--pooled-outputs"}, Arity::flag));
+  group.spellings.push_back(
+      {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
   return group;
 }
 

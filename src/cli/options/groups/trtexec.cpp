@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 24> kFlagsWithoutEffect = {"--useCudaGrap
                                                                   "--pluginInstanceNorm",
                                                                   "--distributiveIndependence",
                                                                   "--excludeLeanRuntime"};
-constexpr std::array<std::string_view, 15> kValuesWithoutEffect = {"--device",
+constexpr std::array<std::string_view, 16> kValuesWithoutEffect = {"--output",
+                                                                   "--device",
                                                                    "--useDLACore",
                                                                    "--profilingVerbosity",
                                                                    "--sparsity",
