@@ -25,6 +25,11 @@ bool is_tensorflow(std::string_view name) {
   return false;
 }
 
+bool is_calibration(std::string_view name) {
+  constexpr std::string_view kNames[] = {"--calibration-cache", "--calib-base-cls", "--quantile"};
+  return std::ranges::find(kNames, name) != std::ranges::end(kNames);
+}
+
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
   for (const std::string_view name : {"--mark-unfused-tensors-as-debug-tensors", "--freeze-graph", "--tftrt",
@@ -133,6 +138,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
+    if (is_calibration(name)) fail(ErrorCode::unsupported, "`{}`: only `convert --int8` calibrates", name);
     if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }
