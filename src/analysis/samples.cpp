@@ -19,9 +19,7 @@ using tensor::Tensor;
 constexpr double kPriorRuns = 4;  // what the neighbours of an element say counts as so many runs
 constexpr uint64_t kLeastNeighbours = 16;
 constexpr double kMargin = 12;        // deviations of one side; two sides lie further apart by the root of two
-constexpr double kStepMargin = 6;     // the same for integers of quantizers
-constexpr double kFewSteps = 0.6;     // deviations below it are single steps
-constexpr double kOftenFlips = 0.03;  // above it, any of the neighbours may be one step away
+constexpr double kOftenFlips = 0.03;  // above it, each of the neighbours may be steps away
 constexpr uint64_t kManyFlips = 16;
 constexpr double kRmsMargin = 2;  // of a mean over many elements
 constexpr uint64_t kLeastForRms = 64;
@@ -223,9 +221,9 @@ compare::Allowance of_integers(const Samples& samples) {
     const double greatest = differences.greatest(i);
     float& allowed = allowance.of_elements[i];
     if (is_quantity(dtype)) {
-      const double least = has_many_flips && deviation > kOftenFlips ? 1 : 0;
-      const double steps = std::floor(kStepMargin * std::max(deviation - kFewSteps, 0.0)) + greatest;
-      allowed = std::max({allowed, static_cast<float>(steps), static_cast<float>(least)});
+      const bool is_often = has_many_flips && deviation > kOftenFlips;
+      const double steps = is_often ? std::floor(kMargin * deviation) + 1 : 0;
+      allowed = std::max({allowed, static_cast<float>(steps), static_cast<float>(greatest)});
     } else if (greatest > 0) {
       allowed = dtype == DType::boolean ? 1 : std::numeric_limits<float>::infinity();
     }

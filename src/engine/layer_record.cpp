@@ -34,8 +34,9 @@ std::vector<LayerTensor> describe(const Program& program, const std::vector<std:
   return tensors;
 }
 
-// The operators of a layer, in order.
-std::string op_of(const ir::Model& model, ir::NodeId node) {
+}  // namespace
+
+std::string layer_op(const ir::Model& model, ir::NodeId node) {
   for (const ir::Function& function : model.functions()) {
     if (function.domain != model[node].domain || function.name != model[node].op) continue;
     std::string ops;
@@ -48,8 +49,6 @@ std::string op_of(const ir::Model& model, ir::NodeId node) {
   return std::string(model.text(model[node].op));
 }
 
-}  // namespace
-
 std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigins& origins) {
   const ir::Model& model = program.model();
   std::vector<LayerRecord> layers;
@@ -58,7 +57,7 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
     layer.tactic = step.tactic;
     layer.inputs = describe(program, step.inputs);
     layer.outputs = describe(program, step.outputs);
-    layer.op = step.node.valid() ? op_of(model, step.node) : "Copy";
+    layer.op = step.node.valid() ? layer_op(model, step.node) : "Copy";
     if (!step.node.valid()) continue;
     layer.name = layer_name(model, step.node);
     if (const auto found = origins.find(layer.name); found != origins.end()) layer.origins = found->second;

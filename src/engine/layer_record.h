@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/model.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
@@ -32,6 +33,8 @@ struct LayerRecord {
 // By layer_name.
 using NodeOrigins = std::map<std::string, std::vector<std::string>, std::less<>>;
 
+// The operators of a node of a lowered model, in order: `Conv+Relu`.
+std::string layer_op(const ir::Model& model, ir::NodeId node);
 // In the order of execution.
 std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigins& origins);
 // The tactic of each layer that has a name.

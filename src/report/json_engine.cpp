@@ -57,7 +57,7 @@ void write_profile(JsonWriter& json, const results::EngineProfile& profile) {
 std::string engine_json(const results::EngineListing& listing) {
   JsonReport report("inspect model");
   JsonWriter& json = report.json;
-  json.field("kind", "engine");
+  json.field("kind", listing.is_network ? "network" : "engine");
   json.field("path", listing.path);
   json.field("name", listing.name);
   json.field("machine", listing.machine);

@@ -48,10 +48,16 @@ class EngineText {
       : listing_(listing), options_(options) {}
 
   std::string make() {
-    line(0, "==== TensorRT Engine ====");
-    line(0, fmt::format("Name: {} | Explicit Batch Engine", printable(listing_.name)));
+    const std::string_view kind = listing_.is_network ? "Network" : "Engine";
+    line(0, fmt::format("==== TensorRT {} ====", kind));
+    line(0, fmt::format("Name: {} | Explicit Batch {}", printable(listing_.name), kind));
     boundary("Input", listing_.inputs);
     boundary("Output", listing_.outputs);
+    if (listing_.is_network) {
+      layers();
+      text_.pop_back();
+      return std::move(text_);
+    }
     title("---- Memory ----");
     line(0, fmt::format("Device Memory: {} bytes", listing_.memory_bytes));
     line(0, fmt::format("Weights: {} bytes | Packed Weights: {} bytes", listing_.weight_bytes, listing_.packed_bytes));
@@ -79,7 +85,7 @@ class EngineText {
   }
 
   void boundary(std::string_view what, const std::vector<results::ValueInfo>& infos) {
-    title(fmt::format("---- {} Engine {}(s) ----", infos.size(), what));
+    title(fmt::format("---- {} {} {}(s) ----", infos.size(), listing_.is_network ? "Network" : "Engine", what));
     std::vector<results::EngineTensor> tensors;
     for (const results::ValueInfo& info : infos) tensors.push_back({.info = info, .format = {}, .range = {}});
     line(0, tensors_text(tensors, 0));
@@ -144,7 +150,7 @@ class EngineText {
     std::vector<std::string> origins;
     for (const std::string& origin : layer.origins) origins.push_back(printable(origin));
     if (!origins.empty()) line(indent + kStep, fmt::format("{}.Origin = {}", name, join(origins, ", ")));
-    line(indent + kStep, fmt::format("{}.Tactic = {}", name, printable(layer.tactic)));
+    if (!layer.tactic.empty()) line(indent + kStep, fmt::format("{}.Tactic = {}", name, printable(layer.tactic)));
   }
 
   const results::EngineListing& listing_;

@@ -23,8 +23,9 @@ struct CapabilityReport {
   std::string path;
   std::string backend;
   std::string title;
-  std::vector<NodeRange> ranges;                        // all of the model, in order
-  std::string whole_refusal;                            // of the model where no node is named; empty: it is not refused
+  std::vector<NodeRange> ranges;  // all of the model, in order
+  size_t untried_count = 0;       // nodes that need what refused ones give; they count as supported
+  std::string whole_refusal;      // of the model where no node is named; empty: it is not refused
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };
 

@@ -51,8 +51,9 @@ struct EngineProfile {
   uint64_t memory_bytes = 0;
 };
 
-// What is told of a plan.
+// What is told of a plan, or of the layers that the engine makes of a model before it plans them.
 struct EngineListing {
+  bool is_network = false;  // only names, inputs, outputs and the layers of one profile are there
   std::string path;
   std::string name;
   std::string machine;

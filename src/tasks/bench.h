@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ struct BenchRequest {
   std::vector<std::string> rivals;
   exec::SessionOptions session;
   InputRequest inputs;
+  std::optional<int64_t> batch;      // the first dim of generated inputs where the model leaves it open
   std::vector<RawInput> raw_inputs;  // instead of what `inputs` gives
   unsigned streams = 1;              // executions at once, with a host thread each
   double warm_up_seconds = 0.2;

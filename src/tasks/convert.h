@@ -11,6 +11,7 @@
 #include "convert/quantize/weight_options.h"
 #include "ir/selection.h"
 #include "results/conversion.h"
+#include "surgery/interface_types.h"
 #include "tasks/edit.h"
 
 namespace assay::tasks {
@@ -51,7 +52,8 @@ struct ConvertRequest {
   exec::SessionOptions session;  // of runs that measure
   InputRequest inputs;           // of them
   bool infers = false;
-  ir::OutputSelection outputs;  // instead of the model's
+  ir::OutputSelection outputs;                          // instead of the model's
+  std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
   std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
   bool explains = false;

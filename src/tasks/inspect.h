@@ -73,6 +73,9 @@ struct InspectEngineRequest {
 };
 results::EngineListing inspect_engine(const InspectEngineRequest& request, Observer& observer);
 
+// The layers that the engine makes of a model, before tactics are chosen.
+results::EngineListing inspect_network(const ModelSource& model, Observer& observer);
+
 // Which parts of a model a backend can run.
 struct CapabilityRequest {
   ModelSource model;

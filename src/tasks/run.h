@@ -14,6 +14,7 @@
 #include "ir/selection.h"
 #include "onnx/export.h"
 #include "results/run_report.h"
+#include "surgery/interface_types.h"
 #include "tasks/inputs.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
@@ -42,6 +43,7 @@ struct RunRequest {
   ir::OutputSelection outputs;  // requested instead of the model's outputs
   bool infer_shapes = false;    // contradictions become findings, and a model that is saved has the types
   bool converts_to_float16 = false;
+  std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
 
   compare::CompareOptions compare;
   compare::PostProcessing post_processing{std::nullopt};

@@ -110,7 +110,9 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
                               difference, printable(refit.empty() ? manifest.source : refit)));
   }
   Diagnostics told;  // what settings say was said
-  plans = std::make_unique<Plans>(*origin->model, options, false, told);
+  exec::SessionOptions anew = options;
+  anew.path = refit.empty() ? manifest.source : refit;
+  plans = std::make_unique<Plans>(*origin->model, anew, false, told);
   plans->adopt(manifest);
   plans->adopt_tactics(manifest);
   return std::make_unique<EngineSession>(std::move(origin), std::move(plans));

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "cli/bench/sweep.h"
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
@@ -17,6 +20,7 @@
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
+#include "report/html/bench_page.h"
 #include "report/json_bench.h"
 #include "report/json_trtexec.h"
 #include "report/text_bench.h"
@@ -121,6 +125,7 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
     write_json(arguments, environment, report::bench_json(outcome.bench, arguments.flag("--with-samples")));
   }
   if (!side.is_measured()) return;
+  if (arguments.has("--report")) save(arguments, "--report", report::bench_page(outcome.bench), log);
   if (arguments.has("--export-times")) save(arguments, "--export-times", report::trtexec_times(side), log);
   if (arguments.has("--export-output")) {
     save(arguments, "--export-output", report::trtexec_outputs(outcome.outputs), log);
@@ -150,17 +155,26 @@ int status_of(const results::Bench& bench, const BenchWords& words, Log& log) {
   return status;
 }
 
+int finish(int status, double seconds, Environment& environment) {
+  const std::string_view word = status == kExitEqual ? "PASSED" : status == kExitDifferent ? "FAILED" : "UNDECIDED";
+  environment.log.verdict(status == kExitEqual, fmt::format("{} | Runtime: {:.3f}s | Command: {}", word, seconds,
+                                                            printable(environment.command_line)));
+  return status;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const BenchWords words = parse_bench(arguments);
   check_writable(arguments);
   Log& log = environment.log;
-  const std::string command = printable(environment.command_line);
-  log.start(fmt::format("RUNNING | Command: {}", command));
+  log.start(fmt::format("RUNNING | Command: {}", printable(environment.command_line)));
   const std::vector<std::string> unused = bench_options_without_effect(arguments);
   if (!unused.empty()) {
     log.warning("without effect, because they are about GPUs and how engines for them are built: " +
                 join(unused, ", "));
+  }
+  if (const std::optional<int> status = run_sweep(words.request, arguments, environment)) {
+    return finish(*status, total.seconds(), environment);
   }
   LogObserver observer(arguments, environment);
   tasks::BenchOutcome outcome = tasks::bench(words.request, observer);
@@ -179,9 +193,7 @@ int run(const Arguments& arguments, Environment& environment) {
   bench.timings.emplace_back("total_seconds", total.seconds());
   save_files(outcome, arguments, environment);
   const int status = status_of(bench, words, log);
-  const std::string_view word = status == kExitEqual ? "PASSED" : status == kExitDifferent ? "FAILED" : "UNDECIDED";
-  log.verdict(status == kExitEqual, fmt::format("{} | Runtime: {:.3f}s | Command: {}", word, total.seconds(), command));
-  return status;
+  return finish(status, total.seconds(), environment);
 }
 
 std::vector<OptionGroup> groups() {

@@ -38,6 +38,7 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   request.edit.save = save_options(arguments, request.edit.output);
   request.infers = arguments.flag("--shape-inference");
   request.outputs = parse_outputs(arguments);
+  request.interface_types = parse_interface_types(arguments);
   check_input_data(arguments);
   request.inputs = input_request(arguments);
   for (const Conversion& conversion : conversions()) {
@@ -66,8 +67,8 @@ OptionGroup target_group() {
 }
 
 std::vector<OptionGroup> groups() {
-  std::vector<OptionGroup> all = {logging_group(), model_group(),  onnx_load_group(),   shape_inference_group(),
-                                  output_group(),  target_group(), model_output_group()};
+  std::vector<OptionGroup> all = {logging_group(), model_group(),     onnx_load_group(), shape_inference_group(),
+                                  output_group(),  interface_group(), target_group(),    model_output_group()};
   for (const Conversion& conversion : conversions()) {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }

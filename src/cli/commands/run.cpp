@@ -128,9 +128,9 @@ std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group(true)};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   for (OptionGroup& group :
-       std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
-                   inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
-                   json_group(), report_group(), engine_run_group()}) {
+       std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
+                   saved_data_group(), inference_group(), comparator_group(), functions_group(), postprocess_group(),
+                   limits_group(), json_group(), report_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

@@ -70,7 +70,8 @@ ConversionTarget conversion_target(const Arguments& arguments) {
     return {model_output_path(arguments, model, name), true};
   }
   refuse_engine_settings(arguments);
-  const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty();
+  const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty() ||
+                         !parse_interface_types(arguments).empty();
   if (suffix.empty() && !is_edited && !arguments.has("--output")) {
     fail(ErrorCode::usage, "there is nothing to change: name the output with --output FILE");
   }

@@ -143,6 +143,7 @@ RunWords parse_run(const Arguments& arguments) {
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
+  request.interface_types = parse_interface_types(arguments);
   request.warm_up = parse_count("--warm-up", arguments.value("--warm-up"), 0);
   request.is_sequential = arguments.flag("--sequential-runners");
   request.computes_tolerance = wants_computed_tolerance(arguments);

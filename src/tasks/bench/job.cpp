@@ -100,8 +100,25 @@ class BenchJob {
     if (is_file) request_.session.path = request_.model.path;
   }
 
+  void add_batch(const exec::Signature& signature) {
+    if (!request_.batch) return;
+    std::vector<exec::InputShape>& shapes = request_.inputs.generated.shapes;
+    for (const exec::Port& input : signature.inputs) {
+      const bool is_open = input.type && input.type->ranked && !input.type->dims.empty() && !input.type->dims[0].size;
+      if (!is_open || input.is_shape) continue;
+      tensor::Shape dims(input.type->dims.size(), -1);
+      dims[0] = *request_.batch;
+      const auto known = std::ranges::find(shapes, input.name, &exec::InputShape::pattern);
+      if (known == shapes.end())
+        shapes.push_back({input.name, std::move(dims)});
+      else if (!known->dims.empty())
+        known->dims[0] = *request_.batch;
+    }
+  }
+
   // The sets of inputs that runs take in turn; of a script, the first.
   void make_sets(const exec::Signature& signature) {
+    add_batch(signature);
     const InputData data =
         loaded_ ? make_inputs(loaded_->model, request_.inputs, observer_, findings_)
                 : InputData{nullptr, exec::generated_source(signature, request_.inputs.generated, 1, findings_)};

@@ -56,7 +56,8 @@ results::ConversionReport apply(const ConvertRequest& request, ConversionJob& jo
 }
 
 bool is_changed(const ConvertRequest& request) {
-  return request.infers || !request.outputs.is_empty() || !std::holds_alternative<std::monostate>(request.conversion);
+  return request.infers || !request.outputs.is_empty() || !request.interface_types.empty() ||
+         !std::holds_alternative<std::monostate>(request.conversion);
 }
 
 void build_plan(const ConvertRequest& request, const ir::Model& model, Observer& observer) {
@@ -86,6 +87,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   const Stopwatch converting;
   if (request.infers) infer_shapes(loaded);
   set_outputs(request.outputs, loaded);
+  surgery::set_interface_types(loaded.model, request.interface_types);
   ir::Rewriter rewriter(loaded.model, request.last_step);
   ConversionJob job{request, observer, loaded, rewriter};
   results::ConversionReport report = apply(request, job);

@@ -134,8 +134,10 @@ class Job {
       observer_.info("Converting float tensors to float16");
       convert::convert_to_float16(loaded_->model, loaded_->findings);
     }
+    surgery::set_interface_types(loaded_->model, request_.interface_types);
     taps_ = choose_taps(loaded_->model, request_.outputs, loaded_->findings);
-    request_.session.path = request_.converts_to_float16 ? "" : runnable_path(request_.model);
+    const bool is_edited = request_.converts_to_float16 || !request_.interface_types.empty();
+    request_.session.path = is_edited ? "" : runnable_path(request_.model);
     if (!request_.save_onnx.empty()) save_model();
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
@@ -153,7 +155,7 @@ class Job {
       }
       request_.plans.try_emplace(i, path);
     }
-    if (request_.converts_to_float16 || !request_.save_onnx.empty()) {
+    if (request_.converts_to_float16 || !request_.save_onnx.empty() || !request_.interface_types.empty()) {
       fail(ErrorCode::usage, "`{}` is an engine: its model cannot be changed or saved", printable(path));
     }
   }

@@ -55,6 +55,10 @@ void print(const results::CapabilityReport& report, const std::string& folder, L
   const std::string text =
       folder.empty() ? report::refused_nodes_text(report) : report::capability_summary_text(report);
   log.info(text);
+  if (report.untried_count > 0) {
+    log.warning(fmt::format("{} node(s) that need results of these were not tried, and count as supported",
+                            report.untried_count));
+  }
   if (!folder.empty()) save_summary(folder, text + "\n", log);
 }
 

@@ -58,8 +58,8 @@ std::string sizes_text(const std::vector<tasks::UnboundedSize>& sizes) {
   return "[" + text + "]";
 }
 
-// Options about ONNX would be lost without a word.
-int show_engine(const Arguments& arguments, Environment& environment) {
+// An engine, or the layers that it would have. Options about ONNX would be lost without a word.
+int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Environment& environment) {
   for (const std::string_view name : {"--filter-op", "--filter-name", "--shape-inference", "--list-unbounded-dds"}) {
     if (arguments.has(name)) fail(ErrorCode::usage, "`{}` is about ONNX models, and an engine is given", name);
   }
@@ -70,7 +70,9 @@ int show_engine(const Arguments& arguments, Environment& environment) {
   }
   LogObserver observer(arguments, environment);
   const results::EngineListing listing =
-      tasks::inspect_engine({arguments.value("model_file"), arguments.value("--combine-tensor-info")}, observer);
+      tasks::is_engine_file(model)
+          ? tasks::inspect_engine({model.path, arguments.value("--combine-tensor-info")}, observer)
+          : tasks::inspect_network(model, observer);
   if (!json_on_stdout(arguments)) {
     environment.log.info(report::engine_text(listing, {shows(arguments, "layers"), shows(arguments, "attrs")}));
   }
@@ -81,8 +83,11 @@ int show_engine(const Arguments& arguments, Environment& environment) {
 int run(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
-  if (tasks::is_engine_file(request.model)) return show_engine(arguments, environment);
-  if (arguments.has("--combine-tensor-info")) fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
+  const bool is_engine = tasks::is_engine_file(request.model);
+  if (!is_engine && arguments.has("--combine-tensor-info")) {
+    fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
+  }
+  if (is_engine || arguments.has("--convert-to")) return show_engine(request.model, arguments, environment);
   LogObserver observer(arguments, environment);
   const tasks::InspectedModel model(request, observer);
   if (request.finds_unbounded) {
@@ -139,7 +144,10 @@ OptionGroup listing_group() {
 OptionGroup engine_listing_group() {
   return {.title = "Engines",
           .description = "What is shown of engines",
-          .rows = {{.names = {"--combine-tensor-info"},
+          .rows = {{.names = {"--convert-to", "--display-as"},
+                    .choices = {"trt"},
+                    .help = "show the layers that the built-in engine makes of a model, before it chooses tactics"},
+                   {.names = {"--combine-tensor-info"},
                     .metavar = "FILE",
                     .help = "saved outputs, whose least, greatest and mean values are shown with the tensors of layers",
                     .is_file = true}}};

@@ -118,6 +118,15 @@ OptionGroup bench_group() {
                {.names = {"--skip-inference", "--skipInference", "--buildOnly"},
                 .arity = Arity::flag,
                 .help = "end when the engine is built, and saved if --save-engine names a file"},
+               {.names = {"--batches"},
+                .metavar = "N,...",
+                .help =
+                    "measure for each of these sizes of the first dim, where the model leaves it open, and show how "
+                    "the time grows"},
+               {.names = {"--sweep"},
+                .arity = Arity::one_or_more,
+                .metavar = "NAME:1x3,...",
+                .help = "the same for each of these sets of shapes"},
                {.names = {"--shapes"},
                 .repeat = Repeat::append,
                 .metavar = "NAME:1x3,...",
@@ -142,6 +151,7 @@ OptionGroup bench_output_group() {
                written({"--export-output", "--exportOutput"}, "write the outputs as JSON"),
                written({"--export-profile", "--exportProfile"}, "write the time of each layer as JSON"),
                written({"--export-layer-info", "--exportLayerInfo"}, "write the names of the layers as JSON"),
+               written({"--report"}, "write a page with the statistics and the distribution of the times"),
                flag({"--with-samples"}, "let the report of --json hold every run")},
   };
 }

@@ -25,6 +25,11 @@ bool is_tensorflow(std::string_view name) {
   return false;
 }
 
+bool is_calibration(std::string_view name) {
+  constexpr std::string_view kNames[] = {"--calibration-cache", "--calib-base-cls", "--quantile"};
+  return std::ranges::find(kNames, name) != std::ranges::end(kNames);
+}
+
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
   for (const std::string_view name : {"--mark-unfused-tensors-as-debug-tensors", "--freeze-graph", "--tftrt",
@@ -42,8 +47,6 @@ std::vector<OptionRow> refused_rows() {
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
   rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::any));
-  rows.push_back(refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one));
   rows.push_back(refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
   return rows;
 }
@@ -89,27 +92,17 @@ OptionGroup engine_view_group() {
   return {
       .title = "Engine",
       .description = "Options about engines, which are not shown: they are refused",
-      .rows = {{.names = {"--convert-to", "--display-as"},
-                .choices = {"trt"},
-                .help = "show the network that the built-in engine makes of the model"},
-               refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
-               refused({"--plugins"}, Arity::one_or_more),
-               refused({"--layer-precisions"}, Arity::one_or_more),
+      .rows = {refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::one_or_more),
+               refused({"--plugins"}, Arity::one_or_more), refused({"--layer-precisions"}, Arity::one_or_more),
                refused({"--tensor-dtypes", "--tensor-datatypes"}, Arity::one_or_more),
                refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one),
-               refused({"--tensor-formats"}, Arity::one_or_more),
-               refused({"--all-tensor-formats"}, Arity::one_or_more),
-               refused({"--strongly-typed"}, Arity::flag),
-               refused({"--mark-debug"}, Arity::one_or_more),
+               refused({"--tensor-formats"}, Arity::one_or_more), refused({"--all-tensor-formats"}, Arity::one_or_more),
+               refused({"--strongly-typed"}, Arity::flag), refused({"--mark-debug"}, Arity::one_or_more),
                refused({"--mark-unfused-tensors-as-debug-tensors"}, Arity::flag),
-               refused({"--decomposable-attentions"}, Arity::flag),
-               refused({"--save-timing-cache"}, Arity::one),
-               refused({"--load-runtime"}, Arity::one),
-               refused({"--dla-workspace-allocation-strategy"}, Arity::one),
-               refused({"--onnx-flags"}, Arity::one_or_more),
-               refused({"--plugin-instancenorm"}, Arity::flag),
-               refused({"--enable-uint8-asymmetric-quantization-dla"}, Arity::flag),
-               refused({"--ckpt"}, Arity::one),
+               refused({"--decomposable-attentions"}, Arity::flag), refused({"--save-timing-cache"}, Arity::one),
+               refused({"--load-runtime"}, Arity::one), refused({"--dla-workspace-allocation-strategy"}, Arity::one),
+               refused({"--onnx-flags"}, Arity::one_or_more), refused({"--plugin-instancenorm"}, Arity::flag),
+               refused({"--enable-uint8-asymmetric-quantization-dla"}, Arity::flag), refused({"--ckpt"}, Arity::one),
                refused({"--freeze-graph"}, Arity::flag)},
   };
 }
@@ -127,7 +120,8 @@ OptionGroup engine_convert_group() {
   std::erase_if(group.rows, [&](const OptionRow& row) {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });
-  group.rows.push_back(refused({"--pooled-outputs"}, Arity::flag));
+  group.spellings.push_back(
+      {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
   return group;
 }
 
@@ -136,6 +130,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
+    if (is_calibration(name)) fail(ErrorCode::unsupported, "`{}`: only `convert --int8` calibrates", name);
     if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }

@@ -1,7 +1,9 @@
 #include "cli/options/groups/run.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/options/groups/data.h"
+#include "cli/options/values.h"
 
 namespace assay::cli {
 namespace {
@@ -66,6 +68,38 @@ OptionGroup output_group() {
           },
       .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}}},
   };
+}
+
+OptionGroup interface_group() {
+  return {.title = "Types of Inputs and Outputs",
+          .description = "The model computes as before: Casts are put in between",
+          .rows = {{.names = {"--tensor-dtypes", "--tensor-datatypes"},
+                    .arity = Arity::one_or_more,
+                    .metavar = "NAME:TYPE",
+                    .help = "types of single inputs and outputs, as x:float16"},
+                   {.names = {"--all-tensor-dtypes", "--all-tensor-datatypes"},
+                    .metavar = "TYPE",
+                    .help = "the type of all others that are tensors of numbers"}}};
+}
+
+std::vector<surgery::InterfaceType> parse_interface_types(const Arguments& arguments) {
+  const auto parse = [](std::string_view option, const std::string& word) {
+    const std::optional<tensor::DType> dtype = tensor::find_dtype(word);
+    if (!dtype || *dtype == tensor::DType::string || *dtype == tensor::DType::undefined) {
+      fail(ErrorCode::usage, "{}: `{}` is no type of numbers", option, printable(word));
+    }
+    return *dtype;
+  };
+  std::vector<surgery::InterfaceType> types;
+  for (const std::string& text : arguments.values("--tensor-dtypes")) {
+    const KeyValue parts = split_key_value(text);
+    if (parts.key.empty()) fail(ErrorCode::usage, "--tensor-dtypes: expected NAME:TYPE, seen `{}`", printable(text));
+    types.push_back({parts.key, parse("--tensor-dtypes", parts.value)});
+  }
+  if (arguments.has("--all-tensor-dtypes")) {
+    types.push_back({"", parse("--all-tensor-dtypes", arguments.value("--all-tensor-dtypes"))});
+  }
+  return types;
 }
 
 ir::OutputSelection parse_outputs(const Arguments& arguments, std::string_view prefix) {

@@ -35,7 +35,8 @@ constexpr std::array<std::string_view, 24> kFlagsWithoutEffect = {"--useCudaGrap
                                                                   "--pluginInstanceNorm",
                                                                   "--distributiveIndependence",
                                                                   "--excludeLeanRuntime"};
-constexpr std::array<std::string_view, 15> kValuesWithoutEffect = {"--device",
+constexpr std::array<std::string_view, 16> kValuesWithoutEffect = {"--output",
+                                                                   "--device",
                                                                    "--useDLACore",
                                                                    "--profilingVerbosity",
                                                                    "--sparsity",
@@ -167,6 +168,12 @@ std::vector<std::string> bench_options_without_effect(const Arguments& arguments
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
+}
+
+std::vector<exec::InputShape> parse_trtexec_shapes(std::string_view option, std::string_view text) {
+  std::vector<exec::InputShape> shapes;
+  for (const std::string_view word : split(text, ',')) shapes.push_back(parse_shape(option, word));
+  return shapes;
 }
 
 void add_trtexec_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes) {

@@ -15,6 +15,8 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others);
 std::vector<std::string> bench_options_without_effect(const Arguments& arguments);
 // Of --shapes; otherwise of the profile that is chosen.
 void add_trtexec_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes);
+// `x:1x3,y:4`. Error (usage) for anything else.
+std::vector<exec::InputShape> parse_trtexec_shapes(std::string_view option, std::string_view text);
 // What the options say of how an engine is built.
 void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings);
 
