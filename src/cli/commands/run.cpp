@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
@@ -19,6 +20,7 @@
 #include "cli/options/remedies.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
+#include "cli/run/script.h"
 #include "cli/run/status.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
@@ -100,9 +102,20 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
   return status_of(report.verdict);
 }
 
+int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
+  const std::string path = arguments.value("--gen-script");
+  const std::string script = run_script(words, arguments, printable(environment.command_line));
+  OutputFile file(path);
+  file.write(script);
+  file.commit();
+  environment.log.info("Writing script to " + printable(path));
+  return kExitEqual;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments);
+  if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
   words.request.measures_all = !words.page.empty() || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));

@@ -79,7 +79,6 @@ std::vector<OptionRow> refused_rows() {
                                       "--gpu-memory-fraction",
                                       "--opset",
                                       "--minimum-segment-size",
-                                      "--gen-script",
                                       "--workspace",
                                       "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
@@ -164,6 +163,7 @@ OptionGroup engine_convert_group() {
     return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
   });
   group.rows.push_back(refused({"--pooled-outputs"}, Arity::flag));
+  group.rows.push_back(refused({"--gen-script"}, Arity::one));
   return group;
 }
 
@@ -172,7 +172,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
-    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
+    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: only `run` writes scripts", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }
 }
