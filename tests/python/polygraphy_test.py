@@ -20,7 +20,7 @@ from assay.comparator import (AccuracyResults, Comparator, CompareFunc, CosineSi
                               RunResults, SimpleCompareFunc, SimpleThreshold, SnrCompareFunc, StreamingDataLoader)
 from assay.datatype import DataType
 from assay.exception import PolygraphyException
-from assay.json import from_json, load_json, save_json, to_json
+from assay.json import Decoder, Encoder, from_json, load_json, save_json, to_json
 from assay.logger import G_LOGGER
 from onnx import helper, numpy_helper
 from polygraphy.logger import G_LOGGER as REAL_LOGGER
@@ -126,6 +126,23 @@ def test_any_object_is_json():
             from_json(text)
     with checks.raises(PolygraphyException, "inference results"):
         RunResults.from_json(to_json(formatted))
+
+
+def test_types_of_users_are_json():
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    @Encoder.register(Pair)
+    def encode(pair):
+        return {"a": pair.a, "b": pair.b}
+
+    @Decoder.register(Pair)
+    def decode(dct):
+        return Pair(dct["a"], dct["b"])
+
+    made = from_json(to_json([Pair(1, np.arange(2))]))[0]
+    assert made.a == 1 and made.b.tolist() == [0, 1]
 
 
 def test_made_up_inputs_are_the_peers():
