@@ -10,6 +10,7 @@
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
@@ -143,7 +144,7 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), data_group(), saved_data_group(),
                    inference_group(), comparator_group(), functions_group(), postprocess_group(), limits_group(),
-                   json_group(), report_group(), engine_run_group()}) {
+                   json_group(), report_group(), config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

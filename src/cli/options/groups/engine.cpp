@@ -57,8 +57,6 @@ std::vector<OptionRow> refused_rows() {
   }
   for (const std::string_view name : {"--precision-constraints",
                                       "--calibration-cache",
-                                      "--trt-config-script",
-                                      "--trt-config-func-name",
                                       "--builder-optimization-level",
                                       "--hardware-compatibility-level",
                                       "--max-aux-streams",
