@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/options/arguments.h"
-#include "tasks/check.h"
+#include "tasks/inputs.h"
 
 namespace assay::cli {
 
