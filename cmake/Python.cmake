@@ -40,6 +40,8 @@ foreach(entry ${package_entries})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/assay/${entry} ${package}/${entry} SYMBOLIC)
 endforeach()
 
+file(CREATE_LINK ${CMAKE_BINARY_DIR}/bin/assay ${package}/assay SYMBOLIC)
+
 # A wheel: all in the folder of the package, which the program's start file in bin/ knows.
 if(SKBUILD)
   set_property(TARGET libassay PROPERTY VERSION)

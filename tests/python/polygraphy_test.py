@@ -2,6 +2,7 @@
 
 import copy
 import io
+import pickle
 
 import checks
 import numpy as np
@@ -143,6 +144,18 @@ def test_types_of_users_are_json():
 
     made = from_json(to_json([Pair(1, np.arange(2))]))[0]
     assert made.a == 1 and made.b.tolist() == [0, 1]
+
+
+def test_what_the_peer_pickles_is_pickled():
+    results = results_of(__import__("assay.comparator").comparator, [{"y": np.arange(3)}], [{"y": np.arange(3)}])
+    assert pickle.loads(pickle.dumps(results)) == results
+    verdict = pickle.loads(pickle.dumps(Comparator.compare_accuracy(results)))
+    assert bool(verdict) and verdict.stats() == (1, 0, 1)
+    assert str(pickle.loads(pickle.dumps(TensorMetadata().add("x", np.float32, (1,))))) == \
+        "{x [dtype=float32, shape=(1,)]}"
+    two_layers()
+    session = pickle.loads(pickle.dumps(SessionFromOnnx(OnnxFromPath("two.onnx"))))()
+    assert session.run(None, {"x": np.zeros((1, 3), np.float32)})[0].tolist() == [[0, 0, 0]]
 
 
 def test_made_up_inputs_are_the_peers():
