@@ -43,6 +43,11 @@ class DataTypeEntry:
             return np.dtype(getattr(ml_dtypes, ML_DTYPES[self.native]))
         return np.dtype(self.native)
 
+    @property
+    def dtype(self):
+        """The same, under the name by which numpy asks for it: `np.zeros(3, dtype=DataType.FLOAT32)`."""
+        return self.numpy()
+
     def onnx(self):
         """The number in ONNX's TensorProto."""
         return self.number

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import polygraphy.comparator as real
 from assay import constants, func, mod, util
+from assay.backend.base import BaseLoader, BaseRunner
 from assay.backend.common import BytesFromPath, InvokeFromScript, SaveBytes, bytes_from_path, invoke_from_script
 from assay.backend.onnx import (BytesFromOnnx, ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
                                 ModifyOutputs, OnnxFromBytes, OnnxFromPath, SaveOnnx, SetUpperBound, extract_subgraph,
@@ -235,6 +236,35 @@ def test_users_own_functions_compare():
     judged = Comparator.compare_accuracy(results_of(__import__("assay.comparator").comparator, [{"y": np.ones(3)}],
                                                     [{"y": np.full(3, 2.0)}]))
     assert not judged and judged[0].reevaluate(lambda name: SimpleThreshold("elemwise", 2, 2))
+
+
+def test_runners_and_loaders_of_users():
+    class Doubling(BaseRunner):
+        def __init__(self):
+            super().__init__(prefix="doubling")
+
+        def get_input_metadata_impl(self):
+            return TensorMetadata().add("x", np.float32, ("N", 3))
+
+        def infer_impl(self, feed_dict):
+            self.inference_time = 0.25
+            return {"y": 2 * feed_dict["x"]}
+
+    class Loader(BaseLoader):
+        def call_impl(self):
+            return "two.onnx"
+
+    two_layers()
+    assert SessionFromOnnx(Loader())().get_inputs()[0].name == "x"
+    results = Comparator.run([Doubling(), Doubling()], DataLoader(iterations=2))
+    assert bool(Comparator.compare_accuracy(results)) and results[0][1][1].runtime == 0.25
+    assert results[0][1][0]["y"].shape == (1, 3) and results[0][0].startswith("doubling-N0")
+    runner = Doubling()
+    with runner:
+        meta = runner.get_input_metadata()["x"]
+        assert np.zeros(2, dtype=meta.dtype).dtype == np.float32 and meta.dtype == np.float32
+    runner.deactivate()
+    assert not runner.is_active
 
 
 def test_loaders_of_models():
