@@ -62,6 +62,23 @@ def test_arrays_that_lie_otherwise_are_taken():
     assert np.array_equal(run_identity(locked, TensorProto.FLOAT), values)
 
 
+def test_arrays_of_others_come_by_dlpack():
+    class Foreign:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **kwargs):
+            return self.array.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    made = checks.model([helper.make_node("Identity", ["x"], ["y"])], [("x", 1, [2, 3])], [("y", 1, [2, 3])])
+    assert np.array_equal(Session(made, "ref").run(None, {"x": Foreign(values)})[0], values)
+    assert np.shares_memory(to_array(Foreign(values)), values)
+
+
 def test_elements_are_shared_and_outputs_are_not():
     values = np.arange(4, dtype=np.float32)
     made = checks.model([helper.make_node("Identity", ["x"], ["y"])], [("x", 1, [4])], [("y", 1, [4])])
