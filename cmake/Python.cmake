@@ -4,10 +4,12 @@ if(NOT DEFINED Python_EXECUTABLE AND EXISTS ${CMAKE_SOURCE_DIR}/.venv/bin/python
   set(Python_EXECUTABLE ${CMAKE_SOURCE_DIR}/.venv/bin/python)
 endif()
 find_package(Python 3.10 COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
-if(Python_Interpreter_FOUND)
-  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
-    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT Python_Development.Module_FOUND)
+  message(STATUS "no headers of Python (python3-dev): the Python package is not built")
+  return()
 endif()
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 find_package(nanobind CONFIG QUIET)
 if(NOT nanobind_FOUND)
   message(STATUS "no nanobind: the Python package is not built")
@@ -39,6 +41,8 @@ file(MAKE_DIRECTORY ${package})
 foreach(entry ${package_entries})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/assay/${entry} ${package}/${entry} SYMBOLIC)
 endforeach()
+
+file(CREATE_LINK ${CMAKE_BINARY_DIR}/bin/assay ${package}/assay SYMBOLIC)
 
 # A wheel: all in the folder of the package, which the program's start file in bin/ knows.
 if(SKBUILD)

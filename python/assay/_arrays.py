@@ -29,6 +29,8 @@ def to_array(value):
             words = value.contiguous().view(torch.int16).numpy()
             return _native.make_array(words, "bfloat16", list(value.shape))
         value = value.numpy()
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        value = np.from_dlpack(value)
     array = np.asarray(value)
     name = TYPES_OF_ML_DTYPES.get(array.dtype.name)
     if name is not None:

@@ -43,6 +43,11 @@ class DataTypeEntry:
             return np.dtype(getattr(ml_dtypes, ML_DTYPES[self.native]))
         return np.dtype(self.native)
 
+    @property
+    def dtype(self):
+        """The same, under the name by which numpy asks for it: `np.zeros(3, dtype=DataType.FLOAT32)`."""
+        return self.numpy()
+
     def onnx(self):
         """The number in ONNX's TensorProto."""
         return self.number
@@ -60,6 +65,8 @@ class DataTypeEntry:
         if found is None:
             raise DataTypeConversionException(f"TensorRT has no type for {self}")
         return found
+
+    onnxruntime = onnxrt
 
     def torch(self):
         """The type of torch."""
@@ -165,3 +172,28 @@ def _find_numpy(dtype):
     if found.kind in "USO":
         return DataType.STRING
     return DataType.from_native(TYPES_OF_ML_DTYPES.get(found.name, found.name))
+
+
+def from_numpy(numpy_type):
+    """The type of a type of numpy."""
+    return DataType.from_dtype(numpy_type)
+
+
+def from_onnx(onnx_type):
+    """The type of a number of ONNX's."""
+    return DataType.from_dtype(onnx_type)
+
+
+def from_onnxrt(onnxrt_type):
+    """The type of a word of ONNX Runtime's."""
+    return DataType.from_dtype(onnxrt_type)
+
+
+def from_tensorrt(tensorrt_type):
+    """The type of one of assay.tensorrt."""
+    return DataType.from_dtype(tensorrt_type)
+
+
+def from_torch(torch_type):
+    """The type of a type of torch."""
+    return DataType.from_dtype(torch_type)

@@ -141,7 +141,10 @@ Array make_array(nb::handle buffer, const std::string& type, std::vector<int64_t
 }
 
 Array make_strings(std::vector<std::string> elements, std::vector<int64_t> shape) {
-  return {tensor::Tensor(DType::string, std::move(shape), tensor::make_strings(std::move(elements))), false};
+  const size_t count = elements.size();
+  tensor::Tensor tensor(DType::string, std::move(shape), tensor::make_strings(std::move(elements)));
+  if (tensor.count() != count) fail(ErrorCode::shape, "{} strings for {} elements", count, tensor.count());
+  return {std::move(tensor), false};
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "graph_builder.h"
 
+#include <utility>
+
+#include "base/error.h"
 #include "convert.h"
 #include "ir/constants.h"
 #include "ir/edit.h"
@@ -30,14 +33,13 @@ class GraphBuilder {
     edit_.graph(graph).doc = text(doc);
     return graph.index;
   }
-  uint32_t add_input(uint32_t graph, nb::str name) { return edit_.add_input(ir::GraphId{graph}, symbol(name)).index; }
+  uint32_t add_input(uint32_t graph, nb::str name) { return edit_.add_input(graph_id(graph), symbol(name)).index; }
   uint32_t add_initializer(uint32_t graph, nb::str name, nb::handle array) {
     const ir::Symbol symbol_of_name = symbol(name);
-    return edit_.add_initializer(ir::GraphId{graph}, symbol_of_name, tensor_of(array, model_.text(symbol_of_name)))
-        .index;
+    return edit_.add_initializer(graph_id(graph), symbol_of_name, tensor_of(array, model_.text(symbol_of_name))).index;
   }
   uint32_t add_undefined(uint32_t graph, nb::str name) {
-    return edit_.add_undefined(ir::GraphId{graph}, symbol(name)).index;
+    return edit_.add_undefined(graph_id(graph), symbol(name)).index;
   }
 
   void set_type(uint32_t value, int kind, int dtype, const nb::object& dims) {
@@ -51,38 +53,36 @@ class GraphBuilder {
       sparse.kind = ir::TypeKind::sparse_tensor;
       type = model_.types().intern(std::move(sparse));
     }
-    edit_.set_type(ir::ValueId{value}, type);
+    edit_.set_type(value_id(value), type);
   }
 
   // The node's number, and those of its results, -1 for those left out. Operands follow later.
   nb::tuple add_node(uint32_t graph, const nb::tuple& words, const std::vector<std::string>& results) {
     std::vector<ir::Symbol> names;
     for (const std::string& name : results) names.push_back(edit_.intern(name));
-    const ir::NodeId node = edit_.add_node(ir::GraphId{graph}, {.op = symbol(nb::borrow<nb::str>(words[0])),
-                                                                .domain = symbol(nb::borrow<nb::str>(words[1])),
-                                                                .name = edit_.keep(text(nb::borrow<nb::str>(words[2]))),
-                                                                .results = names});
+    const ir::NodeId node = edit_.add_node(graph_id(graph), {.op = symbol(nb::borrow<nb::str>(words[0])),
+                                                             .domain = symbol(nb::borrow<nb::str>(words[1])),
+                                                             .name = edit_.keep(text(nb::borrow<nb::str>(words[2]))),
+                                                             .results = names});
     nb::list ids;
     for (const ir::ValueId value : model_[node].results) ids.append(value.valid() ? int64_t{value.index} : -1);
     return nb::make_tuple(node.index, ids);
   }
 
   void set_operands(uint32_t node, const std::vector<int64_t>& operands) {
-    edit_.set_operands(ir::NodeId{node}, values_of(operands));
+    edit_.set_operands(node_id(node), values_of(operands));
   }
   void set_outputs(uint32_t graph, const std::vector<int64_t>& outputs) {
-    edit_.set_outputs(ir::GraphId{graph}, values_of(outputs));
+    edit_.set_outputs(graph_id(graph), values_of(outputs));
   }
-  void set_attributes(uint32_t node, const nb::list& given) {
-    edit_.set_attributes(ir::NodeId{node}, attributes(given));
-  }
+  void set_attributes(uint32_t node, const nb::list& given) { edit_.set_attributes(node_id(node), attributes(given)); }
 
   void add_function(const nb::dict& given, uint32_t graph) {
     ir::Function function;
     function.domain = symbol(nb::cast<nb::str>(given["domain"]));
     function.name = symbol(nb::cast<nb::str>(given["name"]));
     function.doc = nb::cast<std::string>(given["doc"]);
-    function.body = ir::GraphId{graph};
+    function.body = graph_id(graph);
     for (const auto& name : nb::cast<std::vector<std::string>>(given["attribute_names"])) {
       function.attribute_names.push_back(edit_.intern(name));
     }
@@ -92,10 +92,12 @@ class GraphBuilder {
   }
 
   Model finish(const std::string& name) {
+    graph_id(0);
     Diagnostics findings;
     ir::verify(model_, findings);
     onnx::check_operators(model_, findings);
-    return library::make_model(std::move(model_), name, findings.all());
+    ir::Model made = std::exchange(model_, ir::Model());
+    return library::make_model(std::move(made), name, findings.all());
   }
 
  private:
@@ -113,9 +115,19 @@ class GraphBuilder {
     return made;
   }
 
-  static std::vector<ir::ValueId> values_of(const std::vector<int64_t>& ids) {
+  // Numbers that were not given out are refused.
+  template <typename IdType>
+  static IdType checked(int64_t number, uint32_t count) {
+    if (number < 0 || number >= count) fail(ErrorCode::usage, "there is nothing of the number {}", number);
+    return IdType{static_cast<uint32_t>(number)};
+  }
+  ir::GraphId graph_id(int64_t number) const { return checked<ir::GraphId>(number, model_.graph_slots()); }
+  ir::NodeId node_id(int64_t number) const { return checked<ir::NodeId>(number, model_.node_slots()); }
+  ir::ValueId value_id(int64_t number) const { return checked<ir::ValueId>(number, model_.value_slots()); }
+
+  std::vector<ir::ValueId> values_of(const std::vector<int64_t>& ids) const {
     std::vector<ir::ValueId> values;
-    for (const int64_t id : ids) values.push_back(id < 0 ? ir::ValueId{} : ir::ValueId{static_cast<uint32_t>(id)});
+    for (const int64_t id : ids) values.push_back(id < 0 ? ir::ValueId{} : value_id(id));
     return values;
   }
 
@@ -180,7 +192,7 @@ class GraphBuilder {
       case tensor:
         return Attribute::of(name, kind, tensor_of(value, {}));
       case graph:
-        return Attribute::of(name, kind, ir::GraphId{nb::cast<uint32_t>(value)});
+        return Attribute::of(name, kind, graph_id(nb::cast<int64_t>(value)));
       case floats:
         return Attribute::list(name, kind, kept(nb::cast<std::vector<float>>(value)));
       case integers:

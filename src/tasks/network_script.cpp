@@ -37,34 +37,49 @@ std::string text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+// What the package's module for scripts writes about these words. Error (usage) with its reason where it fails.
+std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& function,
+                                              const std::vector<std::string>& words) {
+  const char* const environment = std::getenv("VIRTUAL_ENV");
+  const std::filesystem::path python = exec::find_interpreter(environment != nullptr ? environment : "python3");
+  if (python.empty()) fail(ErrorCode::backend, "there is no python3 to run `{}`", printable(function.path));
+  const remote::Descriptor answer_memory = make_memory();
+  const remote::Descriptor error_memory = make_memory();
+  const std::array descriptors = {answer_memory.number(), error_memory.number()};
+  std::vector<std::string> arguments = {"-m", "assay.network_script", function.path, function.function};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  remote::Process process({python, std::move(arguments)}, descriptors);
+  const std::string ending = process.end(kPatienceSeconds);
+  auto answer = contents(answer_memory, function.path);
+  if (answer->size() != 0) return answer;
+  const std::string error = text_of(*contents(error_memory, function.path));
+  const std::string reason = error.empty()
+                                 ? fmt::format("{} {}; such scripts need the Python package: pip install onnx-assay",
+                                               printable(python.string()), ending)
+                                 : printable(error);
+  fail(ErrorCode::usage, "the script `{}:{}`: {}", printable(function.path), printable(function.function), reason);
+}
+
 }  // namespace
 
 LoadedModel load_network_script(const std::string& script, Observer& observer) {
   const remote::ScriptFunction function = remote::parse_script_function(script, "load_network");
   observer.info("Loading network script: " + printable(function.path));
   const Stopwatch loading;
-  const char* const environment = std::getenv("VIRTUAL_ENV");
-  const std::filesystem::path python = exec::find_interpreter(environment != nullptr ? environment : "python3");
-  if (python.empty()) fail(ErrorCode::backend, "there is no python3 to run `{}`", printable(function.path));
-  const remote::Descriptor model_memory = make_memory();
-  const remote::Descriptor error_memory = make_memory();
-  const std::array descriptors = {model_memory.number(), error_memory.number()};
-  remote::Process process({python, {"-m", "assay.network_script", function.path, function.function}}, descriptors);
-  const std::string ending = process.end(kPatienceSeconds);
-  const auto model = contents(model_memory, function.path);
-  if (model->size() == 0) {
-    const std::string error = text_of(*contents(error_memory, function.path));
-    const std::string reason =
-        error.empty() ? fmt::format("{} {}; network scripts need the Python package: pip install onnx-assay",
-                                    printable(python.string()), ending)
-                      : printable(error);
-    fail(ErrorCode::usage, "the network script `{}`: {}", printable(script), reason);
-  }
+  const auto model = ask_package(function, {});
   Diagnostics findings;
   ir::Model made = onnx::import_document(onnx::Document(model), {}, findings);
   onnx::check_operators(made, findings);
   observer.on_loaded(made, function.path);
   return {std::move(made), std::move(findings), loading.seconds()};
+}
+
+void read_config_script(const remote::ScriptFunction& script, const std::string& model, exec::Settings& settings) {
+  const std::string answer = text_of(*ask_package(script, {model}));
+  for (const std::string_view row : split(answer, '\n')) {
+    const std::vector<std::string_view> words = split(row, '\t');
+    if (!words.front().empty()) settings.set(std::string(words.front()), {words.begin() + 1, words.end()});
+  }
 }
 
 }  // namespace assay::tasks

@@ -60,6 +60,41 @@ def test_networks_of_scripts_are_models():
     assert "Add" in run("inspect", "model", "drawn.onnx", "--show", "layers")
 
 
+CONFIG = """
+import tensorrt as trt
+from polygraphy import func
+from polygraphy.backend.trt import CreateConfig, Profile
+
+
+@func.extend(CreateConfig(profiles=[Profile().add("x", min=(1, 3), opt=(2, 3), max=(4, 3))]))
+def load_config(config):
+    config.set_flag(trt.BuilderFlag.BF16)
+
+
+def plain(builder, network):
+    assert network.num_inputs == 1
+    return builder.create_builder_config()
+
+
+def wrong(builder, network):
+    return network
+"""
+
+
+def test_scripts_make_configurations():
+    pathlib.Path("config.py").write_text(CONFIG)
+    made = checks.model([checks.helper.make_node("Relu", ["x"], ["y"])], [("x", 1, ["N", 3])], [("y", 1, ["N", 3])])
+    checks.onnx.save(made, "open.onnx")
+    run("convert", "open.onnx", "-o", "open.engine", "--trt-config-script", "config.py")
+    assert "PASSED" in run("run", "open.engine", "--engine", "--input-shapes", "x:[4,3]")
+    assert "[5,3]" in run("run", "open.engine", "--engine", "--input-shapes", "x:[5,3]", status=2)
+    run("run", "open.onnx", "--engine", "--input-shapes", "x:[3,3]", "--trt-config-script", "config.py:load_config")
+    for words, reason in ((["config.py:plain"], "optimisation profile"), (["config.py:wrong"], "configuration"),
+                          (["nothere.py"], "nothere.py")):
+        assert reason in run("run", "open.onnx", "--engine", "--trt-config-script", *words, status=2)
+    assert "does not run" in run("run", "open.onnx", "--ref", "--trt-config-script", "config.py", status=2)
+
+
 def test_faults_of_scripts_are_one_line():
     pathlib.Path("example.py").write_text(SCRIPT)
     for word, reason in (("example.py:nothing", "nothing"), ("example.py:wrong", "expected (builder, network)"),

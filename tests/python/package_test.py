@@ -1,5 +1,6 @@
 """The package itself: what importing it costs, arrays of all types, errors, threads, memory."""
 
+import pathlib
 import pickle
 import resource
 import subprocess
@@ -7,12 +8,14 @@ import sys
 import threading
 import time
 
+import assay
 import checks
 import ml_dtypes
 import numpy as np
 import onnx
 from assay import _native, load
 from assay._arrays import to_array, to_numpy
+from assay.backend.trt import TrtRunner, engine_from_network, network_from_onnx_bytes
 from assay.exception import PolygraphyException
 from assay.session import BackendRunner, Session
 from onnx import TensorProto, helper
@@ -57,6 +60,23 @@ def test_arrays_that_lie_otherwise_are_taken():
     locked = values.copy()
     locked.setflags(write=False)
     assert np.array_equal(run_identity(locked, TensorProto.FLOAT), values)
+
+
+def test_arrays_of_others_come_by_dlpack():
+    class Foreign:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **kwargs):
+            return self.array.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    made = checks.model([helper.make_node("Identity", ["x"], ["y"])], [("x", 1, [2, 3])], [("y", 1, [2, 3])])
+    assert np.array_equal(Session(made, "ref").run(None, {"x": Foreign(values)})[0], values)
+    assert np.shares_memory(to_array(Foreign(values)), values)
 
 
 def test_elements_are_shared_and_outputs_are_not():
@@ -142,14 +162,25 @@ def test_threads_run_at_once_and_one_runner_is_for_one_thread():
     assert all("another thread" in each for each in faults)
 
 
+def test_the_program_is_beside_the_package():
+    found = subprocess.run([sys.executable, "-m", "assay", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith(f"assay {assay.__version__}\n")
+    project = pathlib.Path(__file__).parents[2] / "pyproject.toml"
+    assert f'version = "{assay.__version__}"\n' in project.read_text()
+
+
 def test_memory_stays_flat():
     made = checks.model([helper.make_node("Add", ["x", "w"], ["y"])], [("x", 1, [256, 256])], [("y", 1, [256, 256])],
                         [onnx.numpy_helper.from_array(np.ones((256, 256), np.float32), "w")])
     values = np.ones((256, 256), np.float32)
 
+    load = network_from_onnx_bytes(made.SerializeToString())
+
     def build_and_run(times):
         for _ in range(times):
             with BackendRunner(made, "engine") as runner:
+                runner.infer({"x": values})
+            with TrtRunner(engine_from_network(load)) as runner:
                 runner.infer({"x": values})
 
     build_and_run(50)

@@ -2,12 +2,14 @@
 
 import copy
 import io
+import pickle
 
 import checks
 import numpy as np
 import onnx
 import polygraphy.comparator as real
 from assay import constants, func, mod, util
+from assay.backend.base import BaseLoader, BaseRunner
 from assay.backend.common import BytesFromPath, InvokeFromScript, SaveBytes, bytes_from_path, invoke_from_script
 from assay.backend.onnx import (BytesFromOnnx, ConvertToFp16, ExtractSubgraph, FoldConstants, GsFromOnnx, InferShapes,
                                 ModifyOutputs, OnnxFromBytes, OnnxFromPath, SaveOnnx, SetUpperBound, extract_subgraph,
@@ -20,7 +22,7 @@ from assay.comparator import (AccuracyResults, Comparator, CompareFunc, CosineSi
                               RunResults, SimpleCompareFunc, SimpleThreshold, SnrCompareFunc, StreamingDataLoader)
 from assay.datatype import DataType
 from assay.exception import PolygraphyException
-from assay.json import from_json, load_json, save_json, to_json
+from assay.json import Decoder, Encoder, from_json, load_json, save_json, to_json
 from assay.logger import G_LOGGER
 from onnx import helper, numpy_helper
 from polygraphy.logger import G_LOGGER as REAL_LOGGER
@@ -128,6 +130,35 @@ def test_any_object_is_json():
         RunResults.from_json(to_json(formatted))
 
 
+def test_types_of_users_are_json():
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    @Encoder.register(Pair)
+    def encode(pair):
+        return {"a": pair.a, "b": pair.b}
+
+    @Decoder.register(Pair)
+    def decode(dct):
+        return Pair(dct["a"], dct["b"])
+
+    made = from_json(to_json([Pair(1, np.arange(2))]))[0]
+    assert made.a == 1 and made.b.tolist() == [0, 1]
+
+
+def test_what_the_peer_pickles_is_pickled():
+    results = results_of(__import__("assay.comparator").comparator, [{"y": np.arange(3)}], [{"y": np.arange(3)}])
+    assert pickle.loads(pickle.dumps(results)) == results
+    verdict = pickle.loads(pickle.dumps(Comparator.compare_accuracy(results)))
+    assert bool(verdict) and verdict.stats() == (1, 0, 1)
+    assert str(pickle.loads(pickle.dumps(TensorMetadata().add("x", np.float32, (1,))))) == \
+        "{x [dtype=float32, shape=(1,)]}"
+    two_layers()
+    session = pickle.loads(pickle.dumps(SessionFromOnnx(OnnxFromPath("two.onnx"))))()
+    assert session.run(None, {"x": np.zeros((1, 3), np.float32)})[0].tolist() == [[0, 0, 0]]
+
+
 def test_made_up_inputs_are_the_peers():
     rows = {"x": (np.float32, (2, 3)), "i": (np.int64, (4,)), "b": (np.bool_, (3,)), "h": (np.float16, (2,))}
     from polygraphy.common import TensorMetadata as RealMetadata
@@ -205,6 +236,35 @@ def test_users_own_functions_compare():
     judged = Comparator.compare_accuracy(results_of(__import__("assay.comparator").comparator, [{"y": np.ones(3)}],
                                                     [{"y": np.full(3, 2.0)}]))
     assert not judged and judged[0].reevaluate(lambda name: SimpleThreshold("elemwise", 2, 2))
+
+
+def test_runners_and_loaders_of_users():
+    class Doubling(BaseRunner):
+        def __init__(self):
+            super().__init__(prefix="doubling")
+
+        def get_input_metadata_impl(self):
+            return TensorMetadata().add("x", np.float32, ("N", 3))
+
+        def infer_impl(self, feed_dict):
+            self.inference_time = 0.25
+            return {"y": 2 * feed_dict["x"]}
+
+    class Loader(BaseLoader):
+        def call_impl(self):
+            return "two.onnx"
+
+    two_layers()
+    assert SessionFromOnnx(Loader())().get_inputs()[0].name == "x"
+    results = Comparator.run([Doubling(), Doubling()], DataLoader(iterations=2))
+    assert bool(Comparator.compare_accuracy(results)) and results[0][1][1].runtime == 0.25
+    assert results[0][1][0]["y"].shape == (1, 3) and results[0][0].startswith("doubling-N0")
+    runner = Doubling()
+    with runner:
+        meta = runner.get_input_metadata()["x"]
+        assert np.zeros(2, dtype=meta.dtype).dtype == np.float32 and meta.dtype == np.float32
+    runner.deactivate()
+    assert not runner.is_active
 
 
 def test_loaders_of_models():

@@ -83,13 +83,30 @@ def network_calls(rng):
         yield rng.choice(calls)
 
 
+HEADER = {"ir_version": 8, "imports": [("", 17)], "producer_name": "", "producer_version": "", "domain": "",
+          "model_version": 0, "doc": "", "metadata": []}
+
+
+def builder_calls(rng):
+    builder = _native.GraphBuilder(HEADER)
+    for _ in range(10):
+        number = rng.choice([0, 0, 1, 2, 99, -1, 1 << 31])
+        calls = [lambda: builder.add_graph("g", ""), lambda: builder.add_input(number, "x"),
+                 lambda: builder.add_initializer(number, "w", rng.choice(ARRAYS)), lambda: builder.finish("m"),
+                 lambda: builder.add_undefined(number, "u"), lambda: builder.set_outputs(number, [number]),
+                 lambda: builder.add_node(number, ("Add", "", "n"), ["y", ""]),
+                 lambda: builder.set_operands(number, [number, -1]), lambda: builder.set_type(number, 0, 1, [2, "N", -1]),
+                 lambda: builder.set_attributes(number, [("a", rng.randint(-2, 16), rng.choice([1, [1], "s", 0.5, None]))])]
+        yield rng.choice(calls)
+
+
 def test_nothing_ends_the_interpreter():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(1 << 30)
     print(f"seed {seed}", flush=True)
     rng = random.Random(seed)
     refused = made = 0
     for _ in range(60):
-        for calls in (session_calls, engine_calls, graph_calls, network_calls):
+        for calls in (session_calls, engine_calls, graph_calls, network_calls, builder_calls):
             for call in calls(rng):
                 try:
                     call()

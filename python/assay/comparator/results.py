@@ -9,6 +9,10 @@ class Threshold:
     """A bound for what a comparison measures."""
 
     FIELDS = ()
+    METRIC_FIELDS = ()
+
+    def __init_subclass__(cls):
+        cls.METRIC_FIELDS = cls.FIELDS
 
     def metric_fields(self):
         """Names of what is judged."""

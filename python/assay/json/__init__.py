@@ -56,7 +56,22 @@ def _dict_to_tensor(dct):
 class Encoder(json.JSONEncoder):
     """Writes arrays and registered objects."""
 
+    polygraphy_registered = {}
+
+    @staticmethod
+    def register(typ):
+        """A decorator: the function makes a dictionary of objects of a type."""
+
+        def decorate(func):
+            Encoder.polygraphy_registered[typ] = func
+            return func
+
+        return decorate
+
     def default(self, o):
+        for typ in type(o).__mro__:
+            if typ in Encoder.polygraphy_registered:
+                return {**Encoder.polygraphy_registered[typ](o), constants.TYPE_MARKER: typ.__name__}
         name = getattr(type(o), "polygraphy_class", None)
         if name is not None:
             return {**o.to_dict(), constants.TYPE_MARKER: name}
@@ -83,6 +98,18 @@ def _tensor_to_dict(tensor):
 class Decoder(json.JSONDecoder):
     """Reads what Encoder writes."""
 
+    polygraphy_registered = {}
+
+    @staticmethod
+    def register(typ):
+        """A decorator: the function makes an object of a type from its dictionary; `typ` is the type or its name."""
+
+        def decorate(func):
+            Decoder.polygraphy_registered[typ if isinstance(typ, str) else typ.__name__] = func
+            return func
+
+        return decorate
+
     def __init__(self):
         super().__init__(object_hook=_from_dict)
 
@@ -101,6 +128,8 @@ def _from_dict(dct):
     name = _type_name(dct)
     if name is None:
         return dct
+    if name in Decoder.polygraphy_registered:
+        return Decoder.polygraphy_registered[name](dct)
     if name == "ndarray":
         return _dict_to_array(dct)
     if name == "Tensor":

@@ -298,16 +298,18 @@ class Builder(NoOpContext):
         """As build_engine() with an empty configuration."""
         return self.build_engine(network, self.create_builder_config())
 
-    def _build(self, network, config):
-        if not network._outputs:
-            raise PolygraphyException("the network has no outputs: mark_output() makes some")
+    def settings(self, network, config):
+        """What native code is told of a configuration: values by the names of the engine's settings."""
         open_inputs = [each.name for each in network._inputs if any(dim < 0 for dim in each._shape)]
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
-        profiles = _merged(config._profiles, open_inputs) if open_inputs else {}
-        model = self._model(network, config)
-        model = calibrated(model, network, config, self.logger)
-        settings = {**profiles, **self._settings(config)}
+        return {**(_merged(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config)}
+
+    def _build(self, network, config):
+        if not network._outputs:
+            raise PolygraphyException("the network has no outputs: mark_output() makes some")
+        settings = self.settings(network, config)
+        model = calibrated(self._model(network, config), network, config, self.logger)
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             plan = os.path.join(folder, "plan")
             self._add_cache(config, folder, settings)
@@ -328,7 +330,7 @@ class Builder(NoOpContext):
         return _native.infer_shapes(export_onnx(network._graph(), do_type_check=False, metadata=metadata).native)
 
     @staticmethod
-    def _settings(config):
+    def _flags(config):
         settings = {}
         for flag, name in ((BuilderFlag.BF16, "bf16"), (BuilderFlag.FP16, "fp16"), (BuilderFlag.INT8, "int8"),
                            (BuilderFlag.STRICT_NANS, "strict")):

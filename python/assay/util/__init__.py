@@ -10,9 +10,9 @@ from fnmatch import fnmatch
 from assay.logger import G_LOGGER
 
 
-def default(value, fallback):
+def default(value, default):
     """The value, or what stands for None."""
-    return fallback if value is None else value
+    return default if value is None else value
 
 
 def invoke_if_callable(func, *args, **kwargs):
@@ -22,10 +22,10 @@ def invoke_if_callable(func, *args, **kwargs):
     return func, False
 
 
-def volume(shape):
+def volume(obj):
     """The product of dims."""
     product = 1
-    for dim in shape:
+    for dim in obj:
         product *= dim
     return product
 
@@ -68,7 +68,7 @@ def find_str_in_iterable(name, seq, index=None):
     return None
 
 
-def value_or_from_dict(obj, key, fallback=None):
+def value_or_from_dict(obj, key, default=None):
     """A setting of one output: by its name, by "", or the same for all."""
     if not isinstance(obj, dict):
         return obj
@@ -77,7 +77,7 @@ def value_or_from_dict(obj, key, fallback=None):
     for pattern, value in obj.items():
         if pattern and fnmatch(key, pattern):
             return value
-    return obj.get("", fallback)
+    return obj.get("", default)
 
 
 def check_sequence_contains(sequence, items, name="", items_name="items", log_func=None, check_missing=True,
@@ -197,3 +197,62 @@ def array_of(obj):
 def has_torch(values):
     """Whether one of them is a tensor of torch."""
     return "torch" in sys.modules and any(isinstance(each, sys.modules["torch"].Tensor) for each in values)
+
+
+def is_sequence(obj):
+    """Whether it has elements in order, and is no text."""
+    return hasattr(obj, "__iter__") and not isinstance(obj, (dict, set, str, bytes))
+
+
+def contains_wildcard(name):
+    """Whether it can stand for several names."""
+    return any(each in name for each in "*?[")
+
+
+def match_keys(patterns, names):
+    """Names that fit one of the patterns, in their order."""
+    return [name for name in names if any(name == each or fnmatch(name, each) for each in patterns)]
+
+
+def invert_dict(dct):
+    """Keys by values."""
+    return {value: key for key, value in dct.items()}
+
+
+def indent_block(block, level=1):
+    """Lines that are indented."""
+    return "\n".join("    " * level + line for line in str(block).split("\n"))
+
+
+def add_file_suffix(path, suffix):
+    """`a.json` with `_1` as `a_1.json`."""
+    stem, extension = os.path.splitext(path)
+    return stem + suffix + extension
+
+
+def get_file_size(src):
+    """In bytes."""
+    return os.stat(src).st_size
+
+
+def unpack_args(args, num):
+    """So many values of a tuple, None for those that are not there."""
+    args = args if isinstance(args, tuple) else (args,)
+    return (*args, *[None] * (num - len(args)))[:num]
+
+
+def find_in_dirs(name_glob, dirs):
+    """Files of that name, with wildcards, in folders."""
+    import glob
+
+    return [path for folder in dirs for path in sorted(glob.glob(os.path.join(folder, name_glob)))]
+
+
+@contextlib.contextmanager
+def LockFile(path):
+    """Nobody else who asks for the lock of this path has it meanwhile."""
+    import fcntl
+
+    with open(f"{path}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -5,6 +5,7 @@
 #include "cli/log_observer.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/backends.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
@@ -29,8 +30,10 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   request.builds_plan = target.is_engine;
   request.session = session_options(arguments);
   if (target.is_engine) {
+    read_config_script(arguments, request.edit.model.path, request.session);
     add_default_profile(arguments, request.session);
   } else {
+    if (arguments.has("--trt-config-script")) fail(ErrorCode::usage, "--trt-config-script: no engine is built");
     // They say what the model becomes, and not how the backend that measures it computes.
     for (const std::string_view name : {"bf16", "fp16", "int8", "layer-precisions", "precision-constraints"})
       request.session.settings.erase(name);
@@ -73,8 +76,8 @@ std::vector<OptionGroup> groups() {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }
   all.push_back({.title = "Steps", .description = "Each layer is one, also each change before", .rows = step_rows()});
-  for (OptionGroup& group :
-       std::vector{engine_build_group(), onnx_save_group(), limits_group(), json_group(), engine_convert_group()}) {
+  for (OptionGroup& group : std::vector{engine_build_group(), onnx_save_group(), limits_group(), json_group(),
+                                        config_script_group(), engine_convert_group()}) {
     all.push_back(std::move(group));
   }
   return all;

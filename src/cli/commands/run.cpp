@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
@@ -19,6 +21,7 @@
 #include "cli/options/remedies.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
+#include "cli/run/script.h"
 #include "cli/run/status.h"
 #include "report/json_run.h"
 #include "report/text_comparison.h"
@@ -100,9 +103,20 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
   return status_of(report.verdict);
 }
 
+int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
+  const std::string path = arguments.value("--gen-script");
+  const std::string script = run_script(words, arguments, printable(environment.command_line));
+  OutputFile file(path);
+  file.write(script);
+  file.commit();
+  environment.log.info("Writing script to " + printable(path));
+  return kExitEqual;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments);
+  if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
   words.request.measures_all = !words.page.empty() || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
@@ -130,7 +144,7 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
                    saved_data_group(), inference_group(), comparator_group(), functions_group(), postprocess_group(),
-                   limits_group(), json_group(), report_group(), engine_run_group()}) {
+                   limits_group(), json_group(), report_group(), config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/input_data.h"
@@ -140,6 +141,11 @@ RunWords parse_run(const Arguments& arguments) {
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);
+  if (std::ranges::find(request.backends, "engine") != request.backends.end()) {
+    read_config_script(arguments, request.model.path, request.session);
+  } else if (arguments.has("--trt-config-script")) {
+    fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
+  }
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);

@@ -176,6 +176,29 @@ class SetLayerPrecisions(_ChangesNetwork):
 
 
 @mod.export(funcify=True)
+class MarkDebug(_ChangesNetwork):
+    """Tensors to be watched; here they are outputs, whose values every run gives."""
+
+    def __init__(self, network, mark_debug):
+        super().__init__(network)
+        self.mark_debug = mark_debug
+
+    def _change(self, network):
+        tensors = _all_tensors(network)
+        for name in self.mark_debug:
+            if not _found(tensors, name).is_network_output:
+                network.mark_output(tensors[name])
+
+
+@mod.export(funcify=True)
+class SetDecomposableAttentions(_ChangesNetwork):
+    """Nothing to do: attention that no kernel computes is always computed by its parts."""
+
+    def _change(self, network):
+        pass
+
+
+@mod.export(funcify=True)
 class SetTensorDatatypes(_ChangesNetwork):
     """Types of inputs and outputs by their names."""
 

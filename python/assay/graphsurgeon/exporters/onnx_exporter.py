@@ -15,9 +15,9 @@ DEFAULT_IR_VERSION = 10
 
 class _Exporter:
     def __init__(self, graph, do_type_check, header):
-        self.root = graph
         self.do_type_check = do_type_check
         self.builder = _native.GraphBuilder(header)
+        self.outermost = {id(each) for each in graph.tensors().values()}
 
     def graph(self, graph, outer, checks):
         """Tells the builder a graph. `outer`: numbers of values of enclosing graphs, by name."""
@@ -34,7 +34,9 @@ class _Exporter:
             self.type(ids[tensor.name], tensor, checks, True)
         tensors = graph.tensors()
         for name, tensor in tensors.items():
-            if isinstance(tensor, Constant) and name not in own and (name not in outer or self.is_own(graph, tensor)):
+            # One that an enclosing graph has too is not written again; another one of its name is.
+            is_outer = name in outer and id(tensor) in self.outermost
+            if isinstance(tensor, Constant) and name not in own and not is_outer:
                 if constants_as_nodes:
                     ids[name] = self.constant_node(number, tensor)
                 else:
@@ -51,10 +53,6 @@ class _Exporter:
             if node.attrs:
                 self.builder.set_attributes(place, self.attributes(node.attrs, ids))
         self.builder.set_outputs(number, [self.value(number, each, ids) for each in graph.outputs])
-
-    def is_own(self, graph, constant):
-        """Whether only nodes of this graph read a constant that an enclosing graph has a name for."""
-        return not any(each is constant for each in self.root.tensors().values())
 
     def constant_node(self, number, tensor):
         place, results = self.builder.add_node(number, ("Constant", "", ""), [tensor.name])
@@ -73,8 +71,11 @@ class _Exporter:
         dtype = number_of(tensor.dtype)
         if checks and is_interface and dtype == 0 and getattr(tensor, "type", TYPES[0]) == TYPES[0]:
             G_LOGGER.critical(f"the tensor `{tensor.name}` is an input or output and has no type; set its dtype")
-        if dtype or tensor.shape is not None:
-            kind = TYPES.index(getattr(tensor, "type", TYPES[0]) or TYPES[0])
+        kind = TYPES.index(getattr(tensor, "type", TYPES[0]) or TYPES[0])
+        if TYPES[kind] in ("map_type", "opaque_type"):
+            if is_interface:
+                G_LOGGER.critical(f"the tensor `{tensor.name}` is a {TYPES[kind]}, which cannot be written")
+        elif dtype or tensor.shape is not None:
             self.builder.set_type(value, kind, dtype, None if tensor.shape is None else list(tensor.shape))
 
     def node(self, number, node, ids):

@@ -37,9 +37,8 @@ std::vector<OptionRow> refused_rows() {
     rows.push_back(refused({name}, Arity::flag));
   }
   for (const std::string_view name :
-       {"--calibration-cache", "--trt-config-script", "--trt-config-func-name", "--weights", "--ckpt", "--save-pb",
-        "--save-tensorboard", "--save-timeline", "--gpu-memory-fraction", "--opset", "--minimum-segment-size",
-        "--gen-script", "--quantile"}) {
+       {"--calibration-cache", "--weights", "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline",
+        "--gpu-memory-fraction", "--opset", "--minimum-segment-size", "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
   }
   for (const std::string_view name : {"--plugins", "--mark-debug", "--tf-outputs"}) {
@@ -122,6 +121,7 @@ OptionGroup engine_convert_group() {
   });
   group.spellings.push_back(
       {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
+  group.rows.push_back(refused({"--gen-script"}, Arity::one));
   return group;
 }
 
@@ -131,7 +131,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     if (!arguments.has(name)) continue;
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
     if (is_calibration(name)) fail(ErrorCode::unsupported, "`{}`: only `convert --int8` calibrates", name);
-    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: scripts need the Python module", name);
+    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: only `run` writes scripts", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }
 }
