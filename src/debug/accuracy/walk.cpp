@@ -9,6 +9,7 @@
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "ops/evaluate.h"
 
 namespace assay::debug {
 namespace {
@@ -152,6 +153,17 @@ class Walk {
     std::map<ValueId, std::vector<std::string>> groups;  // layers that they come from
   };
 
+  // One layer of one side.
+  struct Layer {
+    NodeId node;
+    uint64_t index = 0;
+    size_t side = 0;
+    std::vector<Datum> exact;
+    std::vector<Allowances> allowances;
+    bool is_rough = false;        // the allowances are the least ones
+    std::function<void()> allow;  // finds the full ones
+  };
+
   void count_uses() {
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
       ir::for_each_operand(model_, node, [&](ValueId value) { ++uses_left_[value]; });
@@ -159,6 +171,7 @@ class Walk {
   }
 
   void drop_used(NodeId node) {
+    constants_.clear();
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
       truth_.erase(value);
@@ -170,9 +183,13 @@ class Walk {
     });
   }
 
+  // Wide from the start, because one layer needs it several times.
   Datum constant_of(ValueId value) const {
     const ir::TensorId id = model_[value].constant;
-    return id ? Datum(model_[id].tensor) : Datum();
+    if (!id) return {};
+    const auto [found, is_new] = constants_.try_emplace(value);
+    if (is_new) found->second = ops::widen(Datum(model_[id].tensor));
+    return found->second;
   }
 
   Datum true_value(ValueId value) const {
@@ -216,26 +233,43 @@ class Walk {
       const auto found = states_[side].doubts.find(value);
       return found == states_[side].doubts.end() ? nullptr : found->second;
     };
-    std::vector<Datum> exact;
-    std::vector<Allowances> allowances;
+    Layer layer{.node = node, .index = index, .side = side, .exact = {}, .allowances = {}, .allow = {}};
     const std::variant<std::monostate, Error> computed = attempt([&] {
-      exact = oracle_.exact(node, operands);
-      if (!model_[node].operands.empty()) allowances = makers_[side].make(node, operands, exact, doubts);
+      layer.exact = oracle_.exact(node, operands);
+      layer.allow = [&] { layer.allowances = makers_[side].make(node, operands, layer.exact, doubts); };
+      layer.is_rough = is_shown(layer) && !has_doubts(node, side);
+      if (layer.is_rough)
+        layer.allowances = makers_[side].least(layer.exact);
+      else if (!model_[node].operands.empty())
+        layer.allow();
+      layer.allowances.resize(layer.exact.size());
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
       if (error->code() == ErrorCode::cancelled || error->code() == ErrorCode::limit) throw *error;
       return;  // the side's operands do not fit: an earlier layer is accused
     }
-    allowances.resize(exact.size());
-    for (size_t k = 0; k < exact.size() && k < model_[node].results.size(); ++k) {
+    for (size_t k = 0; k < layer.exact.size() && k < model_[node].results.size(); ++k) {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
       if (sides_[side].values.contains(value))
-        judge(node, index, side, k, exact[k], allowances[k]);
+        judge(layer, k);
       else
-        take_for_granted(node, side, value, exact[k], allowances[k]);
+        take_for_granted(node, side, value, layer.exact[k], layer.allowances[k]);
     }
+  }
+
+  // Whether the side gives all results that anybody needs.
+  bool is_shown(const Layer& layer) const {
+    return std::ranges::all_of(model_[layer.node].results, [&](ValueId value) {
+      return !value || model_[value].first_use == nullptr || sides_[layer.side].values.contains(value);
+    });
+  }
+
+  bool has_doubts(NodeId node, size_t side) const {
+    bool has = false;
+    ir::for_each_operand(model_, node, [&](ValueId value) { has = has || states_[side].doubts.contains(value); });
+    return has;
   }
 
   void take_for_granted(NodeId node, size_t side, ValueId value, const Datum& exact, const Allowances& allowance) {
@@ -268,29 +302,39 @@ class Walk {
     });
   }
 
-  void judge(NodeId node, uint64_t index, size_t side, size_t k, const Datum& exact, const Allowances& allowance) {
-    const ValueId value = model_[node].results[k];
-    const Datum& given = sides_[side].values.at(value);
+  void judge(Layer& layer, size_t k) {
+    const ValueId value = model_[layer.node].results[k];
+    const Datum& given = sides_[layer.side].values.at(value);
+    const Datum& exact = layer.exact[k];
     if (!is_numeric(given) || !is_numeric(exact)) return;
-    ++result_.sides[side].given_count;
-    results::LayerVerdict error{.index = index,
-                                .node = std::string(ir::known_name(model_, node)),
-                                .op = std::string(model_.text(model_[node].op)),
+    ++result_.sides[layer.side].given_count;
+    results::LayerVerdict error{.index = layer.index,
+                                .node = std::string(ir::known_name(model_, layer.node)),
+                                .op = std::string(model_.text(model_[layer.node].op)),
                                 .value = std::string(model_.text(model_[value].name)),
-                                .side = sides_[side].name};
-    error.group = group_of(node, side);
+                                .side = sides_[layer.side].name};
+    error.group = group_of(layer.node, layer.side);
     bool is_of_type = false;
     if (given.tensor().shape() != exact.tensor().shape()) {
       error.introduced = error.total = error.excess = INFINITY;
       error.failed_count = error.count = exact.tensor().count();
     } else {
-      is_of_type = measure(node, side, given, exact, allowance, error);
-      measure_inherited(value, given, exact, side, error);
+      is_of_type = measure(layer, k, given, error);
+      measure_inherited(value, given, exact, layer.side, error);
     }
     if (error.excess > 1 && result_.accused.size() < options_.most_accused) {
-      accuse(node, k, side, error, exact, allowance, is_of_type);
+      accuse(layer, k, error, is_of_type);
     }
     result_.layers.push_back(std::move(error));
+  }
+
+  bool measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) const {
+    const bool is_of_type = measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
+    constexpr double kClear = 0.5;
+    if (error.excess <= kClear || !layer.is_rough || model_[layer.node].operands.empty()) return is_of_type;
+    layer.is_rough = false;
+    layer.allow();
+    return measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
   }
 
   bool measure(NodeId node, size_t side, const Datum& given, const Datum& exact, const Allowances& allowance,
@@ -324,9 +368,10 @@ class Walk {
     facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
   }
 
-  void accuse(NodeId node, size_t k, size_t side, const results::LayerVerdict& error, const Datum& exact,
-              const Allowances& allowance, bool is_of_type) {
-    Accused accused{.error = error, .node = node, .result = k, .exact = exact, .allowance = allowance};
+  void accuse(const Layer& layer, size_t k, const results::LayerVerdict& error, bool is_of_type) {
+    const auto [node, side] = std::pair(layer.node, layer.side);
+    Accused accused{
+        .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = layer.allowances[k]};
     accused.given = sides_[side].values.at(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
     accused.is_type_at_fault = is_of_type;
@@ -347,6 +392,7 @@ class Walk {
   std::vector<AllowanceMaker> makers_;
   std::vector<State> states_;
   std::map<ValueId, Datum> truth_;
+  mutable std::map<ValueId, Datum> constants_;  // of the layer at hand
   std::map<ValueId, uint64_t> uses_left_;
   WalkResult result_;
 };
