@@ -108,9 +108,21 @@ class Walk {
     if (is_random(node)) return take_drawn(node);
     const std::vector<Datum> truth = oracle_.exact(node, [&](ValueId value) { return true_value(value); });
     for (size_t k = 0; k < truth.size() && k < model_[node].results.size(); ++k) {
-      if (model_[node].results[k]) truth_[model_[node].results[k]] = truth[k];
+      const ValueId value = model_[node].results[k];
+      if (!value) continue;
+      truth_[value] = truth[k];
+      for (SideValues& side : sides_) take_type(truth[k], value, side);
     }
     for (size_t side = 0; side < sides_.size(); ++side) visit_side(node, index, side);
+  }
+
+  // What a side gives in another floating type is a number like any other.
+  static void take_type(const Datum& truth, ValueId value, SideValues& side) {
+    const auto given = side.values.find(value);
+    if (given == side.values.end() || !is_numeric(given->second) || !is_numeric(truth)) return;
+    const bool are_floats = tensor::is_floating(given->second.declared()) && tensor::is_floating(truth.declared());
+    if (!are_floats || given->second.declared() == truth.declared()) return;
+    given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
   }
 
   bool is_random(NodeId node) const {

@@ -41,6 +41,17 @@ double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
   return greatest;
 }
 
+// The results of nodes, by name.
+std::map<std::string_view, ir::ValueId> results_of(const ir::Model& model) {
+  std::map<std::string_view, ir::ValueId> names;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    for (const ir::ValueId value : model[node].results) {
+      if (value && model[value].name != ir::kEmpty) names.emplace(model.text(model[value].name), value);
+    }
+  }
+  return names;
+}
+
 std::set<std::string_view> output_names(const ir::Model& model) {
   std::set<std::string_view> names;
   for (const ir::Use& use : model.outputs(model.main_graph())) names.insert(model.text(model[use.value].name));
@@ -55,11 +66,7 @@ SideRuns::SideRuns(const AccuracyRequest& request, const ir::Model& model, const
   Diagnostics findings;
   feeds_ = exec::check_feeds(exec::signature_of(model), inputs, findings);
   tell_findings(findings, observer);
-  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    for (const ir::ValueId value : model[node].results) {
-      if (value && model[value].name != ir::kEmpty) names_.emplace(model.text(model[value].name), value);
-    }
-  }
+  names_ = results_of(model);
   for (const exec::Port& output : exec::signature_of(model).outputs) outputs_.push_back(output.name);
 }
 
@@ -121,13 +128,16 @@ debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches&
   std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
   exec::SessionOptions options = request_.session;
   const std::set<std::string_view> outputs = output_names(other.model);
+  const std::map<std::string_view, ir::ValueId> theirs = results_of(other.model);
   for (const auto& [name, value] : names_) {
-    const ir::ValueId there = matching.values_in_b[value.index];
-    if (!there || !other.model[there].producer) {
+    // What a rewrite merges has the name of the last of it, and looks like the first.
+    const ir::ValueId like = matching.values_in_b[value.index];
+    const std::string_view its_name = theirs.contains(name) || !like ? name : other.model.text(other.model[like].name);
+    const bool is_of_another = its_name != name && names_.contains(its_name);
+    if (!theirs.contains(its_name) || is_of_another) {
       matches.unmatched.emplace_back(name);
       continue;
     }
-    const std::string_view its_name = other.model.text(other.model[there].name);
     ++(its_name == name ? matches.by_name : matches.by_structure);
     taken.emplace(its_name, value);
     if (!outputs.contains(its_name)) options.values.emplace_back(its_name);
