@@ -22,4 +22,22 @@ struct BisectionReport {
   std::vector<std::pair<std::string, double>> timings;
 };
 
+// A tactic of a layer that makes a plan of the engine fail, and the one that is used where it does not.
+struct GuiltyTactic {
+  std::string layer;
+  std::string bad;
+  std::string good;
+};
+
+// Of `debug bisect` between two records of tactics.
+struct TacticReport {
+  std::string model;
+  uint64_t different_count = 0;  // layers whose tactics differ
+  bool fails_before = false;     // with the good ones
+  bool is_reproduced = false;    // with the bad ones
+  std::vector<GuiltyTactic> guilty;
+  DebugLoop loop;
+  std::vector<std::pair<std::string, double>> timings;
+};
+
 }  // namespace assay::results

@@ -25,4 +25,17 @@ struct BisectionRequest {
 };
 results::BisectionReport debug_bisect(const BisectionRequest& request, Observer& observer);
 
+// Finds the tactics that make a plan of the engine fail, among those in which two records differ.
+struct TacticSearchRequest {
+  ModelSource model;
+  std::string good_tactics;  // files
+  std::string bad_tactics;
+  InputRequest inputs;
+  ComparisonRequest comparison;
+  CheckRequest check;    // where nothing is compared
+  std::string artifact;  // the plan that is checked
+  bool keeps_artifact = false;
+};
+results::TacticReport debug_tactics(const TacticSearchRequest& request, Observer& observer);
+
 }  // namespace assay::tasks

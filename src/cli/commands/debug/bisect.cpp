@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
 #include "cli/log_observer.h"
+#include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
@@ -86,7 +87,62 @@ int finish(const results::BisectionReport& report, Log& log) {
   return kExitEqual;
 }
 
+tasks::TacticSearchRequest tactics_request(const Arguments& arguments, Environment& environment) {
+  const std::vector<std::string> files = arguments.values("--tactics");
+  if (files.size() != 2) fail(ErrorCode::usage, "--tactics: expected two files, the good tactics and the bad ones");
+  tasks::TacticSearchRequest request{.good_tactics = files[0], .bad_tactics = files[1]};
+  request.model = model_source(arguments.value("model_file"), arguments);
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
+  request.comparison = comparison_request(arguments, environment.log, "engine");
+  if (request.comparison.backend.empty()) {
+    request.check = check_request(arguments, environment);
+    request.comparison.session = session_options(arguments);
+  } else {
+    if (request.comparison.backend != "engine") fail(ErrorCode::usage, "--tactics is about the engine: name it first");
+    refuse_check(arguments);
+    request.check = replay_request(arguments);
+  }
+  const bool is_named = arguments.has("--intermediate-artifact");
+  request.artifact = is_named ? arguments.value("--intermediate-artifact") : "polygraphy_debug.engine";
+  request.keeps_artifact = arguments.flag("--no-remove-intermediate");
+  return request;
+}
+
+int finish(const results::TacticReport& report, Log& log) {
+  log.finish(report::loop_summary(report.loop));
+  if (report.fails_before || !report.is_reproduced) {
+    log.error(report.fails_before ? "it fails with the good tactics: they are not to blame"
+                                  : "it does not fail with the bad tactics");
+    return kExitDifferent;
+  }
+  log.finish(fmt::format("It fails with {} of {} tactics that differ:", report.guilty.size(), report.different_count));
+  for (const results::GuiltyTactic& tactic : report.guilty) {
+    log.info(fmt::format("    {}: {} in the place of {}", printable(tactic.layer), tactic.bad, tactic.good));
+  }
+  return kExitEqual;
+}
+
+void end(const Stopwatch& total, int status, Environment& environment) {
+  environment.log.verdict(status == kExitEqual,
+                          fmt::format("{} | Runtime: {:.3f}s | Command: {}", status == kExitEqual ? "PASSED" : "FAILED",
+                                      total.seconds(), printable(environment.command_line)));
+}
+
+int run_tactics(const Arguments& arguments, Environment& environment) {
+  const Stopwatch total;
+  const tasks::TacticSearchRequest request = tactics_request(arguments, environment);
+  environment.log.start(fmt::format("RUNNING | Command: {}", printable(environment.command_line)));
+  LogObserver observer(arguments, environment);
+  const results::TacticReport report = tasks::debug_tactics(request, observer);
+  const int status = finish(report, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::tactics_json(report));
+  end(total, status, environment);
+  return status;
+}
+
 int run(const Arguments& arguments, Environment& environment) {
+  if (arguments.has("--tactics")) return run_tactics(arguments, environment);
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::BisectionRequest request = bisection_request(arguments, environment);
@@ -95,9 +151,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const results::BisectionReport report = tasks::debug_bisect(request, observer);
   const int status = finish(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::bisection_json(report));
-  environment.log.verdict(status == kExitEqual,
-                          fmt::format("{} | Runtime: {:.3f}s | Command: {}", status == kExitEqual ? "PASSED" : "FAILED",
-                                      total.seconds(), command));
+  end(total, status, environment);
   return status;
 }
 
@@ -115,6 +169,12 @@ OptionGroup steps_group() {
   group.rows.push_back(flag("--fold-constants", "compute what is the same in every run"));
   group.rows.push_back(flag("--fp-to-fp16", "convert to float16: a step for each layer"));
   group.rows.push_back(flag("--fp-to-bf16", "convert to bfloat16 likewise"));
+  group.rows.push_back({.names = {"--tactics"},
+                        .arity = Arity::one_or_more,
+                        .metavar = "FILE",
+                        .help =
+                            "instead of steps: two files of the engine's tactics (--save-tactics), good ones and bad "
+                            "ones; finds those of the second that make a plan fail"});
   const auto file = [](std::vector<std::string_view> names, std::string_view help) {
     return OptionRow{.names = std::move(names), .metavar = "FILE", .help = help, .is_file = true, .is_output = true};
   };
