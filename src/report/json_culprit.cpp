@@ -51,6 +51,14 @@ void write_side(JsonWriter& json, const results::AccuracySide& side) {
   json.end_object();
 }
 
+void write_matches(JsonWriter& json, const results::LayerMatches& matches) {
+  json.begin_object();
+  json.field("by_name", matches.by_name);
+  json.field("by_structure", matches.by_structure);
+  write_texts(json, "unmatched", matches.unmatched);
+  json.end_object();
+}
+
 void write_remedy(JsonWriter& json, const results::Remedy& remedy) {
   json.begin_object();
   json.field("text", remedy.text);
@@ -72,6 +80,8 @@ std::string accuracy_hunt_json(const results::AccuracyHunt& hunt) {
   write_list(json, "guilty", hunt.culprits, write_culprit);
   json.field("doubt", hunt.doubt);
   write_list(json, "sides", hunt.sides, write_side);
+  json.key("matches");
+  hunt.matches ? write_matches(json, *hunt.matches) : json.null();
   write_list(json, "remedies", hunt.remedies, write_remedy);
   write_list(json, "layers", hunt.layers, write_layer);
   return out.end(hunt.timings);

@@ -36,6 +36,9 @@ std::vector<std::string> side_lines(const results::AccuracyHunt& hunt) {
     if (side.is_deterministic == false) line += " | a second run gives other bits";
     lines.push_back(std::move(line));
   }
+  if (!hunt.matches) return lines;
+  lines.push_back(fmt::format("values that correspond: {} by name, {} by what they compute; without a counterpart: {}",
+                              hunt.matches->by_name, hunt.matches->by_structure, hunt.matches->unmatched.size()));
   return lines;
 }
 

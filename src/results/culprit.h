@@ -45,6 +45,13 @@ struct Remedy {
   bool cures = false;
 };
 
+// How values of another model correspond to those of the model.
+struct LayerMatches {
+  uint64_t by_name = 0;
+  uint64_t by_structure = 0;
+  std::vector<std::string> unmatched;  // values of the model that the other one does not have
+};
+
 struct AccuracySide {
   std::string name;
   double output_error = 0;               // greatest, of the model's outputs from the truth
@@ -62,6 +69,7 @@ struct AccuracyHunt {
   std::vector<Culprit> culprits;  // in the order of the graph; the first is the first guilty one
   std::vector<Remedy> remedies;
   uint64_t layer_count = 0;
+  std::optional<LayerMatches> matches;
   std::string doubt;  // why nothing can be said; empty: something can
   std::vector<std::pair<std::string, double>> timings;
 };

@@ -16,6 +16,7 @@ struct AccuracyRequest {
   InputRequest inputs;  // the first set is used
   std::vector<std::string> backends;
   std::vector<std::string> saved_outputs;  // each run in them is a side too
+  ModelSource other;  // the model after a conversion or rewrite: its layers are judged as those that they correspond to
   exec::SessionOptions session;
   bool isolate = false;
   double timeout_seconds = 0;

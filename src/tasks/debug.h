@@ -85,7 +85,8 @@ struct ReduceRequest {
   bool reduces_inputs = true;
   bool reduces_outputs = true;
   bool is_linear = false;
-  std::string reproducer;  // a folder with everything that shows the fault; empty: none
+  bool anonymizes = false;  // names and weights say nothing any more, as far as the model still fails
+  std::string reproducer;   // a folder with everything that shows the fault; empty: none
   // What stands in it: how to see the failure.
   std::function<std::string(const results::ReduceReport&)> reproducer_text;
 };

@@ -113,11 +113,14 @@ Datum AllowanceMaker::moved(const Datum& datum, const Allowances& doubt, double 
 void AllowanceMaker::add_spread(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact,
                                 const std::function<Allowances(ir::ValueId)>& doubts,
                                 std::vector<std::vector<double>>& made) {
+  const bool is_sum = is_sum_of_products(node);
   std::vector<std::vector<double>> spreads(exact.size());
   const double units = kUnitsOfOperands + std::sqrt(length_of_sums(node, operands, exact)) / 4;
   for (int sample = 0; sample < kSamples; ++sample) {
     const std::vector<Datum> other = oracle_.exact(node, [&](ir::ValueId value) {
-      return moved(operands(value), doubts(value), units, sample * 1000003ULL + value.index * 31);
+      const Allowances doubt = doubts(value);
+      if (is_sum && !doubt) return operands(value);  // the magnitudes say what its rounding does
+      return moved(operands(value), doubt, units, sample * 1000003ULL + value.index * 31);
     });
     for (size_t k = 0; k < exact.size() && k < other.size(); ++k) {
       if (made[k].empty() || !is_numeric(other[k]) || other[k].tensor().shape() != exact[k].tensor().shape()) continue;
@@ -135,6 +138,22 @@ void AllowanceMaker::add_spread(ir::NodeId node, const OperandSource& operands, 
     const double floor = tensor::is_floating(exact[k].declared()) ? root_mean_square(spreads[k]) : 0;
     for (size_t i = 0; i < made[k].size(); ++i) made[k][i] += std::max(spreads[k][i], floor);
   }
+}
+
+std::vector<Allowances> AllowanceMaker::least(const std::vector<Datum>& exact) const {
+  std::vector<Allowances> allowances;
+  for (const Datum& datum : exact) {
+    if (!is_numeric(datum)) {
+      allowances.push_back(nullptr);
+      continue;
+    }
+    std::vector<double> made = numbers_of(datum);
+    const double units = unit_of(datum) * kUnitsOfOperators;
+    const double rms = root_mean_square(made);
+    for (double& number : made) number = units * (finite_or_zero(std::abs(number)) + rms);
+    allowances.push_back(std::make_shared<const std::vector<double>>(std::move(made)));
+  }
+  return allowances;
 }
 
 std::vector<Allowances> AllowanceMaker::make(ir::NodeId node, const OperandSource& operands,

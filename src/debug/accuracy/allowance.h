@@ -16,6 +16,8 @@ class AllowanceMaker {
   // `least_unit`: of a type that the side is permitted to compute in; 0: it keeps to the declared ones.
   AllowanceMaker(const ir::Model& model, LayerOracle& oracle, double least_unit);
 
+  // At least what is allowed for results like these, whatever the node: nearly all layers stay within.
+  std::vector<Allowances> least(const std::vector<Datum>& exact) const;
   // For each result of the node; null for what is no tensor of numbers. `exact` are the results on these operands.
   // `doubts` gives what an operand itself may be off: null for one that was seen.
   std::vector<Allowances> make(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact,

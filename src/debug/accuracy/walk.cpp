@@ -6,116 +6,17 @@
 #include <set>
 
 #include "base/error.h"
+#include "debug/accuracy/difference.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "ops/evaluate.h"
 
 namespace assay::debug {
 namespace {
 
 using ir::NodeId;
 using ir::ValueId;
-
-// Whole numbers next to each other stand for one real number on the edge between them.
-constexpr double kShareOfSteps = 0.005;
-
-// Two arrays beside each other, and what may be between them.
-struct Difference {
-  double greatest = 0;
-  double tolerance_there = 0;
-  double excess = 0;
-  uint64_t failed_count = 0;
-  uint64_t count = 0;
-  bool is_of_type = false;  // every failure is where the exact number is beyond the type
-};
-
-double greatest_of(tensor::DType dtype) {
-  if (dtype == tensor::DType::float16) return 65504;
-  const bool has_range_of_float = dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
-  return has_range_of_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
-}
-
-double least_normal_of(tensor::DType dtype) {
-  if (dtype == tensor::DType::float16) return std::ldexp(1, -14);
-  return dtype == tensor::DType::float64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
-}
-
-// Whether the type leaves the side no other choice: infinity, or few bits next to 0.
-bool is_beyond(double given, double exact, tensor::DType dtype) {
-  const double least = least_normal_of(dtype);
-  if (std::abs(exact) < least) return std::abs(given) <= least;
-  return std::isinf(given) && std::abs(exact) > greatest_of(dtype) && (given > 0) == (exact > 0);
-}
-
-// The distance of two numbers; NaN only from NaN is none.
-double distance(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-  const double difference = std::abs(a - b);
-  return std::isnan(difference) ? INFINITY : difference;
-}
-
-Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
-  Difference found;
-  found.count = exact.size();
-  for (size_t i = 0; i < exact.size(); ++i) found.greatest = std::max(found.greatest, distance(given[i], exact[i]));
-  return found;
-}
-
-// Judges floats element by element, and by their mean squares, which see what is everywhere and small.
-Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
-                        const std::vector<double>& allowed, tensor::DType dtype) {
-  constexpr double kPeak = 4;  // of single elements over what may be
-  Difference found = difference_of(given, exact);
-  double squares = 0, allowed_squares = 0;
-  uint64_t notable = 0, beyond = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const double may = allowed[i];
-    if (std::isfinite(by)) {
-      squares += by * by;
-      allowed_squares += may * may;
-    }
-    if (by == 0) continue;
-    if (by > may / 2) {
-      ++notable;
-      beyond += is_beyond(given[i], exact[i], dtype) ? 1 : 0;
-    }
-    const double excess = may == 0 ? INFINITY : by / (kPeak * may);
-    if (excess > found.excess) {
-      found.excess = excess;
-      found.tolerance_there = kPeak * may;
-    }
-    if (excess <= 1) continue;
-    ++found.failed_count;
-  }
-  if (allowed_squares > 0) {
-    found.excess = std::max(found.excess, std::sqrt(squares / allowed_squares));
-  }
-  if (found.tolerance_there == 0 && !allowed.empty()) found.tolerance_there = kPeak * std::ranges::max(allowed);
-  found.is_of_type = beyond > 0 && beyond == notable;
-  return found;
-}
-
-// Whole numbers and booleans are equal, but where the exact ones move when the operands do, and for a few that are one
-// step off.
-Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
-                       const std::vector<double>& allowed, bool comes_from_floats) {
-  Difference found = difference_of(given, exact);
-  uint64_t steps = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    if (by == 0 || by <= allowed[i]) continue;
-    if (by == 1 && comes_from_floats) ++steps;
-    ++found.failed_count;
-    found.excess = INFINITY;
-  }
-  const bool are_few = static_cast<double>(steps) <= std::max(1.0, kShareOfSteps * static_cast<double>(exact.size()));
-  if (comes_from_floats && exact.size() > 1 && steps == found.failed_count && are_few) {
-    found.failed_count = 0;
-    found.excess = 0;
-  }
-  return found;
-}
 
 class Walk {
  public:
@@ -152,6 +53,17 @@ class Walk {
     std::map<ValueId, std::vector<std::string>> groups;  // layers that they come from
   };
 
+  // One layer of one side.
+  struct Layer {
+    NodeId node;
+    uint64_t index = 0;
+    size_t side = 0;
+    std::vector<Datum> exact;
+    std::vector<Allowances> allowances;
+    bool is_rough = false;        // the allowances are the least ones
+    std::function<void()> allow;  // finds the full ones
+  };
+
   void count_uses() {
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
       ir::for_each_operand(model_, node, [&](ValueId value) { ++uses_left_[value]; });
@@ -159,6 +71,7 @@ class Walk {
   }
 
   void drop_used(NodeId node) {
+    constants_.clear();
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
       truth_.erase(value);
@@ -170,9 +83,13 @@ class Walk {
     });
   }
 
+  // Wide from the start, because one layer needs it several times.
   Datum constant_of(ValueId value) const {
     const ir::TensorId id = model_[value].constant;
-    return id ? Datum(model_[id].tensor) : Datum();
+    if (!id) return {};
+    const auto [found, is_new] = constants_.try_emplace(value);
+    if (is_new) found->second = ops::widen(Datum(model_[id].tensor));
+    return found->second;
   }
 
   Datum true_value(ValueId value) const {
@@ -191,9 +108,21 @@ class Walk {
     if (is_random(node)) return take_drawn(node);
     const std::vector<Datum> truth = oracle_.exact(node, [&](ValueId value) { return true_value(value); });
     for (size_t k = 0; k < truth.size() && k < model_[node].results.size(); ++k) {
-      if (model_[node].results[k]) truth_[model_[node].results[k]] = truth[k];
+      const ValueId value = model_[node].results[k];
+      if (!value) continue;
+      truth_[value] = truth[k];
+      for (SideValues& side : sides_) take_type(truth[k], value, side);
     }
     for (size_t side = 0; side < sides_.size(); ++side) visit_side(node, index, side);
+  }
+
+  // What a side gives in another floating type is a number like any other.
+  static void take_type(const Datum& truth, ValueId value, SideValues& side) {
+    const auto given = side.values.find(value);
+    if (given == side.values.end() || !is_numeric(given->second) || !is_numeric(truth)) return;
+    const bool are_floats = tensor::is_floating(given->second.declared()) && tensor::is_floating(truth.declared());
+    if (!are_floats || given->second.declared() == truth.declared()) return;
+    given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
   }
 
   bool is_random(NodeId node) const {
@@ -216,26 +145,43 @@ class Walk {
       const auto found = states_[side].doubts.find(value);
       return found == states_[side].doubts.end() ? nullptr : found->second;
     };
-    std::vector<Datum> exact;
-    std::vector<Allowances> allowances;
+    Layer layer{.node = node, .index = index, .side = side, .exact = {}, .allowances = {}, .allow = {}};
     const std::variant<std::monostate, Error> computed = attempt([&] {
-      exact = oracle_.exact(node, operands);
-      if (!model_[node].operands.empty()) allowances = makers_[side].make(node, operands, exact, doubts);
+      layer.exact = oracle_.exact(node, operands);
+      layer.allow = [&] { layer.allowances = makers_[side].make(node, operands, layer.exact, doubts); };
+      layer.is_rough = is_shown(layer) && !has_doubts(node, side);
+      if (layer.is_rough)
+        layer.allowances = makers_[side].least(layer.exact);
+      else if (!model_[node].operands.empty())
+        layer.allow();
+      layer.allowances.resize(layer.exact.size());
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
       if (error->code() == ErrorCode::cancelled || error->code() == ErrorCode::limit) throw *error;
       return;  // the side's operands do not fit: an earlier layer is accused
     }
-    allowances.resize(exact.size());
-    for (size_t k = 0; k < exact.size() && k < model_[node].results.size(); ++k) {
+    for (size_t k = 0; k < layer.exact.size() && k < model_[node].results.size(); ++k) {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
       if (sides_[side].values.contains(value))
-        judge(node, index, side, k, exact[k], allowances[k]);
+        judge(layer, k);
       else
-        take_for_granted(node, side, value, exact[k], allowances[k]);
+        take_for_granted(node, side, value, layer.exact[k], layer.allowances[k]);
     }
+  }
+
+  // Whether the side gives all results that anybody needs.
+  bool is_shown(const Layer& layer) const {
+    return std::ranges::all_of(model_[layer.node].results, [&](ValueId value) {
+      return !value || model_[value].first_use == nullptr || sides_[layer.side].values.contains(value);
+    });
+  }
+
+  bool has_doubts(NodeId node, size_t side) const {
+    bool has = false;
+    ir::for_each_operand(model_, node, [&](ValueId value) { has = has || states_[side].doubts.contains(value); });
+    return has;
   }
 
   void take_for_granted(NodeId node, size_t side, ValueId value, const Datum& exact, const Allowances& allowance) {
@@ -268,29 +214,39 @@ class Walk {
     });
   }
 
-  void judge(NodeId node, uint64_t index, size_t side, size_t k, const Datum& exact, const Allowances& allowance) {
-    const ValueId value = model_[node].results[k];
-    const Datum& given = sides_[side].values.at(value);
+  void judge(Layer& layer, size_t k) {
+    const ValueId value = model_[layer.node].results[k];
+    const Datum& given = sides_[layer.side].values.at(value);
+    const Datum& exact = layer.exact[k];
     if (!is_numeric(given) || !is_numeric(exact)) return;
-    ++result_.sides[side].given_count;
-    results::LayerVerdict error{.index = index,
-                                .node = std::string(ir::known_name(model_, node)),
-                                .op = std::string(model_.text(model_[node].op)),
+    ++result_.sides[layer.side].given_count;
+    results::LayerVerdict error{.index = layer.index,
+                                .node = std::string(ir::known_name(model_, layer.node)),
+                                .op = std::string(model_.text(model_[layer.node].op)),
                                 .value = std::string(model_.text(model_[value].name)),
-                                .side = sides_[side].name};
-    error.group = group_of(node, side);
+                                .side = sides_[layer.side].name};
+    error.group = group_of(layer.node, layer.side);
     bool is_of_type = false;
     if (given.tensor().shape() != exact.tensor().shape()) {
       error.introduced = error.total = error.excess = INFINITY;
       error.failed_count = error.count = exact.tensor().count();
     } else {
-      is_of_type = measure(node, side, given, exact, allowance, error);
-      measure_inherited(value, given, exact, side, error);
+      is_of_type = measure(layer, k, given, error);
+      measure_inherited(value, given, exact, layer.side, error);
     }
     if (error.excess > 1 && result_.accused.size() < options_.most_accused) {
-      accuse(node, k, side, error, exact, allowance, is_of_type);
+      accuse(layer, k, error, is_of_type);
     }
     result_.layers.push_back(std::move(error));
+  }
+
+  bool measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) const {
+    const bool is_of_type = measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
+    constexpr double kClear = 0.5;
+    if (error.excess <= kClear || !layer.is_rough || model_[layer.node].operands.empty()) return is_of_type;
+    layer.is_rough = false;
+    layer.allow();
+    return measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
   }
 
   bool measure(NodeId node, size_t side, const Datum& given, const Datum& exact, const Allowances& allowance,
@@ -315,8 +271,8 @@ class Walk {
     const Datum truth = true_value(value);
     if (!is_numeric(truth) || truth.tensor().shape() != exact.tensor().shape()) return;
     const std::vector<double> right = numbers_of(truth);
-    error.inherited = difference_of(numbers_of(exact), right).greatest;
-    error.total = difference_of(numbers_of(given), right).greatest;
+    error.inherited = greatest_distance(numbers_of(exact), right);
+    error.total = greatest_distance(numbers_of(given), right);
     error.magnitude = root_mean_square(right);
     if (!ir::is_output(model_, value)) return;
     results::AccuracySide& facts = result_.sides[side];
@@ -324,9 +280,10 @@ class Walk {
     facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
   }
 
-  void accuse(NodeId node, size_t k, size_t side, const results::LayerVerdict& error, const Datum& exact,
-              const Allowances& allowance, bool is_of_type) {
-    Accused accused{.error = error, .node = node, .result = k, .exact = exact, .allowance = allowance};
+  void accuse(const Layer& layer, size_t k, const results::LayerVerdict& error, bool is_of_type) {
+    const auto [node, side] = std::pair(layer.node, layer.side);
+    Accused accused{
+        .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = layer.allowances[k]};
     accused.given = sides_[side].values.at(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
     accused.is_type_at_fault = is_of_type;
@@ -347,6 +304,7 @@ class Walk {
   std::vector<AllowanceMaker> makers_;
   std::vector<State> states_;
   std::map<ValueId, Datum> truth_;
+  mutable std::map<ValueId, Datum> constants_;  // of the layer at hand
   std::map<ValueId, uint64_t> uses_left_;
   WalkResult result_;
 };

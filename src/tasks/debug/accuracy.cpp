@@ -34,6 +34,7 @@ class AccuracyJob {
     tell_findings(loaded_.findings, observer_);
     SideRuns runs(request_, loaded_.model, *inputs, observer_);
     std::vector<debug::SideValues> sides = runs.collect();
+    if (request_.other.is_given()) sides.push_back(other_side(runs));
     Diagnostics ignored;
     feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), *inputs, ignored));
     judge(std::move(sides));
@@ -48,6 +49,12 @@ class AccuracyJob {
   }
 
  private:
+  debug::SideValues other_side(const SideRuns& runs) {
+    other_ = load_model(request_.other, observer_);
+    require_runnable(other_);
+    return runs.run_other(other_, hunt_.matches.emplace());
+  }
+
   void judge(std::vector<debug::SideValues> sides) {
     const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
     Counter counter(observer_, "layers", graph.node_count);
@@ -98,6 +105,7 @@ class AccuracyJob {
   const AccuracyRequest& request_;
   Observer& observer_;
   LoadedModel loaded_;
+  LoadedModel other_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
   results::AccuracyHunt hunt_;

@@ -84,12 +84,7 @@ void Reducer::reduce() {
 bool Reducer::open() {
   if (!request_.reduces_inputs || !request_.reduces_outputs) return false;
   ir::Model reduced = cut(*base_, found_);
-  tensor::NamedData inputs = base_->inputs;
-  for (const ir::ValueId input : reduced[reduced.main_graph()].inputs) {
-    const std::string name(reduced.text(reduced[input].name));
-    if (std::ranges::find(inputs, name, &tensor::NamedDatum::name) != inputs.end()) continue;
-    if (std::optional<tensor::Datum> value = base_->values.find(name)) inputs.push_back({name, std::move(*value)});
-  }
+  tensor::NamedData inputs = inputs_of(reduced);
   ObservedValues values(reduced, inputs, request_.comparison.session.max_memory_bytes);
   std::optional<debug::Opened> opened =
       debug::open_bodies(reduced, [&](ir::ValueId value) { return values.find(value); });
@@ -200,6 +195,7 @@ void Reducer::save_good() {
 
 void Reducer::save_result() {
   ir::Model reduced = cut(*base_, found_);
+  if (request_.anonymizes) anonymize(reduced);
   describe(reduced);
   report_.is_confirmed = loop_.judge(trial_of(reduced, found_.size(), "again")) == debug::Verdict::fails;
   if (!report_.is_confirmed)
@@ -216,7 +212,8 @@ void Reducer::write_reproducer(ir::Model& reduced) {
   const exec::Signature signature = exec::signature_of(reduced);
   const auto add = [&](const std::vector<exec::Port>& ports, tensor::NamedData& data) {
     for (const exec::Port& port : ports) {
-      if (std::optional<tensor::Datum> value = base_->values.find(port.name)) data.push_back({port.name, *value});
+      ReducedBase& base = anonymous_ ? *anonymous_ : *base_;
+      if (std::optional<tensor::Datum> value = base.values.find(port.name)) data.push_back({port.name, *value});
     }
   };
   add(signature.inputs, reproducer.inputs);
@@ -227,11 +224,55 @@ void Reducer::write_reproducer(ir::Model& reduced) {
   observer_.info("Saving what reproduces the failure to: " + printable(request_.reproducer));
 }
 
+// Names and weights first, then names alone.
+void Reducer::anonymize(ir::Model& reduced) {
+  for (const bool replaces_weights : {true, false}) {
+    const debug::AnonymizeOptions options = {.renames_interface = compares(), .replaces_weights = replaces_weights};
+    std::optional<debug::AnonymousModel> anonymous = debug::anonymize(reduced, options);
+    if (!anonymous) return observer_.warning("a model with bodies or functions is not made anonymous");
+    const std::string what = replaces_weights ? "names, weights" : "names";
+    if (!still_fails(*anonymous, reduced, what)) continue;
+    report_.anonymized.push_back("names");
+    if (replaces_weights) report_.anonymized.push_back("weights");
+    reduced = std::move(anonymous->model);
+    return;
+  }
+  observer_.warning("the model does not fail any more under other names: it is not anonymous");
+}
+
+bool Reducer::still_fails(debug::AnonymousModel& anonymous, const ir::Model& reduced, const std::string& what) {
+  if (!comparing_) return loop_.judge(trial_of(anonymous.model, found_.size(), what)) == debug::Verdict::fails;
+  tensor::NamedData inputs = inputs_of(reduced);
+  for (tensor::NamedDatum& input : inputs) {
+    if (const auto renamed = anonymous.names.find(input.name); renamed != anonymous.names.end())
+      input.name = renamed->second;
+  }
+  auto base = std::make_shared<ReducedBase>(anonymous.model.copy(), std::move(inputs),
+                                            request_.comparison.session.max_memory_bytes);
+  comparing_->look_at(base->inputs, base->values);
+  if (loop_.judge(trial_of(anonymous.model, found_.size(), what)) == debug::Verdict::fails) {
+    anonymous_ = std::move(base);
+    return true;
+  }
+  comparing_->look_at(base_->inputs, base_->values);
+  return false;
+}
+
+// What a part of the model is fed.
+tensor::NamedData Reducer::inputs_of(const ir::Model& part) {
+  tensor::NamedData inputs = base_->inputs;
+  for (const ir::ValueId input : part[part.main_graph()].inputs) {
+    const std::string name(part.text(part[input].name));
+    if (std::ranges::find(inputs, name, &tensor::NamedDatum::name) != inputs.end()) continue;
+    if (std::optional<tensor::Datum> value = base_->values.find(name)) inputs.push_back({name, std::move(*value)});
+  }
+  return inputs;
+}
+
 void Reducer::describe(const ir::Model& model) {
-  for (const uint32_t part : found_) {
-    const ir::NodeId node = base_->parts.node(part);
-    report_.nodes.push_back(
-        {std::string(ir::known_name(base_->model, node)), std::string(base_->model.text(base_->model[node].op))});
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    const std::string_view op = model.text(model[node].op);
+    if (op != "Constant") report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(op)});
   }
   const exec::Signature signature = exec::signature_of(model);
   for (const exec::Port& input : signature.inputs) report_.inputs.push_back(input.name);

@@ -3,6 +3,7 @@
 #include <memory>
 #include <set>
 
+#include "debug/anonymize.h"
 #include "debug/subgraph.h"
 #include "tasks/debug/check_loop.h"
 #include "tasks/debug/comparing_judge.h"
@@ -41,6 +42,9 @@ class Reducer {
   void note_good(const debug::Subset& parts);
   void save_good();
   void save_result();
+  void anonymize(ir::Model& reduced);
+  bool still_fails(debug::AnonymousModel& anonymous, const ir::Model& reduced, const std::string& what);
+  tensor::NamedData inputs_of(const ir::Model& part);
   void describe(const ir::Model& model);
   void write_reproducer(ir::Model& reduced);
   void save_copy(const ir::Model& model, const std::string& path) const;
@@ -54,6 +58,7 @@ class Reducer {
   debug::Subset found_;
   std::vector<Good> good_;
   std::set<std::string> frozen_;
+  std::shared_ptr<ReducedBase> anonymous_;  // what the judge looks at in the place of `base_`
   results::ReduceReport report_;
 };
 

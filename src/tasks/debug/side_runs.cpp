@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
+#include "match/models/match_models.h"
 #include "remote/isolated_backend.h"
 #include "tensor/elements.h"
 
@@ -40,6 +41,23 @@ double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
   return greatest;
 }
 
+// The results of nodes, by name.
+std::map<std::string_view, ir::ValueId> results_of(const ir::Model& model) {
+  std::map<std::string_view, ir::ValueId> names;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    for (const ir::ValueId value : model[node].results) {
+      if (value && model[value].name != ir::kEmpty) names.emplace(model.text(model[value].name), value);
+    }
+  }
+  return names;
+}
+
+std::set<std::string_view> output_names(const ir::Model& model) {
+  std::set<std::string_view> names;
+  for (const ir::Use& use : model.outputs(model.main_graph())) names.insert(model.text(model[use.value].name));
+  return names;
+}
+
 }  // namespace
 
 SideRuns::SideRuns(const AccuracyRequest& request, const ir::Model& model, const tensor::NamedData& inputs,
@@ -48,11 +66,7 @@ SideRuns::SideRuns(const AccuracyRequest& request, const ir::Model& model, const
   Diagnostics findings;
   feeds_ = exec::check_feeds(exec::signature_of(model), inputs, findings);
   tell_findings(findings, observer);
-  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    for (const ir::ValueId value : model[node].results) {
-      if (value && model[value].name != ir::kEmpty) names_.emplace(model.text(model[value].name), value);
-    }
-  }
+  names_ = results_of(model);
   for (const exec::Port& output : exec::signature_of(model).outputs) outputs_.push_back(output.name);
 }
 
@@ -67,7 +81,8 @@ std::vector<debug::SideValues> SideRuns::collect() {
     observer_.info("Loading inference results from " + printable(path));
     for (const formats::SavedRun& run : formats::load_results(path)) sides.push_back(load(run));
   }
-  if (sides.empty()) fail(ErrorCode::usage, "there is nothing to judge: no backend, and no saved results");
+  if (sides.empty() && !request_.other.is_given())
+    fail(ErrorCode::usage, "there is nothing to judge: no backend, and no saved results");
   return sides;
 }
 
@@ -104,6 +119,43 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
   });
   live.session->make_execution({})->run(feeds_, live.names, sink);
   live_.push_back(std::move(live));
+  return side;
+}
+
+debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches& matches) const {
+  const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
+  const match::Matching matching = match::match_models(model_, other.model);
+  std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
+  exec::SessionOptions options = request_.session;
+  const std::set<std::string_view> outputs = output_names(other.model);
+  const std::map<std::string_view, ir::ValueId> theirs = results_of(other.model);
+  for (const auto& [name, value] : names_) {
+    // What a rewrite merges has the name of the last of it, and looks like the first.
+    const ir::ValueId like = matching.values_in_b[value.index];
+    const std::string_view its_name = theirs.contains(name) || !like ? name : other.model.text(other.model[like].name);
+    const bool is_of_another = its_name != name && names_.contains(its_name);
+    if (!theirs.contains(its_name) || is_of_another) {
+      matches.unmatched.emplace_back(name);
+      continue;
+    }
+    ++(its_name == name ? matches.by_name : matches.by_structure);
+    taken.emplace(its_name, value);
+    if (!outputs.contains(its_name)) options.values.emplace_back(its_name);
+  }
+  debug::SideValues side{.name = fmt::format("{} on {}", backend, printable(request_.other.path))};
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = make(backend)->prepare(other.model, options, findings);
+  tell_findings(findings, observer_);
+  std::vector<std::string> asked;
+  for (const auto& [name, value] : taken) {
+    if (session->answer(name).kind != exec::TapAnswer::Kind::absent) asked.emplace_back(name);
+  }
+  MapSink sink([&](std::string_view name, const tensor::Datum& value) {
+    side.values[taken.at(name)] = value;
+    if (value.is_tensor()) side.least_unit = std::max(side.least_unit, debug::unit_roundoff(value.declared()));
+  });
+  tensor::NamedData given(feeds_.begin(), feeds_.end());
+  session->make_execution({})->run(exec::check_feeds(exec::signature_of(other.model), given, findings), asked, sink);
   return side;
 }
 

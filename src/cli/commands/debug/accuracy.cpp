@@ -29,7 +29,8 @@ tasks::AccuracyRequest accuracy_request(const Arguments& arguments) {
     request.backends.push_back(arguments.value("--against"));
   }
   request.saved_outputs = arguments.values("--load-outputs");
-  if (request.backends.empty() && request.saved_outputs.empty()) {
+  if (arguments.has("--other")) request.other = model_source(arguments.value("--other"), arguments);
+  if (request.backends.empty() && request.saved_outputs.empty() && !request.other.is_given()) {
     fail(ErrorCode::usage, "nothing to judge: choose a backend (--onnxrt, --engine, ...) or --load-outputs");
   }
   check_input_data(arguments);
@@ -108,6 +109,11 @@ OptionGroup accuracy_group() {
                .arity = Arity::one_or_more,
                .metavar = "FILE",
                .help = "saved results, with the values between as `run --onnx-outputs mark all` saves them",
+               .is_file = true},
+              {.names = {"--other"},
+               .metavar = "MODEL",
+               .help = "the model after a conversion or rewrite, run by the same backend (default: the reference): its "
+                       "layers are judged as those that they correspond to",
                .is_file = true},
               {.names = {"--no-remedies"}, .arity = Arity::flag, .help = "try nothing that could cure the fault"},
               {.names = {"--isolate"}, .arity = Arity::flag, .help = "run each backend in a process of its own"},

@@ -45,6 +45,10 @@ void read_goals(const Arguments& arguments, tasks::ReduceRequest& request) {
   request.reduces_inputs = !arguments.flag("--no-reduce-inputs");
   request.reduces_outputs = !arguments.flag("--no-reduce-outputs");
   request.is_linear = arguments.value("--mode") == "linear";
+  request.anonymizes = arguments.flag("--anonymize");
+  if (request.anonymizes && arguments.has("--load-outputs")) {
+    fail(ErrorCode::usage, "--anonymize and --load-outputs exclude each other: saved results have the old names");
+  }
 }
 
 tasks::ReduceRequest reduce_request(const Arguments& arguments, Environment& environment) {
@@ -113,6 +117,9 @@ OptionGroup reduce_group() {
                {.names = {"--reproducer"},
                 .metavar = "FOLDER",
                 .help = "write the model, its inputs, expected outputs, the command and versions into a new folder"},
+               flag("--anonymize",
+                    "give nodes, values and weights names and numbers that say nothing, as far as the model still "
+                    "fails; a command's inputs and outputs keep their names"),
                {.names = {"--mode"},
                 .choices = {"bisect", "linear"},
                 .default_value = "bisect",

@@ -1,12 +1,21 @@
+#include "base/error.h"
 #include "cli/debug/debug_command.h"
+#include "cli/debug/same_command.h"
 #include "cli/options/groups/check.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
 
 namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
+  if (arguments.flag("--same")) {
+    const tasks::Until until = parse_until(arguments);
+    if (until.kind != tasks::UntilKind::count) fail(ErrorCode::usage, "--same needs a number of runs: --until N");
+    return run_same(arguments, environment, until.count);
+  }
+  if (arguments.has("model_file")) fail(ErrorCode::usage, "a model is run with --same only");
   const tasks::RepeatRequest request{check_request(arguments, environment), parse_until(arguments)};
   return run_loop(arguments, environment,
                   [&](tasks::Observer& observer) { return tasks::debug_repeat(request, observer); });
@@ -14,6 +23,7 @@ int run(const Arguments& arguments, Environment& environment) {
 
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), json_group()};
+  for (OptionGroup& group : same_groups()) all.push_back(std::move(group));
   for (OptionGroup& group : check_groups({.replays = true, .has_until = true})) all.push_back(std::move(group));
   return all;
 }
@@ -26,7 +36,9 @@ Command command_debug_repeat() {
           .description =
               "For what fails now and then: the check runs until it passes, until it fails, or so many "
               "times, and the files that it leaves are sorted into good/ and bad/. Exit status: 0 the loop "
-              "ended as told, whatever the iterations did, 2 wrong usage or input, 3 a check cannot be run.",
+              "ended as told, whatever the iterations did, 1 with --same bits differ, 2 wrong usage or input, 3 a "
+              "check cannot be run.",
+          .positionals = {optional_model_positional()},
           .groups = groups(),
           .run = run,
           .examples = {"assay debug repeat --until 20 --artifacts out.json --check assay run model.onnx --onnxrt "

@@ -1,0 +1,220 @@
+#include "base/error.h"
+#include "base/stopwatch.h"
+#include "base/text.h"
+#include "cli/debug/comparison_words.h"
+#include "cli/log_observer.h"
+#include "cli/options/groups/backends.h"
+#include "cli/options/groups/check.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/passes.h"
+#include "report/json_bisection.h"
+#include "report/text_debug.h"
+#include "tasks/bisection.h"
+
+namespace assay::cli {
+namespace {
+
+bool is_conversion(const Arguments& arguments) {
+  return arguments.flag("--fp-to-fp16") || arguments.flag("--fp-to-bf16");
+}
+
+tasks::PassRequest passes_of(const Arguments& arguments) {
+  tasks::PassRequest request = pass_request(arguments);
+  request.folds = arguments.flag("--fold-constants");
+  request.cleans = arguments.flag("--cleanup");
+  return request;
+}
+
+std::variant<tasks::PassRequest, tasks::ConvertRequest> steps_of(const Arguments& arguments) {
+  for (const std::string_view name : {"--explain", "--stop-after-step"}) {
+    if (arguments.has(name)) fail(ErrorCode::usage, "{} has no meaning here: steps are counted by the search", name);
+  }
+  const bool rewrites = arguments.has("--simplify") || arguments.has("--fuse") || arguments.has("--opset") ||
+                        arguments.has("--passes") || arguments.has("--fold-constants") || arguments.has("--cleanup");
+  if (rewrites == is_conversion(arguments)) {
+    fail(ErrorCode::usage,
+         "name what changes the model: passes (--simplify, --fuse, --fold-constants, ...), or a "
+         "conversion (--fp-to-fp16, --fp-to-bf16)");
+  }
+  if (rewrites) return passes_of(arguments);
+  if (arguments.flag("--fp-to-fp16") && arguments.flag("--fp-to-bf16")) {
+    fail(ErrorCode::usage, "--fp-to-fp16 and --fp-to-bf16 exclude each other");
+  }
+  tasks::HalfRequest half;
+  half.options.half = arguments.flag("--fp-to-fp16") ? tensor::DType::float16 : tensor::DType::bfloat16;
+  tasks::ConvertRequest request;
+  request.conversion = half;
+  return request;
+}
+
+tasks::BisectionRequest bisection_request(const Arguments& arguments, Environment& environment) {
+  tasks::BisectionRequest request;
+  request.model = model_source(arguments.value("model_file"), arguments);
+  request.steps = steps_of(arguments);
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
+  request.comparison = comparison_request(arguments, environment.log, "ref");
+  if (request.comparison.backend.empty()) {
+    request.check = check_request(arguments, environment);
+  } else {
+    refuse_check(arguments);
+    request.check = replay_request(arguments);
+  }
+  request.artifact = arguments.value("--intermediate-artifact");
+  request.keeps_artifact = arguments.flag("--no-remove-intermediate");
+  request.output = arguments.value("--output");
+  request.least_good = arguments.value("--min-good");
+  request.save = save_options(arguments, request.output);
+  return request;
+}
+
+int finish(const results::BisectionReport& report, Log& log) {
+  log.finish(report::loop_summary(report.loop));
+  if (report.fails_before) {
+    log.error("the model fails before any step: none of them is to blame");
+    return kExitDifferent;
+  }
+  if (!report.is_reproduced) {
+    log.error(fmt::format("the model does not fail after all {} steps", report.step_count));
+    return kExitDifferent;
+  }
+  log.finish(
+      fmt::format("It fails from step {} of {} on: {}", report.step, report.step_count, printable(report.explanation)));
+  return kExitEqual;
+}
+
+tasks::TacticSearchRequest tactics_request(const Arguments& arguments, Environment& environment) {
+  const std::vector<std::string> files = arguments.values("--tactics");
+  if (files.size() != 2) fail(ErrorCode::usage, "--tactics: expected two files, the good tactics and the bad ones");
+  tasks::TacticSearchRequest request{.good_tactics = files[0], .bad_tactics = files[1]};
+  request.model = model_source(arguments.value("model_file"), arguments);
+  check_input_data(arguments);
+  request.inputs = input_request(arguments);
+  request.comparison = comparison_request(arguments, environment.log, "engine");
+  if (request.comparison.backend.empty()) {
+    request.check = check_request(arguments, environment);
+    request.comparison.session = session_options(arguments);
+  } else {
+    if (request.comparison.backend != "engine") fail(ErrorCode::usage, "--tactics is about the engine: name it first");
+    refuse_check(arguments);
+    request.check = replay_request(arguments);
+  }
+  const bool is_named = arguments.has("--intermediate-artifact");
+  request.artifact = is_named ? arguments.value("--intermediate-artifact") : "polygraphy_debug.engine";
+  request.keeps_artifact = arguments.flag("--no-remove-intermediate");
+  return request;
+}
+
+int finish(const results::TacticReport& report, Log& log) {
+  log.finish(report::loop_summary(report.loop));
+  if (report.fails_before || !report.is_reproduced) {
+    log.error(report.fails_before ? "it fails with the good tactics: they are not to blame"
+                                  : "it does not fail with the bad tactics");
+    return kExitDifferent;
+  }
+  log.finish(fmt::format("It fails with {} of {} tactics that differ:", report.guilty.size(), report.different_count));
+  for (const results::GuiltyTactic& tactic : report.guilty) {
+    log.info(fmt::format("    {}: {} in the place of {}", printable(tactic.layer), tactic.bad, tactic.good));
+  }
+  return kExitEqual;
+}
+
+void end(const Stopwatch& total, int status, Environment& environment) {
+  environment.log.verdict(status == kExitEqual,
+                          fmt::format("{} | Runtime: {:.3f}s | Command: {}", status == kExitEqual ? "PASSED" : "FAILED",
+                                      total.seconds(), printable(environment.command_line)));
+}
+
+int run_tactics(const Arguments& arguments, Environment& environment) {
+  const Stopwatch total;
+  const tasks::TacticSearchRequest request = tactics_request(arguments, environment);
+  environment.log.start(fmt::format("RUNNING | Command: {}", printable(environment.command_line)));
+  LogObserver observer(arguments, environment);
+  const results::TacticReport report = tasks::debug_tactics(request, observer);
+  const int status = finish(report, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::tactics_json(report));
+  end(total, status, environment);
+  return status;
+}
+
+int run(const Arguments& arguments, Environment& environment) {
+  if (arguments.has("--tactics")) return run_tactics(arguments, environment);
+  const Stopwatch total;
+  const std::string command = printable(environment.command_line);
+  const tasks::BisectionRequest request = bisection_request(arguments, environment);
+  environment.log.start(fmt::format("RUNNING | Command: {}", command));
+  LogObserver observer(arguments, environment);
+  const results::BisectionReport report = tasks::debug_bisect(request, observer);
+  const int status = finish(report, environment.log);
+  if (wants_json(arguments)) write_json(arguments, environment, report::bisection_json(report));
+  end(total, status, environment);
+  return status;
+}
+
+OptionGroup steps_group() {
+  OptionGroup group = pass_group();
+  for (OptionRow& row : group.rows) {
+    row.hidden = row.hidden || canonical_name(row) == "--explain" || canonical_name(row) == "--stop-after-step";
+  }
+  const auto flag = [](std::string_view name, std::string_view help) {
+    return OptionRow{.names = {name}, .arity = Arity::flag, .help = help};
+  };
+  group.title = "Steps";
+  group.description = "What changes the model, step by step";
+  group.rows.push_back(flag("--cleanup", "remove unused nodes and weights"));
+  group.rows.push_back(flag("--fold-constants", "compute what is the same in every run"));
+  group.rows.push_back(flag("--fp-to-fp16", "convert to float16: a step for each layer"));
+  group.rows.push_back(flag("--fp-to-bf16", "convert to bfloat16 likewise"));
+  group.rows.push_back({.names = {"--tactics"},
+                        .arity = Arity::one_or_more,
+                        .metavar = "FILE",
+                        .help =
+                            "instead of steps: two files of the engine's tactics (--save-tactics), good ones and bad "
+                            "ones; finds those of the second that make a plan fail"});
+  const auto file = [](std::vector<std::string_view> names, std::string_view help) {
+    return OptionRow{.names = std::move(names), .metavar = "FILE", .help = help, .is_file = true, .is_output = true};
+  };
+  group.rows.push_back(file({"-o", "--output"}, "save the model after the step that is found"));
+  group.rows.push_back(file({"--min-good"}, "save the model before it"));
+  return group;
+}
+
+std::vector<OptionGroup> groups() {
+  std::vector<OptionGroup> all = {logging_group(),
+                                  model_group(),
+                                  onnx_load_group(),
+                                  steps_group(),
+                                  input_data_group({"--input-shapes", "--inputs"}, true),
+                                  onnx_save_group(),
+                                  json_group()};
+  for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
+  for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.onnx"})) {
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+}  // namespace
+
+Command command_debug_bisect() {
+  return {
+      .path = "debug bisect",
+      .summary = "find the step of a rewrite or conversion that breaks a model",
+      .description =
+          "Passes and conversions change a model in numbered steps. This applies more or fewer of them, has the "
+          "model judged, by a command, by you, or by comparing a backend with the model as it was, and finds the "
+          "step from which on it fails. Exit status: 0 the step is found, 1 the model does not fail after all "
+          "steps, or fails before the first, 2 wrong usage or input, 3 it could not be done.",
+      .positionals = {model_positional()},
+      .groups = groups(),
+      .run = run,
+      .examples = {"assay debug bisect model.onnx --simplify --fuse --onnxrt --against ref --tolerance auto",
+                   "assay debug bisect model.onnx --fp-to-fp16 --onnxrt --atol 1e-2 -o bad.onnx --min-good good.onnx"},
+      .exact_names = true};
+}
+
+}  // namespace assay::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "results/same.h"
+
+namespace assay::report {
+
+// `assay/debug-same/1`.
+std::string same_json(const results::SameReport& report);
+
+}  // namespace assay::report

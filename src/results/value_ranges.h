@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::results {
+
+// What becomes of the numbers of a value in a narrower type, as shares of those that are not 0.
+struct NarrowedShare {
+  double overflow = 0;  // beyond the greatest number
+  double denormal = 0;  // with fewer bits, near 0
+  double lost = 0;      // that become 0
+};
+
+// The numbers of one value in a run.
+struct ValueRange {
+  std::string value;
+  std::string node;
+  std::string op;
+  double least = 0;  // magnitude of those that are not 0
+  double greatest = 0;
+  uint64_t count = 0;
+  NarrowedShare float16;
+  NarrowedShare bfloat16;
+  NarrowedShare int8;  // with one scale for the whole value
+};
+
+// Of `debug range`.
+struct RangeReport {
+  std::string model;
+  std::vector<ValueRange> values;  // of layers, in the order of the graph
+  std::vector<std::pair<std::string, double>> timings;
+};
+
+}  // namespace assay::results

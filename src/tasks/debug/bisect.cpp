@@ -1,0 +1,129 @@
+#include <bit>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "surgery/boundary_types.h"
+#include "tasks/bisection.h"
+#include "tasks/debug/check_loop.h"
+#include "tasks/debug/comparing_judge.h"
+#include "tasks/save.h"
+#include "tasks/threads.h"
+
+namespace assay::tasks {
+namespace {
+
+using debug::Verdict;
+
+// Keeps the lines that explain steps, each of which names its number.
+class StepLines final : public Observer {
+ public:
+  void on_message(LogLevel, std::string_view text, Where) override {
+    if (text.starts_with("step ")) lines.emplace_back(text);
+  }
+  std::vector<std::string> lines;
+};
+
+class Bisection {
+ public:
+  Bisection(const BisectionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
+            Observer& observer)
+      : request_(request),
+        model_(loaded.model),
+        observer_(observer),
+        values_(model_, inputs, request.comparison.session.max_memory_bytes),
+        loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer) {
+    if (request.keeps_artifact) loop_.keep_artifact();
+    if (!request.comparison.backend.empty()) comparing_.emplace(request.comparison, model_, inputs, values_);
+  }
+
+  results::BisectionReport run() {
+    report_.model = request_.model.path;
+    StepLines lines;
+    static_cast<void>(rewritten(std::numeric_limits<uint64_t>::max(), lines));
+    report_.step_count = lines.lines.size();
+    if (report_.step_count == 0) fail(ErrorCode::usage, "nothing is changed: there is no step to find");
+    report_.fails_before = fails(0);
+    report_.is_reproduced = !report_.fails_before && fails(report_.step_count);
+    if (report_.is_reproduced) search(lines.lines);
+    report_.loop = loop_.take();
+    return std::move(report_);
+  }
+
+ private:
+  void search(const std::vector<std::string>& lines) {
+    uint64_t good = 0, bad = report_.step_count;
+    while (bad - good > 1) {
+      const uint64_t middle = good + (bad - good) / 2;
+      (fails(middle, std::bit_width(bad - good)) ? bad : good) = middle;
+    }
+    report_.step = bad;
+    report_.explanation = lines[bad - 1];
+    save(bad, request_.output, report_.output);
+    save(good, request_.least_good, report_.good_output);
+  }
+
+  bool fails(uint64_t steps, std::optional<uint64_t> remaining = std::nullopt) {
+    Trial trial{.subject = fmt::format("{} of {} steps", steps, report_.step_count),
+                .identity = fmt::format("{} {} {}", command_identity(request_.check), report_.step_count, steps)};
+    if (comparing_)
+      trial.passes = [&] { return !comparing_->fails(after(steps)); };
+    else
+      trial.make = [&](const std::string& path) { onnx::save(after(steps), path, request_.save); };
+    return loop_.judge(trial, remaining) == Verdict::fails;
+  }
+
+  ir::Model after(uint64_t steps) {
+    Observer quiet;
+    ir::Model model = rewritten(steps, quiet);
+    surgery::complete_outputs(model);
+    return model;
+  }
+
+  ir::Model rewritten(uint64_t steps, Observer& observer) const {
+    const ModelSource source{.path = request_.model.path, .model = &model_};
+    if (const auto* conversion = std::get_if<ConvertRequest>(&request_.steps)) {
+      ConvertRequest wanted = *conversion;
+      wanted.edit.model = source;
+      wanted.last_step = steps;
+      wanted.explains = true;
+      return convert(wanted, observer).model;
+    }
+    SanitizeRequest wanted{.edit = {.model = source}, .passes = std::get<PassRequest>(request_.steps)};
+    wanted.passes.last_step = steps;
+    wanted.passes.explains = true;
+    return sanitize(wanted, observer).model;
+  }
+
+  void save(uint64_t steps, const std::string& path, std::string& saved) {
+    if (path.empty()) return;
+    ir::Model model = after(steps);
+    save_model(model, path, request_.save, observer_);
+    saved = path;
+  }
+
+  const BisectionRequest& request_;
+  const ir::Model& model_;
+  Observer& observer_;
+  ObservedValues values_;
+  CheckLoop loop_;
+  std::optional<ComparingJudge> comparing_;
+  results::BisectionReport report_;
+};
+
+}  // namespace
+
+results::BisectionReport debug_bisect(const BisectionRequest& request, Observer& observer) {
+  const Stopwatch total;
+  const TaskThreads threads(request.comparison.session.threads);
+  LoadedModel loaded = load_model(request.model, observer);
+  require_runnable(loaded);
+  const InputData data = make_inputs(loaded.model, request.inputs, observer, loaded.findings);
+  const std::optional<tensor::NamedData> inputs = data.source->get(0);
+  if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+  tell_findings(loaded.findings, observer);
+  results::BisectionReport report = Bisection(request, loaded, *inputs, observer).run();
+  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
+  return report;
+}
+
+}  // namespace assay::tasks

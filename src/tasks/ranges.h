@@ -1,0 +1,19 @@
+#pragma once
+
+#include "results/value_ranges.h"
+#include "tasks/inputs.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// Which numbers the values of a model are in a run of the reference in float64, and which of them narrower types hold.
+struct RangeRequest {
+  ModelSource model;
+  InputRequest inputs;  // the first set is used
+  uint64_t max_memory_bytes = 0;
+  unsigned threads = 0;
+};
+results::RangeReport debug_range(const RangeRequest& request, Observer& observer);
+
+}  // namespace assay::tasks

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "exec/session.h"
+#include "results/same.h"
+#include "tasks/inputs.h"
+#include "tasks/load.h"
+#include "tasks/observer.h"
+
+namespace assay::tasks {
+
+// Runs a model again and again on the same inputs, and once more with one thread, and compares the bits of all values.
+struct SameRequest {
+  ModelSource model;
+  InputRequest inputs;
+  std::string backend;
+  exec::SessionOptions session;
+  uint64_t runs = 2;
+};
+results::SameReport debug_same(const SameRequest& request, Observer& observer);
+
+}  // namespace assay::tasks
