@@ -28,6 +28,7 @@ Command sample() {
                   {.names = {"--show"}, .arity = Arity::one_or_more, .choices = {"layers", "attrs", "weights"}},
                   {.names = {"--profile"}, .arity = Arity::one_or_more, .repeat = Repeat::append},
                   {.names = {"--secret"}, .arity = Arity::flag, .hidden = true},
+                  {.names = {"--check"}, .arity = Arity::rest},
               },
           .spellings =
               {
@@ -118,6 +119,15 @@ TEST(Parser, two_dashes_end_options) {
   EXPECT_EQ(parsed.arguments.value("model"), "-v");
   EXPECT_EQ(parsed.arguments.values("others"), (Values{"--output", "--"}));
   EXPECT_FALSE(parsed.arguments.has("--verbose"));
+}
+
+TEST(Parser, an_option_for_the_rest_takes_all_words) {
+  const Parsed parsed({"m.onnx", "-v", "--check", "run", "--iterations", "2", "--", "--bogus", "-h"});
+  EXPECT_EQ(parsed.arguments.values("--check"), (Values{"run", "--iterations", "2", "--", "--bogus", "-h"}));
+  EXPECT_EQ(parsed.arguments.value("model"), "m.onnx");
+  EXPECT_EQ(parsed.arguments.value("--iterations"), "1");
+  EXPECT_FALSE(parsed.arguments.has("--help"));
+  EXPECT_EQ(Parsed({"m", "--check=a", "-b"}).arguments.values("--check"), (Values{"a", "-b"}));
 }
 
 TEST(Parser, a_dash_alone_is_a_value) { EXPECT_EQ(Parsed({"-"}).arguments.value("model"), "-"); }
