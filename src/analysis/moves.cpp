@@ -114,6 +114,18 @@ Datum rounded(const Datum& datum) {
   });
 }
 
+bool are_exact(std::span<const Datum> data) {
+  return std::ranges::all_of(data, [](const Datum& datum) { return equal_bits(datum, rounded(datum)); });
+}
+
+bool equal_bits(const Datum& a, const Datum& b) {
+  if (a.kind() != b.kind()) return false;
+  if (a.is_none()) return true;
+  if (!a.is_tensor() || a.tensor().dtype() == DType::string) return false;
+  if (a.tensor().shape() != b.tensor().shape() || a.tensor().dtype() != b.tensor().dtype()) return false;
+  return a.tensor().storage() == b.tensor().storage() || std::ranges::equal(a.tensor().bytes(), b.tensor().bytes());
+}
+
 Datum moved_to_edges(const Datum& datum, std::span<const float> allowances, const MoveKey& key) {
   if (!is_moved(datum) || allowances.empty()) return datum;
   const std::span<const double> from = doubles(datum);

@@ -42,6 +42,10 @@ tensor::Datum moved_output(const tensor::Datum& datum, const Rounding& rounding,
                            const MoveKey& key);
 // Rounded to the declared type.
 tensor::Datum rounded(const tensor::Datum& datum);
+// Whether rounding changes none of them.
+bool are_exact(std::span<const tensor::Datum> data);
+// Whether both are tensors, not of strings, with the same bits; or both nothing.
+bool equal_bits(const tensor::Datum& a, const tensor::Datum& b);
 // Each element moved by its allowance: all down in run 0, up in run 1 and by random shares in the others; the reverse
 // for odd operands.
 tensor::Datum moved_to_edges(const tensor::Datum& datum, std::span<const float> allowances, const MoveKey& key);

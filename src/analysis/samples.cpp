@@ -254,4 +254,17 @@ compare::Allowance allowance_of(const Samples& samples) {
   return tensor::is_floating(nominal.declared()) ? of_floats(samples) : of_integers(samples);
 }
 
+void settle(Samples& samples) {
+  const Datum& nominal = samples.nominal;
+  const auto has_form = [&](const Datum& moved) {
+    if (moved.kind() != nominal.kind()) return false;
+    return !moved.is_tensor() || moved.tensor().shape() == nominal.tensor().shape();
+  };
+  if (!std::ranges::all_of(samples.moved, has_form)) {
+    samples.unknown = "its shape depends on roundings";
+  } else if (std::ranges::all_of(samples.moved, [&](const Datum& moved) { return equal_bits(moved, nominal); })) {
+    samples.moved.clear();
+  }
+}
+
 }  // namespace assay::analysis

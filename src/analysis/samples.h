@@ -22,6 +22,9 @@ struct Samples {
   const tensor::Datum& of(uint32_t run) const { return moved.empty() ? nominal : moved[run]; }
 };
 
+// Drops what is the same in all runs; other shapes in one of them are not followed.
+void settle(Samples& samples);
+
 // How far an operand may be from its nominal elements: `margin` deviations, 0 where all runs agree. Empty where they
 // all agree everywhere, and for what is no floating tensor.
 std::vector<float> reach(const Samples& samples, double margin);

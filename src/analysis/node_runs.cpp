@@ -1,0 +1,161 @@
+#include "analysis/node_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tensor/elements.h"
+
+namespace assay::analysis {
+namespace {
+
+using tensor::Datum;
+
+constexpr double kEdgeMargin = 8;       // deviations of an operand from an edge that still count as near
+constexpr double kManyFlips = 0.05;     // of the elements of a quantizer
+constexpr double kSelectionFactor = 3;  // how much further two of the runs are moved where elements are picked
+
+// Whether inputs that are the same in all runs may give different results.
+bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
+  if (rounding.kind == RoundingKind::quantized) return rounding.inputs > 0;
+  return rounding.kind == RoundingKind::rounded && !are_exact(exact);
+}
+
+// What an operand may be away, and so many roundoffs more: of each element and of the greatest, since quantizers
+// may scale the range.
+std::vector<float> widened(const Samples& samples, double roundoffs) {
+  const Datum& nominal = samples.nominal;
+  if (!nominal.is_tensor() || !tensor::is_floating(nominal.declared())) return {};
+  std::vector<float> allowed = reach(samples, kEdgeMargin);
+  allowed.resize(nominal.tensor().count());
+  const std::vector<double> values = tensor::load_elements<double>(nominal.tensor());
+  const double share = roundoffs * arithmetic_roundoff(nominal.declared());
+  double greatest = 0;
+  for (const double value : values) greatest = std::max(greatest, std::isfinite(value) ? std::abs(value) : 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    allowed[i] += static_cast<float>(share * (std::abs(values[i]) + greatest));
+  }
+  return allowed;
+}
+
+void add_steps(const Datum& moved, Samples& samples) {
+  const Datum& nominal = samples.nominal;
+  const bool fits = moved.is_tensor() && nominal.is_tensor() && moved.tensor().shape() == nominal.tensor().shape();
+  if (!fits || tensor::kind(nominal.declared()) == tensor::DTypeKind::complex) return;
+  const std::vector<double> a = tensor::load_elements<double>(nominal.tensor());
+  const std::vector<double> b = tensor::load_elements<double>(moved.tensor());
+  samples.steps.resize(a.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    const auto step = static_cast<float>(std::abs(a[i] - b[i]));
+    samples.steps[i] = std::max(samples.steps[i], step);
+  }
+}
+
+}  // namespace
+
+bool NodeInputs::are_spread() const {
+  return !std::ranges::all_of(operands, &Samples::is_same) ||
+         !std::ranges::all_of(captured, [](const auto& one) { return one.second->is_same(); });
+}
+
+bool NodeInputs::have_flips() const {
+  return std::ranges::any_of(operands, &Samples::has_flips) ||
+         std::ranges::any_of(captured, [](const auto& one) { return one.second->has_flips; });
+}
+
+std::vector<Datum> NodeInputs::of(std::optional<uint32_t> run) const {
+  std::vector<Datum> data;
+  for (const Samples* samples : operands) data.push_back(run ? samples->of(*run) : samples->nominal);
+  return data;
+}
+
+NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed)
+    : model_(model),
+      bodies_(model, seed),
+      interpreter_(model, {.is_wide = true,
+                           .max_memory_bytes = limits.max_memory_bytes,
+                           .max_steps = limits.max_steps,
+                           .max_work = limits.max_work,
+                           .hook = &bodies_}) {}
+
+std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
+  interpreter_.start();
+  const Data nominal = inputs.of(std::nullopt);
+  const Data exact = call(inputs, std::nullopt, nominal);
+  const bool is_call = bodies_.is_call(inputs.node);
+  const bool has_inner = is_call || !model_.bodies(model_[inputs.node]).empty();
+  const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
+  std::vector<Samples> results(exact.size());
+  for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = rounded(exact[i]);
+  if (rounding.kind == RoundingKind::random) {
+    for (Samples& samples : results) samples.unknown = "it is drawn at random, or computed from what is";
+  } else if (inputs.are_spread() || has_inner || may_move(rounding, exact)) {
+    for (uint32_t run = 0; run < kMovedRuns; ++run) take_run(inputs, rounding, run, results);
+    if (rounding.kind == RoundingKind::quantized) find_steps(inputs, rounding, results);
+  }
+  const bool may_flip = rounding.kind == RoundingKind::quantized || inputs.have_flips();
+  for (Samples& samples : results) {
+    samples.has_flips = may_flip;
+    settle(samples);
+  }
+  return results;
+}
+
+NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs) {
+  bodies_.set_run(run);
+  std::vector<ops::InputDatum> captured;
+  for (const auto& [value, samples] : given.captured) {
+    captured.push_back({value, run ? samples->of(*run) : samples->nominal});
+  }
+  return interpreter_.evaluate(given.node, inputs, captured);
+}
+
+void NodeRuns::take_run(const NodeInputs& given, const Rounding& rounding, uint32_t run,
+                        std::vector<Samples>& results) {
+  Data inputs = given.of(run);
+  bodies_.set_run(run);
+  const bool is_outermost = run < 2;
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const MoveKey key = bodies_.key(given.node, i);
+    const Samples& samples = *given.operands[i];
+    if (rounding.kind == RoundingKind::decided && is_outermost) {
+      inputs[i] = moved_to_edges(samples.nominal, reach(samples, kEdgeMargin), key);
+    } else if (rounding.kind == RoundingKind::selected && is_outermost) {
+      inputs[i] = amplified(samples.nominal, inputs[i], kSelectionFactor);
+    } else {
+      const bool is_moved = i == 0 || !rounding.moves_first_only;
+      inputs[i] = moved_input(inputs[i], is_moved ? rounding.inputs : 0, key);
+    }
+  }
+  Data outputs = call(given, run, inputs);
+  for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
+    const MoveKey key = bodies_.key(given.node, MovedBodies::kOutput + i);
+    results[i].moved.push_back(moved_output(outputs[i], rounding, inputs.empty() ? nullptr : inputs.data(), key));
+  }
+}
+
+// What quantized results become when their operands are moved to the ends of their reach. Few that may flip are made
+// to do so; of many, enough do by themselves.
+void NodeRuns::find_steps(const NodeInputs& given, const Rounding& rounding, std::vector<Samples>& results) {
+  std::array<Data, 2> ends;
+  for (uint32_t run = 0; run < 2; ++run) {
+    Data inputs = given.of(std::nullopt);
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      const std::vector<float> allowed = widened(*given.operands[i], rounding.inputs);
+      inputs[i] = moved_to_edges(inputs[i], allowed, {.run = run, .operand = i});
+    }
+    ends[run] = call(given, std::nullopt, inputs);
+  }
+  for (size_t i = 0; i < results.size() && i < ends[0].size() && i < ends[1].size(); ++i) {
+    for (const Data& end : ends) add_steps(end[i], results[i]);
+    const auto may_flip = std::ranges::count_if(results[i].steps, [](float step) { return step > 0; });
+    const auto count = static_cast<double>(results[i].steps.size());
+    const bool is_integer = results[i].nominal.is_tensor() && tensor::is_integer(results[i].nominal.declared());
+    if (!is_integer || may_flip == 0 || static_cast<double>(may_flip) > kManyFlips * count) continue;
+    const Flips flips{results[i].nominal, ends[0][i], ends[1][i]};
+    for (uint32_t run = 0; run < kMovedRuns; ++run)
+      results[i].moved[run] = with_flips(results[i].moved[run], flips, run);
+  }
+}
+
+}  // namespace assay::analysis
