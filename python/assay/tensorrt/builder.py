@@ -216,21 +216,18 @@ class IBuilderConfig(NoOpContext):
         self.__init__(self.logger)
 
 
-def _merged(profiles, open_inputs):
-    """Settings of native code: one set of bounds that holds all profiles."""
+def _shape_settings(profiles, open_inputs):
+    """Settings of native code: the shapes of each profile, an empty text between two."""
     settings = {"trt-min-shapes": [], "trt-opt-shapes": [], "trt-max-shapes": []}
-
-    def text(name, dims):
-        return f"{name}:[{','.join(map(str, dims))}]"
-
-    for name in open_inputs:
-        triples = [each._shapes[name] for each in profiles if name in each._shapes]
-        if len(triples) != len(profiles):
-            raise PolygraphyException(f"the input `{name}` has open dims and is not in every optimisation profile")
-        settings["trt-min-shapes"].append(text(name, [min(each) for each in zip(*(one[0] for one in triples))]))
-        settings["trt-opt-shapes"].append(text(name, triples[0][1]))
-        settings["trt-max-shapes"].append(text(name, [max(each) for each in zip(*(one[2] for one in triples))]))
-    return {name: values for name, values in settings.items() if values}
+    for number, profile in enumerate(profiles):
+        for texts in settings.values():
+            texts.extend([""] if number else [])
+        for name in open_inputs:
+            if name not in profile._shapes:
+                raise PolygraphyException(f"the input `{name}` has open dims and is not in every optimisation profile")
+            for texts, dims in zip(settings.values(), profile._shapes[name]):
+                texts.append(f"{name}:[{','.join(map(str, dims))}]")
+    return settings
 
 
 class Builder(NoOpContext):
@@ -303,7 +300,7 @@ class Builder(NoOpContext):
         open_inputs = [each.name for each in network._inputs if any(dim < 0 for dim in each._shape)]
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
-        return {**(_merged(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config)}
+        return {**(_shape_settings(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config)}
 
     def _build(self, network, config):
         if not network._outputs:
