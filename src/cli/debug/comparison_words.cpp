@@ -7,6 +7,11 @@
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/compare.h"
+#include "cli/options/groups/input_data.h"
+#include "cli/options/groups/json.h"
+#include "cli/options/groups/logging.h"
+#include "cli/options/groups/model.h"
+#include "cli/options/groups/onnx_save.h"
 #include "cli/options/values.h"
 #include "tasks/check.h"
 
@@ -48,6 +53,20 @@ std::vector<OptionGroup> comparison_groups() {
   }
   for (OptionGroup& group : std::vector{std::move(comparator), functions_group(), limits_group()}) {
     all.push_back(std::move(group));
+  }
+  return all;
+}
+
+std::vector<OptionGroup> search_groups(OptionGroup own, const CheckWords& words, std::vector<OptionGroup> further) {
+  std::vector<OptionGroup> all = {logging_group(),
+                                  model_group(),
+                                  onnx_load_group(),
+                                  std::move(own),
+                                  input_data_group({"--input-shapes", "--inputs"}, true),
+                                  onnx_save_group(),
+                                  json_group()};
+  for (std::vector<OptionGroup> groups : {std::move(further), comparison_groups(), check_groups(words)}) {
+    for (OptionGroup& group : groups) all.push_back(std::move(group));
   }
   return all;
 }

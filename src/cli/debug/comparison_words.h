@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "cli/options/arguments.h"
+#include "cli/options/groups/check.h"
 #include "cli/options/spec.h"
 #include "tasks/debug.h"
 
@@ -9,6 +10,9 @@ namespace assay::cli {
 
 // A backend that is judged by comparing it with something else, without a command.
 std::vector<OptionGroup> comparison_groups();
+// The groups of a command that searches in a model, by checks or comparisons: those of loading it, `own`, those of
+// inputs, saving and reports, and `further`.
+std::vector<OptionGroup> search_groups(OptionGroup own, const CheckWords& words, std::vector<OptionGroup> further = {});
 // Its backend is empty if none is chosen; `for_saved` compares with saved results if no other is. Error (usage) for
 // what is compared with nothing, or names no backend.
 tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log, std::string_view for_saved = {});

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from assay.graphsurgeon.ir.tensor import Tensor, _assign
+from assay.graphsurgeon.ir.tensor import Tensor
 from assay.graphsurgeon.logger import G_LOGGER
 from assay.graphsurgeon.util import misc
 
@@ -29,7 +29,7 @@ def kind_number(kind):
     G_LOGGER.critical(f"`{kind}` is no kind of attribute")
 
 
-class Node:
+class Node(misc.Linked):
     """An operator with its tensors and attributes."""
 
     class AttributeRef:
@@ -52,24 +52,7 @@ class Node:
         self.name = misc.default_value(name, "")
         self.attrs = misc.default_value(attrs, OrderedDict())
         self.domain = domain
-        self._inputs = misc.SynchronizedList(self, "outputs", inputs or ())
-        self._outputs = misc.SynchronizedList(self, "inputs", outputs or ())
-
-    @property
-    def inputs(self):
-        return self._inputs
-
-    @inputs.setter
-    def inputs(self, value):
-        _assign(self._inputs, value)
-
-    @property
-    def outputs(self):
-        return self._outputs
-
-    @outputs.setter
-    def outputs(self, value):
-        _assign(self._outputs, value)
+        self._link(inputs or (), outputs or ())
 
     def i(self, tensor_idx=0, producer_idx=0):
         """The producer `producer_idx` of the input `tensor_idx`."""

@@ -8,7 +8,7 @@ from assay.graphsurgeon.util import misc
 KINDS = ("tensor_type", "sparse_tensor_type", "sequence_type", "optional_type", "map_type", "opaque_type")
 
 
-class Tensor:
+class Tensor(misc.Linked):
     """A value by its name: tensors of one name are equal. `inputs` are its producers, `outputs` its consumers."""
 
     DYNAMIC = -1
@@ -18,24 +18,7 @@ class Tensor:
 
     def _start(self, name):
         self.name = name
-        self._inputs = misc.SynchronizedList(self, "outputs")
-        self._outputs = misc.SynchronizedList(self, "inputs")
-
-    @property
-    def inputs(self):
-        return self._inputs
-
-    @inputs.setter
-    def inputs(self, value):
-        _assign(self._inputs, value)
-
-    @property
-    def outputs(self):
-        return self._outputs
-
-    @outputs.setter
-    def outputs(self, value):
-        _assign(self._outputs, value)
+        self._link()
 
     def is_empty(self):
         """Whether it stands for an input or output that is left out."""
@@ -78,14 +61,6 @@ class Tensor:
         return self is other or (isinstance(other, Tensor) and self.name == other.name)
 
     __hash__ = None
-
-
-def _assign(synchronized, value):
-    if value is synchronized:
-        return
-    value = list(value)
-    synchronized.clear()
-    synchronized.extend(value)
 
 
 class Variable(Tensor):

@@ -140,3 +140,35 @@ class SynchronizedList(list):
 
     def __reduce__(self):
         return list, (list(self),)
+
+
+class Linked:
+    """What has inputs and outputs: lists that are repeated in the objects in them."""
+
+    def _link(self, inputs=(), outputs=()):
+        self._inputs = SynchronizedList(self, "outputs", inputs)
+        self._outputs = SynchronizedList(self, "inputs", outputs)
+
+    @property
+    def inputs(self):
+        return self._inputs
+
+    @inputs.setter
+    def inputs(self, value):
+        self._assign(self._inputs, value)
+
+    @property
+    def outputs(self):
+        return self._outputs
+
+    @outputs.setter
+    def outputs(self, value):
+        self._assign(self._outputs, value)
+
+    @staticmethod
+    def _assign(synchronized, value):
+        if value is synchronized:
+            return
+        value = list(value)
+        synchronized.clear()
+        synchronized.extend(value)

@@ -183,21 +183,6 @@ OptionGroup steps_group() {
   return group;
 }
 
-std::vector<OptionGroup> groups() {
-  std::vector<OptionGroup> all = {logging_group(),
-                                  model_group(),
-                                  onnx_load_group(),
-                                  steps_group(),
-                                  input_data_group({"--input-shapes", "--inputs"}, true),
-                                  onnx_save_group(),
-                                  json_group()};
-  for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
-  for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.onnx"})) {
-    all.push_back(std::move(group));
-  }
-  return all;
-}
-
 }  // namespace
 
 Command command_debug_bisect() {
@@ -210,7 +195,7 @@ Command command_debug_bisect() {
           "step from which on it fails. Exit status: 0 the step is found, 1 the model does not fail after all "
           "steps, or fails before the first, 2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
-      .groups = groups(),
+      .groups = search_groups(steps_group(), {.replays = true, .artifact = "polygraphy_debug.onnx"}),
       .run = run,
       .examples = {"assay debug bisect model.onnx --simplify --fuse --onnxrt --against ref --tolerance auto",
                    "assay debug bisect model.onnx --fp-to-fp16 --onnxrt --atol 1e-2 -o bad.onnx --min-good good.onnx"},

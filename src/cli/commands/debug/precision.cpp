@@ -137,22 +137,6 @@ OptionGroup search_group() {
                         {.option = "--save-layer-outputs", .value = "*", .words = {"--json", "{}"}}}};
 }
 
-std::vector<OptionGroup> groups() {
-  std::vector<OptionGroup> all = {logging_group(),
-                                  model_group(),
-                                  onnx_load_group(),
-                                  search_group(),
-                                  input_data_group({"--input-shapes", "--inputs"}, true),
-                                  onnx_save_group(),
-                                  json_group(),
-                                  engine_run_group()};
-  for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
-  for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.engine"})) {
-    all.push_back(std::move(group));
-  }
-  return all;
-}
-
 }  // namespace
 
 Command command_debug_precision() {
@@ -166,7 +150,8 @@ Command command_debug_precision() {
           "engine, or an ONNX model if the file that is checked is called so. Exit status: 0 the search has ended, "
           "2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
-      .groups = groups(),
+      .groups =
+          search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"}, {engine_run_group()}),
       .run = run,
       .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
                    "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "

@@ -137,21 +137,6 @@ OptionGroup reduce_group() {
                fallback_inference_row()}};
 }
 
-std::vector<OptionGroup> groups() {
-  std::vector<OptionGroup> all = {logging_group(),
-                                  model_group(),
-                                  onnx_load_group(),
-                                  reduce_group(),
-                                  input_data_group({"--input-shapes", "--inputs"}, true),
-                                  onnx_save_group(),
-                                  json_group()};
-  for (OptionGroup& group : comparison_groups()) all.push_back(std::move(group));
-  for (OptionGroup& group : check_groups({.replays = true, .artifact = "polygraphy_debug.onnx", .has_jobs = true})) {
-    all.push_back(std::move(group));
-  }
-  return all;
-}
-
 }  // namespace
 
 Command command_debug_reduce() {
@@ -166,7 +151,7 @@ Command command_debug_reduce() {
           "Exit status: 0 the result is written, 1 the model does not fail, and nothing is written, 2 wrong usage or "
           "input, 3 it could not be done.",
       .positionals = {model_positional()},
-      .groups = groups(),
+      .groups = search_groups(reduce_group(), {.replays = true, .artifact = "polygraphy_debug.onnx", .has_jobs = true}),
       .run = run,
       .examples = {"assay debug reduce model.onnx -o reduced.onnx --onnxrt --against ref --atol 1e-3",
                    "assay debug reduce model.onnx -o reduced.onnx --load-inputs inputs.json --check assay run "
