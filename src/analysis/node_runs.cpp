@@ -90,8 +90,12 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   if (rounding.kind == RoundingKind::random) {
     for (Samples& samples : results) samples.unknown = "it is drawn at random, or computed from what is";
   } else if (inputs.are_spread() || has_inner || may_move(rounding, exact)) {
-    for (uint32_t run = 0; run < kMovedRuns; ++run) take_run(inputs, rounding, run, results);
-    if (rounding.kind == RoundingKind::quantized) find_steps(inputs, rounding, results);
+    Moves moves{.rounding = rounding, .reaches = {}};
+    if (rounding.kind == RoundingKind::quantized || rounding.kind == RoundingKind::decided) {
+      for (const Samples* operand : inputs.operands) moves.reaches.push_back(widened(*operand, rounding.inputs));
+    }
+    for (uint32_t run = 0; run < kMovedRuns; ++run) take_run(inputs, moves, run, results);
+    if (rounding.kind == RoundingKind::quantized) find_steps(inputs, moves, results);
   }
   const bool may_flip = rounding.kind == RoundingKind::quantized || inputs.have_flips();
   for (Samples& samples : results) {
@@ -110,8 +114,8 @@ NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> r
   return interpreter_.evaluate(given.node, inputs, captured);
 }
 
-void NodeRuns::take_run(const NodeInputs& given, const Rounding& rounding, uint32_t run,
-                        std::vector<Samples>& results) {
+void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results) {
+  const Rounding& rounding = moves.rounding;
   Data inputs = given.of(run);
   bodies_.set_run(run);
   const bool is_outermost = run < 2;
@@ -119,7 +123,7 @@ void NodeRuns::take_run(const NodeInputs& given, const Rounding& rounding, uint3
     const MoveKey key = bodies_.key(given.node, i);
     const Samples& samples = *given.operands[i];
     if (rounding.kind == RoundingKind::decided && is_outermost) {
-      inputs[i] = moved_to_edges(samples.nominal, reach(samples, kEdgeMargin), key);
+      inputs[i] = moved_to_edges(samples.nominal, moves.reaches[i], key);
     } else if (rounding.kind == RoundingKind::selected && is_outermost) {
       inputs[i] = amplified(samples.nominal, inputs[i], kSelectionFactor);
     } else {
@@ -136,13 +140,12 @@ void NodeRuns::take_run(const NodeInputs& given, const Rounding& rounding, uint3
 
 // What quantized results become when their operands are moved to the ends of their reach. Few that may flip are made
 // to do so; of many, enough do by themselves.
-void NodeRuns::find_steps(const NodeInputs& given, const Rounding& rounding, std::vector<Samples>& results) {
+void NodeRuns::find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results) {
   std::array<Data, 2> ends;
   for (uint32_t run = 0; run < 2; ++run) {
     Data inputs = given.of(std::nullopt);
     for (uint32_t i = 0; i < inputs.size(); ++i) {
-      const std::vector<float> allowed = widened(*given.operands[i], rounding.inputs);
-      inputs[i] = moved_to_edges(inputs[i], allowed, {.run = run, .operand = i});
+      inputs[i] = moved_to_edges(inputs[i], moves.reaches[i], {.run = run, .operand = i});
     }
     ends[run] = call(given, std::nullopt, inputs);
   }

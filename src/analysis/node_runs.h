@@ -33,8 +33,13 @@ class NodeRuns {
   using Data = std::vector<tensor::Datum>;
 
   Data call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs);
-  void take_run(const NodeInputs& given, const Rounding& rounding, uint32_t run, std::vector<Samples>& results);
-  void find_steps(const NodeInputs& given, const Rounding& rounding, std::vector<Samples>& results);
+  // What is done to a node in the moved runs.
+  struct Moves {
+    Rounding rounding;
+    std::vector<std::vector<float>> reaches;  // of its operands, where there are edges
+  };
+  void take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results);
+  void find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results);
 
   const ir::Model& model_;
   MovedBodies bodies_;

@@ -74,12 +74,12 @@ uint64_t neighbours(const tensor::Shape& shape) {
 // The differences of the moved runs from the nominal one.
 class Differences {
  public:
-  explicit Differences(const Samples& samples)
+  // `nominal` is what numbers() gives of the run that is not moved.
+  Differences(const Samples& samples, const std::vector<double>& nominal)
       : count_(samples.nominal.tensor().count()),
         squares_(count_),
         greatest_(count_),
         block_(neighbours(samples.nominal.tensor().shape())) {
-    const std::vector<double> nominal = numbers(samples.nominal.tensor());
     for (const Datum& moved : samples.moved) add(nominal, numbers(moved.tensor()));
   }
 
@@ -178,7 +178,7 @@ compare::Allowance of_floats(const Samples& samples) {
     return allowance;
   }
   allowance.may_be_beyond = rare_flips(samples);
-  const Differences differences(samples);
+  const Differences differences(samples, nominal);
   differences.for_each_deviation(false, [&](uint64_t i, double deviation) {
     const double step = samples.steps.empty() ? 0 : samples.steps[i];
     allowance.of_elements[i] = static_cast<float>(std::max(least(i) + kMargin * deviation, step));
@@ -214,7 +214,7 @@ compare::Allowance of_integers(const Samples& samples) {
   for (uint64_t i = 0; i < samples.steps.size(); ++i) allowance.of_elements[i] = samples.steps[i];
   if (samples.is_same()) return allowance;
   if (is_quantity(samples.nominal.declared())) allowance.may_be_beyond = rare_flips(samples);
-  const Differences differences(samples);
+  const Differences differences(samples, numbers(samples.nominal.tensor()));
   const DType dtype = samples.nominal.declared();
   const bool has_many_flips = differences.moved_count() >= kManyFlips;
   differences.for_each_deviation(false, [&](uint64_t i, double deviation) {
@@ -237,7 +237,7 @@ std::vector<float> reach(const Samples& samples, double margin) {
   const bool is_floating = samples.nominal.is_tensor() && tensor::is_floating(samples.nominal.declared());
   if (!is_floating || samples.is_same()) return {};
   std::vector<float> result(samples.nominal.tensor().count());
-  const Differences differences(samples);
+  const Differences differences(samples, numbers(samples.nominal.tensor()));
   differences.for_each_deviation(true, [&](uint64_t i, double deviation) {
     result[i] = differences.greatest(i) > 0 ? static_cast<float>(margin * deviation) : 0;
   });
