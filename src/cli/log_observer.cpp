@@ -58,8 +58,9 @@ void LogObserver::on_skipped_weight(const results::SkippedWeight& weight) {
 }
 
 void LogObserver::on_conversion(const results::ConversionReport& report) {
-  print_conversion(report, arguments_.flag("--report-error"), log_);
-  if (report.conversion == "int8" && report.changed && !arguments_.flag("--asymmetric")) {
+  print_conversion(report, arguments_.knows("--report-error") && arguments_.flag("--report-error"), log_);
+  const bool may_choose = arguments_.knows("--asymmetric") && !arguments_.flag("--asymmetric");
+  if (report.conversion == "int8" && report.changed && may_choose) {
     log_.info("ONNX Runtime's CPU kernels run such a model slowly: --asymmetric makes one for them");
   }
 }

@@ -1,5 +1,6 @@
 #include "exec/runner.h"
 
+#include <set>
 #include <variant>
 
 #include "base/check.h"
@@ -36,7 +37,11 @@ class BackendRunner final : public Runner {
     ASSAY_CHECK(session_ != nullptr);
     return session_->signature();
   }
-  TapAnswer answer(std::string_view value) const override { return session_->answer(value); }
+  TapAnswer answer(std::string_view value) const override {
+    if (absent_.contains(value)) return {TapAnswer::Kind::absent, "", "the conversion has removed it"};
+    return session_->answer(value);
+  }
+  void set_absent(std::set<std::string, std::less<>> values) { absent_ = std::move(values); }
   std::string description() const override { return session_ ? session_->description() : ""; }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
 
@@ -59,6 +64,7 @@ class BackendRunner final : public Runner {
   BackendPtr backend_;
   Source source_;
   SessionOptions options_;
+  std::set<std::string, std::less<>> absent_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<Execution> execution_;
 };
@@ -92,6 +98,18 @@ class SavedRunner final : public Runner {
 
 RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options) {
   return std::make_unique<BackendRunner>(std::move(name), std::move(backend), &model, std::move(options));
+}
+
+RunnerPtr converted_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options) {
+  std::set<std::string, std::less<>> absent(options.values.begin(), options.values.end());
+  for (uint32_t i = 0; i < model.value_slots() && !absent.empty(); ++i) {
+    const ir::Value& value = model[ir::ValueId{i}];
+    if (value.alive && value.graph == model.main_graph()) absent.erase(std::string(model.text(value.name)));
+  }
+  std::erase_if(options.values, [&](const std::string& value) { return absent.contains(value); });
+  auto runner = std::make_unique<BackendRunner>(std::move(name), std::move(backend), &model, std::move(options));
+  runner->set_absent(std::move(absent));
+  return runner;
 }
 
 RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options) {

@@ -33,6 +33,8 @@ using RunnerPtr = std::unique_ptr<Runner>;
 
 // A backend with a model, which must outlive the runner.
 RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
+// The same, where the model is another form of the one whose values are asked for: what it lacks is absent.
+RunnerPtr converted_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
 // A backend with a plan that it built earlier.
 RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "results/bench.h"
+#include "tasks/convert.h"
 #include "tasks/inputs.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
@@ -29,6 +30,7 @@ struct BenchRequest {
   std::vector<std::string> rivals;
   exec::SessionOptions session;
   InputRequest inputs;
+  std::optional<Int8Request> int8;   // the engine gets a quantized copy of the model
   std::optional<int64_t> batch;      // the first dim of generated inputs where the model leaves it open
   std::vector<RawInput> raw_inputs;  // instead of what `inputs` gives
   unsigned streams = 1;              // executions at once, with a host thread each

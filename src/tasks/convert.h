@@ -65,6 +65,15 @@ struct ConvertOutcome {
   ir::Model model;
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
+// What a backend that is asked for integers is to run instead of a model.
+struct QuantizedCopy {
+  const ir::Model& model;
+  const Int8Request& int8;
+  const InputRequest& inputs;
+  const exec::SessionOptions& session;  // of runs that measure, but for settings of backends
+};
+// nullopt, and said: quantizers in the model decide.
+std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer);
 
 // A calibration under the names that users know.
 struct Calibrator {

@@ -362,6 +362,29 @@ def check_random(path):
     assert changed > 0
 
 
+def check_engine(folder, inputs):
+    """The engine that is asked for integers computes what the converted model says, in `run` and in `bench`."""
+    data = folder.save_inputs(inputs)
+    cache = str(folder.path / "engine.cache")
+    model = folder.convert("--int8", "--calibration-cache", cache, *data)
+    exact = outputs(onnx.load(folder.model), inputs[:1])
+    expected = outputs(model, inputs[:1], optimized=False)
+    for isolate in ([], ["--isolate"]):
+        saved = folder.path / "engine.npz"
+        done = subprocess.run([ASSAY, "run", str(folder.model), "--engine", "--int8", "--calibration-cache", cache,
+                               "--save-outputs", str(saved), *data[:2], *isolate], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        seen = np.load(saved)["y"][None].astype(np.float64)
+        loss = snr_db(expected, exact)
+        near = snr_db(seen, expected)
+        print(f"engine: {near:.1f} dB beside the converted model, which is {loss:.1f} dB beside the original")
+        assert near > loss + 10, "it computes something else"
+        assert snr_db(seen, exact) < loss + 10, "it does not round"
+    done = subprocess.run([ASSAY, "bench", str(folder.model), "--calibration", "minmax", "--against", "engine:int8",
+                           "--duration", "0.05", "--warm-up", "0"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Converted" in done.stdout and "engine:int8 / engine" in done.stdout, done.stdout
+
+
 def check_foreign(folder, inputs):
     """What another program quantized is left as it is."""
     rivals(folder, inputs, symmetric=True)
@@ -382,6 +405,7 @@ def main():
         check_script(folder, inputs)
         check_bad_data(folder, inputs)
         check_bound(folder, inputs)
+        check_engine(folder, inputs)
         check_foreign(folder, inputs)
         check_random(pathlib.Path(name))
         folder = Folder(pathlib.Path(name), network())

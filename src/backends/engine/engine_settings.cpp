@@ -50,7 +50,7 @@ std::vector<exec::Setting> precision_settings() {
       {.name = kFloat8, .kind = Kind::flag, .help = "permit float8: likewise"},
       {.name = kInt8,
        .kind = Kind::flag,
-       .help = "permit 8-bit integers: used where the model has quantisers, with or without this option"},
+       .help = "compute in 8-bit integers: `run`, `bench` and `convert` calibrate models that have no quantisers"},
       {.name = kBest, .kind = Kind::flag, .help = "permit every type that makes the engine faster: bfloat16"},
       {.name = kStronglyTyped,
        .alias = "stronglyTyped",

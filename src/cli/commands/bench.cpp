@@ -13,6 +13,7 @@
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/bench.h"
+#include "cli/options/groups/calibration.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
@@ -203,7 +204,8 @@ std::vector<OptionGroup> groups() {
   for (OptionRow& row : saved_input_rows()) data.rows.push_back(std::move(row));
   OptionGroup limits = limits_group();
   limits.rows[0].arity = Arity::optional;  // trtexec's flag has no number
-  for (OptionGroup& group : std::vector{std::move(data), std::move(limits), bench_output_group(), json_group()}) {
+  for (OptionGroup& group :
+       std::vector{std::move(data), std::move(limits), calibration_group(), bench_output_group(), json_group()}) {
     all.push_back(std::move(group));
   }
   all.push_back(trtexec_group(all));

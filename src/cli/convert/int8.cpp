@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/convert/calibration.h"
 #include "cli/convert/layers.h"
+#include "cli/options/groups/calibration.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/values.h"
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
+#include "cli/options/groups/calibration.h"
 #include "cli/options/groups/compare.h"
 #include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
@@ -146,6 +147,8 @@ RunWords parse_run(const Arguments& arguments) {
   } else if (arguments.has("--trt-config-script")) {
     fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
   }
+  const std::optional<tasks::Int8Request> int8 = engine_int8(arguments);
+  if (std::ranges::find(request.backends, "engine") != request.backends.end()) request.int8 = int8;
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);

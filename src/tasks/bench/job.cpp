@@ -188,15 +188,31 @@ class BenchJob {
     exec::SessionOptions session = request_.session;
     for (const std::string& setting : settings_of(side.backend)) session.settings.set(setting, {});
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
-    if (request_.save_plan.empty()) return backend.prepare(loaded_->model, session, told);
+    const ir::Model& model = model_of(side, session);
+    if (request_.save_plan.empty()) return backend.prepare(model, session, told);
     observer_.info("Building engine: " + printable(request_.save_plan));
-    backend.build_plan(loaded_->model, request_.session, request_.save_plan, told);
+    session.settings = request_.session.settings;
+    backend.build_plan(model, session, request_.save_plan, told);
     session.settings = {};
     constexpr std::string_view kProfile = "optimization-profile";  // what is said of a plan when it runs
     if (request_.session.settings.has(kProfile)) {
       session.settings.set(std::string(kProfile), request_.session.settings.list(kProfile));
     }
     return backend.open_plan(request_.save_plan, session, told);
+  }
+
+  // What the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
+  const ir::Model& model_of(const results::BenchSide& side, exec::SessionOptions& session) {
+    if (backend_of(side.backend) != "engine" || !session.settings.has("int8")) return loaded_->model;
+    if (!quantized_) {
+      Int8Request int8;
+      set_calibrator(calibrators().front(), int8);
+      quantized_ =
+          quantized({loaded_->model, request_.int8.value_or(int8), request_.inputs, request_.session}, observer_);
+    }
+    if (!quantized_) return loaded_->model;
+    session.path.clear();
+    return *quantized_;
   }
 
   void look_closer(BenchSubject& subject) {
@@ -225,6 +241,7 @@ class BenchJob {
   BenchRequest request_;
   Observer& observer_;
   std::optional<LoadedModel> loaded_;
+  std::optional<ir::Model> quantized_;
   Diagnostics findings_;
   std::vector<std::vector<exec::Feed>> sets_;
   BenchOutcome outcome_;

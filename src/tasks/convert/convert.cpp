@@ -4,6 +4,7 @@
 #include "convert/conversion/weights.h"
 #include "exec/backend.h"
 #include "ir/edit.h"
+#include "ir/walk.h"
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "tasks/convert/calibration.h"
@@ -77,6 +78,14 @@ void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
     save_model(model, request.edit.output, request.edit.save, observer);
 }
 
+bool has_quantizers(const ir::Model& model) {
+  for (const ir::NodeId node : ir::live_nodes(model)) {
+    const std::string_view op = model.text(model[node].op);
+    if (op == "QuantizeLinear" || op == "DynamicQuantizeLinear") return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
@@ -103,6 +112,19 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
                     {"save_seconds", saving.seconds()},
                     {"total_seconds", total.seconds()}};
   return {std::move(report), std::move(loaded.model)};
+}
+
+std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer) {
+  if (has_quantizers(copy.model)) {
+    observer.info("The model has quantizers: what is computed in integers is their decision");
+    return std::nullopt;
+  }
+  ConvertRequest request{.edit = {}, .session = copy.session, .inputs = copy.inputs, .conversion = copy.int8};
+  request.edit.model.model = &copy.model;
+  request.session.settings = {};
+  request.session.values.clear();
+  request.session.path.clear();
+  return convert(request, observer).model;
 }
 
 }  // namespace assay::tasks

@@ -142,6 +142,9 @@ class Job {
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
     for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
+    if (request_.int8 && !is_plan) {
+      quantized_ = quantized({loaded_->model, *request_.int8, request_.inputs, request_.session}, observer_);
+    }
   }
 
   // The plan takes the place of a model, for the engine alone.
@@ -165,6 +168,11 @@ class Job {
     const auto plan = request_.plans.find(number);
     if (plan != request_.plans.end()) {
       return exec::plan_runner(std::move(name), std::move(backend), plan->second, request_.session);
+    }
+    if (quantized_ && request_.backends[number] == "engine") {
+      exec::SessionOptions session = request_.session;
+      session.path.clear();
+      return exec::converted_runner(std::move(name), std::move(backend), *quantized_, std::move(session));
     }
     return exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session);
   }
@@ -307,6 +315,7 @@ class Job {
   RunRequest request_;
   Observer& observer_;
   std::optional<LoadedModel> loaded_;
+  std::optional<ir::Model> quantized_;  // what the engine runs instead
   Diagnostics own_findings_;
   Taps taps_;
   std::vector<exec::BackendPtr> backends_;

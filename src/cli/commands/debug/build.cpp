@@ -12,7 +12,7 @@ namespace assay::cli {
 namespace {
 
 int run(const Arguments& arguments, Environment& environment) {
-  refuse_absent_options(engine_run_group(), arguments);
+  refuse_absent_options(engine_debug_group(), arguments);
   tasks::BuildRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
   request.session = session_options(arguments);
@@ -34,7 +34,7 @@ std::vector<OptionGroup> groups() {
                                   input_data_group(),
                                   // each build measures without being asked
                                   backend_settings_group("engine", {"--measure-tactics", "--save-engine"}),
-                                  limits_group(), json_group(), engine_run_group()};
+                                  limits_group(), json_group(), engine_debug_group()};
   for (OptionGroup& group : check_groups({.artifact = "polygraphy_debug.engine", .has_until = true})) {
     all.push_back(std::move(group));
   }

@@ -38,7 +38,7 @@ tasks::PrecisionDirection direction(const Arguments& arguments) {
 }
 
 tasks::PrecisionRequest precision_request(const Arguments& arguments, Environment& environment) {
-  refuse_absent_options(engine_run_group(), arguments);
+  refuse_absent_options(engine_debug_group(), arguments);
   tasks::PrecisionRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
   request.low = low_precision(arguments);
@@ -150,8 +150,8 @@ Command command_debug_precision() {
           "engine, or an ONNX model if the file that is checked is called so. Exit status: 0 the search has ended, "
           "2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
-      .groups =
-          search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"}, {engine_run_group()}),
+      .groups = search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"},
+                              {engine_debug_group()}),
       .run = run,
       .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
                    "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
+#include "cli/options/groups/calibration.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/trtexec.h"
@@ -161,6 +162,7 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   read_model(arguments, request);
   read_backends(arguments, request);
   read_inputs(arguments, request);
+  request.int8 = engine_int8(arguments);
   request.session = session_options(arguments);
   read_trtexec_builder(arguments, request.session.settings);
   request.save_plan = request.session.settings.text("save-engine");

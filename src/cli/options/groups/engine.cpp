@@ -106,19 +106,22 @@ OptionGroup engine_view_group() {
   };
 }
 
-OptionGroup engine_run_group() {
+OptionGroup engine_debug_group() {
   return {.title = "Engine",
           .description = "Options of TensorRT that the built-in engine does not have: they are refused",
           .rows = refused_rows(),
           .spellings = {{.option = "--workspace", .value = "*", .words = {"--pool-limit", "workspace:{}"}}}};
 }
 
+OptionGroup engine_run_group() {
+  OptionGroup group = engine_debug_group();
+  std::erase_if(group.rows, [](const OptionRow& row) { return is_calibration(canonical_name(row)); });
+  return group;
+}
+
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  constexpr std::string_view kOwn[] = {"--weights", "--quantile", "--calib-base-cls", "--calibration-cache"};
-  std::erase_if(group.rows, [&](const OptionRow& row) {
-    return std::ranges::find(kOwn, canonical_name(row)) != std::ranges::end(kOwn);
-  });
+  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--weights"; });
   group.spellings.push_back(
       {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
   group.rows.push_back(refused({"--gen-script"}, Arity::one));
@@ -129,8 +132,13 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
   for (const OptionRow& row : group.rows) {
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
+    if (name == "--opset") {
+      fail(ErrorCode::unsupported, "`{}` is about TensorFlow models; `surgeon sanitize` has an option for ONNX", name);
+    }
     if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
-    if (is_calibration(name)) fail(ErrorCode::unsupported, "`{}`: only `convert --int8` calibrates", name);
+    if (is_calibration(name)) {
+      fail(ErrorCode::unsupported, "`{}`: only `convert --int8`, `run --int8` and `bench --int8` calibrate", name);
+    }
     if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: only `run` writes scripts", name);
     fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
   }

@@ -18,6 +18,8 @@ void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape
 // refused with a reason.
 OptionGroup engine_view_group();
 // The same for options that build or run an engine.
+OptionGroup engine_debug_group();
+// The same, where `--int8` calibrates.
 OptionGroup engine_run_group();
 // The same, without options that also apply to a conversion to ONNX.
 OptionGroup engine_convert_group();

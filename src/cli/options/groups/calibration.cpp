@@ -1,4 +1,4 @@
-#include "cli/convert/calibration.h"
+#include "cli/options/groups/calibration.h"
 
 #include <algorithm>
 
@@ -45,7 +45,7 @@ OptionGroup calibration_group() {
                 .metavar = "SHARE",
                 .default_value = "0.9999",
                 .help = "with percentile: the share of the magnitudes that is kept"},
-               {.names = {"--calibration-cache"},
+               {.names = {"--calibration-cache", "--calib"},
                 .metavar = "FILE",
                 .help =
                     "scales in TensorRT's form: read if it exists, and then no inputs are needed; otherwise written",
@@ -65,6 +65,16 @@ void read_calibration(const Arguments& arguments, tasks::Int8Request& request) {
   }
   request.cache = arguments.value("--calibration-cache");
   request.backend = arguments.value("--calibrate-with");
+}
+
+std::optional<tasks::Int8Request> engine_int8(const Arguments& arguments) {
+  if (!arguments.flag("--int8")) {
+    if (arguments.has("--calibration-cache")) fail(ErrorCode::usage, "--calibration-cache needs --int8");
+    return std::nullopt;
+  }
+  tasks::Int8Request request;
+  read_calibration(arguments, request);
+  return request;
 }
 
 }  // namespace assay::cli
