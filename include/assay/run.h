@@ -21,7 +21,7 @@ struct Tolerance {
 };
 
 struct RunOptions {
-  std::vector<std::string> backends = {"ref"};  // `ref`, `ref-fp64`, `onnxrt`, `openvino`; one run each, in this order
+  std::vector<std::string> backends = {"ref"};  // `ref`, `ref-fp64`, `engine`, `onnxrt`, ...; one run each, in order
   std::vector<Values> inputs = {};              // sets of inputs; none: made up
   uint64_t iterations = 1;                      // of made-up inputs
   uint64_t seed = 1;

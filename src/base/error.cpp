@@ -51,8 +51,15 @@ Error& Error::add_frame(std::string frame) {
 }
 
 std::string Error::line() const {
+  constexpr size_t kKept = 3;  // at either end: functions may call each other a thousand deep
   std::string text;
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) text += *frame + ": ";
+  for (size_t i = frames_.size(); i > 0; --i) {
+    const bool is_left_out = i <= frames_.size() - std::min(kKept, frames_.size()) && i > kKept;
+    if (!is_left_out)
+      text += frames_[i - 1] + ": ";
+    else if (i == kKept + 1)
+      text += fmt::format("... ({} more): ", frames_.size() - 2 * kKept);
+  }
   return printable(with_short_words(text + message_));
 }
 

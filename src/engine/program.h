@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,8 +45,9 @@ struct Step {
 struct ProgramOptions {
   std::vector<ir::ValueId> kept;  // values that runs may ask for besides the outputs
   TacticOptions tactics;
-  bool is_strict = false;                 // nothing but the order of sums may change bits
-  std::shared_ptr<PackedWeights> packed;  // shared with other programs of the same constants
+  bool is_strict = false;                                            // nothing but the order of sums may change bits
+  std::shared_ptr<PackedWeights> packed;                             // shared with other programs of the same constants
+  std::function<void(uint64_t done, uint64_t total)> on_layer = {};  // while it is planned
 };
 
 // A model lowered and planned for fixed shapes of its inputs. Immutable; shared by all contexts.

@@ -47,7 +47,11 @@ void ProgramBuilder::build() {
   inference->run();
   program_.inference_ = std::move(inference);
   add_given_slots();
-  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) add_node(node);
+  uint64_t done = 0;
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
+    add_node(node);
+    if (options_.on_layer) options_.on_layer(++done, model_[model_.main_graph()].node_count);
+  }
   finish_outputs();
   place();
 }

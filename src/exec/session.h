@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,8 @@ struct SessionOptions {
   std::filesystem::path path;       // of a file that holds this very model; empty: it was edited, or has none
   LibrarySearch search;
   Settings settings;
+  // Called while a backend prepares the model, with how many of its layers are planned; may throw to end that.
+  std::function<void(uint64_t done, uint64_t total)> on_layer = {};
 };
 
 struct ExecutionOptions {

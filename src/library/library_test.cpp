@@ -232,6 +232,32 @@ net (float[2, 4] x) => (float[2, 2] y) <float[4, 2] a = {1, 2, 3, 4, 5, 6, 7, 8}
   EXPECT_EQ(observer.last["values calibrated"], (std::pair<uint64_t, uint64_t>{3, 3}));
 }
 
+// Ends the call once the second layer of an engine is planned.
+class BuildEndingObserver final : public Observer {
+ public:
+  void on_progress(const Progress& progress) override { layers = progress.what == "layers" ? progress.done : layers; }
+  bool is_cancelled() override { return layers == 2; }
+  uint64_t layers = 0;
+};
+
+TEST(Library, BuildsOfEnginesSayHowMuchIsLeftAndCanBeEnded) {
+  const Model model = Model::from_text(R"(
+<ir_version: 8, opset_import: ["" : 17]>
+net (float[2, 4] x) => (float[2, 2] y)
+{
+  axis = Constant<value_int = 1>()
+  t = Softmax(x) u = CumSum(t, axis) a, b = Split<axis = 1>(u) e = Erf(a) f = CumSum(b, axis) y = Add(e, f)
+})");
+  CountingObserver counting;
+  static_cast<void>(model.run({.backends = {"engine"}}, &counting));
+  EXPECT_GT(counting.last["layers"].second, 2U);
+  EXPECT_EQ(counting.last["layers"].first, counting.last["layers"].second);
+
+  BuildEndingObserver ending;
+  EXPECT_EQ(code_of([&] { static_cast<void>(model.run({.backends = {"engine"}}, &ending)); }), ErrorCode::cancelled);
+  EXPECT_EQ(ending.layers, 2U);
+}
+
 TEST(Library, OneModelServesTwoThreads) {
   const Model model = Model::from_text(kNet);
   std::atomic<int> right = 0;

@@ -1,5 +1,7 @@
 #include "tasks/observer.h"
 
+#include <memory>
+
 #include "base/error.h"
 
 namespace assay::tasks {
@@ -22,6 +24,14 @@ void Counter::advance() {
   ++done_;
   observer_.on_progress({what_, done_, total_, since_.seconds(), false});
   check_cancelled(observer_);
+}
+
+std::function<void(uint64_t done, uint64_t total)> layer_counter(Observer& observer) {
+  return [&observer, counter = std::make_shared<std::unique_ptr<Counter>>()](uint64_t done, uint64_t total) {
+    if (*counter == nullptr) *counter = std::make_unique<Counter>(observer, "layers", total);
+    (*counter)->advance();
+    if (done == total) counter->reset();
+  };
 }
 
 }  // namespace assay::tasks

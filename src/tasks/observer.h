@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <source_location>
 #include <string>
@@ -104,5 +105,8 @@ class Counter {
   uint64_t done_ = 0;
   Stopwatch since_;
 };
+
+// For exec::SessionOptions::on_layer: counts the layers of each plan.
+std::function<void(uint64_t done, uint64_t total)> layer_counter(Observer& observer);
 
 }  // namespace assay::tasks

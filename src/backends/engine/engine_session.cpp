@@ -23,6 +23,7 @@ class EngineSession final : public exec::Session {
   EngineSession(std::unique_ptr<const Origin> origin, std::unique_ptr<Plans> plans)
       : origin_(std::move(origin)), plans_(std::move(plans)) {
     if (!plans_->has_open_inputs()) static_plan_ = plans_->plan({});
+    plans_->end_preparing();
   }
 
   const exec::Signature& signature() const override { return plans_->signature(); }

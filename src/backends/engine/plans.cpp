@@ -155,6 +155,7 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
 std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   engine::ProgramOptions program;
   program.packed = packed_;
+  if (is_preparing_) program.on_layer = options_.on_layer;
   program.is_strict = settings_.config.is_strict;
   program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));

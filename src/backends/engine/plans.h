@@ -27,6 +27,8 @@ class Plans {
   // And so do its tactics, if it was built for this machine.
   void adopt_tactics(const engine::Manifest& manifest);
   std::shared_ptr<const Planned> plan(const Shapes& shapes);
+  // Nobody is told any more what is planned.
+  void end_preparing() { is_preparing_ = false; }
   // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
   bool has_open_inputs() const;
@@ -57,6 +59,7 @@ class Plans {
   const exec::Signature signature_;
   const exec::TappedValues tapped_;
   const engine::SavedPlan* saved_ = nullptr;
+  bool is_preparing_ = true;
   std::unique_ptr<const engine::Device> device_;
   EngineSettings settings_;
   std::vector<engine::Profile> profiles_;

@@ -186,6 +186,7 @@ class BenchJob {
   std::unique_ptr<exec::Session> open_session(const exec::Backend& backend, const results::BenchSide& side,
                                               Diagnostics& told) {
     exec::SessionOptions session = request_.session;
+    session.on_layer = layer_counter(observer_);
     for (const std::string& setting : settings_of(side.backend)) session.settings.set(setting, {});
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
     const ir::Model& model = model_of(side, session);

@@ -64,6 +64,7 @@ bool is_changed(const ConvertRequest& request) {
 void build_plan(const ConvertRequest& request, const ir::Model& model, Observer& observer) {
   exec::SessionOptions session = request.session;
   session.path = is_changed(request) ? "" : runnable_path(request.edit.model);
+  session.on_layer = layer_counter(observer);
   observer.info("Building engine: " + printable(request.edit.output));
   Diagnostics findings;
   exec::make_backend("engine")->build_plan(model, session, request.edit.output, findings);

@@ -141,6 +141,7 @@ class Job {
     if (!request_.save_onnx.empty()) save_model();
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
+    request_.session.on_layer = layer_counter(observer_);
     for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
     if (request_.int8 && !is_plan) {
       quantized_ = quantized({loaded_->model, *request_.int8, request_.inputs, request_.session}, observer_);
