@@ -34,12 +34,12 @@ void for_lists(const Scaling& scaling, Fn&& fn) {
 class AttributesWith {
  public:
   // `channels`: the mask of the dims that scales of weights go along.
-  AttributesWith(const Library& library, const Following& following, const Scaling* scaling, int channels)
+  AttributesWith(const Library& library, std::span<const Appended> appended, const Scaling* scaling, int channels)
       : api_(library.api()) {
     library.check(api_.dnnl_primitive_attr_create(&attributes_), "attributes");
     api_.dnnl_primitive_attr_set_scratchpad_mode(attributes_, kUserScratchpad);
     if (scaling != nullptr) scale(*scaling, channels);
-    follow(following);
+    append(appended);
   }
   ~AttributesWith() { api_.dnnl_primitive_attr_destroy(attributes_); }
   AttributesWith(const AttributesWith&) = delete;
@@ -56,14 +56,15 @@ class AttributesWith {
     });
   }
 
-  void follow(const Following& following) {
-    const Eltwise& eltwise = following.eltwise;
-    if (eltwise.algorithm == 0 && !following.added) return;
+  void append(std::span<const Appended> appended) {
+    if (appended.empty()) return;
     PostOps* post_ops = nullptr;
     api_.dnnl_post_ops_create(&post_ops);
-    if (following.added) api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, following.added.get());
-    if (eltwise.algorithm != 0) {
-      api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    for (const auto& [added, eltwise] : appended) {
+      if (added)
+        api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, added.get());
+      else
+        api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
     }
     api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
     api_.dnnl_post_ops_destroy(post_ops);
@@ -103,7 +104,7 @@ using OwnedDesc = std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)>;
 OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, library.api().dnnl_primitive_desc_destroy}; }
 
 OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
-  const AttributesWith attributes(library, convolution.following, convolution.scaling, convolution.is_grouped ? 3 : 1);
+  const AttributesWith attributes(library, convolution.appended, convolution.scaling, convolution.is_grouped ? 3 : 1);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
       &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
@@ -114,7 +115,7 @@ OwnedDesc describe(const Library& library, const Operation::Convolution& convolu
 }
 
 OwnedDesc describe(const Library& library, const Operation::Product& product) {
-  const AttributesWith attributes(library, product.following, product.scaling, 2);
+  const AttributesWith attributes(library, product.appended, product.scaling, 2);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
                                                                         product.weights.get(), product.bias.get(),
@@ -160,12 +161,9 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
   const OneThread one(library);
   const OwnedDesc desc = describe(library, convolution);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(library, desc.get(),
-                                                        {{kSource, convolution.source},
-                                                         {kTarget, convolution.target},
-                                                         {kBias, convolution.bias},
-                                                         {kAdded, convolution.following.added}},
-                                                        convolution.scaling));
+  return std::shared_ptr<const Operation>(new Operation(
+      library, desc.get(), {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}},
+      convolution.appended, convolution.scaling));
 }
 
 std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product,
@@ -173,10 +171,9 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const P
   const OneThread one(library);
   const OwnedDesc desc = describe(library, product);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(
-      library, desc.get(),
-      {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}, {kAdded, product.following.added}},
-      product.scaling));
+  return std::shared_ptr<const Operation>(
+      new Operation(library, desc.get(), {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}},
+                    product.appended, product.scaling));
 }
 
 std::vector<std::string> Operation::implementations(const Library& library, const Convolution& convolution) {
@@ -188,12 +185,15 @@ std::vector<std::string> Operation::implementations(const Library& library, cons
 }
 
 Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
-                     const Scaling* scaling)
+                     std::span<const Appended> appended, const Scaling* scaling)
     : library_(library) {
   const Api& api = library.api();
   implementation_ = implementation_of(library, desc);
   for (auto& [index, argument] : arguments) {
     if (argument) arguments_.emplace_back(index, std::move(argument));
+  }
+  for (size_t i = 0; i < appended.size(); ++i) {
+    if (appended[i].added) arguments_.emplace_back(operand_of_appended(static_cast<int>(i)), appended[i].added);
   }
   if (scaling != nullptr) {
     for_lists(*scaling, [&](int argument, tensor::DType dtype, int64_t count, const void*) {

@@ -27,8 +27,8 @@ struct Eltwise {
   float beta = 0;
 };
 
-// What the library does to a result while it has it: adds a tensor (null: none), then this to each element.
-struct Following {
+// What the library does to a result while it has it: adds a tensor, or, where that is null, something to each element.
+struct Appended {
   Desc added;
   Eltwise eltwise;
 };
@@ -47,13 +47,13 @@ class Operation {
   struct Convolution {
     Desc source, weights, bias, target;  // no bias: null
     tensor::Shape strides, dilations, padding_before, padding_after;
-    Following following;
+    std::vector<Appended> appended;
     const Scaling* scaling = nullptr;  // of floats: null
     bool is_grouped = false;
   };
   struct Product {
     Desc source, weights, bias, target;
-    Following following;
+    std::vector<Appended> appended;
     const Scaling* scaling = nullptr;
   };
 
@@ -73,7 +73,7 @@ class Operation {
  private:
   friend class Running;
   Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
-            const Scaling* scaling);
+            std::span<const Appended> appended, const Scaling* scaling);
 
   const Library& library_;
   std::shared_ptr<Primitive> primitive_;
@@ -86,7 +86,7 @@ class Operation {
 class Running {
  public:
   explicit Running(const Operation& operation);
-  // The bytes of an argument: kSource, kTarget, kAdded, …
+  // The bytes of an argument: kSource, kTarget, …
   void set(int argument, const void* bytes);
   // Of the operation it was made for.
   void set(const Scaling& scaling);

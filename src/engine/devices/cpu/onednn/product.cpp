@@ -113,7 +113,7 @@ class ProductKernel final : public Kernel {
                           ? strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
                           : any_desc(library_, dtype_, {g_.depth, piece.columns});
     if (g_.bias >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
-    product.following.eltwise = epilogue_.eltwise;
+    product.appended = epilogue_.appended(library_, {piece.rows, piece.columns}, {g_.columns, 1});
     return product;
   }
 

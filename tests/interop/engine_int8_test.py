@@ -1,0 +1,118 @@
+"""The engine's layers of integers beside ONNX Runtime, whose codes they have up to one step: convolutions with what
+stands between them and their quantisers.
+
+    engine_int8_test.py RUN_TOOL
+"""
+
+import sys
+import unittest
+
+import numpy as np
+import onnxruntime
+from engine_graphs import EngineCase, Graph
+from onnx import helper
+from random_ops.sides import Tool
+
+RUN_TOOL = Tool(sys.argv.pop(1))
+SEEDS = 60
+
+
+class Quantized(Graph):
+    """A graph of codes and what they stand for."""
+
+    def quantizer(self, scale):
+        """Constants of a quantiser of this scale, and the type of its codes."""
+        is_signed = self.random.random() < 0.3
+        zero = int(self.random.integers(-20, 20)) if is_signed else int(self.random.choice([0, 0, 128, 97]))
+        dtype = np.int8 if is_signed else np.uint8
+        return self.constant(np.float32(scale)), self.constant(np.array(zero, dtype)), dtype
+
+    def through(self, x, scale):
+        """x, quantised and dequantised: the codes and what they stand for."""
+        *constants, dtype = self.quantizer(scale)
+        codes = self.add("QuantizeLinear", [x, *constants], self.shapes[x])
+        self.types[codes] = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return codes, self.add("DequantizeLinear", [codes, *constants], self.shapes[x])
+
+    def weights(self, *shape, axis=0):
+        codes = self.constant(self.random.integers(-127, 128, shape).astype(np.int8))
+        count = shape[axis] if self.random.random() < 0.7 else 1
+        scales = self.random.uniform(0.5, 1.5, count) / 127 / np.sqrt(np.prod(shape) / shape[axis])
+        scales = scales.astype(np.float32) if count > 1 else scales.astype(np.float32)[0]
+        zeros = self.constant(np.zeros(np.shape(scales), np.int8))
+        return self.add("DequantizeLinear", [codes, self.constant(scales), zeros], shape, axis=axis)
+
+
+def convolution(graph, x):
+    random = graph.random
+    batch, channels, height, width = graph.shapes[x]
+    out, kernel, stride = int(random.choice([8, 20, 130, 256])), int(random.choice([1, 3])), int(random.choice([1, 1, 2]))
+    weights = graph.weights(out, channels, kernel, kernel)
+    pad = kernel // 2
+    size = [(n + 2 * pad - kernel) // stride + 1 for n in (height, width)]
+    operands = [x, weights]
+    if random.random() < 0.8:
+        operands.append(graph.constant(random.standard_normal(out).astype(np.float32) * 0.3))
+    return graph.add("Conv", operands, [batch, out, *size], pads=[pad] * 4, strides=[stride, stride])
+
+
+def activation(graph, x):
+    shape = graph.shapes[x]
+    op = str(graph.random.choice(["none", "Relu", "LeakyRelu", "HardSwish", "Clip", "silu", "Tanh"]))
+    if op == "none":
+        return x
+    if op == "silu":
+        return graph.add("Mul", [x, graph.add("Sigmoid", [x], shape)], shape)
+    bounds = [graph.constant(np.float32(0)), graph.constant(np.float32(1.5))] if op == "Clip" else []
+    return graph.add(op, [x, *bounds], shape)
+
+
+def residual(graph, x):
+    """The sum with other codes, or with floats, on either side; x goes through codes first, or not."""
+    shape, random = graph.shapes[x], graph.random
+    other = graph.input(*shape)
+    if random.random() < 0.7:
+        other = graph.through(other, random.uniform(0.01, 0.02))[1]
+    if random.random() < 0.7:
+        x = graph.through(x, random.uniform(0.01, 0.015))[1]
+    operands = [x, other]
+    random.shuffle(operands)
+    return activation(graph, graph.add("Add", operands, shape))
+
+
+def layer_of(seed):
+    """A layer, and whether it ends in codes."""
+    graph = Quantized(seed)
+    random = graph.random
+    shape = [int(random.integers(1, 3)), int(random.choice([3, 16, 64, 70])), *random.integers(1, 15, 2).tolist()]
+    x = activation(graph, convolution(graph, graph.through(graph.input(*shape), 0.02)[1]))
+    if random.random() < 0.6:
+        x = residual(graph, x)
+    if random.random() < 0.2:
+        return graph.model([x]), graph.feeds
+    return graph.model([graph.through(x, random.uniform(0.02, 0.04))[0]]), graph.feeds
+
+
+class EngineInt8Test(EngineCase):
+    tool = RUN_TOOL
+
+    def check(self, model, feeds):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        for mine, other in zip(self.ask(model, feeds), session.run(None, feeds), strict=True):
+            self.assertEqual((mine.shape, mine.dtype), (other.shape, other.dtype))
+            is_codes = mine.dtype != np.float32
+            difference = np.abs(mine.astype(np.float64) - other)
+            # A flip of codes within the layer moves its floats by a step of theirs.
+            self.assertLessEqual(np.max(difference, initial=0), 1 if is_codes else 0.02)
+            self.assertLessEqual(np.mean(difference > (0 if is_codes else 1e-4)), 0.002)
+
+    def test_layers(self):
+        for seed in range(SEEDS):
+            with self.subTest(seed):
+                self.check(*layer_of(seed))
+
+
+if __name__ == "__main__":
+    unittest.main()
