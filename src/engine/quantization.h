@@ -15,6 +15,7 @@ struct Quantizer {
   tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
   float scale = 1;
   int32_t zero = 0;
+  bool operator==(const Quantizer&) const = default;
 };
 
 // Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.

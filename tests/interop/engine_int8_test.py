@@ -93,6 +93,22 @@ def layer_of(seed):
     return graph.model([graph.through(x, random.uniform(0.02, 0.04))[0]]), graph.feeds
 
 
+def pool(graph, x):
+    """The greatest of what codes stand for, between two quantisers that may be the same."""
+    batch, channels, height, width = graph.shapes[x]
+    *constants, dtype = graph.quantizer(0.02)
+    codes = graph.add("QuantizeLinear", [x, *constants], graph.shapes[x])
+    floats = graph.add("DequantizeLinear", [codes, *constants], graph.shapes[x])
+    size = [(n + 2 - 3) // 2 + 1 for n in (height, width)]
+    most = graph.add("MaxPool", [floats], [batch, channels, *size], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    if graph.random.random() < 0.4:
+        *constants, dtype = graph.quantizer(0.03)
+    made = graph.add("QuantizeLinear", [most, *constants], graph.shapes[most])
+    graph.types[made] = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    result = graph.add("DequantizeLinear", [made, *constants], graph.shapes[most])
+    return graph.add("Neg", [result], graph.shapes[most])
+
+
 class EngineInt8Test(EngineCase):
     tool = RUN_TOOL
 
@@ -112,6 +128,14 @@ class EngineInt8Test(EngineCase):
         for seed in range(SEEDS):
             with self.subTest(seed):
                 self.check(*layer_of(seed))
+
+    def test_pools(self):
+        for seed in range(20):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                channels = int(graph.random.choice([3, 16, 70, 130]))
+                shape = [int(graph.random.integers(1, 3)), channels, *graph.random.integers(2, 12, 2).tolist()]
+                self.check(graph.model([pool(graph, graph.input(*shape))]), graph.feeds)
 
 
 if __name__ == "__main__":

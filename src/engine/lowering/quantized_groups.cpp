@@ -11,13 +11,11 @@
 #include "passes/pipelines.h"
 
 namespace assay::engine {
-namespace {
 
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   return node.valid() && model.text(model[node].op) == "DequantizeLinear" && is_quantizer(model, inference, node);
 }
 
-// The only node that uses a value, which is no output; invalid: there are several, or none.
 ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
   ir::NodeId user;
   for (const ir::Use& use : ir::uses(model, value)) {
@@ -26,6 +24,8 @@ ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
   }
   return user;
 }
+
+namespace {
 
 ir::NodeId producer_of(const ir::Model& model, ir::ValueId value) {
   return value.valid() && model[value].kind == ir::ValueKind::result ? model[value].producer : ir::NodeId{};
