@@ -1,5 +1,5 @@
-"""The engine's layers of integers beside ONNX Runtime, whose codes they have up to one step: convolutions with what
-stands between them and their quantisers.
+"""The engine's layers of integers beside ONNX Runtime, whose codes they have up to one step: convolutions and matrix
+products with what stands between them and their quantisers, and pools.
 
     engine_int8_test.py RUN_TOOL
 """
@@ -14,7 +14,7 @@ from onnx import helper
 from random_ops.sides import Tool
 
 RUN_TOOL = Tool(sys.argv.pop(1))
-SEEDS = 60
+SEEDS = 80
 
 
 class Quantized(Graph):
@@ -80,12 +80,39 @@ def residual(graph, x):
     return activation(graph, graph.add("Add", operands, shape))
 
 
+def product(graph, x):
+    """A matrix product, perhaps a Gemm, perhaps with a bias of its own or one that is added."""
+    random, shape = graph.random, graph.shapes[x]
+    columns = int(random.choice([1, 5, 64, 70, 300]))
+    bias = graph.constant(random.standard_normal(columns).astype(np.float32) * 0.3)
+    if len(shape) == 2 and random.random() < 0.5:
+        turned = int(random.integers(0, 2))
+        dims = (columns, shape[-1]) if turned else (shape[-1], columns)
+        return graph.add("Gemm", [x, graph.weights(*dims, axis=1 - turned), bias][:int(random.integers(2, 4))],
+                         [shape[0], columns], transB=turned)
+    made = graph.add("MatMul", [x, graph.weights(shape[-1], columns, axis=1)], [*shape[:-1], columns])
+    if random.random() < 0.5:
+        made = graph.add("Add", [made, bias] if random.random() < 0.5 else [bias, made], [*shape[:-1], columns])
+    return gelu(graph, made) if random.random() < 0.3 else made
+
+
+def gelu(graph, x):
+    shape = graph.shapes[x]
+    half = graph.add("Mul", [x, graph.constant(np.float32(0.5))], shape)
+    erf = graph.add("Erf", [graph.add("Div", [x, graph.constant(np.float32(2 ** 0.5))], shape)], shape)
+    return graph.add("Mul", [half, graph.add("Add", [erf, graph.constant(np.float32(1))], shape)], shape)
+
+
 def layer_of(seed):
-    """A layer, and whether it ends in codes."""
+    """A layer that begins with codes and mostly ends in them."""
     graph = Quantized(seed)
     random = graph.random
-    shape = [int(random.integers(1, 3)), int(random.choice([3, 16, 64, 70])), *random.integers(1, 15, 2).tolist()]
-    x = activation(graph, convolution(graph, graph.through(graph.input(*shape), 0.02)[1]))
+    if seed % 2:
+        shape = [int(random.integers(1, 3)), int(random.choice([3, 16, 64, 70])), *random.integers(1, 15, 2).tolist()]
+    else:
+        shape = [*random.integers(1, 4, int(random.integers(0, 3))).tolist(), *random.integers(1, 70, 2).tolist()]
+    x = graph.through(graph.input(*shape), 0.02)[1]
+    x = activation(graph, convolution(graph, x) if seed % 2 else product(graph, x))
     if random.random() < 0.6:
         x = residual(graph, x)
     if random.random() < 0.2:

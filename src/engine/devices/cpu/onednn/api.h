@@ -48,6 +48,7 @@ inline constexpr int kQueryScratchpad = 136;
 inline constexpr int kQueryImplementation = 8;
 inline constexpr int kQueryStrides = 14;
 inline constexpr int kQueryRank = 256;
+inline constexpr int kQueryDims = 257;
 inline constexpr int kQueryType = 258;
 inline constexpr int kQueryPaddedDims = 260;
 inline constexpr int kQueryBlockCount = 263;

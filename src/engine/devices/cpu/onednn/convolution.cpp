@@ -78,7 +78,7 @@ class ConvolutionKernel final : public Kernel {
     const bool makes_sums = source.quantized && !epilogue_.tape.is_empty();
     is_beside_ = plan_.by_channels || makes_sums;
     target_type_ = makes_sums ? tensor::DType::float32 : out_type_;
-    if (source.quantized) scale(*source.quantized);
+    if (source.quantized) std::tie(scaling_, bias_) = scaling_of(*source.quantized, epilogue_);
     is_ready_ = plan_.by_channels ? divide_channels() : divide_rows();
   }
 
@@ -101,23 +101,10 @@ class ConvolutionKernel final : public Kernel {
 
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
 
-  void scale(const QuantizedConv& product) {
-    for (const float bias : product.bias) bias_.push_back(bias / epilogue_.unit);
-    scaling_ = {.source = {product.quantizer.scale / epilogue_.unit}, .weights = product.scales, .target = {}};
-    if (product.quantizer.zero != 0) scaling_.source_zero = {product.quantizer.zero};
-    if (!epilogue_.quantizer) return;
-    scaling_.target = {epilogue_.quantizer->scale};
-    if (epilogue_.quantizer->zero != 0) scaling_.target_zero = {epilogue_.quantizer->zero};
-  }
-
   bool has_bias() const { return source_.bias >= 0 || !bias_.empty(); }
 
   Share share_of(const Lane& channels) const {
-    Share share{.channels = channels, .scaling = scaling_, .pieces = {}};
-    if (scaling_.weights.size() > 1) {
-      share.scaling.weights.assign(scaling_.weights.begin() + channels.begin, scaling_.weights.begin() + channels.end);
-    }
-    return share;
+    return {.channels = channels, .scaling = scaling_.of(channels), .pieces = {}};
   }
 
   // Makes room for this many elements beside the result.

@@ -36,6 +36,8 @@ inline constexpr int kHardSwish = 52;
 std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::ValueId given);
 // Of layer.nodes after the first `done`. The library adds a tensor itself where it may. Nullopt: no tape computes them.
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);
+// What the numbers that a product of integers gives to its epilogue are multiplied by, and its bias in their unit.
+std::pair<Scaling, std::vector<float>> scaling_of(const QuantizedProduct& product, const Epilogue& epilogue);
 // The same after a product of integers, by the library alone; nullopt: it does not have all of them.
 std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done);
 

@@ -141,6 +141,18 @@ class StepMaker {
 
 }  // namespace
 
+std::pair<Scaling, std::vector<float>> scaling_of(const QuantizedProduct& product, const Epilogue& epilogue) {
+  Scaling scaling{.source = {product.quantizer.scale / epilogue.unit}, .weights = product.scales};
+  if (product.quantizer.zero != 0) scaling.source_zero = {product.quantizer.zero};
+  if (epilogue.quantizer) {
+    scaling.target = {epilogue.quantizer->scale};
+    if (epilogue.quantizer->zero != 0) scaling.target_zero = {epilogue.quantizer->zero};
+  }
+  std::vector<float> bias;
+  for (const float number : product.bias) bias.push_back(number / epilogue.unit);
+  return {std::move(scaling), std::move(bias)};
+}
+
 std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done) { return StepMaker(layer, done).make(); }
 
 }  // namespace assay::engine::cpu::onednn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "engine/tensor_desc.h"
 
 namespace assay::engine::cpu::onednn {
@@ -75,6 +76,12 @@ class AttributesWith {
 };
 
 }  // namespace
+
+Scaling Scaling::of(const Lane& channels) const {
+  Scaling part = *this;
+  if (weights.size() > 1) part.weights.assign(weights.begin() + channels.begin, weights.begin() + channels.end);
+  return part;
+}
 
 Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims,
                   const tensor::Shape& strides) {
@@ -272,13 +279,24 @@ std::string form_name(const Library& library, const Desc& to) {
                      fmt::join(block_dims, block_dims + blocks, ","));
 }
 
-void reorder(const Library& library, const Desc& from, const void* bytes, const Desc& to, std::byte* packed) {
+tensor::Shape dims_of(const Library& library, const Desc& desc) {
+  int rank = 0;
+  int64_t* dims = nullptr;
+  library.check(library.api().dnnl_memory_desc_query(desc.get(), kQueryRank, &rank), "a description of weights");
+  library.check(library.api().dnnl_memory_desc_query(desc.get(), kQueryDims, static_cast<void*>(&dims)),
+                "a description of weights");
+  return {dims, dims + rank};
+}
+
+// False: the library cannot.
+bool try_reorder(const Library& library, const Desc& from, const void* bytes, const Desc& to, std::byte* packed) {
   const Api& api = library.api();
   const OneThread one(library);
   PrimitiveDesc* desc = nullptr;
-  library.check(
-      api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(), nullptr),
-      "weights");
+  if (api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(),
+                                             nullptr) != kSuccess) {
+    return false;
+  }
   const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc, api.dnnl_primitive_desc_destroy);
   Primitive* primitive = nullptr;
   library.check(api.dnnl_primitive_create(&primitive, desc), "weights");
@@ -291,21 +309,34 @@ void reorder(const Library& library, const Desc& from, const void* bytes, const 
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_target(target, api.dnnl_memory_destroy);
   const Argument arguments[] = {{kSource, source}, {kTarget, target}};
   library.check(api.dnnl_primitive_execute(primitive, library.stream(), 2, arguments), "weights");
+  return true;
+}
+
+// From a part of something larger, perhaps by way of a tensor of its own.
+void reorder(const Library& library, const WeightsPart& from, const Desc& to, std::byte* packed) {
+  const std::byte* const bytes = from.tensor.bytes().data() + from.first;
+  if (try_reorder(library, from.desc, bytes, to, packed)) return;
+  const Desc plain = plain_desc(library, from.tensor.dtype(), dims_of(library, from.desc));
+  std::vector<std::byte> copy(library.api().dnnl_memory_desc_get_size(plain.get()));
+  const bool is_done = try_reorder(library, from.desc, bytes, plain, copy.data()) &&
+                       try_reorder(library, plain, copy.data(), to, packed);
+  if (!is_done) fail(ErrorCode::backend, "oneDNN cannot pack weights");
 }
 
 }  // namespace
 
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} from {}", form_name(library, to), from.first),
-                    library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
-                      reorder(library, from.desc, from.tensor.bytes().data() + from.first, to, bytes);
-                    });
+                    library.api().dnnl_memory_desc_get_size(to.get()),
+                    [&](std::byte* bytes) { reorder(library, from, to, bytes); });
 }
 
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} of {}", form_name(library, to), from.name),
-                    library.api().dnnl_memory_desc_get_size(to.get()),
-                    [&](std::byte* bytes) { reorder(library, from.desc, from.make().data(), to, bytes); });
+                    library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
+                      if (try_reorder(library, from.desc, from.make().data(), to, bytes)) return;
+                      fail(ErrorCode::backend, "oneDNN cannot pack weights");
+                    });
 }
 
 }  // namespace assay::engine::cpu::onednn

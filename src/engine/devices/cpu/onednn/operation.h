@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/packed_weights.h"
 #include "tensor/shape.h"
@@ -38,7 +39,8 @@ struct Scaling {
   std::vector<float> source, weights, target;  // of weights: one, or one for each channel of the result
   std::vector<int32_t> source_zero, target_zero;
 
-  bool is_empty() const { return source.empty(); }
+  // That of some channels of the result.
+  Scaling of(const Lane& channels) const;
 };
 
 // A primitive with the descs of its arguments. It may run in several threads at once.
