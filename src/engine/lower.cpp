@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
 #include "ops/write_types.h"
@@ -40,6 +41,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(passes::cleanup_passes());
   bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
+  pass_codes_through(model, rewriter);
   form_layers(model, rewriter);
 }
 

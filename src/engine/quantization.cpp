@@ -42,9 +42,9 @@ class Matcher {
           const ConstantOf& constant)
       : model_(model), inference_(inference), nodes_(nodes), constant_(constant) {}
 
-  std::optional<QuantizedConv> match() {
-    found_.conv = nodes_.back();
-    if (!is_op(model_, found_.conv, "Conv")) return std::nullopt;
+  std::optional<QuantizedProduct> match() {
+    found_.product = nodes_.back();
+    if (!is_product()) return std::nullopt;
     const ir::NodeId data = producer(0);
     if (!data.valid() || !is_op(model_, data, "DequantizeLinear")) return std::nullopt;
     const std::optional<Quantizer> quantizer = find_quantizer(model_, inference_, data, constant_);
@@ -57,6 +57,20 @@ class Matcher {
   }
 
  private:
+  bool is_product() const {
+    if (inference_.callees()[found_.product].op == nullptr) return false;
+    if (!is_op(model_, found_.product, "Gemm"))
+      return is_op(model_, found_.product, "Conv") || is_op(model_, found_.product, "MatMul");
+    const ops::Node facts = node_facts(found_.product);
+    return facts.floating("alpha", 1) == 1 && facts.floating("beta", 1) == 1 && !facts.flag("transA");
+  }
+
+  // Of result channels or columns in the weights.
+  int64_t channel_axis() const {
+    if (is_op(model_, found_.product, "Conv")) return 0;
+    return is_op(model_, found_.product, "Gemm") && node_facts(found_.product).flag("transB") ? 0 : 1;
+  }
+
   ops::Node node_facts(ir::NodeId node) const {
     const ops::Callee& callee = inference_.callees()[node];
     return {model_, model_[node], callee.schema, callee.version, nullptr};
@@ -64,7 +78,7 @@ class Matcher {
 
   // The node before the product that makes its operand; invalid: none of these nodes.
   ir::NodeId producer(size_t index) const {
-    const ir::ValueId value = operand(model_, found_.conv, index);
+    const ir::ValueId value = operand(model_, found_.product, index);
     if (!value.valid()) return {};
     for (const ir::NodeId node : nodes_.first(nodes_.size() - 1)) {
       if (model_[node].results.front() == value) return node;
@@ -78,26 +92,27 @@ class Matcher {
     found_.weights = constant_(operand(model_, node, 0));
     if (found_.weights == nullptr || found_.weights->dtype() != DType::int8) return false;
     const tensor::Shape& dims = found_.weights->shape();
-    if (dims.size() != 3 && dims.size() != 4) return false;
+    const bool is_conv = is_op(model_, found_.product, "Conv");
+    if (is_conv ? dims.size() != 3 && dims.size() != 4 : dims.size() != 2) return false;
     const ir::ValueId zero_value = operand(model_, node, 2);
     const std::vector<double> zeros = zero_value.valid() ? numbers_of(constant_(zero_value)) : std::vector<double>{0};
     if (zeros.empty() || !std::ranges::all_of(zeros, [](double zero) { return zero == 0; })) return false;
     const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
     const ops::Node facts = node_facts(node);
     const int64_t axis = facts.integer("axis", 1);
-    const bool is_by_channel = ops::normalize_axis(axis, static_cast<int64_t>(dims.size())) == 0 &&
-                               scales.size() == static_cast<size_t>(dims[0]);
+    const bool is_by_channel = ops::normalize_axis(axis, static_cast<int64_t>(dims.size())) == channel_axis() &&
+                               scales.size() == static_cast<size_t>(dims[static_cast<size_t>(channel_axis())]);
     if ((scales.size() != 1 && !is_by_channel) || facts.integer("block_size", 0) != 0) return false;
     found_.scales.assign(scales.begin(), scales.end());
     return true;
   }
 
   bool match_bias() {
-    const ir::ValueId value = operand(model_, found_.conv, 2);
+    const ir::ValueId value = operand(model_, found_.product, 2);
     if (!value.valid()) return true;
     const ir::NodeId node = producer(2);
     std::vector<double> bias = numbers_of(constant_(node.valid() ? operand(model_, node, 0) : value));
-    if (bias.size() != static_cast<size_t>(found_.weights->shape()[0])) return false;
+    if (bias.size() != static_cast<size_t>(found_.weights->shape()[static_cast<size_t>(channel_axis())])) return false;
     if (node.valid()) {
       const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
       const ir::ValueId point = operand(model_, node, 2);
@@ -114,7 +129,7 @@ class Matcher {
   const ops::Inference& inference_;
   std::span<const ir::NodeId> nodes_;
   const ConstantOf& constant_;
-  QuantizedConv found_;
+  QuantizedProduct found_;
 };
 
 }  // namespace
@@ -148,8 +163,8 @@ std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Infer
   return found;
 }
 
-std::optional<QuantizedConv> match_quantized(const ir::Model& model, const ops::Inference& inference,
-                                             std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
+std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,
+                                                std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
   return nodes.empty() ? std::nullopt : Matcher(model, inference, nodes, constant).match();
 }
 

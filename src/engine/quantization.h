@@ -15,6 +15,7 @@ struct Quantizer {
   tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
   float scale = 1;
   int32_t zero = 0;
+  bool operator==(const Quantizer&) const = default;
 };
 
 // Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
@@ -23,20 +24,20 @@ bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::N
 std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
                                         const ConstantOf& constant);
 
-// A Conv of integers that is written as one of what DequantizeLinear makes of them: constant weights without zero
-// points, one scale for all or for each result channel.
-struct QuantizedConv {
-  ir::NodeId conv;
+// A Conv, MatMul or Gemm of integers that is written as one of what DequantizeLinear makes of them: constant weights
+// without zero points, one scale for all or for each result channel or column.
+struct QuantizedProduct {
+  ir::NodeId product;
   ir::ValueId data;  // codes
   Quantizer quantizer;
   const tensor::Tensor* weights = nullptr;  // int8
   std::vector<float> scales;                // of the weights
-  std::vector<float> bias;                  // by result channel; empty: none
+  std::vector<float> bias;                  // by result channel or column; empty: none
 };
 
-// What these nodes compute, the last of which is the Conv and the others what its operands come from; nullopt:
+// What these nodes compute, the last of which is the product and the others what its operands come from; nullopt:
 // something else.
-std::optional<QuantizedConv> match_quantized(const ir::Model& model, const ops::Inference& inference,
-                                             std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,
+                                                std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 
 }  // namespace assay::engine

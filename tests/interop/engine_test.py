@@ -4,55 +4,17 @@ random graphs of such operators; models of open shapes; and the same bits from a
     engine_test.py RUN_TOOL
 """
 
-import pathlib
 import sys
-import tempfile
 import unittest
 
 import numpy as np
-import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from engine_graphs import EngineCase, Graph, floats
+from onnx import TensorProto
 from random_ops.sides import Tool
 
 RUN_TOOL = Tool(sys.argv.pop(1))
 SEEDS = 60
-
-
-def floats(random, *shape):
-    return random.standard_normal(shape).astype(np.float32)
-
-
-class Graph:
-    """A graph that grows by nodes whose operands exist."""
-
-    def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
-        self.nodes, self.constants, self.shapes, self.feeds = [], [], {}, {}
-
-    def input(self, *shape):
-        name = f"x{len(self.feeds)}"
-        self.feeds[name] = floats(self.random, *shape)
-        self.shapes[name] = list(shape)
-        return name
-
-    def constant(self, value):
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def add(self, op, operands, shape, **attributes):
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, operands, [name], f"n{len(self.nodes)}", **attributes))
-        self.shapes[name] = list(shape)
-        return name
-
-    def model(self, outputs):
-        inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
-                  for name, value in self.feeds.items()]
-        results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, self.shapes[name]) for name in outputs]
-        graph = helper.make_graph(self.nodes, "g", inputs, results, self.constants)
-        return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
 
 
 def convolution(graph, x):
@@ -209,22 +171,8 @@ def random_graph(seed):
     return graph.model(outputs), graph.feeds
 
 
-class EngineTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
-
-    def ask(self, model, feeds, backend="engine"):
-        path = self.folder / "m.onnx"
-        onnx.save(model, path)
-        for i, value in enumerate(model.graph.input):
-            (self.folder / f"input_{i}.pb").write_bytes(numpy_helper.from_array(feeds[value.name]).SerializeToString())
-        answer = RUN_TOOL.ask("\t".join([str(path), str(self.folder), str(self.folder), backend]))
-        self.assertTrue(answer.startswith("ok"), answer)
-        tensors = [onnx.TensorProto.FromString((self.folder / f"output_{i}.pb").read_bytes())
-                   for i in range(len(model.graph.output))]
-        return [numpy_helper.to_array(tensor) for tensor in tensors]
+class EngineTest(EngineCase):
+    tool = RUN_TOOL
 
     def check(self, model, feeds):
         options = onnxruntime.SessionOptions()

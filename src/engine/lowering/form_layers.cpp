@@ -54,9 +54,9 @@ class LayerFormer {
  private:
   const tensor::Tensor* constant(ValueId value) const { return constant_of(model_, inference_, value); }
 
-  // A convolution of integers, before what it dequantises becomes part of something else.
-  void form_quantized(NodeId conv) {
-    std::vector<NodeId> seed = quantized_group(model_, inference_, conv, [this](ValueId v) { return constant(v); });
+  // A product of integers, before what it dequantises becomes part of something else.
+  void form_quantized(NodeId product) {
+    std::vector<NodeId> seed = quantized_group(model_, inference_, product, [this](ValueId v) { return constant(v); });
     if (seed.empty()) return;
     taken_.insert(seed.begin(), seed.end());
     groups_.push_back(grown_from(std::move(seed)));

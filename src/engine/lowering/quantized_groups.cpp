@@ -11,13 +11,11 @@
 #include "passes/pipelines.h"
 
 namespace assay::engine {
-namespace {
 
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   return node.valid() && model.text(model[node].op) == "DequantizeLinear" && is_quantizer(model, inference, node);
 }
 
-// The only node that uses a value, which is no output; invalid: there are several, or none.
 ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
   ir::NodeId user;
   for (const ir::Use& use : ir::uses(model, value)) {
@@ -26,6 +24,8 @@ ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
   }
   return user;
 }
+
+namespace {
 
 ir::NodeId producer_of(const ir::Model& model, ir::ValueId value) {
   return value.valid() && model[value].kind == ir::ValueKind::result ? model[value].producer : ir::NodeId{};
@@ -95,18 +95,18 @@ void expand_weights(ir::Model& model, ir::Rewriter& rewriter) {
   passes::Pipeline(model, rewriter, passes::Options()).run(expand);
 }
 
-std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,
+std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant) {
   std::vector<ir::NodeId> group;
-  for (const ir::Use& use : model[conv].operands) {
+  for (const ir::Use& use : model[product].operands) {
     const ir::NodeId producer = producer_of(model, use.value);
     if (!producer.valid() || model.text(model[producer].op) != "DequantizeLinear") continue;
-    if (only_user(model, use.value) != conv) return {};
+    if (only_user(model, use.value) != product) return {};
     group.push_back(producer);
   }
-  group.push_back(conv);
+  group.push_back(product);
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
-  if (group.size() < 3 || group.back() != conv || !match_quantized(model, inference, group, constant)) return {};
+  if (group.size() < 3 || group.back() != product || !match_quantized(model, inference, group, constant)) return {};
   return group;
 }
 

@@ -8,6 +8,11 @@
 
 namespace assay::engine {
 
+// Whether a node is a DequantizeLinear with one scale to float32.
+bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
+// The only node that uses a value, which is no output; invalid: there are several, or none.
+ir::NodeId only_user(const ir::Model& model, ir::ValueId value);
+
 // Before: DequantizeLinear with one scale, whose result has several uses
 // After:  one for each use, so that each may become part of another layer
 // Class: exact
@@ -18,8 +23,8 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 // Class: exact
 void expand_weights(ir::Model& model, ir::Rewriter& rewriter);
 
-// A Conv and the nodes that dequantise its operands, which nothing else uses; empty: it is not one of integers.
-std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId conv,
+// A product and the nodes that dequantise its operands, which nothing else uses; empty: it is not one of integers.
+std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant);
 
 // The nodes that dequantise operands of a group and that nothing else uses, in the order of the graph.

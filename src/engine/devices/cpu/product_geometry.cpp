@@ -49,6 +49,16 @@ bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
   return true;
 }
 
+// Of a result with the dims of the layer's.
+bool set_matrices(const Layer& layer, ir::NodeId node, const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
+  const TensorDesc& out = layer.outputs[0];
+  for (const TensorDesc* const desc : {&a, &b, &out}) {
+    if (desc->count() == 0) return false;
+  }
+  const bool fits = has_layout(out, Layout::plain) && layer.desc_of(layer.result(node, 0)).dims == out.dims;
+  return fits && (layer.op(node) == "Gemm" ? set_gemm(layer.facts(node), a, b, g) : set_matmul(a, b, g));
+}
+
 }  // namespace
 
 int64_t ProductGeometry::item_count() const { return product_of(items); }
@@ -73,10 +83,18 @@ std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId n
   const TensorDesc b = g.right < 0 ? layer.desc_of(layer.operand(node, 1)) : layer.inputs[static_cast<size_t>(g.right)];
   const TensorDesc& out = layer.outputs[0];
   for (const TensorDesc* const desc : {&a, &b, &out}) {
-    if (!is_float(desc->dtype) || desc->dtype != a.dtype || desc->count() == 0) return {};
+    if (!is_float(desc->dtype) || desc->dtype != a.dtype) return {};
   }
-  const bool fits = has_layout(out, Layout::plain) && layer.desc_of(layer.result(node, 0)).dims == out.dims;
-  if (!fits || !(is_gemm ? set_gemm(layer.facts(node), a, b, g) : set_matmul(a, b, g))) return {};
+  if (!set_matrices(layer, node, a, b, g)) return {};
+  return g;
+}
+
+std::optional<ProductGeometry> product_geometry(const Layer& layer, const QuantizedProduct& product) {
+  ProductGeometry g;
+  g.left = layer.input_of(product.data);
+  if (g.left < 0 || layer.outputs.size() != 1) return {};
+  const TensorDesc weights = make_desc(product.weights->dtype(), product.weights->shape());
+  if (!set_matrices(layer, product.product, layer.inputs[static_cast<size_t>(g.left)], weights, g)) return {};
   return g;
 }
 

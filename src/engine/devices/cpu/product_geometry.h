@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "engine/layer.h"
+#include "engine/quantization.h"
 
 namespace assay::engine::cpu {
 
 // A product of matrices, or many of them: items of [rows, depth] by [depth, columns], with results in plain order.
 struct ProductGeometry {
   int left = 0;                                  // inputs of the layer
-  int right = 1;                                 // -1: computed inside
+  int right = 1;                                 // -1: computed inside, or integers that come with the layer
   int bias = -1;                                 // of a Gemm; -1: none
   std::vector<int64_t> items;                    // dims before the matrices
   std::vector<int64_t> left_items, right_items;  // strides by dim of `items`
@@ -25,6 +26,9 @@ struct ProductGeometry {
 // Of a MatMul or Gemm in a layer whose result has the dims of the product; nullopt: of another form, empty, or not of
 // one type of floats.
 std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node);
+
+// Of a product of integers with constant weights.
+std::optional<ProductGeometry> product_geometry(const Layer& layer, const QuantizedProduct& product);
 
 // Whether the bias is one number for each column.
 bool has_bias_row(const Layer& layer, const ProductGeometry& geometry);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
@@ -45,13 +46,9 @@ class PoolKernel final : public PlainKernel {
  private:
   static constexpr int64_t kTile = 512;  // channels at once
 
-  // `count` channels of one pixel of the result.
-  void pool(const std::byte* image, int64_t y, int64_t x, std::byte* out, size_t count) const {
-    const RowKernels& rows = row_kernels();
-    float read[kTile];
-    float kept_tile[kTile];
-    float* const kept = place_floats(dtype_, out, kept_tile);
-    std::fill_n(kept, count, g_.is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F);
+  // Calls fn with the first byte of each pixel of a window; returns how many there are.
+  template <typename Fn>
+  int64_t for_window(const std::byte* image, int64_t y, int64_t x, Fn&& fn) const {
     int64_t pixels = 0;
     for (int64_t ky = 0; ky < g_.kernel_height; ++ky) {
       const int64_t in_y = y * g_.stride_y - g_.pad_top + ky * g_.dilation_y;
@@ -59,15 +56,40 @@ class PoolKernel final : public PlainKernel {
       for (int64_t kx = 0; kx < g_.kernel_width; ++kx) {
         const int64_t in_x = x * g_.stride_x - g_.pad_left + kx * g_.dilation_x;
         if (in_x < 0 || in_x >= g_.width) continue;
-        const int64_t pixel = (in_y * g_.width + in_x) * g_.channels * float_bytes(dtype_);
-        const float* const from = read_floats(dtype_, image + pixel, read, count);
-        g_.is_maximum ? rows.maximum(kept, from, count) : rows.add(kept, from, count);
+        fn(image + (in_y * g_.width + in_x) * g_.channels * float_bytes(dtype_));
         ++pixels;
       }
     }
+    return pixels;
+  }
+
+  // `count` channels of one pixel of the result.
+  void pool(const std::byte* image, int64_t y, int64_t x, std::byte* out, size_t count) const {
+    if (dtype_ == tensor::DType::int8) return pool_codes(image, y, x, reinterpret_cast<int8_t*>(out), count);
+    if (dtype_ == tensor::DType::uint8) return pool_codes(image, y, x, reinterpret_cast<uint8_t*>(out), count);
+    const RowKernels& rows = row_kernels();
+    float read[kTile];
+    float kept_tile[kTile];
+    float* const kept = place_floats(dtype_, out, kept_tile);
+    std::fill_n(kept, count, g_.is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F);
+    int64_t pixels = for_window(image, y, x, [&](const std::byte* pixel) {
+      const float* const from = read_floats(dtype_, pixel, read, count);
+      g_.is_maximum ? rows.maximum(kept, from, count) : rows.add(kept, from, count);
+    });
     if (g_.counts_padding) pixels = g_.kernel_height * g_.kernel_width;
     if (!g_.is_maximum) rows.scale(kept, 1.0F / static_cast<float>(pixels), kept, count);
     write_floats(dtype_, kept, out, count);
+  }
+
+  template <typename T>
+  void pool_codes(const std::byte* image, int64_t y, int64_t x, T* out, size_t count) const {
+    std::fill_n(out, count, std::numeric_limits<T>::lowest());
+    for_window(image, y, x, [&](const std::byte* pixel) {
+      if constexpr (std::is_signed_v<T>)
+        row_kernels().maximum_signed(out, reinterpret_cast<const T*>(pixel), count);
+      else
+        row_kernels().maximum_unsigned(out, reinterpret_cast<const T*>(pixel), count);
+    });
   }
 
   Geometry g_;
@@ -118,7 +140,8 @@ class Pooling final : public Implementation {
         layer.starts_with("MaxPool") || layer.starts_with("AveragePool") || layer.starts_with("GlobalAveragePool");
     if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
-      if (!is_float(desc.dtype) || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
+      const bool is_known = layer.starts_with("MaxPool") ? is_readable(desc.dtype) : is_float(desc.dtype);
+      if (!is_known || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
     }
     const std::optional<Geometry> geometry = geometry_of(layer);
     return geometry ? std::make_unique<PoolKernel>(*geometry, layer.inputs[0].dtype) : nullptr;

@@ -48,6 +48,7 @@ inline constexpr int kQueryScratchpad = 136;
 inline constexpr int kQueryImplementation = 8;
 inline constexpr int kQueryStrides = 14;
 inline constexpr int kQueryRank = 256;
+inline constexpr int kQueryDims = 257;
 inline constexpr int kQueryType = 258;
 inline constexpr int kQueryPaddedDims = 260;
 inline constexpr int kQueryBlockCount = 263;
@@ -60,7 +61,8 @@ inline constexpr int kBias = 41;
 inline constexpr int kScratchpad = 80;
 inline constexpr int kScales = 4096;      // with the argument they belong to
 inline constexpr int kZeroPoints = 8192;  // likewise
-inline constexpr int kAdded = 32768 | 2;  // the operand of the first operation on results
+// The operand of an operation that is appended, by its index.
+inline constexpr int operand_of_appended(int index) { return 32768 * (index + 1) | 2; }
 inline constexpr int kBinaryAdd = 0x1fff0;
 
 struct Api {

@@ -25,7 +25,7 @@ std::optional<ConvSource> integer_source(const Layer& layer) {
   const auto product = std::ranges::find_if(layer.nodes, [&](ir::NodeId node) { return layer.op(node) == "Conv"; });
   if (product == layer.nodes.end() || layer.outputs.size() != 1) return std::nullopt;
   const auto done = static_cast<size_t>(product - layer.nodes.begin()) + 1;
-  std::optional<QuantizedConv> found =
+  std::optional<QuantizedProduct> found =
       match_quantized(*layer.model, *layer.inference, std::span(layer.nodes).first(done),
                       [&](ir::ValueId value) { return layer.constant(value); });
   if (!found) return std::nullopt;

@@ -10,9 +10,9 @@ struct ConvSource {
   ConvGeometry geometry;
   int data = 0;  // input of the layer
   const tensor::Tensor* weights = nullptr;
-  int bias = -1;                           // input of the layer, where it is one
-  size_t done = 1;                         // nodes of the layer up to the convolution
-  std::optional<QuantizedConv> quantized;  // of integers
+  int bias = -1;                              // input of the layer, where it is one
+  size_t done = 1;                            // nodes of the layer up to the convolution
+  std::optional<QuantizedProduct> quantized;  // of integers
 };
 
 // Whether a layer begins with a Conv of floats over one or two dims, channels last, with constant weights.

@@ -47,6 +47,7 @@ struct Piece {
 // What one thread does.
 struct Share {
   Lane channels;  // of the result
+  Scaling scaling;
   std::vector<Piece> pieces;
 };
 
@@ -74,9 +75,10 @@ class ConvolutionKernel final : public Kernel {
         packed_(*layer.packed),
         constant_(*source.weights) {
     // What the library writes, and whether that is beside the result.
-    is_beside_ = plan_.by_channels || (source.quantized && !epilogue_.tape.is_empty());
-    target_type_ = source.quantized && is_beside_ ? tensor::DType::float32 : out_type_;
-    if (source.quantized) scale(*source.quantized);
+    const bool makes_sums = source.quantized && !epilogue_.tape.is_empty();
+    is_beside_ = plan_.by_channels || makes_sums;
+    target_type_ = makes_sums ? tensor::DType::float32 : out_type_;
+    if (source.quantized) std::tie(scaling_, bias_) = scaling_of(*source.quantized, epilogue_);
     is_ready_ = plan_.by_channels ? divide_channels() : divide_rows();
   }
 
@@ -99,15 +101,11 @@ class ConvolutionKernel final : public Kernel {
 
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
 
-  void scale(const QuantizedConv& product) {
-    scaling_ = {.source = {product.quantizer.scale}, .weights = product.scales, .target = {}};
-    if (product.quantizer.zero != 0) scaling_.source_zero = {product.quantizer.zero};
-    if (!epilogue_.quantizer) return;
-    scaling_.target = {epilogue_.quantizer->scale};
-    if (epilogue_.quantizer->zero != 0) scaling_.target_zero = {epilogue_.quantizer->zero};
-  }
+  bool has_bias() const { return source_.bias >= 0 || !bias_.empty(); }
 
-  bool has_bias() const { return source_.bias >= 0 || (source_.quantized && !source_.quantized->bias.empty()); }
+  Share share_of(const Lane& channels) const {
+    return {.channels = channels, .scaling = scaling_.of(channels), .pieces = {}};
+  }
 
   // Makes room for this many elements beside the result.
   void reserve(int64_t elements) {
@@ -122,7 +120,7 @@ class ConvolutionKernel final : public Kernel {
     const int64_t most_rows =
         epilogue_.tape.is_empty() ? rows : std::max<int64_t>(1, kHotBytes / std::max<int64_t>(row_bytes, 1));
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      shares_.push_back({{0, g_.out_channels}, {}});
+      shares_.push_back(share_of({0, g_.out_channels}));
       const auto [begin, end] = lane_of(rows, lanes, lane);
       for (int64_t row = begin; row < end;) {
         const int64_t left = std::min((row / g_.out_height + 1) * g_.out_height, end) - row;
@@ -139,12 +137,12 @@ class ConvolutionKernel final : public Kernel {
   // Every lane computes some channels of whole pictures beside the result, and puts them there pixel by pixel.
   bool divide_channels() {
     const auto lanes = static_cast<int64_t>(thread_count());
-    if (source_.quantized || g_.groups > 1 || g_.out_channels < kLeastChannels ||
-        g_.out_channels < lanes * kChannelStep)
-      return false;
+    if (g_.groups > 1 || g_.out_channels < std::max(kLeastChannels, lanes * kChannelStep)) return false;
+    // What is added lies like the result.
+    if (std::ranges::any_of(epilogue_.steps, [](const Epilogue::Step& step) { return step.added >= 0; })) return false;
     if (lanes == 1 || g_.out_height * g_.out_width > kFewPixels) return false;
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      shares_.push_back({lane_of(g_.out_channels, lanes, lane, kChannelStep), {}});
+      shares_.push_back(share_of(lane_of(g_.out_channels, lanes, lane, kChannelStep)));
       const Lane& channels = shares_.back().channels;
       reserve(g_.out_height * g_.out_width * (channels.end - channels.begin));
       for (int64_t image = 0; image < g_.batch; ++image) {
@@ -187,20 +185,20 @@ class ConvolutionKernel final : public Kernel {
     Operation::Convolution convolution;
     convolution.source = strided_desc(library_, dtype_, {1, g_.channels, band.in_rows, g_.width},
                                       {g_.channels * band.in_rows * g_.width, 1, g_.channels * g_.width, g_.channels});
-    convolution.target =
-        strided_desc(library_, target_type_, {1, out_channels, band.out_rows, g_.out_width},
-                     {out_channels * band.out_rows * g_.out_width, 1, out_channels * g_.out_width, out_channels});
+    const tensor::Shape out_dims = {1, out_channels, band.out_rows, g_.out_width};
+    const tensor::Shape out_strides = {out_channels * band.out_rows * g_.out_width, 1, out_channels * g_.out_width,
+                                       out_channels};
+    convolution.target = strided_desc(library_, target_type_, out_dims, out_strides);
     convolution.weights = any_desc(library_, constant_.dtype(), weights_dims);
     const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : dtype_;
     if (has_bias()) convolution.bias = plain_desc(library_, bias_type, {out_channels});
-    if (source_.quantized) convolution.scaling = &scaling_;
+    if (source_.quantized) convolution.scaling = &shares_.back().scaling;
     convolution.is_grouped = g_.groups > 1;
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};
     convolution.padding_after = {band.pad_bottom, g_.pad_right};
-    convolution.following.eltwise = epilogue_.eltwise;
-    if (epilogue_.added >= 0) convolution.following.added = convolution.target;
+    convolution.appended = epilogue_.appended(library_, out_dims, out_strides);
     return convolution;
   }
 
@@ -214,6 +212,7 @@ class ConvolutionKernel final : public Kernel {
   tensor::DType out_type_;
   bool is_beside_ = false;  // the library writes beside the result
   Scaling scaling_;
+  std::vector<float> bias_;  // of integers, in the epilogue's unit
   tensor::Shape weights_dims_;
   PackedWeights& packed_;
   const tensor::Tensor& constant_;
@@ -242,8 +241,8 @@ class ConvolutionCall final : public Call {
         Running& running = running_[lane][i];
         running.set(kWeights, kernel_.prepared_[i].weights.get());
         if (kernel_.source_.quantized) {
-          running.set(kernel_.scaling_);
-          running.set(kBias, kernel_.source_.quantized->bias.data());
+          running.set(kernel_.shares_[lane].scaling);
+          running.set(kBias, kernel_.bias_.data() + kernel_.shares_[lane].channels.begin);
         } else if (kernel_.source_.bias >= 0) {
           const Address bias = arguments.inputs[static_cast<size_t>(kernel_.source_.bias)];
           running.set(kBias, at(bias, kernel_.shares_[lane].channels.begin, kernel_.dtype_));
@@ -278,9 +277,7 @@ class ConvolutionCall final : public Call {
       const int64_t first_pixel = (piece.image * g.height + piece.in_first) * g.width;
       running.set(kSource, at(data, first_pixel * g.channels, kernel_.dtype_));
       running.set(kTarget, target);
-      if (const int added = kernel_.epilogue_.added; added >= 0) {
-        running.set(kAdded, at(arguments_.inputs[static_cast<size_t>(added)], begin, kernel_.out_type_));
-      }
+      add(running, begin);
       running.execute();
       if (kernel_.plan_.by_channels)
         place(share.channels, beside, begin);
@@ -290,11 +287,21 @@ class ConvolutionCall final : public Call {
     }
   }
 
+  // Has what is added read from this element on.
+  void add(Running& running, int64_t begin) {
+    const std::vector<Epilogue::Step>& steps = kernel_.epilogue_.steps;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].added < 0) continue;
+      running.set(operand_of_appended(static_cast<int>(i)),
+                  at(arguments_.inputs[static_cast<size_t>(steps[i].added)], begin, steps[i].dtype));
+    }
+  }
+
   // A picture's channels from beside the result into it.
   void place(const Lane& channels, const std::byte* beside, int64_t begin) {
     const ConvGeometry& g = kernel_.g_;
     const int64_t count = channels.end - channels.begin;
-    const int64_t bytes = count * float_bytes(kernel_.out_type_);
+    const int64_t bytes = count * float_bytes(kernel_.target_type_);
     for (int64_t pixel = 0; pixel < g.out_height * g.out_width; ++pixel) {
       const int64_t element = begin + pixel * g.out_channels + channels.begin;
       const std::byte* const from = beside + pixel * bytes;
@@ -333,9 +340,11 @@ bool has_few_rows(const Layer& layer) {
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
   const std::optional<ConvSource> source = find_conv_source(layer);
   if (!source) return {};
-  for (const bool adds : {true, false}) {
-    if (adds && (plan.by_channels || source->quantized)) continue;
-    std::optional<Epilogue> epilogue = make_epilogue(layer, adds, source->done);
+  for (const bool is_appended : {true, false}) {
+    if (is_appended && plan.by_channels && !source->quantized) continue;
+    std::optional<Epilogue> epilogue = is_appended && source->quantized
+                                           ? make_integer_epilogue(layer, source->done)
+                                           : make_epilogue(layer, is_appended, source->done);
     if (!epilogue || (epilogue->quantizer && !source->quantized)) continue;
     auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *source, std::move(*epilogue), plan);
     if (kernel->is_ready()) return kernel;

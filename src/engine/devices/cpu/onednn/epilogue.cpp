@@ -8,12 +8,6 @@
 namespace assay::engine::cpu::onednn {
 namespace {
 
-// oneDNN's numbers of operations on elements.
-constexpr int kRelu = 32;
-constexpr int kSwish = 44;
-constexpr int kClip = 47;
-constexpr int kHardSwish = 52;
-
 bool uses(const Layer& layer, ir::NodeId node, ir::ValueId value) {
   return layer.operand(node, 0) == value || layer.operand(node, 1) == value;
 }
@@ -35,24 +29,27 @@ Eltwise clip_of(const Layer& layer, ir::NodeId clip) {
   return low && high && *low <= *high ? Eltwise{kClip, *low, *high} : Eltwise();
 }
 
-// The operation that the node after the first `done` is, and how many nodes it stands for.
-std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t done) {
-  if (layer.nodes.size() <= done) return {};
-  const ir::ValueId given = layer.result(layer.nodes[done - 1], 0);
-  const ir::NodeId node = layer.nodes[done];
+}  // namespace
+
+std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::ValueId given) {
+  if (layer.nodes.size() <= next || layer.operand(layer.nodes[next], 0) != given) return {};
+  const ir::NodeId node = layer.nodes[next];
   const std::string_view first = layer.op(node);
   if (first == "Relu") return {{kRelu, 0, 0}, 1};
   if (first == "LeakyRelu") return {{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0}, 1};
-  if (first == "Clip" && layer.operand(node, 0) == given) {
+  if (first == "Clip") {
     const Eltwise clip = clip_of(layer, node);
     return {clip, clip.algorithm == 0 ? 0 : 1};
   }
   if (first == "HardSwish") return {{kHardSwish, 1.0F / 6, 0.5F}, 1};
-  if (first != "Sigmoid" || layer.nodes.size() <= done + 1) return {};
-  const ir::NodeId next = layer.nodes[done + 1];
-  const bool is_swish = layer.op(next) == "Mul" && uses(layer, next, given) && uses(layer, next, layer.result(node, 0));
+  if (first != "Sigmoid" || layer.nodes.size() <= next + 1) return {};
+  const ir::NodeId product = layer.nodes[next + 1];
+  const bool is_swish =
+      layer.op(product) == "Mul" && uses(layer, product, given) && uses(layer, product, layer.result(node, 0));
   return is_swish ? std::pair(Eltwise{kSwish, 1, 0}, size_t{2}) : std::pair<Eltwise, size_t>();
 }
+
+namespace {
 
 // The input of the layer that the node after the first `done` adds to the product, element by element; -1: there is
 // none.
@@ -73,12 +70,24 @@ std::optional<Quantizer> last_quantizer(const Layer& layer, size_t done) {
 
 }  // namespace
 
+std::vector<Appended> Epilogue::appended(const Library& library, const tensor::Shape& dims,
+                                         const tensor::Shape& strides) const {
+  std::vector<Appended> all;
+  for (const Step& step : steps) {
+    all.push_back({.added = step.added < 0 ? nullptr : strided_desc(library, step.dtype, dims, strides),
+                   .eltwise = step.eltwise});
+  }
+  return all;
+}
+
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done) {
   Epilogue epilogue;
-  epilogue.added = adds ? added_input(layer, done) : -1;
-  if (epilogue.added >= 0) ++done;
-  const auto [eltwise, taken] = leading_eltwise(layer, done);
-  epilogue.eltwise = eltwise;
+  if (const int added = adds ? added_input(layer, done) : -1; added >= 0) {
+    epilogue.steps.push_back({.added = added, .dtype = layer.outputs[0].dtype, .eltwise = {}});
+    ++done;
+  }
+  const auto [eltwise, taken] = leading_eltwise(layer, done, layer.result(layer.nodes[done - 1], 0));
+  if (taken > 0) epilogue.steps.push_back({.eltwise = eltwise});
   done += taken;
   if (done == layer.nodes.size()) return epilogue;
   epilogue.quantizer = last_quantizer(layer, done);

@@ -10,13 +10,35 @@ namespace assay::engine::cpu::onednn {
 
 // What follows a product in its layer: operations that the library appends itself, and a tape for the rest.
 struct Epilogue {
-  int added = -1;  // an input of the layer that lies like its result; -1: none
-  Eltwise eltwise;
-  std::optional<Quantizer> quantizer;  // of products of integers: the library makes these codes of the result
+  struct Step {
+    int added = -1;                                  // an input of the layer that lies like its result; -1: none
+    tensor::DType dtype = tensor::DType::undefined;  // of what is added
+    Eltwise eltwise;
+  };
+  // As the library is told, for a part of the result.
+  std::vector<Appended> appended(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides) const;
+
+  float unit = 1;  // of the numbers that a product of integers gives to the steps
+  std::vector<Step> steps;
+  std::optional<Quantizer> quantizer;  // of products of integers: the codes that the library makes of the result
   Tape tape;
 };
 
+// oneDNN's numbers of operations on elements.
+inline constexpr int kRelu = 32;
+inline constexpr int kLinear = 38;
+inline constexpr int kSwish = 44;
+inline constexpr int kClip = 47;
+inline constexpr int kRound = 50;
+inline constexpr int kHardSwish = 52;
+
+// The operation on `given` that layer.nodes[next] begins, and of how many nodes it is; 0: none of the library's.
+std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::ValueId given);
 // Of layer.nodes after the first `done`. The library adds a tensor itself where it may. Nullopt: no tape computes them.
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);
+// What the numbers that a product of integers gives to its epilogue are multiplied by, and its bias in their unit.
+std::pair<Scaling, std::vector<float>> scaling_of(const QuantizedProduct& product, const Epilogue& epilogue);
+// The same after a product of integers, by the library alone; nullopt: it does not have all of them.
+std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done);
 
 }  // namespace assay::engine::cpu::onednn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "engine/tensor_desc.h"
 
 namespace assay::engine::cpu::onednn {
@@ -34,12 +35,12 @@ void for_lists(const Scaling& scaling, Fn&& fn) {
 class AttributesWith {
  public:
   // `channels`: the mask of the dims that scales of weights go along.
-  AttributesWith(const Library& library, const Following& following, const Scaling* scaling, int channels)
+  AttributesWith(const Library& library, std::span<const Appended> appended, const Scaling* scaling, int channels)
       : api_(library.api()) {
     library.check(api_.dnnl_primitive_attr_create(&attributes_), "attributes");
     api_.dnnl_primitive_attr_set_scratchpad_mode(attributes_, kUserScratchpad);
     if (scaling != nullptr) scale(*scaling, channels);
-    follow(following);
+    append(appended);
   }
   ~AttributesWith() { api_.dnnl_primitive_attr_destroy(attributes_); }
   AttributesWith(const AttributesWith&) = delete;
@@ -56,14 +57,15 @@ class AttributesWith {
     });
   }
 
-  void follow(const Following& following) {
-    const Eltwise& eltwise = following.eltwise;
-    if (eltwise.algorithm == 0 && !following.added) return;
+  void append(std::span<const Appended> appended) {
+    if (appended.empty()) return;
     PostOps* post_ops = nullptr;
     api_.dnnl_post_ops_create(&post_ops);
-    if (following.added) api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, following.added.get());
-    if (eltwise.algorithm != 0) {
-      api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+    for (const auto& [added, eltwise] : appended) {
+      if (added)
+        api_.dnnl_post_ops_append_binary(post_ops, kBinaryAdd, added.get());
+      else
+        api_.dnnl_post_ops_append_eltwise(post_ops, eltwise.algorithm, eltwise.alpha, eltwise.beta);
     }
     api_.dnnl_primitive_attr_set_post_ops(attributes_, post_ops);
     api_.dnnl_post_ops_destroy(post_ops);
@@ -74,6 +76,12 @@ class AttributesWith {
 };
 
 }  // namespace
+
+Scaling Scaling::of(const Lane& channels) const {
+  Scaling part = *this;
+  if (weights.size() > 1) part.weights.assign(weights.begin() + channels.begin, weights.begin() + channels.end);
+  return part;
+}
 
 Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims,
                   const tensor::Shape& strides) {
@@ -103,7 +111,7 @@ using OwnedDesc = std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)>;
 OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, library.api().dnnl_primitive_desc_destroy}; }
 
 OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
-  const AttributesWith attributes(library, convolution.following, convolution.scaling, convolution.is_grouped ? 3 : 1);
+  const AttributesWith attributes(library, convolution.appended, convolution.scaling, convolution.is_grouped ? 3 : 1);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
       &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
@@ -114,7 +122,7 @@ OwnedDesc describe(const Library& library, const Operation::Convolution& convolu
 }
 
 OwnedDesc describe(const Library& library, const Operation::Product& product) {
-  const AttributesWith attributes(library, product.following, product.scaling, 2);
+  const AttributesWith attributes(library, product.appended, product.scaling, 2);
   PrimitiveDesc* made = nullptr;
   const Status status = library.api().dnnl_matmul_primitive_desc_create(&made, library.engine(), product.source.get(),
                                                                         product.weights.get(), product.bias.get(),
@@ -160,12 +168,9 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
   const OneThread one(library);
   const OwnedDesc desc = describe(library, convolution);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(library, desc.get(),
-                                                        {{kSource, convolution.source},
-                                                         {kTarget, convolution.target},
-                                                         {kBias, convolution.bias},
-                                                         {kAdded, convolution.following.added}},
-                                                        convolution.scaling));
+  return std::shared_ptr<const Operation>(new Operation(
+      library, desc.get(), {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}},
+      convolution.appended, convolution.scaling));
 }
 
 std::shared_ptr<const Operation> Operation::make(const Library& library, const Product& product,
@@ -173,10 +178,9 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const P
   const OneThread one(library);
   const OwnedDesc desc = describe(library, product);
   if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
-  return std::shared_ptr<const Operation>(new Operation(
-      library, desc.get(),
-      {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}, {kAdded, product.following.added}},
-      product.scaling));
+  return std::shared_ptr<const Operation>(
+      new Operation(library, desc.get(), {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}},
+                    product.appended, product.scaling));
 }
 
 std::vector<std::string> Operation::implementations(const Library& library, const Convolution& convolution) {
@@ -188,12 +192,15 @@ std::vector<std::string> Operation::implementations(const Library& library, cons
 }
 
 Operation::Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
-                     const Scaling* scaling)
+                     std::span<const Appended> appended, const Scaling* scaling)
     : library_(library) {
   const Api& api = library.api();
   implementation_ = implementation_of(library, desc);
   for (auto& [index, argument] : arguments) {
     if (argument) arguments_.emplace_back(index, std::move(argument));
+  }
+  for (size_t i = 0; i < appended.size(); ++i) {
+    if (appended[i].added) arguments_.emplace_back(operand_of_appended(static_cast<int>(i)), appended[i].added);
   }
   if (scaling != nullptr) {
     for_lists(*scaling, [&](int argument, tensor::DType dtype, int64_t count, const void*) {
@@ -272,13 +279,24 @@ std::string form_name(const Library& library, const Desc& to) {
                      fmt::join(block_dims, block_dims + blocks, ","));
 }
 
-void reorder(const Library& library, const Desc& from, const void* bytes, const Desc& to, std::byte* packed) {
+tensor::Shape dims_of(const Library& library, const Desc& desc) {
+  int rank = 0;
+  int64_t* dims = nullptr;
+  library.check(library.api().dnnl_memory_desc_query(desc.get(), kQueryRank, &rank), "a description of weights");
+  library.check(library.api().dnnl_memory_desc_query(desc.get(), kQueryDims, static_cast<void*>(&dims)),
+                "a description of weights");
+  return {dims, dims + rank};
+}
+
+// False: the library cannot.
+bool try_reorder(const Library& library, const Desc& from, const void* bytes, const Desc& to, std::byte* packed) {
   const Api& api = library.api();
   const OneThread one(library);
   PrimitiveDesc* desc = nullptr;
-  library.check(
-      api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(), nullptr),
-      "weights");
+  if (api.dnnl_reorder_primitive_desc_create(&desc, from.get(), library.engine(), to.get(), library.engine(),
+                                             nullptr) != kSuccess) {
+    return false;
+  }
   const std::unique_ptr<PrimitiveDesc, Status (*)(PrimitiveDesc*)> owned(desc, api.dnnl_primitive_desc_destroy);
   Primitive* primitive = nullptr;
   library.check(api.dnnl_primitive_create(&primitive, desc), "weights");
@@ -291,21 +309,34 @@ void reorder(const Library& library, const Desc& from, const void* bytes, const 
   const std::unique_ptr<Memory, Status (*)(Memory*)> owned_target(target, api.dnnl_memory_destroy);
   const Argument arguments[] = {{kSource, source}, {kTarget, target}};
   library.check(api.dnnl_primitive_execute(primitive, library.stream(), 2, arguments), "weights");
+  return true;
+}
+
+// From a part of something larger, perhaps by way of a tensor of its own.
+void reorder(const Library& library, const WeightsPart& from, const Desc& to, std::byte* packed) {
+  const std::byte* const bytes = from.tensor.bytes().data() + from.first;
+  if (try_reorder(library, from.desc, bytes, to, packed)) return;
+  const Desc plain = plain_desc(library, from.tensor.dtype(), dims_of(library, from.desc));
+  std::vector<std::byte> copy(library.api().dnnl_memory_desc_get_size(plain.get()));
+  const bool is_done = try_reorder(library, from.desc, bytes, plain, copy.data()) &&
+                       try_reorder(library, plain, copy.data(), to, packed);
+  if (!is_done) fail(ErrorCode::backend, "oneDNN cannot pack weights");
 }
 
 }  // namespace
 
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} from {}", form_name(library, to), from.first),
-                    library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
-                      reorder(library, from.desc, from.tensor.bytes().data() + from.first, to, bytes);
-                    });
+                    library.api().dnnl_memory_desc_get_size(to.get()),
+                    [&](std::byte* bytes) { reorder(library, from, to, bytes); });
 }
 
 PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} of {}", form_name(library, to), from.name),
-                    library.api().dnnl_memory_desc_get_size(to.get()),
-                    [&](std::byte* bytes) { reorder(library, from.desc, from.make().data(), to, bytes); });
+                    library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
+                      if (try_reorder(library, from.desc, from.make().data(), to, bytes)) return;
+                      fail(ErrorCode::backend, "oneDNN cannot pack weights");
+                    });
 }
 
 }  // namespace assay::engine::cpu::onednn

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/packed_weights.h"
 #include "tensor/shape.h"
@@ -27,8 +28,8 @@ struct Eltwise {
   float beta = 0;
 };
 
-// What the library does to a result while it has it: adds a tensor (null: none), then this to each element.
-struct Following {
+// What the library does to a result while it has it: adds a tensor, or, where that is null, something to each element.
+struct Appended {
   Desc added;
   Eltwise eltwise;
 };
@@ -38,7 +39,8 @@ struct Scaling {
   std::vector<float> source, weights, target;  // of weights: one, or one for each channel of the result
   std::vector<int32_t> source_zero, target_zero;
 
-  bool is_empty() const { return source.empty(); }
+  // That of some channels of the result.
+  Scaling of(const Lane& channels) const;
 };
 
 // A primitive with the descs of its arguments. It may run in several threads at once.
@@ -47,13 +49,13 @@ class Operation {
   struct Convolution {
     Desc source, weights, bias, target;  // no bias: null
     tensor::Shape strides, dilations, padding_before, padding_after;
-    Following following;
+    std::vector<Appended> appended;
     const Scaling* scaling = nullptr;  // of floats: null
     bool is_grouped = false;
   };
   struct Product {
     Desc source, weights, bias, target;
-    Following following;
+    std::vector<Appended> appended;
     const Scaling* scaling = nullptr;
   };
 
@@ -73,7 +75,7 @@ class Operation {
  private:
   friend class Running;
   Operation(const Library& library, PrimitiveDesc* desc, std::vector<std::pair<int, Desc>> arguments,
-            const Scaling* scaling);
+            std::span<const Appended> appended, const Scaling* scaling);
 
   const Library& library_;
   std::shared_ptr<Primitive> primitive_;
@@ -86,7 +88,7 @@ class Operation {
 class Running {
  public:
   explicit Running(const Operation& operation);
-  // The bytes of an argument: kSource, kTarget, kAdded, …
+  // The bytes of an argument: kSource, kTarget, …
   void set(int argument, const void* bytes);
   // Of the operation it was made for.
   void set(const Scaling& scaling);

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
-#include "engine/devices/cpu/product_geometry.h"
+#include "engine/devices/cpu/onednn/product_source.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
@@ -13,11 +14,7 @@ namespace {
 constexpr int64_t kHotBytes = 256 * 1024;
 constexpr int64_t kLeastRows = 24;  // of a lane; where there are fewer, columns are divided
 constexpr int64_t kColumnStep = 64;
-
-// Whether one of the strides of a matrix is 1, as the library wants it.
-bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
-  return (column == 1 && (row >= columns || rows == 1)) || (row == 1 && (column >= rows || columns == 1));
-}
+constexpr int64_t kBlockColumns = 256;  // at once, where a tape goes over them
 
 // How a layer's work is divided, and which of the library's implementations does it; empty: its first.
 struct Plan {
@@ -34,15 +31,17 @@ struct Piece {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const Library& library, const Layer& layer, const ProductGeometry& geometry, Epilogue epilogue,
-                Plan plan)
+  ProductKernel(const Library& library, const Layer& layer, ProductSource source, Epilogue epilogue, Plan plan)
       : library_(library),
-        g_(geometry),
+        source_(std::move(source)),
+        g_(source_.geometry),
         epilogue_(std::move(epilogue)),
         plan_(std::move(plan)),
-        dtype_(layer.outputs[0].dtype) {
-    constant_ = layer.constants[static_cast<size_t>(g_.right)];
-    packed_ = layer.packed;
+        out_type_(layer.outputs[0].dtype),
+        packed_(*layer.packed) {
+    is_beside_ = source_.quantized && !epilogue_.tape.is_empty();
+    target_type_ = is_beside_ ? tensor::DType::float32 : out_type_;
+    if (source_.quantized) std::tie(scaling_, bias_) = scaling_of(*source_.quantized, epilogue_);
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
   }
 
@@ -50,20 +49,26 @@ class ProductKernel final : public Kernel {
   // Of the library, for the first piece.
   std::vector<std::string> implementations() const {
     if (!is_ready_ || pieces_.empty() || pieces_[0].empty()) return {};
-    return Operation::implementations(library_, describe(pieces_[0][0]));
+    const Scaling scaling = scaling_.of({pieces_[0][0].column, pieces_[0][0].column + pieces_[0][0].columns});
+    return Operation::implementations(library_, describe(pieces_[0][0], scaling));
   }
-  uint64_t workspace_bytes() const override { return scratchpad_ * static_cast<uint64_t>(pieces_.size()); }
+  uint64_t workspace_bytes() const override { return lane_bytes() * static_cast<uint64_t>(pieces_.size()); }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override;
 
  private:
   friend class ProductCall;
+
+  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
+  bool has_bias() const { return g_.bias >= 0 || !bias_.empty(); }
+  // From row to row of what the library writes.
+  int64_t target_row(const Piece& piece) const { return is_beside_ ? piece.columns : g_.columns; }
 
   bool divide_rows() {
     const auto threads = static_cast<int64_t>(thread_count());
     const bool has_tape = !epilogue_.tape.is_empty();
     const int64_t rows = g_.item_count() * g_.rows;
     const int64_t lanes = std::max<int64_t>(1, std::min(threads, rows));
-    const int64_t row_bytes = g_.columns * float_bytes(dtype_);
+    const int64_t row_bytes = g_.columns * float_bytes(target_type_);
     const int64_t most = has_tape ? std::max<int64_t>(kLeastRows, kHotBytes / std::max<int64_t>(row_bytes, 1)) : rows;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       std::vector<Piece>& pieces = pieces_.emplace_back();
@@ -80,13 +85,17 @@ class ProductKernel final : public Kernel {
     return true;
   }
 
+  // Where a tape follows, it goes over blocks of columns.
   bool divide_columns() {
     const auto lanes = static_cast<int64_t>(thread_count());
-    const bool can_append = epilogue_.tape.is_empty() || g_.rows == 1;
-    if (g_.item_count() != 1 || g_.columns < kColumnStep * lanes || !can_append) return false;
+    if (g_.item_count() != 1 || g_.columns < kColumnStep * lanes) return false;
+    const int64_t most = epilogue_.tape.is_empty() || g_.rows == 1 ? g_.columns : kBlockColumns;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const auto [begin, end] = lane_of(g_.columns, lanes, lane, kColumnStep);
-      if (!add(pieces_.emplace_back(), {0, 0, g_.rows, begin, end - begin})) return false;
+      std::vector<Piece>& pieces = pieces_.emplace_back();
+      for (int64_t column = begin; column < end; column += most) {
+        if (!add(pieces, {0, 0, g_.rows, column, std::min(most, end - column)})) return false;
+      }
     }
     return true;
   }
@@ -94,49 +103,63 @@ class ProductKernel final : public Kernel {
   bool add(std::vector<Piece>& pieces, Piece piece) {
     const auto [known, is_new] = known_.try_emplace({piece.rows, piece.columns}, operations_.size());
     if (is_new) {
-      std::shared_ptr<const Operation> made = Operation::make(library_, describe(piece), plan_.implementation);
+      const Scaling scaling = scaling_.of({piece.column, piece.column + piece.columns});
+      std::shared_ptr<const Operation> made = Operation::make(library_, describe(piece, scaling), plan_.implementation);
       if (!made) return false;
       scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
       operations_.push_back(std::move(made));
     }
+    const auto bytes = static_cast<uint64_t>(piece.rows * piece.columns * float_bytes(target_type_));
+    if (is_beside_) result_bytes_ = std::max(result_bytes_, (bytes + 63) / 64 * 64);
     piece.operation = known->second;
-    if (constant_ != nullptr) piece.weights = packed_columns(piece);
+    if (source_.weights != nullptr) piece.weights = packed_columns(piece);
     pieces.push_back(piece);
     return true;
   }
 
-  Operation::Product describe(const Piece& piece) const {
+  Operation::Product describe(const Piece& piece, const Scaling& scaling) const {
+    const tensor::DType right_type = source_.weights == nullptr ? source_.left_type : source_.weights->dtype();
+    const tensor::Shape dims = {piece.rows, piece.columns};
+    const tensor::Shape weights_dims = {g_.depth, piece.columns};
     Operation::Product product;
-    product.source = strided_desc(library_, dtype_, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
-    product.target = strided_desc(library_, dtype_, {piece.rows, piece.columns}, {g_.columns, 1});
-    product.weights = constant_ == nullptr
-                          ? strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column})
-                          : any_desc(library_, dtype_, {g_.depth, piece.columns});
-    if (g_.bias >= 0) product.bias = plain_desc(library_, dtype_, {1, piece.columns});
-    product.following.eltwise = epilogue_.eltwise;
+    product.source = strided_desc(library_, source_.left_type, {piece.rows, g_.depth}, {g_.left_row, g_.left_column});
+    product.target = strided_desc(library_, target_type_, dims, {target_row(piece), 1});
+    product.weights = source_.weights == nullptr
+                          ? strided_desc(library_, right_type, weights_dims, {g_.right_row, g_.right_column})
+                          : any_desc(library_, right_type, weights_dims);
+    const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : out_type_;
+    if (has_bias()) product.bias = plain_desc(library_, bias_type, {1, piece.columns});
+    if (source_.quantized) product.scaling = &scaling;
+    product.appended = epilogue_.appended(library_, dims, {target_row(piece), 1});
     return product;
   }
 
   const std::byte* packed_columns(const Piece& piece) {
-    const WeightsPart part{*constant_,
-                           strided_desc(library_, dtype_, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
-                           static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype_))};
-    forms_.push_back(pack(library_, *packed_, part, operations_[piece.operation]->weights()));
+    const tensor::DType dtype = source_.weights->dtype();
+    const WeightsPart part{*source_.weights,
+                           strided_desc(library_, dtype, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
+                           static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype))};
+    forms_.push_back(pack(library_, packed_, part, operations_[piece.operation]->weights()));
     return forms_.back().get();
   }
 
   const Library& library_;
-  ProductGeometry g_;
+  ProductSource source_;
+  const ProductGeometry& g_;
   Epilogue epilogue_;
   Plan plan_;
-  tensor::DType dtype_;
-  const tensor::Tensor* constant_ = nullptr;
-  PackedWeights* packed_ = nullptr;
+  tensor::DType target_type_;  // of what the library writes
+  tensor::DType out_type_;
+  bool is_beside_ = false;  // the library writes beside the result
+  Scaling scaling_;
+  std::vector<float> bias_;  // of integers, in the epilogue's unit
+  PackedWeights& packed_;
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<std::pair<int64_t, int64_t>, size_t> known_;
   std::vector<std::shared_ptr<const Operation>> operations_;
   std::vector<PackedWeights::Bytes> forms_;
-  uint64_t scratchpad_ = 0;
+  uint64_t scratchpad_ = 0;    // of a lane
+  uint64_t result_bytes_ = 0;  // likewise, beside the result
   bool is_ready_ = false;
 };
 
@@ -154,7 +177,8 @@ class ProductCall final : public Call {
     arguments_ = arguments;
     for (size_t lane = 0; lane < running_.size(); ++lane) {
       for (Running& running : running_[lane]) {
-        running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.scratchpad_));
+        running.set(kScratchpad, host<std::byte>(arguments.workspace + lane * kernel_.lane_bytes()));
+        if (kernel_.source_.quantized) running.set(kernel_.scaling_);
       }
     }
   }
@@ -163,32 +187,59 @@ class ProductCall final : public Call {
     parallel_for(running_.size(), 1, [&](uint64_t begin, uint64_t end) {
       const OneThread one(kernel_.library_);
       for (uint64_t lane = begin; lane < end; ++lane) {
-        for (const Piece& piece : kernel_.pieces_[lane]) run_piece(piece, running_[lane][piece.operation]);
+        for (const Piece& piece : kernel_.pieces_[lane]) run_piece(piece, lane);
       }
     });
   }
 
  private:
-  std::byte* at(Address address, int64_t element) const {
-    return host<std::byte>(address) + element * float_bytes(kernel_.dtype_);
+  std::byte* at(Address address, int64_t element, tensor::DType dtype) const {
+    return host<std::byte>(address) + element * float_bytes(dtype);
+  }
+  Address input(int index) const { return arguments_.inputs[static_cast<size_t>(index)]; }
+
+  void run_piece(const Piece& piece, uint64_t lane) {
+    const ProductGeometry& g = kernel_.g_;
+    const ProductSource& source = kernel_.source_;
+    Running& running = running_[lane][piece.operation];
+    const int64_t left = g.offset(piece.item, g.left_items) + piece.row * g.left_row;
+    running.set(kSource, at(input(g.left), left, source.left_type));
+    if (piece.weights != nullptr)
+      running.set(kWeights, piece.weights);
+    else
+      running.set(kWeights, at(input(g.right), g.offset(piece.item, g.right_items), source.left_type));
+    if (g.bias >= 0) running.set(kBias, at(input(g.bias), piece.column, kernel_.out_type_));
+    if (source.quantized) set_scaling(running, piece.column);
+    const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
+    for (size_t i = 0; i < kernel_.epilogue_.steps.size(); ++i) {
+      const Epilogue::Step& step = kernel_.epilogue_.steps[i];
+      if (step.added >= 0)
+        running.set(operand_of_appended(static_cast<int>(i)), at(input(step.added), begin, step.dtype));
+    }
+    std::byte* const beside = host<std::byte>(arguments_.workspace + lane * kernel_.lane_bytes() + kernel_.scratchpad_);
+    std::byte* const target = kernel_.is_beside_ ? beside : at(arguments_.outputs[0], begin, kernel_.out_type_);
+    running.set(kTarget, target);
+    running.execute();
+    if (!kernel_.epilogue_.tape.is_empty()) run_tape(piece, begin, target);
   }
 
-  void run_piece(const Piece& piece, Running& running) {
-    const ProductGeometry& g = kernel_.g_;
-    const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
-    const auto input = [&](int index) { return arguments_.inputs[static_cast<size_t>(index)]; };
-    running.set(kSource, at(input(g.left), g.offset(piece.item, g.left_items) + piece.row * g.left_row));
-    const std::byte* const right = at(input(g.right), g.offset(piece.item, g.right_items));
-    running.set(kWeights, piece.weights != nullptr ? piece.weights : right);
-    if (g.bias >= 0) {
-      running.set(kBias, at(input(g.bias), piece.column));
+  // Scales and biases of the columns from this one on.
+  void set_scaling(Running& running, int64_t column) {
+    if (kernel_.scaling_.weights.size() > 1) running.set(kScales | kWeights, kernel_.scaling_.weights.data() + column);
+    if (!kernel_.bias_.empty()) running.set(kBias, kernel_.bias_.data() + column);
+  }
+
+  // Over whole rows at once where they lie side by side.
+  void run_tape(const Piece& piece, int64_t begin, const std::byte* target) {
+    const int64_t columns = kernel_.g_.columns;
+    const bool is_whole = piece.columns == columns;
+    const int64_t count = is_whole ? piece.rows * columns : piece.columns;
+    const int64_t bytes = kernel_.target_row(piece) * float_bytes(kernel_.target_type_);
+    for (int64_t row = 0; row < (is_whole ? 1 : piece.rows); ++row) {
+      const int64_t first = begin + row * columns;
+      kernel_.epilogue_.tape.run(target + row * bytes, at(arguments_.outputs[0], first, kernel_.out_type_),
+                                 arguments_.inputs, first, first + count);
     }
-    std::byte* const out = at(arguments_.outputs[0], begin);
-    running.set(kTarget, out);
-    running.execute();
-    if (kernel_.epilogue_.tape.is_empty()) return;
-    kernel_.epilogue_.tape.run(out, out, arguments_.inputs, begin,
-                               begin + (piece.rows - 1) * g.columns + piece.columns);
   }
 
   const ProductKernel& kernel_;
@@ -200,12 +251,12 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
-// Columns where lanes would get few rows.
-Plan guess(const ProductGeometry& g, const Epilogue& epilogue) {
+// Columns where lanes would get few rows, or read the same codes again and again.
+Plan guess(const ProductSource& source) {
+  const ProductGeometry& g = source.geometry;
   const auto threads = static_cast<int64_t>(thread_count());
-  const bool has_few_rows = g.item_count() == 1 && g.rows < kLeastRows * threads;
-  const bool can_append = epilogue.tape.is_empty() || g.rows == 1;
-  return {.by_columns = has_few_rows && can_append && g.columns >= kColumnStep * threads, .implementation = ""};
+  const bool has_few_rows = g.item_count() == 1 && (g.rows < kLeastRows * threads || source.quantized);
+  return {.by_columns = has_few_rows && g.columns >= kColumnStep * threads, .implementation = ""};
 }
 
 // `columns/brgemm:avx512_core`
@@ -216,18 +267,18 @@ Plan parse_plan(std::string_view variant) {
 }
 
 std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, std::string_view variant) {
-  const std::optional<ProductGeometry> geometry = product_geometry(layer, layer.nodes[0]);
-  if (!geometry) return {};
-  const ProductGeometry& g = *geometry;
-  if (g.right < 0 || (layer.constants[static_cast<size_t>(g.right)] != nullptr && g.item_count() != 1)) return {};
-  if (!is_matrix(g.rows, g.depth, g.left_row, g.left_column)) return {};
-  if (!is_matrix(g.depth, g.columns, g.right_row, g.right_column)) return {};
-  std::optional<Epilogue> epilogue = make_epilogue(layer, false);
-  if (!epilogue || (g.bias >= 0 && !has_bias_row(layer, g))) return {};
-  Plan plan = variant.empty() ? guess(g, *epilogue) : parse_plan(variant);
-  auto kernel = std::make_unique<ProductKernel>(library, layer, g, std::move(*epilogue), std::move(plan));
-  if (!kernel->is_ready()) return {};
-  return kernel;
+  const std::optional<ProductSource> source = find_product_source(layer);
+  if (!source) return {};
+  for (const bool is_appended : {true, false}) {
+    if (is_appended && !source->quantized) continue;
+    std::optional<Epilogue> epilogue =
+        is_appended ? make_integer_epilogue(layer, source->done) : make_epilogue(layer, false, source->done);
+    if (!epilogue || (epilogue->quantizer && !source->quantized)) continue;
+    Plan plan = variant.empty() ? guess(*source) : parse_plan(variant);
+    auto kernel = std::make_unique<ProductKernel>(library, layer, *source, std::move(*epilogue), std::move(plan));
+    if (kernel->is_ready()) return kernel;
+  }
+  return {};
 }
 
 }  // namespace

@@ -23,6 +23,23 @@ ASSAY_KERNEL void maximum(float* kept, const float* x, size_t count) {
   for (; i < count; ++i) kept[i] = x[i] > kept[i] || x[i] != x[i] ? x[i] : kept[i];
 }
 
+template <typename T>
+ASSAY_KERNEL inline void maximum_of_bytes(T* kept, const T* x, size_t count) {
+  using Bytes [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = T;
+  size_t i = 0;
+  for (; i + kBytes <= count; i += kBytes) {
+    const Bytes a = *reinterpret_cast<const Bytes*>(kept + i);
+    const Bytes b = *reinterpret_cast<const Bytes*>(x + i);
+    const auto is_greater = (Bytes)(b > a);
+    *reinterpret_cast<Bytes*>(kept + i) = (b & is_greater) | (a & ~is_greater);
+  }
+  for (; i < count; ++i) kept[i] = x[i] > kept[i] ? x[i] : kept[i];
+}
+
+ASSAY_KERNEL void maximum_signed(int8_t* kept, const int8_t* x, size_t count) { maximum_of_bytes(kept, x, count); }
+
+ASSAY_KERNEL void maximum_unsigned(uint8_t* kept, const uint8_t* x, size_t count) { maximum_of_bytes(kept, x, count); }
+
 ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(sum + i).lanes = at(sum + i).lanes + at(x + i).lanes;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "engine/devices/cpu/product_geometry.h"
+#include "engine/quantization.h"
+
+namespace assay::engine::cpu::onednn {
+
+// A product of matrices of floats, or of integers that come with what they stand for.
+struct ProductSource {
+  ProductGeometry geometry;
+  tensor::DType left_type = tensor::DType::undefined;
+  const tensor::Tensor* weights = nullptr;    // null: computed
+  size_t done = 1;                            // nodes of the layer up to the product and its bias
+  std::optional<QuantizedProduct> quantized;  // of integers
+};
+
+// The product at the front of a layer; nullopt: there is none that the library takes.
+std::optional<ProductSource> find_product_source(const Layer& layer);
+
+}  // namespace assay::engine::cpu::onednn

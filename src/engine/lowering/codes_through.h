@@ -1,0 +1,17 @@
+#pragma once
+
+#include "ir/rewriter.h"
+
+namespace assay::engine {
+
+// Before: MaxPool of what DequantizeLinear makes of codes, with one scale
+// After:  MaxPool of the codes, then DequantizeLinear
+// Only if: nothing else uses the dequantised values, and MaxPool takes codes in this version
+// Class: exact
+//
+// Before: DequantizeLinear, then QuantizeLinear with the same scale, zero point and type
+// After:  the codes
+// Class: exact
+void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter);
+
+}  // namespace assay::engine

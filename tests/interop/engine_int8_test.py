@@ -1,0 +1,169 @@
+"""The engine's layers of integers beside ONNX Runtime, whose codes they have up to one step: convolutions and matrix
+products with what stands between them and their quantisers, and pools.
+
+    engine_int8_test.py RUN_TOOL
+"""
+
+import sys
+import unittest
+
+import numpy as np
+import onnxruntime
+from engine_graphs import EngineCase, Graph
+from onnx import helper
+from random_ops.sides import Tool
+
+RUN_TOOL = Tool(sys.argv.pop(1))
+SEEDS = 80
+
+
+class Quantized(Graph):
+    """A graph of codes and what they stand for."""
+
+    def quantizer(self, scale):
+        """Constants of a quantiser of this scale, and the type of its codes."""
+        is_signed = self.random.random() < 0.3
+        zero = int(self.random.integers(-20, 20)) if is_signed else int(self.random.choice([0, 0, 128, 97]))
+        dtype = np.int8 if is_signed else np.uint8
+        return self.constant(np.float32(scale)), self.constant(np.array(zero, dtype)), dtype
+
+    def through(self, x, scale):
+        """x, quantised and dequantised: the codes and what they stand for."""
+        *constants, dtype = self.quantizer(scale)
+        codes = self.add("QuantizeLinear", [x, *constants], self.shapes[x])
+        self.types[codes] = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        return codes, self.add("DequantizeLinear", [codes, *constants], self.shapes[x])
+
+    def weights(self, *shape, axis=0):
+        codes = self.constant(self.random.integers(-127, 128, shape).astype(np.int8))
+        count = shape[axis] if self.random.random() < 0.7 else 1
+        scales = self.random.uniform(0.5, 1.5, count) / 127 / np.sqrt(np.prod(shape) / shape[axis])
+        scales = scales.astype(np.float32) if count > 1 else scales.astype(np.float32)[0]
+        zeros = self.constant(np.zeros(np.shape(scales), np.int8))
+        return self.add("DequantizeLinear", [codes, self.constant(scales), zeros], shape, axis=axis)
+
+
+def convolution(graph, x):
+    random = graph.random
+    batch, channels, height, width = graph.shapes[x]
+    out, kernel, stride = int(random.choice([8, 20, 130, 256])), int(random.choice([1, 3])), int(random.choice([1, 1, 2]))
+    weights = graph.weights(out, channels, kernel, kernel)
+    pad = kernel // 2
+    size = [(n + 2 * pad - kernel) // stride + 1 for n in (height, width)]
+    operands = [x, weights]
+    if random.random() < 0.8:
+        operands.append(graph.constant(random.standard_normal(out).astype(np.float32) * 0.3))
+    return graph.add("Conv", operands, [batch, out, *size], pads=[pad] * 4, strides=[stride, stride])
+
+
+def activation(graph, x):
+    shape = graph.shapes[x]
+    op = str(graph.random.choice(["none", "Relu", "LeakyRelu", "HardSwish", "Clip", "silu", "Tanh"]))
+    if op == "none":
+        return x
+    if op == "silu":
+        return graph.add("Mul", [x, graph.add("Sigmoid", [x], shape)], shape)
+    bounds = [graph.constant(np.float32(0)), graph.constant(np.float32(1.5))] if op == "Clip" else []
+    return graph.add(op, [x, *bounds], shape)
+
+
+def residual(graph, x):
+    """The sum with other codes, or with floats, on either side; x goes through codes first, or not."""
+    shape, random = graph.shapes[x], graph.random
+    other = graph.input(*shape)
+    if random.random() < 0.7:
+        other = graph.through(other, random.uniform(0.01, 0.02))[1]
+    if random.random() < 0.7:
+        x = graph.through(x, random.uniform(0.01, 0.015))[1]
+    operands = [x, other]
+    random.shuffle(operands)
+    return activation(graph, graph.add("Add", operands, shape))
+
+
+def product(graph, x):
+    """A matrix product, perhaps a Gemm, perhaps with a bias of its own or one that is added."""
+    random, shape = graph.random, graph.shapes[x]
+    columns = int(random.choice([1, 5, 64, 70, 300]))
+    bias = graph.constant(random.standard_normal(columns).astype(np.float32) * 0.3)
+    if len(shape) == 2 and random.random() < 0.5:
+        turned = int(random.integers(0, 2))
+        dims = (columns, shape[-1]) if turned else (shape[-1], columns)
+        return graph.add("Gemm", [x, graph.weights(*dims, axis=1 - turned), bias][:int(random.integers(2, 4))],
+                         [shape[0], columns], transB=turned)
+    made = graph.add("MatMul", [x, graph.weights(shape[-1], columns, axis=1)], [*shape[:-1], columns])
+    if random.random() < 0.5:
+        made = graph.add("Add", [made, bias] if random.random() < 0.5 else [bias, made], [*shape[:-1], columns])
+    return gelu(graph, made) if random.random() < 0.3 else made
+
+
+def gelu(graph, x):
+    shape = graph.shapes[x]
+    half = graph.add("Mul", [x, graph.constant(np.float32(0.5))], shape)
+    erf = graph.add("Erf", [graph.add("Div", [x, graph.constant(np.float32(2 ** 0.5))], shape)], shape)
+    return graph.add("Mul", [half, graph.add("Add", [erf, graph.constant(np.float32(1))], shape)], shape)
+
+
+def layer_of(seed):
+    """A layer that begins with codes and mostly ends in them."""
+    graph = Quantized(seed)
+    random = graph.random
+    if seed % 2:
+        shape = [int(random.integers(1, 3)), int(random.choice([3, 16, 64, 70])), *random.integers(1, 15, 2).tolist()]
+    else:
+        shape = [*random.integers(1, 4, int(random.integers(0, 3))).tolist(), *random.integers(1, 70, 2).tolist()]
+    x = graph.through(graph.input(*shape), 0.02)[1]
+    x = activation(graph, convolution(graph, x) if seed % 2 else product(graph, x))
+    if random.random() < 0.6:
+        x = residual(graph, x)
+    if random.random() < 0.2:
+        return graph.model([x]), graph.feeds
+    return graph.model([graph.through(x, random.uniform(0.02, 0.04))[0]]), graph.feeds
+
+
+def pool(graph, x):
+    """The greatest of what codes stand for, between two quantisers that may be the same."""
+    batch, channels, height, width = graph.shapes[x]
+    *constants, dtype = graph.quantizer(0.02)
+    codes = graph.add("QuantizeLinear", [x, *constants], graph.shapes[x])
+    floats = graph.add("DequantizeLinear", [codes, *constants], graph.shapes[x])
+    size = [(n + 2 - 3) // 2 + 1 for n in (height, width)]
+    most = graph.add("MaxPool", [floats], [batch, channels, *size], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    if graph.random.random() < 0.4:
+        *constants, dtype = graph.quantizer(0.03)
+    made = graph.add("QuantizeLinear", [most, *constants], graph.shapes[most])
+    graph.types[made] = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    result = graph.add("DequantizeLinear", [made, *constants], graph.shapes[most])
+    return graph.add("Neg", [result], graph.shapes[most])
+
+
+class EngineInt8Test(EngineCase):
+    tool = RUN_TOOL
+
+    def check(self, model, feeds):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        for mine, other in zip(self.ask(model, feeds), session.run(None, feeds), strict=True):
+            self.assertEqual((mine.shape, mine.dtype), (other.shape, other.dtype))
+            is_codes = mine.dtype != np.float32
+            difference = np.abs(mine.astype(np.float64) - other)
+            # A flip of codes within the layer moves its floats by a step of theirs.
+            self.assertLessEqual(np.max(difference, initial=0), 1 if is_codes else 0.02)
+            self.assertLessEqual(np.mean(difference > (0 if is_codes else 1e-4)), 0.002)
+
+    def test_layers(self):
+        for seed in range(SEEDS):
+            with self.subTest(seed):
+                self.check(*layer_of(seed))
+
+    def test_pools(self):
+        for seed in range(20):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                channels = int(graph.random.choice([3, 16, 70, 130]))
+                shape = [int(graph.random.integers(1, 3)), channels, *graph.random.integers(2, 12, 2).tolist()]
+                self.check(graph.model([pool(graph, graph.input(*shape))]), graph.feeds)
+
+
+if __name__ == "__main__":
+    unittest.main()
