@@ -42,9 +42,10 @@ bool has(const Shrunk& shrunk, std::string_view change) {
 
 TEST(Shrink, TakesAllThatIsNotNeeded) {
   const Shrunk all = shrunk_while([](const ir::Model&) { return true; });
-  for (const std::string_view change : {"without the output `y`", "size 8 to 1", "size 6 to 1", "size 4 to 1"}) {
-    EXPECT_TRUE(has(all, change) || change.ends_with("`y`")) << change;
+  for (const std::string_view change : {"size 8 to 1", "size 6 to 1", "size 4 to 1"}) {
+    EXPECT_TRUE(has(all, change)) << change;
   }
+  EXPECT_EQ(all.model.outputs(all.model.main_graph()).size(), 1U);
   EXPECT_EQ(all.inputs[0].value.tensor().shape(), (tensor::Shape{1, 1}));
 }
 
@@ -58,7 +59,6 @@ TEST(Shrink, LeavesWhatTheFailureNeeds) {
   EXPECT_TRUE(has(scaled, "without the operand C of `y`"));
   EXPECT_FALSE(has(scaled, "without the attribute alpha of `y`"));
   EXPECT_FALSE(has(scaled, "without the output `z`"));
-  const ir::Model original = testing_support::parsed(kModel);
   const Shrunk none = shrunk_while([](const ir::Model&) { return false; });
   EXPECT_TRUE(none.changes.empty());
   EXPECT_EQ(none.inputs[0].value.tensor().shape(), (tensor::Shape{8, 6}));
