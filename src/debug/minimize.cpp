@@ -21,18 +21,32 @@ class Minimizer {
   Subset run(uint32_t count) {
     rest_.resize(count);
     std::iota(rest_.begin(), rest_.end(), 0);
-    known_[rest_] = Verdict::fails;
-    while (!rest_.empty() && !fails(found_)) find_next();
+    if (options_.knows_whole_fails) known_[rest_] = Verdict::fails;
+    while (!rest_.empty() && !fails(found_)) {
+      if (!is_first() && take_nearest()) break;
+      if (!is_first() && !fails(joined(found_, rest_))) return {};
+      find_next();
+    }
+    if (!fails(found_)) return {};
     while (drop_one()) {
     }
     return found_;
   }
 
  private:
+  // What fails together is often side by side.
+  bool take_nearest() {
+    Subset both = joined(found_, part_of(1));
+    if (!fails(both)) return false;
+    found_ = std::move(both);
+    return true;
+  }
+
   // The next thing that is needed: the last one of the shortest part of the rest that fails together with the others.
   void find_next() {
-    size_t passing = 0;
+    size_t passing = is_first() ? 0 : 1;  // the nearest alone was tried
     size_t failing = rest_.size();
+    has_passed_ = false;
     while (failing - passing > 1) narrow(passing, failing);
     const std::vector<uint32_t> part = part_of(failing);
     const uint32_t needed = is_first() ? part.back() : part.front();
@@ -57,7 +71,8 @@ class Minimizer {
     const uint64_t left = options_.is_linear ? failing - passing : std::bit_width(failing - passing) + 1;
     const std::vector<Verdict> verdicts = judged(subsets, left);
     for (size_t i = 0; i < sizes.size(); ++i) {
-      if (verdicts[i] != Verdict::fails) {
+      has_passed_ = verdicts[i] != Verdict::fails;
+      if (has_passed_) {
         passing = sizes[i];
         continue;
       }
@@ -70,7 +85,9 @@ class Minimizer {
     const size_t count = std::min(options_.at_a_time, failing - passing - 1);
     std::vector<size_t> sizes;
     for (size_t i = 1; i <= count; ++i) {
-      sizes.push_back(options_.is_linear ? failing - 1 - count + i : passing + (failing - passing) * i / (count + 1));
+      const size_t rounded_up = has_passed_ ? count : 0;
+      sizes.push_back(options_.is_linear ? failing - 1 - count + i
+                                         : passing + ((failing - passing) * i + rounded_up) / (count + 1));
     }
     if (options_.is_linear) return sizes;
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -108,8 +125,9 @@ class Minimizer {
 
   SubsetJudge judge_;
   const MinimizeOptions& options_;
-  Subset found_;  // what is needed
-  Subset rest_;   // fails together with what was found
+  Subset found_;             // what is needed
+  Subset rest_;              // fails together with what was found
+  bool has_passed_ = false;  // what was judged last in this search
   std::map<Subset, Verdict> known_;
 };
 

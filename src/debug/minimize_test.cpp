@@ -56,6 +56,34 @@ TEST(Minimize, SeveralCulpritsAreFoundEachByHalving) {
   EXPECT_EQ(search(200, holds({3, 4, 5, 150, 199})).result, (Subset{3, 4, 5, 150, 199}));
 }
 
+TEST(Minimize, NeighboursAreFoundAsOne) {
+  for (const uint32_t at : {0U, 17U, 140U, 198U}) {
+    const Judged judged = search(200, holds({at, at + 1}));
+    EXPECT_EQ(judged.result, (Subset{at, at + 1}));
+    EXPECT_LE(judged.checks, 8U + 3) << at;  // one search, both without the other, and both together
+  }
+}
+
+TEST(Minimize, TheWholeIsJudgedOnlyWhereNothingElseFails) {
+  const MinimizeOptions unknown = {.knows_whole_fails = false};
+  const auto counting = [](Subset culprits, uint32_t& wholes) {
+    return [culprits = std::move(culprits), &wholes](const Subset& subset) {
+      wholes += subset.size() == 60 ? 1 : 0;
+      return !culprits.empty() && std::ranges::includes(subset, culprits) ? Verdict::fails : Verdict::passes;
+    };
+  };
+  uint32_t wholes = 0;
+  EXPECT_EQ(search(60, counting({5, 30}, wholes), unknown).result, (Subset{5, 30}));
+  EXPECT_EQ(wholes, 0U);
+  EXPECT_EQ(search(60, counting({5, 59}, wholes), unknown).result, (Subset{5, 59}));
+  EXPECT_EQ(wholes, 1U);
+  const Judged none = search(60, counting({}, wholes), unknown);
+  EXPECT_TRUE(none.result.empty());
+  EXPECT_EQ(wholes, 2U);
+  EXPECT_LE(none.checks, 9U);
+  EXPECT_TRUE(search(1, holds({1}), unknown).result.empty());
+}
+
 TEST(Minimize, WhatIsLeftIsMinimalAlsoWhereFailuresComeAndGo) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     // Fails with any of several groups, and in between for no reason passes or cannot be judged.

@@ -56,6 +56,7 @@ std::string reduce_json(const results::ReduceReport& report) {
   write_texts(json, "inputs", report.inputs);
   write_texts(json, "outputs", report.outputs);
   write_texts(json, "opened", report.opened);
+  write_texts(json, "shrunk", report.shrunk);
   write_texts(json, "anonymized", report.anonymized);
   json.key("good_node_count");
   report.good_node_count ? json.value(*report.good_node_count) : json.null();

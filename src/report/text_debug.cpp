@@ -84,6 +84,7 @@ std::vector<std::string> reduce_lines(const results::ReduceReport& report) {
   }
   if (report.nodes.size() > kMostListed)
     lines.push_back(fmt::format("    and {} more", report.nodes.size() - kMostListed));
+  if (!report.shrunk.empty()) lines.push_back("Shrunk: " + join(report.shrunk, ", "));
   if (!report.anonymized.empty()) lines.push_back("Replaced: " + join(report.anonymized, ", "));
   if (report.unresolved_count > 0) {
     lines.push_back(fmt::format("{} model(s) on the way could not be judged", report.unresolved_count));

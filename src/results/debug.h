@@ -61,6 +61,7 @@ struct ReduceReport {
   std::vector<std::string> opened;          // bodies and functions whose nodes took their place
   uint64_t unresolved_count = 0;            // models on the way that could not be judged
   std::optional<uint64_t> good_node_count;  // of the model next to it that passes
+  std::vector<std::string> shrunk;          // what was made plainer, in words
   std::vector<std::string> anonymized;
   std::string reproducer;
   DebugLoop loop;

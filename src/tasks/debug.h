@@ -85,6 +85,7 @@ struct ReduceRequest {
   bool reduces_inputs = true;
   bool reduces_outputs = true;
   bool is_linear = false;
+  bool shrinks = false;     // attributes, sizes, weights and the operator set, as far as the model still fails
   bool anonymizes = false;  // names and weights say nothing any more, as far as the model still fails
   std::string reproducer;   // a folder with everything that shows the fault; empty: none
   // What stands in it: how to see the failure.

@@ -60,6 +60,8 @@ def main():
                 peer, peer_checks, _ = reduce(theirs, folder, "reducable.onnx", culprits, "--mode", mode)
                 if nodes != set(culprits) or not nodes <= peer:
                     faults.append(f"{mode} {culprits}: ours {sorted(nodes)}, the peer's {sorted(peer)}")
+                if len(culprits) == 2 and checks > peer_checks:
+                    faults.append(f"{mode} {culprits}: {checks} checks, the peer {peer_checks}")
                 print(f"{mode} {culprits}: {len(nodes)} node(s) in {checks} checks; the peer: {len(peer)} in {peer_checks}")
         nodes, _, model = reduce(ours, folder, "reducable.onnx", ["node_7"], "--no-reduce-inputs", "--mode", "linear")
         peer, _, other = reduce(theirs, folder, "reducable.onnx", ["node_7"], "--no-reduce-inputs", "--mode", "linear")

@@ -55,12 +55,22 @@ ComparingJudge::ComparingJudge(const ComparisonRequest& request, const ir::Model
     }
   }
   if (!request.saved_outputs.empty() && saved_.empty()) fail(ErrorCode::usage, "the saved results hold no outputs");
-  if (!request.computes_tolerance) return;
+  compute_tolerances(whole);
+}
+
+void ComparingJudge::look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues& values) {
+  inputs_ = &inputs;
+  values_ = &values;
+  compute_tolerances(whole);
+}
+
+void ComparingJudge::compute_tolerances(const ir::Model& whole) {
+  if (!request_.computes_tolerance) return;
   std::set<std::string, std::less<>> names;
   for (const ir::ValueId value : ir::live_values(whole)) {
     if (whole[value].graph == whole.main_graph()) names.emplace(whole.text(whole[value].name));
   }
-  options_.allowance = [known = analysis::allowances(whole, inputs, names, {})](
+  options_.allowance = [known = analysis::allowances(whole, *inputs_, names, {})](
                            const compare::ComparedAt&, std::string_view name, std::string_view) {
     const auto found = known.find(name);
     return found == known.end() ? nullptr : &found->second;

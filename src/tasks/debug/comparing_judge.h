@@ -20,10 +20,7 @@ class ComparingJudge {
   // from then on; Error where a model fails in the other way, or in another one.
   bool fails(const ir::Model& model);
   // Goes on with parts of another model.
-  void look_at(const tensor::NamedData& inputs, ObservedValues& values) {
-    inputs_ = &inputs;
-    values_ = &values;
-  }
+  void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues& values);
   // The values that a model was last fed, and what was expected of it.
   const tensor::NamedData& last_inputs() const { return inputs_of_last_; }
   const tensor::NamedData& last_expected() const { return expected_of_last_; }
@@ -36,6 +33,8 @@ class ComparingJudge {
   tensor::NamedData expected_of(const ir::Model& model, std::span<const exec::Feed> feeds);
   bool differ(const tensor::NamedData& outputs, const tensor::NamedData& expected, std::string& where) const;
   bool judge_error(const Error& error);
+
+  void compute_tolerances(const ir::Model& whole);
 
   const ComparisonRequest& request_;
   const tensor::NamedData* inputs_;

@@ -52,19 +52,18 @@ Reducer::Reducer(const ReduceRequest& request, LoadedModel& loaded, tensor::Name
 
 results::ReduceReport Reducer::run() {
   if (report_.node_count == 0) fail(ErrorCode::usage, "the model has no nodes: there is nothing to reduce");
-  const debug::Verdict verdict = loop_.judge(trial_of(base_->model, base_->parts.count(), "whole"));
-  report_.is_reproduced = verdict == debug::Verdict::fails;
+  if (compares()) judge_whole();  // says what failing means
   if (comparing_) report_.symptom = comparing_->symptom();
+  if (!of_whole_ || *of_whole_ == debug::Verdict::fails) reduce();
+  report_.is_reproduced = !found_.empty();
   if (report_.is_reproduced) {
-    found_ = all_of(base_->parts);
-    do {
-      reduce();
-    } while (open());
+    while (open()) reduce();
     save_result();
   }
   report_.loop = loop_.take();
-  if (verdict == debug::Verdict::unresolved) {
-    fail(ErrorCode::unsupported, "the whole model cannot be judged: {}", report_.loop.iterations[0].fault);
+  if (of_whole_ == debug::Verdict::unresolved) {
+    const std::string_view fault = report_.loop.iterations[whole_index_].fault;
+    fail(ErrorCode::unsupported, "the whole model cannot be judged: {}", fault);
   }
   for (const results::DebugIteration& iteration : report_.loop.iterations) {
     report_.unresolved_count += iteration.fault.empty() ? 0 : 1;
@@ -72,12 +71,22 @@ results::ReduceReport Reducer::run() {
   return std::move(report_);
 }
 
+debug::Verdict Reducer::judge_whole() {
+  whole_index_ = loop_.count();
+  of_whole_ = loop_.judge(trial_of(base_->model, base_->parts.count(), "whole"));
+  return *of_whole_;
+}
+
 void Reducer::reduce() {
   const auto judge_all = [this](std::span<const debug::Subset> subsets, uint64_t remaining) {
+    if (!of_whole_ && subsets[0].size() == base_->parts.count()) return std::vector{judge_whole()};
     return judge(subsets, remaining);
   };
-  const size_t at_a_time = compares() ? 1 : request_.check.jobs;
-  found_ = closed(debug::minimize(base_->parts.count(), judge_all, {request_.is_linear, at_a_time}));
+  const debug::MinimizeOptions options = {.is_linear = request_.is_linear,
+                                          .at_a_time = compares() ? 1 : request_.check.jobs,
+                                          .knows_whole_fails = of_whole_.has_value() || !report_.opened.empty()};
+  found_ = debug::minimize(base_->parts.count(), judge_all, options);
+  if (!found_.empty()) found_ = closed(found_);
 }
 
 // Goes on with the nodes of bodies and functions in the places of what holds them, if that fails too.
@@ -91,7 +100,7 @@ bool Reducer::open() {
   if (!opened) return false;
   auto base = std::make_shared<ReducedBase>(std::move(opened->model), std::move(inputs),
                                             request_.comparison.session.max_memory_bytes);
-  if (comparing_) comparing_->look_at(base->inputs, base->values);
+  if (comparing_) comparing_->look_at(base->model, base->inputs, base->values);
   const std::string identity = fmt::format("opened {}", fmt::join(opened->nodes, " "));
   if (loop_.judge(trial_of(base->model, base->parts.count(), identity)) == debug::Verdict::fails) {
     report_.opened.insert(report_.opened.end(), opened->nodes.begin(), opened->nodes.end());
@@ -99,7 +108,7 @@ bool Reducer::open() {
     found_ = all_of(base_->parts);
     return true;
   }
-  if (comparing_) comparing_->look_at(base_->inputs, base_->values);
+  if (comparing_) comparing_->look_at(base_->model, base_->inputs, base_->values);
   return false;
 }
 
@@ -195,11 +204,10 @@ void Reducer::save_good() {
 
 void Reducer::save_result() {
   ir::Model reduced = cut(*base_, found_);
+  if (request_.shrinks) shrink(reduced);
   if (request_.anonymizes) anonymize(reduced);
   describe(reduced);
-  report_.is_confirmed = loop_.judge(trial_of(reduced, found_.size(), "again")) == debug::Verdict::fails;
-  if (!report_.is_confirmed)
-    observer_.warning("the reduced model passed when it was judged once more: the check is flaky");
+  confirm(reduced);
   if (!request_.output.empty()) save_model(reduced, request_.output, request_.save, observer_);
   report_.output = request_.output;
   save_good();
@@ -207,13 +215,33 @@ void Reducer::save_result() {
   write_reproducer(reduced);
 }
 
+// Several nodes were judged together and each without the others when the search ended; one alone may have been judged
+// in its course.
+void Reducer::confirm(const ir::Model& reduced) {
+  if (found_.size() > 1 && !changed_ && report_.opened.empty() && !request_.is_linear) return;
+  report_.is_confirmed = loop_.judge(trial_of(reduced, found_.size(), "again")) == debug::Verdict::fails;
+  if (!report_.is_confirmed)
+    observer_.warning("the reduced model passed when it was judged once more: the check is flaky");
+}
+
+void Reducer::shrink(ir::Model& reduced) {
+  const auto fails_still = [this](const ir::Model& changed, const tensor::NamedData& inputs, const std::string& what) {
+    return still_fails(changed, inputs, what);
+  };
+  debug::Shrunk shrunk = debug::shrink(reduced, inputs_of(reduced), fails_still);
+  report_.shrunk = std::move(shrunk.changes);
+  changed_.reset();
+  if (!report_.shrunk.empty()) look_at(shrunk.model, std::move(shrunk.inputs));
+  reduced = std::move(shrunk.model);
+}
+
 void Reducer::write_reproducer(ir::Model& reduced) {
   Reproducer reproducer{.model = reduced, .text = request_.reproducer_text(report_)};
   const exec::Signature signature = exec::signature_of(reduced);
   const auto add = [&](const std::vector<exec::Port>& ports, tensor::NamedData& data) {
     for (const exec::Port& port : ports) {
-      ReducedBase& base = anonymous_ ? *anonymous_ : *base_;
-      if (std::optional<tensor::Datum> value = base.values.find(port.name)) data.push_back({port.name, *value});
+      if (std::optional<tensor::Datum> value = result_base().values.find(port.name))
+        data.push_back({port.name, *value});
     }
   };
   add(signature.inputs, reproducer.inputs);
@@ -231,7 +259,12 @@ void Reducer::anonymize(ir::Model& reduced) {
     std::optional<debug::AnonymousModel> anonymous = debug::anonymize(reduced, options);
     if (!anonymous) return observer_.warning("a model with bodies or functions is not made anonymous");
     const std::string what = replaces_weights ? "names, weights" : "names";
-    if (!still_fails(*anonymous, reduced, what)) continue;
+    tensor::NamedData inputs = changed_ ? changed_->inputs : inputs_of(reduced);
+    for (tensor::NamedDatum& input : inputs) {
+      if (const auto renamed = anonymous->names.find(input.name); renamed != anonymous->names.end())
+        input.name = renamed->second;
+    }
+    if (!still_fails(anonymous->model, std::move(inputs), what)) continue;
     report_.anonymized.push_back("names");
     if (replaces_weights) report_.anonymized.push_back("weights");
     reduced = std::move(anonymous->model);
@@ -240,22 +273,21 @@ void Reducer::anonymize(ir::Model& reduced) {
   observer_.warning("the model does not fail any more under other names: it is not anonymous");
 }
 
-bool Reducer::still_fails(debug::AnonymousModel& anonymous, const ir::Model& reduced, const std::string& what) {
-  if (!comparing_) return loop_.judge(trial_of(anonymous.model, found_.size(), what)) == debug::Verdict::fails;
-  tensor::NamedData inputs = inputs_of(reduced);
-  for (tensor::NamedDatum& input : inputs) {
-    if (const auto renamed = anonymous.names.find(input.name); renamed != anonymous.names.end())
-      input.name = renamed->second;
-  }
-  auto base = std::make_shared<ReducedBase>(anonymous.model.copy(), std::move(inputs),
-                                            request_.comparison.session.max_memory_bytes);
-  comparing_->look_at(base->inputs, base->values);
-  if (loop_.judge(trial_of(anonymous.model, found_.size(), what)) == debug::Verdict::fails) {
-    anonymous_ = std::move(base);
-    return true;
-  }
-  comparing_->look_at(base_->inputs, base_->values);
+bool Reducer::still_fails(const ir::Model& changed, tensor::NamedData inputs, const std::string& what) {
+  std::shared_ptr<ReducedBase> before = std::move(changed_);
+  look_at(changed, std::move(inputs));
+  Trial trial = trial_of(changed, found_.size(), what);
+  trial.subject = what;
+  if (loop_.judge(trial) == debug::Verdict::fails) return true;
+  changed_ = std::move(before);
+  if (comparing_) comparing_->look_at(result_base().model, result_base().inputs, result_base().values);
   return false;
+}
+
+void Reducer::look_at(const ir::Model& changed, tensor::NamedData inputs) {
+  changed_ =
+      std::make_shared<ReducedBase>(changed.copy(), std::move(inputs), request_.comparison.session.max_memory_bytes);
+  if (comparing_) comparing_->look_at(changed_->model, changed_->inputs, changed_->values);
 }
 
 // What a part of the model is fed.

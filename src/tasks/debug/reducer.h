@@ -4,6 +4,7 @@
 #include <set>
 
 #include "debug/anonymize.h"
+#include "debug/shrink.h"
 #include "debug/subgraph.h"
 #include "tasks/debug/check_loop.h"
 #include "tasks/debug/comparing_judge.h"
@@ -42,8 +43,13 @@ class Reducer {
   void note_good(const debug::Subset& parts);
   void save_good();
   void save_result();
+  debug::Verdict judge_whole();
+  void confirm(const ir::Model& reduced);
+  void shrink(ir::Model& reduced);
   void anonymize(ir::Model& reduced);
-  bool still_fails(debug::AnonymousModel& anonymous, const ir::Model& reduced, const std::string& what);
+  void look_at(const ir::Model& changed, tensor::NamedData inputs);
+  bool still_fails(const ir::Model& changed, tensor::NamedData inputs, const std::string& what);
+  ReducedBase& result_base() { return changed_ ? *changed_ : *base_; }
   tensor::NamedData inputs_of(const ir::Model& part);
   void describe(const ir::Model& model);
   void write_reproducer(ir::Model& reduced);
@@ -58,7 +64,9 @@ class Reducer {
   debug::Subset found_;
   std::vector<Good> good_;
   std::set<std::string> frozen_;
-  std::shared_ptr<ReducedBase> anonymous_;  // what the judge looks at in the place of `base_`
+  std::shared_ptr<ReducedBase> changed_;    // the result, where it is not only a part: with plainer or other contents
+  std::optional<debug::Verdict> of_whole_;  // of the model as it was given
+  uint64_t whole_index_ = 0;                // of the round that judged it
   results::ReduceReport report_;
 };
 

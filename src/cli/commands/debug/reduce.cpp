@@ -46,9 +46,12 @@ void read_goals(const Arguments& arguments, tasks::ReduceRequest& request) {
   request.reduces_outputs = !arguments.flag("--no-reduce-outputs");
   request.is_linear = arguments.value("--mode") == "linear";
   request.anonymizes = arguments.flag("--anonymize");
-  if (request.anonymizes && arguments.has("--load-outputs")) {
+  request.shrinks = arguments.flag("--shrink");
+  if (!arguments.has("--load-outputs")) return;
+  if (request.anonymizes)
     fail(ErrorCode::usage, "--anonymize and --load-outputs exclude each other: saved results have the old names");
-  }
+  if (request.shrinks)
+    fail(ErrorCode::usage, "--shrink and --load-outputs exclude each other: saved results are of the old weights");
 }
 
 tasks::ReduceRequest reduce_request(const Arguments& arguments, Environment& environment) {
@@ -117,6 +120,12 @@ OptionGroup reduce_group() {
                {.names = {"--reproducer"},
                 .metavar = "FOLDER",
                 .help = "write the model, its inputs, expected outputs, the command and versions into a new folder"},
+               {.names = {"--shrink"},
+                .arity = Arity::flag,
+                .help = "make what is left plainer as long as it fails: fewer outputs, operands and attributes, "
+                        "smaller sizes, weights of one number, an older operator set",
+                .details = "A check that feeds the model saved inputs, or compares it with saved outputs, fails for "
+                           "its own reason then."},
                flag("--anonymize",
                     "give nodes, values and weights names and numbers that say nothing, as far as the model still "
                     "fails; a command's inputs and outputs keep their names"),
