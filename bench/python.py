@@ -19,7 +19,8 @@ sys.path.insert(0, str(ROOT / "build/release/python"))
 
 COMPARED = 64 << 20  # elements: 256 MB
 GRAPH = """
-import resource, sys, time
+import os, resource, sys, time
+import numpy
 kind, path, out = sys.argv[1:]
 if kind == "ours":
     import assay.graphsurgeon as gs
@@ -34,7 +35,9 @@ else:
     graph = gs.import_onnx(onnx.load(path))
     graph.cleanup().toposort()
     onnx.save(gs.export_onnx(graph), out)
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+seconds = time.perf_counter() - start
+os.remove(out)
+print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 

@@ -12,6 +12,7 @@
 #include "onnx/fields.h"
 #include "onnx/import/external.h"
 #include "onnx/text.h"
+#include "tensor/storage_file.h"
 
 namespace assay::onnx {
 namespace fs = std::filesystem;
@@ -108,7 +109,7 @@ class ExternalWriter {
     for (const ExternalPiece& piece : pieces) {
       OutputFile& file = open(folder / piece.file);
       pad(file, piece.offset);
-      piece.storage->stream([&file](Bytes bytes) { file.write(bytes); });
+      tensor::write_to(file, *piece.storage);
     }
   }
   void commit() {

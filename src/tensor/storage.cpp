@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "tensor/storage_file.h"
 
 namespace assay::tensor {
 namespace {
@@ -28,11 +29,12 @@ class MappedStorage final : public Storage {
       : file_(std::move(file)), bytes_(file_->bytes().subspan(offset, size)) {}
   uint64_t size_bytes() const override { return bytes_.size(); }
   Bytes bytes() const override { return bytes_; }
-  void release() const override {
-    file_->release(static_cast<uint64_t>(bytes_.data() - file_->bytes().data()), bytes_.size());
-  }
+  void release() const override { file_->release(offset(), bytes_.size()); }
+  void copy_to(OutputFile& file) const { file.copy_from(*file_, offset(), bytes_.size()); }
 
  private:
+  uint64_t offset() const { return static_cast<uint64_t>(bytes_.data() - file_->bytes().data()); }
+
   std::shared_ptr<const MappedFile> file_;
   Bytes bytes_;
 };
@@ -133,6 +135,11 @@ StoragePtr make_fill(std::vector<std::byte> pattern, uint64_t count) {
   const bool overflows = __builtin_mul_overflow(pattern.size(), count, &size);
   if (overflows) fail(ErrorCode::limit, "a fill of {} elements of {} bytes is too large", count, pattern.size());
   return std::make_shared<FillStorage>(std::move(pattern), size);
+}
+
+void write_to(OutputFile& file, const Storage& storage) {
+  if (const auto* const mapped = dynamic_cast<const MappedStorage*>(&storage)) return mapped->copy_to(file);
+  storage.stream([&file](Bytes bytes) { file.write(bytes); });
 }
 
 }  // namespace assay::tensor

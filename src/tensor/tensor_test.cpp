@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
+#include "tensor/storage_file.h"
 
 namespace assay::tensor {
 namespace {
@@ -51,6 +53,22 @@ TEST(Storage, owned_and_mapped_bytes) {
   const std::string expected = "`data.bin` has 10 bytes, expected 3 bytes from offset 8";
   EXPECT_EQ(error_of(ErrorCode::io, [&] { make_mapped(file, 8, 3); }), expected);
   error_of(ErrorCode::io, [&] { make_mapped(file, std::numeric_limits<uint64_t>::max(), 2); });
+}
+
+TEST(Storage, is_written_from_memory_and_from_file_to_file) {
+  const TemporaryFolder folder;
+  std::vector<std::byte> content(3 << 20, std::byte{7});
+  content[1] = std::byte{8};
+  const auto written = [&](const Storage& storage, const char* name) {
+    OutputFile file(folder.path() / name);
+    write_to(file, storage);
+    file.commit();
+    return MappedFile::open(folder.path() / name);
+  };
+  const std::shared_ptr<const MappedFile> first = written(*make_owned(content), "first");
+  EXPECT_EQ(text_of(first->bytes()), text_of(content));
+  const std::shared_ptr<const MappedFile> part = written(*make_mapped(first, 1, 2 << 20), "part");
+  EXPECT_EQ(text_of(part->bytes()), text_of(Bytes(content).subspan(1, 2 << 20)));
 }
 
 TEST(Storage, strings_have_no_bytes) {

@@ -1,5 +1,6 @@
 """assay.graphsurgeon gives the models that onnx_graphsurgeon gives, except where the latter is known to be wrong."""
 
+import gc
 from collections import OrderedDict
 
 import assay.graphsurgeon as ours
@@ -436,6 +437,15 @@ def test_wrong_use_is_refused():
     graph.nodes[0].attrs["bad"] = object()
     with checks.raises(ours.OnnxGraphSurgeonException, "`bad`"):
         ours.export_onnx(graph)
+    assert gc.isenabled()
+
+
+def test_large_weights_go_from_file_to_file():
+    values = np.arange(1 << 19, dtype=np.float32)
+    onnx.save(checks.model([helper.make_node("Add", ["x", "w"], ["y"])], [("x", 1, [1 << 19])], [("y", 1, [1 << 19])],
+                           [numpy_helper.from_array(values, "w")]), "model.onnx")
+    ours.save(ours.import_onnx("model.onnx"), "copy.onnx")
+    assert np.array_equal(numpy_helper.to_array(onnx.load("copy.onnx").graph.initializer[0]), values)
 
 
 if __name__ == "__main__":

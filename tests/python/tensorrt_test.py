@@ -167,6 +167,93 @@ def dynamic():
                         [("x", 1, ["N", 3])], [("y", 1, ["N", 4])], [weight])
 
 
+def scalar(network, value, dtype):
+    return network.add_constant((), np.array(value, dtype)).get_output(0)
+
+
+def test_loops_that_count():
+    x = floats(4, 3)
+
+    def sums(network, tensor):
+        loop = network.add_loop()
+        loop.add_trip_limit(scalar(network, 4, np.int32), trt.TripLimit.COUNT)
+        row = loop.add_iterator(tensor).get_output(0)
+        state = loop.add_recurrence(network.add_constant((3,), np.zeros(3, np.float32)).get_output(0))
+        total = network.add_elementwise(state.get_output(0), row, trt.ElementWiseOperation.SUM).get_output(0)
+        assert tuple(total.shape) == (3,)
+        state.set_input(1, total)
+        return loop.add_loop_output(total, trt.LoopOutput.CONCATENATE)
+
+    def products(network, tensor):
+        outer, inner = network.add_loop(), network.add_loop()
+        outer.add_trip_limit(scalar(network, 4, np.int32), trt.TripLimit.COUNT)
+        row = outer.add_iterator(tensor, 0, True).get_output(0)
+        inner.add_trip_limit(scalar(network, 3, np.int32), trt.TripLimit.COUNT)
+        state = inner.add_recurrence(scalar(network, 1, np.float32))
+        element = inner.add_iterator(row).get_output(0)
+        state.set_input(1, network.add_elementwise(state.get_output(0), element, trt.ElementWiseOperation.PROD).get_output(0))
+        product = network.add_shuffle(inner.add_loop_output(state.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0))
+        product.reshape_dims = (1,)
+        total = network.add_elementwise(row, product.get_output(0), trt.ElementWiseOperation.SUM).get_output(0)
+        return outer.add_loop_output(total, trt.LoopOutput.CONCATENATE, 1)
+
+    check(sums, np.cumsum(x, 0), x)
+    check(products, (x + x.prod(1, keepdims=True))[::-1].T, x)
+
+
+def test_loops_while_a_condition_holds():
+    def doubled(kind):
+        def draw(network, tensor):
+            loop = network.add_loop()
+            state = loop.add_recurrence(tensor)
+            limit = network.add_constant((1,), np.array([100], np.float32)).get_output(0)
+            small = network.add_elementwise(state.get_output(0), limit, trt.ElementWiseOperation.LESS).get_output(0)
+            loop.add_trip_limit(small, trt.TripLimit.WHILE)
+            twice = network.add_elementwise(state.get_output(0), state.get_output(0), trt.ElementWiseOperation.SUM)
+            state.set_input(1, twice.get_output(0))
+            return loop.add_loop_output(state.get_output(0), kind)
+        return draw
+
+    x = np.array([3], np.float32)
+    check(doubled(trt.LoopOutput.LAST_VALUE), np.array([192], np.float32), x)
+    check(doubled(trt.LoopOutput.REVERSE), np.array([[96], [48], [24], [12], [6], [3]], np.float32), x)
+    check(doubled(trt.LoopOutput.CONCATENATE), np.zeros((0, 1), np.float32), x * 100)
+
+
+def test_conditions():
+    def draw(network, tensor, condition):
+        conditional = network.add_if_conditional()
+        conditional.set_condition(condition)
+        inner = conditional.add_input(tensor).get_output(0)
+        two = network.add_constant((1, 1), np.full((1, 1), 2, np.float32)).get_output(0)
+        product = network.add_elementwise(inner, two, trt.ElementWiseOperation.PROD).get_output(0)
+        positive = network.add_activation(product, trt.ActivationType.RELU).get_output(0)
+        less = network.add_elementwise(positive, two, trt.ElementWiseOperation.SUB).get_output(0)
+        return conditional.add_output(positive, less)
+
+    x = floats(2, 3)
+    for is_true in (True, False):
+        check(draw, np.maximum(2 * x, 0) - (0 if is_true else 2), x, np.array(is_true))
+
+
+def test_loops_and_conditions_that_are_not_whole_are_refused():
+    builder, network, (x,) = start(floats(2))
+    loop = network.add_loop()
+    state = loop.add_recurrence(x)
+    network.mark_output(loop.add_loop_output(state.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0))
+    with checks.raises(PolygraphyException, "trip limit"):
+        builder._build(network, builder.create_builder_config())
+    loop.add_trip_limit(scalar(network, 2, np.int32), trt.TripLimit.COUNT)
+    with checks.raises(PolygraphyException, "next value"):
+        builder._build(network, builder.create_builder_config())
+    with checks.raises(PolygraphyException, "COUNT already"):
+        loop.add_trip_limit(scalar(network, 2, np.int32), trt.TripLimit.COUNT)
+    network.add_if_conditional()
+    state.set_input(1, x)
+    with checks.raises(PolygraphyException, "no condition"):
+        builder._build(network, builder.create_builder_config())
+
+
 def test_engines_by_names_of_tensors():
     onnx.save(dynamic(), "m.onnx")
     builder, network, parser = network_from_onnx_path("m.onnx")

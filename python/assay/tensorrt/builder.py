@@ -305,6 +305,8 @@ class Builder(NoOpContext):
     def _build(self, network, config):
         if not network._outputs:
             raise PolygraphyException("the network has no outputs: mark_output() makes some")
+        for each in network._constructs:
+            each._check()
         settings = self.settings(network, config)
         model = calibrated(self._model(network, config), network, config, self.logger)
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:

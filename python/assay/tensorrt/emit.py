@@ -5,6 +5,7 @@ import numpy as np
 from assay.graphsurgeon.ir.graph import Graph
 from assay.graphsurgeon.ir.node import Node
 from assay.graphsurgeon.ir.tensor import Constant, Variable
+from assay.tensorrt.scopes import Scopes
 
 
 class Emitter:
@@ -25,15 +26,14 @@ class Emitter:
         opset = OPSET if parsed is None else parsed.opset
         self.opset = opset
         inputs = [self.tensor(each) for each in network._inputs]
-        for layer in network._layers:
-            layer._emit(self)
+        Scopes(network, self).emit()
         domains = None if parsed is None else parsed.import_domains
         graph = Graph(self.nodes, inputs, [self.tensor(each) for each in outputs], network.name, opset=opset,
                       import_domains=domains, functions=None if parsed is None else parsed.functions)
         for tensor in network._outputs:
             if tensor._dtype is not None:
                 self.tensor(tensor).dtype = tensor._dtype.onnx_number
-        return graph
+        return graph.toposort() if network._constructs else graph
 
     def tensor(self, tensor):
         """The graph's tensor for one of the network; an empty one for None."""

@@ -5,6 +5,7 @@ from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims, NoOpContext
 from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
 from assay.tensorrt.layers import LAYERS
+from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.logger import note
 
 OPSET = 18
@@ -115,6 +116,7 @@ class INetworkDefinition(NoOpContext):
         self._inputs = []
         self._outputs = []
         self._layers = []
+        self._constructs = []  # loops and conditions
         self._tensors = {}  # by name
         self._parsed = None  # what a parser read: the header of the model, and its functions
         self._types = None
@@ -197,6 +199,14 @@ class INetworkDefinition(NoOpContext):
         """Not used: the values of all tensors can be had from `assay run --trt-outputs mark all`."""
         note(self.logger, "tensors are not marked for debugging: mark them as outputs")
         return False
+
+    def add_loop(self):
+        """A loop, to which its boundary layers are added."""
+        return ILoop(self)
+
+    def add_if_conditional(self):
+        """A condition with two branches, to which its boundary layers are added."""
+        return IIfConditional(self)
 
     def __getattr__(self, name):
         layer = LAYERS.get(name[len("add_"):]) if name.startswith("add_") else None

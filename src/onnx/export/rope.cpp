@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "tensor/storage_file.h"
+
 namespace assay::onnx {
 namespace {
 
@@ -18,6 +20,11 @@ class Sink {
     if (bytes.size() >= kKernelCopyBytes) return write_long(bytes);
     buffer_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (buffer_.size() >= kKernelCopyBytes) flush();
+  }
+  void write(const tensor::Storage& storage) {
+    if (storage.size_bytes() < kKernelCopyBytes) return storage.stream([this](Bytes bytes) { write(bytes); });
+    flush();
+    tensor::write_to(file_, storage);
   }
   void flush() {
     file_.write(buffer_);
@@ -137,7 +144,12 @@ std::vector<std::byte> Rope::to_bytes() const {
 
 void Rope::write_to(OutputFile& file, const MappedFile* source) const {
   Sink sink(file, source);
-  for (const Piece& piece : pieces_) stream(piece, [&sink](Bytes bytes) { sink.write(bytes); });
+  for (const Piece& piece : pieces_) {
+    if (piece.storage)
+      sink.write(*piece.storage);
+    else
+      stream(piece, [&sink](Bytes bytes) { sink.write(bytes); });
+  }
   sink.flush();
 }
 

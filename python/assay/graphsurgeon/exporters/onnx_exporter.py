@@ -45,11 +45,11 @@ class _Exporter:
         nodes = [self.node(number, node, ids) for node in graph.nodes]
         outputs = {id(each) for each in graph.outputs}
         for node, (_, results) in zip(graph.nodes, nodes):
-            for tensor, value in zip(node.outputs, results):
+            for tensor, value in zip(node._outputs, results):
                 if value >= 0:
                     self.type(value, tensor, checks, id(tensor) in outputs)
         for node, (place, _) in zip(graph.nodes, nodes):
-            self.builder.set_operands(place, [self.value(number, each, ids) for each in node.inputs])
+            self.builder.set_operands(place, [self.value(number, each, ids) for each in node._inputs])
             if node.attrs:
                 self.builder.set_attributes(place, self.attributes(node.attrs, ids))
         self.builder.set_outputs(number, [self.value(number, each, ids) for each in graph.outputs])
@@ -60,15 +60,19 @@ class _Exporter:
         return results[0]
 
     def value(self, number, tensor, ids):
-        if not tensor.name:
+        name = tensor.name
+        if not name:
             return -1
-        if tensor.name not in ids:
-            ids[tensor.name] = self.builder.add_undefined(number, tensor.name)
-            self.type(ids[tensor.name], tensor, False, False)
-        return ids[tensor.name]
+        value = ids.get(name)
+        if value is None:
+            value = ids[name] = self.builder.add_undefined(number, name)
+            self.type(value, tensor, False, False)
+        return value
 
     def type(self, value, tensor, checks, is_interface):
         dtype = number_of(tensor.dtype)
+        if dtype == 0 and tensor.shape is None and not is_interface:
+            return
         if checks and is_interface and dtype == 0 and getattr(tensor, "type", TYPES[0]) == TYPES[0]:
             G_LOGGER.critical(f"the tensor `{tensor.name}` is an input or output and has no type; set its dtype")
         kind = TYPES.index(getattr(tensor, "type", TYPES[0]) or TYPES[0])
@@ -80,8 +84,8 @@ class _Exporter:
 
     def node(self, number, node, ids):
         words = (node.op, node.domain or "", node.name or "")
-        place, results = self.builder.add_node(number, words, [each.name for each in node.outputs])
-        for tensor, value in zip(node.outputs, results):
+        place, results = self.builder.add_node(number, words, [each.name for each in node._outputs])
+        for tensor, value in zip(node._outputs, results):
             if value >= 0:
                 ids[tensor.name] = value
         return place, results
@@ -192,6 +196,7 @@ def _header(graph, kwargs):
     return header
 
 
+@misc.without_collections()
 def export_onnx(graph, do_type_check=True, **kwargs):
     """The model of a graph, with the attributes of `onnx.ModelProto`. Other arguments are fields of it."""
     from assay.model import Model

@@ -9,13 +9,14 @@ from assay.graphsurgeon.ir.node import KINDS, Node
 from assay.graphsurgeon.ir.tensor import KINDS as TYPES
 from assay.graphsurgeon.ir.tensor import Constant, LazyValues, SparseValues, Variable, dtype_of
 from assay.graphsurgeon.logger import G_LOGGER
+from assay.graphsurgeon.util import misc
 
 KIND_NAMES = {number: name for name, number in KINDS.items()}
 
 
 class _Importer:
     def __init__(self, found):
-        self.found = found
+        self.values = found["values"]
         self.tensors = {}
         self.imports = [(domain, version) for domain, version in found["imports"]]
         self.opset = opset_of(self.imports)
@@ -23,11 +24,11 @@ class _Importer:
 
     def tensor(self, number):
         """A value by its number; each becomes one tensor."""
-        if number < 0:
-            return Variable.empty()
         tensor = self.tensors.get(number)
         if tensor is None:
-            tensor = self.tensors[number] = self._make(*self.found["values"][number])
+            tensor = self._make(*self.values[number]) if number >= 0 else Variable.empty()
+            if number >= 0:
+                self.tensors[number] = tensor
         return tensor
 
     def _make(self, name, type_of_value, array):
@@ -49,8 +50,9 @@ class _Importer:
 
     def node(self, parts):
         op, domain, name, inputs, outputs, attributes, _ = parts
-        return Node(op, name, self.attributes(op, attributes), [self.tensor(each) for each in inputs],
-                    [self.tensor(each) for each in outputs], domain=domain or None)
+        tensor = self.tensor
+        return Node(op, name, self.attributes(op, attributes) if attributes else None, [tensor(each) for each in inputs],
+                    [tensor(each) for each in outputs], domain or None)
 
     def attributes(self, op, given):
         made = OrderedDict()
@@ -94,6 +96,7 @@ def opset_of(imports):
     return Graph.DEFAULT_OPSET
 
 
+@misc.without_collections()
 def import_onnx(onnx_model):
     """The graph of a model: of ours, of the package onnx, of a path, or of bytes."""
     from assay.model import native_of

@@ -1,8 +1,9 @@
 """Removes what no output needs."""
 
-from assay.graphsurgeon.util.misc import remove_identical
+from assay.graphsurgeon.util.misc import remove_identical, without_collections
 
 
+@without_collections()
 def cleanup(graph, remove_unused_node_outputs, recurse_subgraphs, remove_unused_graph_inputs, recurse_functions):
     """See Graph.cleanup."""
     if recurse_subgraphs:
@@ -42,7 +43,7 @@ def reachable(graph):
         if id(tensor) in tensors:
             continue
         tensors.add(id(tensor))
-        for node in tensor.inputs:
+        for node in tensor._inputs:
             if id(node) in own and id(node) not in nodes:
                 nodes.add(id(node))
                 waiting.extend(all_inputs(node))
@@ -51,7 +52,7 @@ def reachable(graph):
 
 def all_inputs(node):
     """What the node reads, and what its bodies read of enclosing graphs."""
-    return node.inputs if not node.attrs else _inputs_with_bodies(node)
+    return node._inputs if not node.attrs else _inputs_with_bodies(node)
 
 
 def _inputs_with_bodies(node):

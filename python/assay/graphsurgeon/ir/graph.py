@@ -1,6 +1,7 @@
 """Graphs: nodes in order, inputs and outputs."""
 
 import contextlib
+import itertools
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 
@@ -96,7 +97,7 @@ class Graph:
         """The bodies of all nodes, each once."""
         seen = set()
         for node in self.nodes:
-            for body in node.subgraphs(recursive=recursive):
+            for body in node.subgraphs(recursive=recursive) if node.attrs else ():
                 if id(body) not in seen:
                     seen.add(id(body))
                     yield body
@@ -171,20 +172,18 @@ class Graph:
         """All tensors with names, by name, in the order of the nodes."""
         found = OrderedDict()
 
-        def add(tensors):
-            for tensor in tensors:
-                if tensor.is_empty():
-                    continue
-                before = found.get(tensor.name)
-                if before is not None and before is not tensor:
-                    _tell_duplicate(tensor.name, check_duplicates)
-                found[tensor.name] = tensor
+        def all_tensors():
+            yield self.inputs
+            for node in self.nodes:
+                yield node._inputs
+                yield node._outputs
+            yield self.outputs
 
-        add(self.inputs)
-        for node in self.nodes:
-            add(node.inputs)
-            add(node.outputs)
-        add(self.outputs)
+        for tensor in itertools.chain.from_iterable(all_tensors()):
+            name = tensor.name
+            if name and found.setdefault(name, tensor) is not tensor:
+                _tell_duplicate(name, check_duplicates)
+                found[name] = tensor
         return found
 
     def copy(self, tensor_map=None):

@@ -1,5 +1,7 @@
 """Tensors of graphs: variables and constants."""
 
+import functools
+
 from assay import _native
 from assay._arrays import to_numpy
 from assay.graphsurgeon.logger import G_LOGGER
@@ -146,6 +148,7 @@ def _array_of_proto(proto):
     return found["values"][found["graph"][4][0]][2]
 
 
+@functools.lru_cache(maxsize=None)
 def dtype_of(number):
     """An element type by ONNX's number: numpy's, or the number where numpy has none."""
     import numpy as np

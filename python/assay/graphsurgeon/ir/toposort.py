@@ -2,8 +2,10 @@
 
 from assay.graphsurgeon.ir.cleanup import all_inputs
 from assay.graphsurgeon.logger import G_LOGGER
+from assay.graphsurgeon.util.misc import without_collections
 
 
+@without_collections()
 def toposort(graph, recurse_subgraphs, recurse_functions, mode):
     """See Graph.toposort."""
     if mode not in ("full", "nodes", "functions"):
@@ -67,9 +69,10 @@ def _producers(nodes):
     for node in nodes:
         needed = []
         for tensor in all_inputs(node):
-            for each in tensor.inputs:
-                if id(each) in places:
-                    needed.append(places[id(each)])
+            for each in tensor._inputs:
+                place = places.get(id(each))
+                if place is not None:
+                    needed.append(place)
         found.append(needed)
     return found
 

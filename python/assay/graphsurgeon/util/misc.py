@@ -1,6 +1,20 @@
 """Lists that keep both ends of an edge alike, and small functions about shapes."""
 
+import contextlib
+import gc
 from collections import OrderedDict
+
+
+@contextlib.contextmanager
+def without_collections():
+    """Python's search for cycles waits: it would look at all that is made again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def default_value(value, default):
@@ -69,8 +83,9 @@ class SynchronizedList(list):
     def __init__(self, parent_obj, field_name, initial=()):
         self.parent_obj = parent_obj
         self.field_name = field_name
-        if initial:
-            self.extend(initial)
+        for item in initial:
+            list.append(getattr(item, field_name), parent_obj)
+        list.extend(self, initial)
 
     def _add(self, item):
         list.append(getattr(item, self.field_name), self.parent_obj)
