@@ -31,7 +31,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 # The peer's own lines, a value of a format, and the word that starts a worker process.
 OPTIONS_ELSEWHERE = {
-    "src/report/text_output.cpp": {"--no-shape-check"},
+    "src/report/run/text_output.cpp": {"--no-shape-check"},
     "src/compare/runs/run_comparer.cpp": {"--match"},
     "src/results/comparison.h": {"--match"},
     "src/remote/isolated_backend.cpp": {"--worker"},

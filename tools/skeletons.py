@@ -73,7 +73,7 @@ int run(const Arguments& arguments, Environment& environment) {{
   const tasks::{type}Request request = {{.model = model_source(arguments.value("model_file"), arguments)}};
   LogObserver observer(arguments, environment);
   const tasks::{type}Result result = tasks::{symbol}(request, observer);
-  // {mark}: report the result: text by src/report/text_*.h, JSON by src/report/json_*.h.
+  // {mark}: report the result: text by src/report/*/text_*.h, JSON by src/report/*/json_*.h.
   environment.log.info(fmt::format("{{}} nodes", result.node_slots));
   environment.log.finish(fmt::format("PASSED | Runtime: {{:.3f}}s | Command: {{}}", total.seconds(), command));
   return kExitEqual;

@@ -6,11 +6,11 @@
 #include "cli/convert/print_conversion.h"
 #include "cli/options/remedies.h"
 #include "cli/output_files.h"
-#include "report/text_debug.h"
-#include "report/text_model.h"
-#include "report/text_run.h"
-#include "report/text_sparsity.h"
-#include "report/text_stats.h"
+#include "report/debug/text_debug.h"
+#include "report/inspect/text_model.h"
+#include "report/inspect/text_sparsity.h"
+#include "report/run/text_run.h"
+#include "report/run/text_stats.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {

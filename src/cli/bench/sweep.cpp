@@ -8,7 +8,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/values.h"
-#include "report/bench_sweep.h"
+#include "report/bench/bench_sweep.h"
 
 namespace assay::cli {
 namespace {

@@ -21,10 +21,10 @@
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
+#include "report/bench/json_bench.h"
+#include "report/bench/json_trtexec.h"
+#include "report/bench/text_bench.h"
 #include "report/html/bench_page.h"
-#include "report/json_bench.h"
-#include "report/json_trtexec.h"
-#include "report/text_bench.h"
 
 namespace assay::cli {
 namespace {

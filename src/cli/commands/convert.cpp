@@ -16,7 +16,7 @@
 #include "cli/options/groups/passes.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
-#include "report/json_conversion.h"
+#include "report/edit/json_conversion.h"
 
 namespace assay::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
-#include "report/json_doctor.h"
+#include "report/check/json_doctor.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

@@ -15,9 +15,9 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
+#include "report/bench/json_profile.h"
+#include "report/bench/text_profile.h"
 #include "report/html/profile_page.h"
-#include "report/json_profile.h"
-#include "report/text_profile.h"
 
 namespace assay::cli {
 namespace {

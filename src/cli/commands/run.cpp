@@ -24,9 +24,9 @@
 #include "cli/run/request.h"
 #include "cli/run/script.h"
 #include "cli/run/status.h"
-#include "report/json_run.h"
-#include "report/text_comparison.h"
-#include "report/text_run.h"
+#include "report/run/json_run.h"
+#include "report/run/text_comparison.h"
+#include "report/run/text_run.h"
 
 namespace assay::cli {
 namespace {

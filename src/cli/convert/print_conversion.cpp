@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/text_conversion.h"
+#include "report/edit/text_conversion.h"
 
 namespace assay::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/json.h"
-#include "report/json_debug.h"
-#include "report/text_debug.h"
+#include "report/debug/json_debug.h"
+#include "report/debug/text_debug.h"
 
 namespace assay::cli {
 

@@ -10,7 +10,7 @@
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
-#include "report/json_same.h"
+#include "report/debug/json_same.h"
 #include "tasks/same.h"
 
 namespace assay::cli {

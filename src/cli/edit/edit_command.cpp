@@ -10,7 +10,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/model_output.h"
 #include "cli/options/groups/onnx_save.h"
-#include "report/json_edit.h"
+#include "report/edit/json_edit.h"
 
 namespace assay::cli {
 

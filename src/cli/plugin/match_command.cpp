@@ -5,7 +5,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/plugins.h"
-#include "report/json_plugins.h"
+#include "report/edit/json_plugins.h"
 
 namespace assay::cli {
 

@@ -8,8 +8,8 @@
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
 #include "cli/run/status.h"
-#include "report/json_run.h"
-#include "report/text_comparison.h"
+#include "report/run/json_run.h"
+#include "report/run/text_comparison.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

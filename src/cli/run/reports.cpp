@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "report/html/page.h"
-#include "report/junit.h"
+#include "report/run/junit.h"
 
 namespace assay::cli {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "report/debug/text_culprit.h"
 #include "report/html/markup.h"
-#include "report/text_culprit.h"
 
 namespace assay::report {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/bench/text_profile.h"
 #include "report/html/simple_page.h"
-#include "report/text_profile.h"
 
 namespace assay::report {
 namespace {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "report/html/markup.h"
-#include "report/text_judgement.h"
-#include "report/text_stats.h"
+#include "report/run/text_judgement.h"
+#include "report/run/text_stats.h"
 
 namespace assay::report {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/run/status.h"
-#include "report/json_accuracy.h"
+#include "report/run/json_accuracy.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

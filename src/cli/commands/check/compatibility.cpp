@@ -8,7 +8,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
-#include "report/json_compatibility.h"
+#include "report/check/json_compatibility.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

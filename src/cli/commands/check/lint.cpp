@@ -13,7 +13,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
-#include "report/json_lint.h"
+#include "report/check/json_lint.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

@@ -10,9 +10,9 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
+#include "report/debug/json_culprit.h"
+#include "report/debug/text_culprit.h"
 #include "report/html/hunt_page.h"
-#include "report/json_culprit.h"
-#include "report/text_culprit.h"
 #include "tasks/culprit.h"
 
 namespace assay::cli {

@@ -11,8 +11,8 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/passes.h"
-#include "report/json_bisection.h"
-#include "report/text_debug.h"
+#include "report/debug/json_bisection.h"
+#include "report/debug/text_debug.h"
 #include "tasks/bisection.h"
 
 namespace assay::cli {

@@ -13,8 +13,8 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
-#include "report/json_precision.h"
-#include "report/text_debug.h"
+#include "report/debug/json_precision.h"
+#include "report/debug/text_debug.h"
 
 namespace assay::cli {
 namespace {

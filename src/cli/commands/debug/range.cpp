@@ -7,7 +7,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "report/json_ranges.h"
+#include "report/debug/json_ranges.h"
 #include "tasks/ranges.h"
 
 namespace assay::cli {

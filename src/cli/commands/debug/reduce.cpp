@@ -13,8 +13,8 @@
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
-#include "report/json_debug.h"
-#include "report/text_debug.h"
+#include "report/debug/json_debug.h"
+#include "report/debug/text_debug.h"
 
 namespace assay::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/capability.h"
+#include "report/inspect/capability.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -9,10 +9,10 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
-#include "report/json_accuracy.h"
-#include "report/json_data.h"
-#include "report/text_accuracy.h"
-#include "report/text_data.h"
+#include "report/inspect/json_data.h"
+#include "report/inspect/text_data.h"
+#include "report/run/json_accuracy.h"
+#include "report/run/text_accuracy.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {

@@ -8,8 +8,8 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
 #include "cli/run/data_diff.h"
-#include "report/json_diff.h"
-#include "report/text_diff.h"
+#include "report/inspect/json_diff.h"
+#include "report/inspect/text_diff.h"
 #include "tasks/data.h"
 #include "tasks/inspect.h"
 

@@ -7,7 +7,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
-#include "report/tactics.h"
+#include "report/inspect/tactics.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {

@@ -11,10 +11,10 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
-#include "report/json_engine.h"
-#include "report/json_model.h"
-#include "report/text_engine.h"
-#include "report/text_model.h"
+#include "report/inspect/json_engine.h"
+#include "report/inspect/json_model.h"
+#include "report/inspect/text_engine.h"
+#include "report/inspect/text_model.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {

@@ -7,8 +7,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "report/json_sparsity.h"
-#include "report/text_sparsity.h"
+#include "report/inspect/json_sparsity.h"
+#include "report/inspect/text_sparsity.h"
 #include "tasks/check.h"
 
 namespace assay::cli {

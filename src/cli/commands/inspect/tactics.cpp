@@ -1,4 +1,4 @@
-#include "report/tactics.h"
+#include "report/inspect/tactics.h"
 
 #include "base/text.h"
 #include "cli/environment.h"

@@ -1,0 +1,36 @@
+#include "report/run/text_run.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/run/text_stats.h"
+
+namespace assay::report {
+
+std::string values_text(const std::vector<results::RunValue>& values, size_t most, std::string_view hint) {
+  std::string text;
+  for (const results::RunValue& value : std::span(values).first(std::min(most, values.size()))) {
+    text += text.empty() ? "{" : ",\n ";
+    text += fmt::format("{} [dtype={}", printable(value.name), value.type);
+    if (value.is_tensor) text += fmt::format(", shape={}", tuple_text(value.shape));
+    text += "]";
+  }
+  if (values.size() > most) text += fmt::format(",\n ... and {} more{}", values.size() - most, hint);
+  return text.empty() ? "{}" : text + "}";
+}
+
+std::string answers_text(const std::vector<results::ValueAnswer>& answers, size_t most, std::string_view hint) {
+  std::string text;
+  for (const results::ValueAnswer& answer : std::span(answers).first(std::min(most, answers.size()))) {
+    text += fmt::format("{}`{}`: {}, part of layer `{}`", text.empty() ? "" : "\n", printable(answer.name),
+                        answer.is_absent ? "absent" : "recomputed", printable(answer.layer));
+    if (!answer.reason.empty()) text += fmt::format(" ({})", printable(answer.reason));
+  }
+  if (answers.size() > most) text += fmt::format("\n... and {} more{}", answers.size() - most, hint);
+  return text;
+}
+
+}  // namespace assay::report
