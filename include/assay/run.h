@@ -42,6 +42,7 @@ struct RunOptions {
 struct Run {
   std::string name;
   std::string failure;  // why nothing more came from it; empty: it did not fail
+  std::string remedy;   // the setting that lifts the failure, as Error::remedy(); empty: none does
   double load_seconds = 0;
   double run_seconds = 0;       // of all iterations together
   std::vector<Values> outputs;  // by iteration; values that are no tensors are left out

@@ -67,7 +67,7 @@ tasks::RunRequest request_of(const RunOptions& options) {
 std::vector<Run> runs_of(const tasks::RunOutcome& outcome) {
   std::vector<Run> runs;
   for (const results::RunnerRun& run : outcome.report.runs) {
-    runs.push_back({run.runner, run.failure, run.load_seconds, run.run_seconds, {}});
+    runs.push_back({run.runner, run.failure, run.remedy, run.load_seconds, run.run_seconds, {}});
   }
   for (size_t i = 0; i < outcome.outputs.size() && i < runs.size(); ++i) {
     for (const formats::SavedIteration& iteration : outcome.outputs[i].iterations) {

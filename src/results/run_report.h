@@ -39,6 +39,7 @@ struct RunnerRun {
   double load_seconds = 0;
   double run_seconds = 0;  // of all iterations together
   std::string failure;     // why nothing more came from it
+  std::string remedy;      // the setting of a request that lifts the failure, as Error::remedy()
   std::vector<ValueAnswer> answers;
 };
 

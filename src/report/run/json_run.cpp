@@ -40,6 +40,7 @@ void write_run(JsonWriter& json, const results::RunnerRun& run) {
   write_values(json, "inputs", run.inputs);
   write_values(json, "outputs", run.outputs);
   if (!run.failure.empty()) json.field("failure", run.failure);
+  if (!run.remedy.empty()) json.field("remedy", run.remedy);
   if (!run.answers.empty()) write_list(json, "answers", run.answers, write_answer);
   json.key("timings");
   write_timings(json, {{"load_seconds", run.load_seconds}, {"run_seconds", run.run_seconds}});

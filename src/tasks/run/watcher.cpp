@@ -156,6 +156,7 @@ void RunWatcher::on_finished(size_t runner) { observer_.on_runner_finished(repor
 
 void RunWatcher::on_failure(size_t runner, const Error& error) {
   report_.runs[runner].failure = error.line();
+  report_.runs[runner].remedy = error.remedy();
   observer_.on_runner_failed(report_.runs[runner], error);
   const auto is_silent = [](const results::RunnerRun& run) { return run.outputs.empty() && run.iterations == 0; };
   if (!std::all_of(report_.runs.begin() + static_cast<std::ptrdiff_t>(runner), report_.runs.end(), is_silent)) {
