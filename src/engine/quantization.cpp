@@ -1,6 +1,7 @@
 #include "engine/quantization.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/layer.h"
 #include "ops/node.h"
@@ -155,6 +156,7 @@ std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Infer
   Quantizer found;
   found.codes = dtype_of(model, inference, quantizes ? model[node].results.front() : operand(model, node, 0));
   found.scale = static_cast<float>(numbers_of(scale)[0]);
+  if (!(found.scale > 0) || !std::isfinite(found.scale)) return {};
   const ir::ValueId zero = operand(model, node, 2);
   if (!zero.valid()) return found;
   const Tensor* const point = constant(zero);

@@ -39,7 +39,6 @@ class PrecisionSearch {
                   Observer& observer)
       : request_(request),
         model_(loaded.model),
-        inputs_(inputs),
         observer_(observer),
         parts_(model_),
         values_(model_, inputs, request.comparison.session.max_memory_bytes),
@@ -154,7 +153,6 @@ class PrecisionSearch {
 
   const PrecisionRequest& request_;
   const ir::Model& model_;
-  const tensor::NamedData& inputs_;
   Observer& observer_;
   debug::Parts parts_;
   ObservedValues values_;
