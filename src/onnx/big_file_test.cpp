@@ -1,5 +1,4 @@
 // Files above 2 GB and fields above 4 GiB: sparse files of which only the headers are real.
-#include <chrono>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -34,7 +33,6 @@ TEST(BigFile, a_field_of_5_gib_is_mapped_not_read) {
   const fs::path path = put_big_model(folder);
   rusage before, after;
   getrusage(RUSAGE_SELF, &before);
-  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   Diagnostics findings;
   const ir::Model loaded = import_file(MappedFile::open(path), findings);
   EXPECT_EQ(loaded[ir::TensorId{0}].tensor.size_bytes(), kBytes);
@@ -42,7 +40,6 @@ TEST(BigFile, a_field_of_5_gib_is_mapped_not_read) {
   EXPECT_EQ(loaded[node_at(loaded, 0)].operands[0].value, loaded[loaded.main_graph()].initializers[0]);
   getrusage(RUSAGE_SELF, &after);
   EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 16 << 10);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(BigFile, a_cut_big_file_is_damage) {

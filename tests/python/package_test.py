@@ -21,11 +21,10 @@ from assay.session import BackendRunner, Session
 from onnx import TensorProto, helper
 
 
-def test_importing_is_quick_and_light():
-    code = ("import time, sys; t = time.perf_counter(); import assay; t = time.perf_counter() - t; "
-            "assert 'numpy' not in sys.modules and 'onnx' not in sys.modules; print(t)")
-    seconds = min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
-    assert seconds < 0.03, f"importing assay took {seconds * 1e3:.1f} ms"
+def test_importing_is_light():
+    heavy = {"numpy", "onnx", "onnxruntime", "ml_dtypes", "asyncio", "inspect"}
+    code = f"import sys, assay; print(sorted({heavy!r} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
 def run_identity(array, number):
