@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/layer.h"
+#include "ir/walk.h"
 #include "ops/node.h"
 #include "tensor/elements.h"
 
@@ -134,6 +135,14 @@ class Matcher {
 };
 
 }  // namespace
+
+bool has_quantizers(const ir::Model& model) {
+  for (const ir::NodeId node : ir::live_nodes(model)) {
+    const std::string_view op = model.text(model[node].op);
+    if (op == "QuantizeLinear" || op == "DynamicQuantizeLinear") return true;
+  }
+  return false;
+}
 
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   const bool quantizes = is_op(model, node, "QuantizeLinear");

@@ -18,6 +18,9 @@ struct Quantizer {
   bool operator==(const Quantizer&) const = default;
 };
 
+// Whether anything in the model makes integers of floats.
+bool has_quantizers(const ir::Model& model);
+
 // Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 // What it does; nullopt: scale or zero point are computed.

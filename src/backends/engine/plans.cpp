@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "backends/engine/setting_names.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "engine/devices/cpu/onednn/library.h"
+#include "engine/quantization.h"
 #include "formats/tactic_replay.h"
 #include "tensor/borrowed.h"
 
@@ -50,6 +52,9 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
   profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
   engine::check_precision(source, settings_.config.precision, findings);
+  if (options.settings.has(setting::kInt8) && !engine::has_quantizers(source)) {
+    findings.warn("engine_setting", "", "engine: the model has no quantizers: nothing is computed in 8-bit integers");
+  }
 }
 
 Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)

@@ -2,9 +2,9 @@
 #include "base/text.h"
 #include "convert/conversion/half.h"
 #include "convert/conversion/weights.h"
+#include "engine/quantization.h"
 #include "exec/backend.h"
 #include "ir/edit.h"
-#include "ir/walk.h"
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "tasks/convert/calibration.h"
@@ -79,14 +79,6 @@ void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
     save_model(model, request.edit.output, request.edit.save, observer);
 }
 
-bool has_quantizers(const ir::Model& model) {
-  for (const ir::NodeId node : ir::live_nodes(model)) {
-    const std::string_view op = model.text(model[node].op);
-    if (op == "QuantizeLinear" || op == "DynamicQuantizeLinear") return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
@@ -116,7 +108,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
 }
 
 std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer) {
-  if (has_quantizers(copy.model)) {
+  if (engine::has_quantizers(copy.model)) {
     observer.info("The model has quantizers: what is computed in integers is their decision");
     return std::nullopt;
   }
