@@ -136,11 +136,32 @@ def pool(graph, x):
     return graph.add("Neg", [result], graph.shapes[most])
 
 
+def dynamic(graph, x):
+    """What ONNX Runtime's dynamic quantisation makes of a matrix product."""
+    random, shape = graph.random, graph.shapes[x]
+    columns = int(random.choice([1, 5, 64, 70, 300]))
+    codes = graph.add("DynamicQuantizeLinear", [x], shape)
+    scale, zero = f"{codes}_scale", f"{codes}_zero"
+    graph.nodes[-1].output.extend([scale, zero])
+    weights = graph.constant(random.integers(-127, 128, (shape[-1], columns)).astype(np.int8))
+    count = columns if random.random() < 0.7 else 1
+    scales = graph.constant((random.uniform(0.5, 1.5, count) / 127 / np.sqrt(shape[-1])).astype(np.float32))
+    zeros = [graph.constant(np.zeros(count, np.int8))] if random.random() < 0.5 else []
+    result = [*shape[:-1], columns]
+    sums = graph.add("MatMulInteger", [codes, weights, zero, *zeros], result)
+    floats = graph.add("Cast", [sums], result, to=1)
+    both = graph.add("Mul", [scale, scales], [count])
+    made = graph.add("Mul", [floats, both], result)
+    bias = graph.constant(random.standard_normal(columns).astype(np.float32))
+    return activation(graph, graph.add("Add", [bias, made], result))
+
+
 class EngineInt8Test(EngineCase):
     tool = RUN_TOOL
 
     def check(self, model, feeds):
         options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         for mine, other in zip(self.ask(model, feeds), session.run(None, feeds), strict=True):
@@ -163,6 +184,13 @@ class EngineInt8Test(EngineCase):
                 channels = int(graph.random.choice([3, 16, 70, 130]))
                 shape = [int(graph.random.integers(1, 3)), channels, *graph.random.integers(2, 12, 2).tolist()]
                 self.check(graph.model([pool(graph, graph.input(*shape))]), graph.feeds)
+
+    def test_products_of_dynamic_codes(self):
+        for seed in range(SEEDS // 2):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                shape = [*graph.random.integers(1, 4, seed % 3).tolist(), *graph.random.integers(1, 300, 2).tolist()]
+                self.check(graph.model([dynamic(graph, graph.input(*shape))]), graph.feeds)
 
 
 if __name__ == "__main__":

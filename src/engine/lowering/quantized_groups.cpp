@@ -97,6 +97,11 @@ void expand_weights(ir::Model& model, ir::Rewriter& rewriter) {
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant) {
+  if (model.text(model[product].op) == "MatMulInteger") {
+    const ir::NodeId cast = only_user(model, model[product].results.front());
+    const std::vector<ir::NodeId> sums = {product, cast};
+    return cast.valid() && match_sums(model, inference, sums, constant) ? sums : std::vector<ir::NodeId>();
+  }
   std::vector<ir::NodeId> group;
   for (const ir::Use& use : model[product].operands) {
     const ir::NodeId producer = producer_of(model, use.value);

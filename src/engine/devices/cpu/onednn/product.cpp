@@ -39,7 +39,7 @@ class ProductKernel final : public Kernel {
         plan_(std::move(plan)),
         out_type_(layer.outputs[0].dtype),
         packed_(*layer.packed) {
-    is_beside_ = source_.quantized && !epilogue_.tape.is_empty();
+    is_beside_ = source_.is_integer() && !epilogue_.tape.is_empty();
     target_type_ = is_beside_ ? tensor::DType::float32 : out_type_;
     if (source_.quantized) std::tie(scaling_, bias_) = scaling_of(*source_.quantized, epilogue_);
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
@@ -58,8 +58,10 @@ class ProductKernel final : public Kernel {
  private:
   friend class ProductCall;
 
-  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
-  bool has_bias() const { return g_.bias >= 0 || !bias_.empty(); }
+  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_ + share_bytes(); }
+  // Of what a zero point adds to a piece's sums.
+  uint64_t share_bytes() const { return (source_.column_sums.size() * sizeof(float) + 63) / 64 * 64; }
+  bool has_bias() const { return g_.bias >= 0 || !bias_.empty() || source_.zero >= 0; }
   // From row to row of what the library writes.
   int64_t target_row(const Piece& piece) const { return is_beside_ ? piece.columns : g_.columns; }
 
@@ -127,7 +129,7 @@ class ProductKernel final : public Kernel {
     product.weights = source_.weights == nullptr
                           ? strided_desc(library_, right_type, weights_dims, {g_.right_row, g_.right_column})
                           : any_desc(library_, right_type, weights_dims);
-    const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : out_type_;
+    const tensor::DType bias_type = source_.is_integer() ? tensor::DType::float32 : out_type_;
     if (has_bias()) product.bias = plain_desc(library_, bias_type, {1, piece.columns});
     if (source_.quantized) product.scaling = &scaling;
     product.appended = epilogue_.appended(library_, dims, {target_row(piece), 1});
@@ -210,6 +212,7 @@ class ProductCall final : public Call {
       running.set(kWeights, at(input(g.right), g.offset(piece.item, g.right_items), source.left_type));
     if (g.bias >= 0) running.set(kBias, at(input(g.bias), piece.column, kernel_.out_type_));
     if (source.quantized) set_scaling(running, piece.column);
+    if (source.zero >= 0) set_share(running, piece, lane);
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
     for (size_t i = 0; i < kernel_.epilogue_.steps.size(); ++i) {
       const Epilogue::Step& step = kernel_.epilogue_.steps[i];
@@ -227,6 +230,18 @@ class ProductCall final : public Call {
   void set_scaling(Running& running, int64_t column) {
     if (kernel_.scaling_.weights.size() > 1) running.set(kScales | kWeights, kernel_.scaling_.weights.data() + column);
     if (!kernel_.bias_.empty()) running.set(kBias, kernel_.bias_.data() + column);
+  }
+
+  // What the zero point of the data adds to the sums of the columns.
+  void set_share(Running& running, const Piece& piece, uint64_t lane) {
+    const ProductSource& source = kernel_.source_;
+    const auto* const byte = host<const uint8_t>(input(source.zero));
+    const bool is_signed = source.left_type == tensor::DType::int8;
+    const float zero = is_signed ? static_cast<float>(static_cast<int8_t>(*byte)) : static_cast<float>(*byte);
+    const uint64_t offset = kernel_.scratchpad_ + kernel_.result_bytes_;
+    auto* const share = host<float>(arguments_.workspace + lane * kernel_.lane_bytes() + offset);
+    row_kernels().scale(source.column_sums.data() + piece.column, -zero, share, static_cast<size_t>(piece.columns));
+    running.set(kBias, share);
   }
 
   // Over whole rows at once where they lie side by side.
@@ -255,7 +270,7 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
 Plan guess(const ProductSource& source) {
   const ProductGeometry& g = source.geometry;
   const auto threads = static_cast<int64_t>(thread_count());
-  const bool has_few_rows = g.item_count() == 1 && (g.rows < kLeastRows * threads || source.quantized);
+  const bool has_few_rows = g.item_count() == 1 && (g.rows < kLeastRows * threads || source.is_integer());
   return {.by_columns = has_few_rows && g.columns >= kColumnStep * threads, .implementation = ""};
 }
 
