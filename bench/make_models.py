@@ -8,16 +8,22 @@ import functools
 import pathlib
 import sys
 
-from models import convnets, exported, llama, transformers
+from models import convnets, exported, llama, small, transformers
 
 MODELS = {
     "resnet50": convnets.resnet50,
     "resnet50_qdq": functools.partial(convnets.resnet50, quantised=True),
+    "resnet50_b32": functools.partial(convnets.resnet50, batch=32),
     "resnet50_b8": functools.partial(convnets.resnet50, batch=8),
     "mobilenetv2": convnets.mobilenetv2,
     "yolov5s": convnets.yolov5s,
     "bert_base_s128": transformers.bert_base,
     "bert_base_s128_dynq": functools.partial(transformers.bert_base, dynamic=True),
+    "bert_base_s128_b8": functools.partial(transformers.bert_base, batch=8),
+    "bert_base_s128_b32": functools.partial(transformers.bert_base, batch=32),
+    "small_perceptron": small.perceptron,
+    "small_lstm": small.lstm,
+    "small_trees": small.trees,
     "gpt2_s128": transformers.gpt2,
     "gpt2_dec_p127": functools.partial(transformers.gpt2, sequence=1, past=127),
     "llama_dec_p127": llama.llama,

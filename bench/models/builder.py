@@ -8,6 +8,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 13
+ML_OPSET = 3
 IR_VERSION = 8
 
 
@@ -59,7 +60,9 @@ class Builder:
 
     def save(self, path: str, inputs: list, outputs: list) -> None:
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
+        domains = [("ai.onnx.ml", ML_OPSET)] if any(node.domain for node in self.nodes) else []
+        imports = [helper.make_opsetid(*domain) for domain in [("", OPSET), *domains]]
+        model = helper.make_model(graph, opset_imports=imports)
         model.ir_version = IR_VERSION
         onnx.save(model, path)
         print(pathlib.Path(path).stem, len(self.nodes), "nodes", round(self.giga_macs, 2), "GMAC")

@@ -94,7 +94,7 @@ class Bert(Transformer):
         return self.layer_norm(self.op("Add", [y, x]))
 
 
-def bert_base(path: str, dynamic: bool = False) -> None:
+def bert_base(path: str, dynamic: bool = False, batch: int = 1) -> None:
     size = Size()
     g = Bert(size, dynamic)
     x = g.op("Gather", [g.embedding(size.vocabulary, size.width), "ids"])
@@ -104,7 +104,7 @@ def bert_base(path: str, dynamic: bool = False) -> None:
         x = g.layer(x, mask)
     g.op("Identity", [x])
     g.name_output("y")
-    tokens = [1, size.sequence]
+    tokens = [batch, size.sequence]
     g.save(path, [integers("ids", tokens), integers("mask", tokens)], [floats("y", [*tokens, size.width])])
 
 

@@ -174,6 +174,51 @@ std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Infer
   return found;
 }
 
+std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis) {
+  const tensor::Shape& dims = weights.shape();
+  const auto channels = static_cast<size_t>(dims[axis]);
+  size_t inner = 1;
+  for (size_t i = axis + 1; i < dims.size(); ++i) inner *= static_cast<size_t>(dims[i]);
+  std::vector<int64_t> sums(channels);
+  const auto* const codes = reinterpret_cast<const int8_t*>(weights.bytes().data());
+  for (size_t i = 0; i < weights.count(); ++i) sums[i / inner % channels] += codes[i];
+  return sums;
+}
+
+std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
+                                      std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
+  if (nodes.size() < 2 || !is_op(model, nodes[0], "MatMulInteger") || !is_op(model, nodes[1], "Cast")) return {};
+  if (inference.callees()[nodes[0]].op == nullptr || operand(model, nodes[1], 0) != model[nodes[0]].results[0])
+    return {};
+  if (dtype_of(model, inference, model[nodes[1]].results[0]) != DType::float32) return {};
+  IntegerSums found{.data = operand(model, nodes[0], 0),
+                    .zero = operand(model, nodes[0], 2),
+                    .weights = constant(operand(model, nodes[0], 1))};
+  if (found.weights == nullptr || found.weights->dtype() != DType::int8 || found.weights->shape().size() != 2)
+    return {};
+  if (constant(found.data) != nullptr || (found.zero.valid() && constant(found.zero) != nullptr)) return {};
+  const std::optional<TensorDesc> zero = found.zero.valid() ? find_desc(model, inference, found.zero) : std::nullopt;
+  if (found.zero.valid() && (!zero || zero->count() != 1)) return {};
+  const ir::ValueId right_zero = operand(model, nodes[0], 3);
+  const std::vector<double> zeros = right_zero.valid() ? numbers_of(constant(right_zero)) : std::vector<double>{0};
+  const bool are_zero = !zeros.empty() && std::ranges::all_of(zeros, [](double number) { return number == 0; });
+  return are_zero ? std::optional(found) : std::nullopt;
+}
+
+QuantizedProduct without_zero_point(QuantizedProduct product, size_t axis) {
+  if (product.quantizer.zero == 0) return product;
+  const std::vector<int64_t> sums = sums_of_channels(*product.weights, axis);
+  product.bias.resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const double scale =
+        static_cast<double>(product.quantizer.scale) * product.scales[product.scales.size() == 1 ? 0 : i];
+    const double share = scale * product.quantizer.zero * static_cast<double>(sums[i]);
+    product.bias[i] = static_cast<float>(product.bias[i] - share);
+  }
+  product.quantizer.zero = 0;
+  return product;
+}
+
 std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,
                                                 std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
   return nodes.empty() ? std::nullopt : Matcher(model, inference, nodes, constant).match();

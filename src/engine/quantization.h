@@ -38,6 +38,24 @@ struct QuantizedProduct {
   std::vector<float> bias;                  // by result channel or column; empty: none
 };
 
+// A MatMulInteger with constant weights without zero points, whose sums become floats.
+struct IntegerSums {
+  ir::ValueId data;
+  ir::ValueId zero;                         // of the data; invalid: none
+  const tensor::Tensor* weights = nullptr;  // int8
+};
+
+// What these nodes begin with: MatMulInteger and Cast; nullopt: something else.
+std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
+                                      std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+
+// Of int8 weights, by result channel or column.
+std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis);
+
+// The same without a zero point of the data: the bias takes over its share of the sums. For products without padding;
+// `axis` is that of the result channels or columns in the weights.
+QuantizedProduct without_zero_point(QuantizedProduct product, size_t axis);
+
 // What these nodes compute, the last of which is the product and the others what its operands come from; nullopt:
 // something else.
 std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,

@@ -9,6 +9,14 @@
 namespace assay::engine {
 namespace {
 
+constexpr double kFirstShare = 0.4;  // of the time for a tactic, before others have been measured
+constexpr double kShare = 0.2;       // in each round
+constexpr double kBehind = 1.6;      // what takes so much longer is measured once
+constexpr double kClose = 1.2;       // what takes so much longer is not measured again
+constexpr double kCalm = 0.97;       // of what it took before: it has not become faster
+constexpr int kAgreeing = 2;         // rounds
+constexpr int kMostRounds = 8;
+
 std::string tactic_name(const Implementation& implementation, std::string_view variant) {
   return variant.empty() ? std::string(implementation.name()) : fmt::format("{}:{}", implementation.name(), variant);
 }
@@ -93,43 +101,87 @@ std::unique_ptr<Kernel> TacticSelector::make(const Implementation& implementatio
 }
 
 TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
-  Choice best;
-  uint64_t tried = 0;
-  std::optional<double> least;  // of what was measured: a layer with one tactic needs none
-  const std::string key = options_.measures ? layer_key(layer) : "";
+  Race race;
   for (const Implementation* const implementation : device_.implementations()) {
     for (const std::string& variant : variants(*implementation, layer)) {
-      Choice next{nullptr, tactic_name(*implementation, variant)};
-      next.kernel = make(*implementation, layer, variant, next.tactic);
-      if (!next.kernel) continue;
-      if (!options_.measures) return next;
-      if (!best.kernel) {
-        best = std::move(next);
-        continue;
-      }
-      if (options_.most_measured != 0 && ++tried >= options_.most_measured) return best;
-      if (!least) least = seconds(layer, key, best);
-      const double taken = seconds(layer, key, next);
-      if (taken >= *least) continue;
-      least = taken;
-      best = std::move(next);
+      Runner next{.choice = {nullptr, tactic_name(*implementation, variant)}};
+      next.choice.kernel = make(*implementation, layer, variant, next.choice.tactic);
+      if (!next.choice.kernel) continue;
+      if (!options_.measures) return std::move(next.choice);
+      race.runners.push_back(std::move(next));
+      if (options_.most_measured != 0 && race.runners.size() >= options_.most_measured) return finish(layer, race);
+      // With the second, the first is measured too: a layer with one tactic needs no measurements.
+      if (race.runners.size() > 1) start(layer, race);
     }
   }
-  return best;
+  return finish(layer, race);
 }
 
-double TacticSelector::seconds(const Layer& layer, const std::string& key, const Choice& choice) const {
-  if (const std::optional<double> known = cache_->find(machine_, key, choice.tactic)) return *known;
-  if (options_.is_cache_complete) {
-    throw Error(ErrorCode::usage, fmt::format("the timing cache has no measurement of `{}` for the layer `{}`",
-                                              choice.tactic, printable(layer_name(*layer.model, layer.node))))
-        .about("error_on_timing_cache_miss");
+// Looks up or measures what has no time yet, and lets go of kernels that are far behind.
+void TacticSelector::start(const Layer& layer, Race& race) const {
+  if (race.key.empty()) race.key = layer_key(layer);
+  for (Runner& runner : race.runners) {
+    if (runner.seconds > 0) continue;
+    const std::optional<double> known = cache_->find(machine_, race.key, runner.choice.tactic);
+    if (!known && options_.is_cache_complete) {
+      throw Error(ErrorCode::usage, fmt::format("the timing cache has no measurement of `{}` for the layer `{}`",
+                                                runner.choice.tactic, printable(layer_name(*layer.model, layer.node))))
+          .about("error_on_timing_cache_miss");
+    }
+    runner.is_measured = !known;
+    if (known)
+      runner.seconds = *known;
+    else
+      measure(layer, runner, kFirstShare);
   }
-  const Sample sample(device_, layer, choice.kernel->workspace_bytes());
-  const std::unique_ptr<Call> call = choice.kernel->bind(sample.arguments());
-  const double taken = device_.measure(*call, options_.seconds_per_tactic);
-  cache_->add(machine_, key, choice.tactic, taken);
-  return cache_->find(machine_, key, choice.tactic).value_or(taken);  // as later builds will find it
+  const double least = std::ranges::min_element(race.runners, {}, &Runner::seconds)->seconds;
+  for (Runner& runner : race.runners) {
+    if (runner.seconds > kBehind * least) drop(race, runner);
+  }
+}
+
+void TacticSelector::drop(const Race& race, Runner& runner) const {
+  if (!runner.choice.kernel) return;
+  runner.choice.kernel.reset();
+  if (runner.is_measured) cache_->add(machine_, race.key, runner.choice.tactic, runner.seconds);
+}
+
+void TacticSelector::measure(const Layer& layer, Runner& runner, double share) const {
+  const Sample sample(device_, layer, runner.choice.kernel->workspace_bytes());
+  const std::unique_ptr<Call> call = runner.choice.kernel->bind(sample.arguments());
+  const double taken = device_.measure(*call, options_.seconds_per_tactic * share);
+  runner.seconds = runner.seconds > 0 ? std::min(runner.seconds, taken) : taken;
+}
+
+// In turns, so that a moment in which others use the machine slows down all of them, until the same one wins again and
+// none has become faster.
+TacticSelector::Choice TacticSelector::finish(const Layer& layer, Race& race) const {
+  if (race.runners.empty()) return {};
+  if (race.runners.size() == 1) return std::move(race.runners[0].choice);
+  start(layer, race);
+  const auto is_open = [](const Runner& runner) { return runner.choice.kernel && runner.is_measured; };
+  const auto best = [&] { return std::ranges::min_element(race.runners, {}, &Runner::seconds); };
+  for (int round = 0, agreeing = 0; round < kMostRounds && agreeing < kAgreeing; ++round) {
+    if (std::ranges::count_if(race.runners, is_open) < 2) break;
+    const auto leader = best();
+    bool is_calm = true;
+    for (Runner& runner : race.runners) {
+      if (!is_open(runner)) continue;
+      const double before = runner.seconds;
+      measure(layer, runner, kShare);
+      is_calm = is_calm && runner.seconds > kCalm * before;
+    }
+    agreeing = is_calm && best() == leader ? agreeing + 1 : 0;
+    for (Runner& runner : race.runners) {
+      if (runner.seconds > kClose * best()->seconds) drop(race, runner);
+    }
+  }
+  for (Runner& runner : race.runners) {
+    if (is_open(runner)) cache_->add(machine_, race.key, runner.choice.tactic, runner.seconds);
+    // As later builds will find it.
+    runner.seconds = cache_->find(machine_, race.key, runner.choice.tactic).value_or(runner.seconds);
+  }
+  return std::move(best()->choice);
 }
 
 }  // namespace assay::engine

@@ -46,7 +46,20 @@ class TacticSelector {
   bool is_excluded(const Layer& layer, std::string_view tactic) const;
   std::unique_ptr<Kernel> make(const Implementation& implementation, const Layer& layer, std::string_view variant,
                                std::string_view tactic) const;
-  double seconds(const Layer& layer, const std::string& key, const Choice& choice) const;
+  // A tactic that is measured.
+  struct Runner {
+    Choice choice;  // without a kernel: it is too slow
+    double seconds = 0;
+    bool is_measured = false;  // now, not taken from the cache
+  };
+  struct Race {
+    std::string key;  // of the layer
+    std::vector<Runner> runners;
+  };
+  void start(const Layer& layer, Race& race) const;
+  void drop(const Race& race, Runner& runner) const;
+  void measure(const Layer& layer, Runner& runner, double share) const;
+  Choice finish(const Layer& layer, Race& race) const;
 
   const Device& device_;
   const TacticOptions& options_;

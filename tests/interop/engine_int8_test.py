@@ -136,14 +136,66 @@ def pool(graph, x):
     return graph.add("Neg", [result], graph.shapes[most])
 
 
+def dynamic(graph, x):
+    """What ONNX Runtime's dynamic quantisation makes of a matrix product."""
+    random, shape = graph.random, graph.shapes[x]
+    columns = int(random.choice([1, 5, 64, 70, 300]))
+    codes = graph.add("DynamicQuantizeLinear", [x], shape)
+    scale, zero = f"{codes}_scale", f"{codes}_zero"
+    graph.nodes[-1].output.extend([scale, zero])
+    weights = graph.constant(random.integers(-127, 128, (shape[-1], columns)).astype(np.int8))
+    count = columns if random.random() < 0.7 else 1
+    scales = graph.constant((random.uniform(0.5, 1.5, count) / 127 / np.sqrt(shape[-1])).astype(np.float32))
+    zeros = [graph.constant(np.zeros(count, np.int8))] if random.random() < 0.5 else []
+    result = [*shape[:-1], columns]
+    sums = graph.add("MatMulInteger", [codes, weights, zero, *zeros], result)
+    floats = graph.add("Cast", [sums], result, to=1)
+    both = graph.add("Mul", [scale, scales], [count])
+    made = graph.add("Mul", [floats, both], result)
+    bias = graph.constant(random.standard_normal(columns).astype(np.float32))
+    return activation(graph, graph.add("Add", [bias, made], result))
+
+
+def heads(graph, x):
+    """Codes of products that are turned and cut between quantisers, multiplied with each other and by weights."""
+    rows = graph.shapes[x][0]
+
+    def quantised(value, constants, shape):
+        codes = graph.add("QuantizeLinear", [value, *constants], shape)
+        return graph.add("DequantizeLinear", [codes, *constants], shape)
+
+    sides = []
+    for order in ([1, 0, 2], [1, 2, 0]):
+        constants = graph.quantizer(0.02)[:2]
+        made = graph.add("MatMul", [x, graph.weights(graph.shapes[x][1], 24, axis=1)], [rows, 24])
+        made = quantised(made, constants, [rows, 24])
+        cut = graph.constant(np.array([rows, 3, 8], np.int64))
+        made = quantised(graph.add("Reshape", [made, cut], [rows, 3, 8]), constants, [rows, 3, 8])
+        shape = [[rows, 3, 8][axis] for axis in order]
+        sides.append(quantised(graph.add("Transpose", [made], shape, perm=order), constants, shape))
+    scores = graph.add("Softmax", [graph.add("MatMul", sides, [3, rows, rows])], [3, rows, rows], axis=-1)
+    scores = quantised(scores, graph.quantizer(1 / 255)[:2], [3, rows, rows])
+    constants = graph.quantizer(0.02)[:2]
+    sums = graph.add("MatMul", [scores, sides[0]], [3, rows, 8])
+    sums = quantised(sums, constants, [3, rows, 8])
+    turned = quantised(graph.add("Transpose", [sums], [rows, 3, 8], perm=[1, 0, 2]), constants, [rows, 3, 8])
+    whole = graph.constant(np.array([rows, 24], np.int64))
+    flat = quantised(graph.add("Reshape", [turned, whole], [rows, 24]), constants, [rows, 24])
+    return graph.add("MatMul", [flat, graph.weights(24, 10, axis=1)], [rows, 10])
+
+
 class EngineInt8Test(EngineCase):
     tool = RUN_TOOL
 
-    def check(self, model, feeds):
+    def expect(self, model, feeds):
         options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        for mine, other in zip(self.ask(model, feeds), session.run(None, feeds), strict=True):
+        return session.run(None, feeds)
+
+    def check(self, model, feeds):
+        for mine, other in zip(self.ask(model, feeds), self.expect(model, feeds), strict=True):
             self.assertEqual((mine.shape, mine.dtype), (other.shape, other.dtype))
             is_codes = mine.dtype != np.float32
             difference = np.abs(mine.astype(np.float64) - other)
@@ -163,6 +215,24 @@ class EngineInt8Test(EngineCase):
                 channels = int(graph.random.choice([3, 16, 70, 130]))
                 shape = [int(graph.random.integers(1, 3)), channels, *graph.random.integers(2, 12, 2).tolist()]
                 self.check(graph.model([pool(graph, graph.input(*shape))]), graph.feeds)
+
+    def test_codes_that_are_moved(self):
+        for seed in range(20):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                x = graph.through(graph.input(*graph.random.integers(9, 40, 2).tolist()), 0.02)[1]
+                model, feeds = graph.model([heads(graph, x)]), graph.feeds
+                mine, other = self.ask(model, feeds)[0], self.expect(model, feeds)[0]
+                # A flip of codes before the attention moves all that follows it a little.
+                self.assertLess(np.max(np.abs(mine - other)), 0.1 * np.max(np.abs(other)))
+                self.assertLess(np.median(np.abs(mine - other)), 1e-4)
+
+    def test_products_of_dynamic_codes(self):
+        for seed in range(SEEDS // 2):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                shape = [*graph.random.integers(1, 4, seed % 3).tolist(), *graph.random.integers(1, 300, 2).tolist()]
+                self.check(graph.model([dynamic(graph, graph.input(*shape))]), graph.feeds)
 
 
 if __name__ == "__main__":

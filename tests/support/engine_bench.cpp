@@ -1,6 +1,6 @@
 // Times a model on several backends side by side, each in a process of its own:
-// engine_bench MODEL SECONDS [BACKEND...] [+SETTING...]
-// Settings (`+measure-tactics`, `+bf16`) are for the engine.
+// engine_bench MODEL SECONDS [BACKEND...] [+SETTING...] [threads=N]
+// Settings (`+measure-tactics`, `+bf16`) are for the engine. Small models are run for a while in each turn.
 // A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
 // layers with the least time of each, longest first.
 #include <algorithm>
@@ -19,6 +19,8 @@
 namespace {
 
 using namespace assay;
+
+constexpr double kTurn = 1;  // milliseconds at least
 
 class Nothing final : public exec::TensorSink {
  public:
@@ -58,7 +60,9 @@ int main(int count, char** words) {
   std::vector<std::string> names;
   exec::SessionOptions session;
   for (const std::string& word : std::vector<std::string>(words + 3, words + count)) {
-    if (word[0] == '+')
+    if (word.starts_with("threads="))
+      session.threads = static_cast<unsigned>(std::atoi(word.c_str() + 8));
+    else if (word[0] == '+')
       session.settings.set(word.substr(1), {""});
     else
       names.push_back(word);
@@ -82,15 +86,18 @@ int main(int count, char** words) {
   do {
     std::ranges::rotate(sides, sides.begin() + 1);  // so that none always follows the same one
     for (Side& side : sides) {
-      side.execution->run(feeds, outputs, sink);
-      side.milliseconds.push_back(side.execution->seconds() * 1e3);
+      for (double taken = 0; taken < kTurn;) {
+        side.execution->run(feeds, outputs, sink);
+        side.milliseconds.push_back(side.execution->seconds() * 1e3);
+        taken += side.milliseconds.back();
+      }
       if (sides.size() == 1) keep_least(least, side.execution->profile());
       std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the threads of that process are asleep
     }
   } while (std::chrono::steady_clock::now() < end);
   for (Side& side : sides) {
     std::ranges::sort(side.milliseconds);
-    std::printf("%-9s %9.3f %9.3f %6zu\n", side.name.c_str(), side.milliseconds.front(),
+    std::printf("%-9s %9.4f %9.4f %6zu\n", side.name.c_str(), side.milliseconds.front(),
                 side.milliseconds[side.milliseconds.size() / 2], side.milliseconds.size());
   }
   if (sides.size() == 1) print_layers(std::move(least));

@@ -1,5 +1,7 @@
 #include "engine/lowering/codes_through.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "engine/layer.h"
@@ -11,6 +13,7 @@ namespace assay::engine {
 namespace {
 
 constexpr int64_t kFirstMaxPoolOfCodes = 12;
+constexpr std::array<std::string_view, 5> kMoves = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
 
 class CodesThrough {
  public:
@@ -18,20 +21,34 @@ class CodesThrough {
     inference_.run();
   }
 
-  void move_behind_pools() {
+  void drop_repeated() {
+    for (const ir::NodeId dequantizer : dequantizers()) {
+      const ir::NodeId quantizer = producer(model_[dequantizer].operands[0].value);
+      if (!quantizer.valid() || !is(quantizer, "QuantizeLinear") || wants_codes(dequantizer)) continue;
+      ir::NodeId source = producer(model_[quantizer].operands[0].value);
+      while (source.valid() && is_move(source)) source = producer(model_[source].operands[0].value);
+      if (!source.valid() || !is_dequantizer(model_, inference_, source)) continue;
+      if (!is_inverse(dequantizer, quantizer) || !is_inverse(source, quantizer)) continue;
+      if (!rewriter_.record("values that are quantised already", quantizer)) return;
+      skip(quantizer, dequantizer);
+    }
+  }
+
+  void move_behind() {
     for (ir::NodeId dequantizer : dequantizers()) {
-      for (ir::NodeId pool = user_of(dequantizer, "MaxPool"); pool.valid() && takes_codes(pool);
-           pool = user_of(dequantizer, "MaxPool")) {
-        if (!rewriter_.record("the greatest codes stand for the greatest values", pool)) return;
-        dequantizer = moved(dequantizer, pool);
+      ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
+      while (user.valid() && passes_codes(user)) {
+        if (!rewriter_.record("codes are moved and compared instead of what they stand for", user)) return;
+        dequantizer = moved(dequantizer, user);
+        user = only_user(model_, model_[dequantizer].results.front());
       }
     }
   }
 
   void drop_inverses() {
     for (const ir::NodeId dequantizer : dequantizers()) {
-      const ir::NodeId quantizer = user_of(dequantizer, "QuantizeLinear");
-      if (!quantizer.valid() || !is_inverse(dequantizer, quantizer)) continue;
+      const ir::NodeId quantizer = only_user(model_, model_[dequantizer].results.front());
+      if (!quantizer.valid() || !is(quantizer, "QuantizeLinear") || !is_inverse(dequantizer, quantizer)) continue;
       if (rewriter_.record("codes that are made of themselves", quantizer)) drop(dequantizer, quantizer);
     }
   }
@@ -45,22 +62,52 @@ class CodesThrough {
     return found;
   }
 
-  // The only node that uses the result, if it is this operator.
-  ir::NodeId user_of(ir::NodeId node, std::string_view op) const {
-    const ir::NodeId user = only_user(model_, model_[node].results.front());
-    const bool is_it = user.valid() && model_.text(model_[user].domain).empty() && model_.text(model_[user].op) == op;
-    return is_it ? user : ir::NodeId{};
+  bool is(ir::NodeId node, std::string_view op) const {
+    return model_.text(model_[node].domain).empty() && model_.text(model_[node].op) == op;
+  }
+  bool is_move(ir::NodeId node) const {
+    return std::ranges::any_of(kMoves, [&](std::string_view op) { return is(node, op); });
   }
 
-  bool takes_codes(ir::NodeId pool) const {
-    const ops::Callee& callee = inference_.callees()[pool];
-    return callee.op != nullptr && callee.version >= kFirstMaxPoolOfCodes && model_[pool].results.size() == 1;
+  ir::NodeId producer(ir::ValueId value) const {
+    const bool is_result = value.valid() && model_[value].kind == ir::ValueKind::result;
+    return is_result && model_[value].graph == model_.main_graph() ? model_[value].producer : ir::NodeId{};
+  }
+
+  // Whether a product of integers takes what is dequantised.
+  bool wants_codes(ir::NodeId dequantizer) const {
+    const ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
+    if (!user.valid()) return true;  // it has several, or is an output
+    const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
+    return !quantized_group(model_, inference_, user, constant).empty();
+  }
+
+  bool passes_codes(ir::NodeId node) const {
+    if (is(node, "MaxPool")) {
+      const ops::Callee& callee = inference_.callees()[node];
+      return callee.op != nullptr && callee.version >= kFirstMaxPoolOfCodes && model_[node].results.size() == 1;
+    }
+    if (!is_move(node)) return false;
+    while (node.valid() && is_move(node)) node = only_user(model_, model_[node].results.front());
+    return node.valid() && is(node, "QuantizeLinear");
   }
 
   bool is_inverse(ir::NodeId dequantizer, ir::NodeId quantizer) const {
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
     const std::optional<Quantizer> from = find_quantizer(model_, inference_, dequantizer, constant);
     return from && from == find_quantizer(model_, inference_, quantizer, constant);
+  }
+
+  // What was quantised takes the place of what is made of its codes.
+  void skip(ir::NodeId quantizer, ir::NodeId dequantizer) {
+    ir::Edit& edit = rewriter_.edit();
+    const ir::ValueId floats = model_[dequantizer].results.front();
+    const ir::ValueId original = model_[quantizer].operands[0].value;
+    edit.replace_uses(floats, original);
+    edit.origins().replace(floats, original);
+    edit.erase(dequantizer);
+    const ir::UseRange left = ir::uses(model_, model_[quantizer].results.front());
+    if (left.begin() == left.end()) edit.erase(quantizer);
   }
 
   void drop(ir::NodeId dequantizer, ir::NodeId quantizer) {
@@ -119,7 +166,8 @@ class CodesThrough {
 }  // namespace
 
 void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter) {
-  CodesThrough(model, rewriter).move_behind_pools();
+  CodesThrough(model, rewriter).drop_repeated();
+  CodesThrough(model, rewriter).move_behind();
   CodesThrough(model, rewriter).drop_inverses();
 }
 

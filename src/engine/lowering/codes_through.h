@@ -4,8 +4,13 @@
 
 namespace assay::engine {
 
-// Before: MaxPool of what DequantizeLinear makes of codes, with one scale
-// After:  MaxPool of the codes, then DequantizeLinear
+// Before: DequantizeLinear, what only moves elements, then QuantizeLinear and DequantizeLinear as the first
+// After:  without the last two
+// Only if: no product of integers wants the codes
+// Class: exact
+//
+// Before: MaxPool, or what only moves elements to a quantiser, of what DequantizeLinear makes of codes, with one scale
+// After:  the same of the codes, then DequantizeLinear
 // Only if: nothing else uses the dequantised values, and MaxPool takes codes in this version
 // Class: exact
 //

@@ -36,7 +36,7 @@ class LayerFormer {
   void run() {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
-    for (const NodeId node : nodes) form_quantized(node);
+    form_quantized(nodes);
     for (const NodeId node : nodes) {
       if (taken_.contains(node) || form_norm(node) || form_attention(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
@@ -54,12 +54,16 @@ class LayerFormer {
  private:
   const tensor::Tensor* constant(ValueId value) const { return constant_of(model_, inference_, value); }
 
-  // A product of integers, before what it dequantises becomes part of something else.
-  void form_quantized(NodeId product) {
-    std::vector<NodeId> seed = quantized_group(model_, inference_, product, [this](ValueId v) { return constant(v); });
-    if (seed.empty()) return;
-    taken_.insert(seed.begin(), seed.end());
-    groups_.push_back(grown_from(std::move(seed)));
+  // Products of integers, before what they dequantise becomes part of something else.
+  void form_quantized(const std::vector<NodeId>& nodes) {
+    std::vector<std::vector<NodeId>> seeds;
+    for (const NodeId node : nodes) {
+      std::vector<NodeId> seed = quantized_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
+      if (seed.empty()) continue;
+      taken_.insert(seed.begin(), seed.end());
+      seeds.push_back(std::move(seed));
+    }
+    for (std::vector<NodeId>& seed : seeds) groups_.push_back(grown_from(std::move(seed)));
   }
 
   // The longest normalisation that begins here.
@@ -142,11 +146,20 @@ class LayerFormer {
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     while (group.size() < kMostNodes && extend(group, fits) != 0) continue;
-    // Codes are passed on as such.
-    while (group.size() > given && model_.text(model_[group.back()].op) == "DequantizeLinear") group.pop_back();
+    // Codes are passed on as such to layers that read them.
+    while (group.size() > given && model_.text(model_[group.back()].op) == "DequantizeLinear" &&
+           !needs_floats(group.back())) {
+      group.pop_back();
+    }
     taken_.insert(group.begin(), group.end());
     take_dequantizers(group, given);
     return group;
+  }
+
+  // Whether what is dequantised goes to a node that does not compute element by element.
+  bool needs_floats(NodeId dequantizer) const {
+    const NodeId user = only_user(model_, model_[dequantizer].results.front());
+    return user.valid() && !is_elementwise(inference_, model_, user);
   }
 
   // What is dequantised for the nodes after the first `given` alone becomes part of the group.

@@ -95,8 +95,25 @@ void expand_weights(ir::Model& model, ir::Rewriter& rewriter) {
   passes::Pipeline(model, rewriter, passes::Options()).run(expand);
 }
 
+namespace {
+
+bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::NodeId product) {
+  constexpr int64_t kFew = 8;
+  const std::optional<TensorDesc> desc = find_desc(model, inference, model[product].results.front());
+  return desc && !desc->dims.empty() && desc->count() <= kFew * desc->dims.back();
+}
+
+}  // namespace
+
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant) {
+  if (model.text(model[product].op) == "MatMulInteger") {
+    const ir::NodeId cast = only_user(model, model[product].results.front());
+    const std::vector<ir::NodeId> sums = {product, cast};
+    return cast.valid() && match_sums(model, inference, sums, constant) ? sums : std::vector<ir::NodeId>();
+  }
+  // A few rows are read faster than the weights, which compressed products have as they are.
+  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product)) return {};
   std::vector<ir::NodeId> group;
   for (const ir::Use& use : model[product].operands) {
     const ir::NodeId producer = producer_of(model, use.value);

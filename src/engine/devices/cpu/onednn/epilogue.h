@@ -29,6 +29,7 @@ inline constexpr int kRelu = 32;
 inline constexpr int kLinear = 38;
 inline constexpr int kSwish = 44;
 inline constexpr int kClip = 47;
+inline constexpr int kGelu = 49;  // by erf
 inline constexpr int kRound = 50;
 inline constexpr int kHardSwish = 52;
 

@@ -14,7 +14,8 @@ std::vector<std::string> convolution_variants(const Library& library, const Laye
 // `stages`.
 std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant);
 std::vector<std::string> winograd_variants(const Library& library, const Layer& layer);
-// MatMul and Gemm of float32, likewise: `rows/…` or `columns/…`.
+// MatMul and Gemm of floats or dequantised integers and MatMulInteger, likewise: `rows/…`, `columns/…`, or `pixels/…`
+// where rows are the pixels of a convolution.
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant);
 std::vector<std::string> product_variants(const Library& library, const Layer& layer);
 

@@ -19,6 +19,7 @@ constexpr int64_t kBlockColumns = 256;  // at once, where a tape goes over them
 // How a layer's work is divided, and which of the library's implementations does it; empty: its first.
 struct Plan {
   bool by_columns = false;
+  bool is_picture = false;  // a convolution of 1 x 1 over the rows: the library is faster at that with integers
   std::string implementation;
 };
 
@@ -39,9 +40,10 @@ class ProductKernel final : public Kernel {
         plan_(std::move(plan)),
         out_type_(layer.outputs[0].dtype),
         packed_(*layer.packed) {
-    is_beside_ = source_.quantized && !epilogue_.tape.is_empty();
+    is_beside_ = source_.is_integer() && !epilogue_.tape.is_empty();
     target_type_ = is_beside_ ? tensor::DType::float32 : out_type_;
     if (source_.quantized) std::tie(scaling_, bias_) = scaling_of(*source_.quantized, epilogue_);
+    if (plan_.is_picture && !can_be_picture()) return;
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
   }
 
@@ -50,7 +52,8 @@ class ProductKernel final : public Kernel {
   std::vector<std::string> implementations() const {
     if (!is_ready_ || pieces_.empty() || pieces_[0].empty()) return {};
     const Scaling scaling = scaling_.of({pieces_[0][0].column, pieces_[0][0].column + pieces_[0][0].columns});
-    return Operation::implementations(library_, describe(pieces_[0][0], scaling));
+    return plan_.is_picture ? Operation::implementations(library_, describe_picture(pieces_[0][0], scaling))
+                            : Operation::implementations(library_, describe(pieces_[0][0], scaling));
   }
   uint64_t workspace_bytes() const override { return lane_bytes() * static_cast<uint64_t>(pieces_.size()); }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override;
@@ -58,8 +61,13 @@ class ProductKernel final : public Kernel {
  private:
   friend class ProductCall;
 
-  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
-  bool has_bias() const { return g_.bias >= 0 || !bias_.empty(); }
+  bool can_be_picture() const {
+    return source_.is_integer() && g_.item_count() == 1 && g_.left_row == g_.depth && !plan_.by_columns;
+  }
+  uint64_t lane_bytes() const { return scratchpad_ + result_bytes_ + share_bytes(); }
+  // Of what a zero point adds to a piece's sums.
+  uint64_t share_bytes() const { return (source_.column_sums.size() * sizeof(float) + 63) / 64 * 64; }
+  bool has_bias() const { return g_.bias >= 0 || !bias_.empty() || source_.zero >= 0; }
   // From row to row of what the library writes.
   int64_t target_row(const Piece& piece) const { return is_beside_ ? piece.columns : g_.columns; }
 
@@ -104,7 +112,9 @@ class ProductKernel final : public Kernel {
     const auto [known, is_new] = known_.try_emplace({piece.rows, piece.columns}, operations_.size());
     if (is_new) {
       const Scaling scaling = scaling_.of({piece.column, piece.column + piece.columns});
-      std::shared_ptr<const Operation> made = Operation::make(library_, describe(piece, scaling), plan_.implementation);
+      std::shared_ptr<const Operation> made =
+          plan_.is_picture ? Operation::make(library_, describe_picture(piece, scaling), plan_.implementation)
+                           : Operation::make(library_, describe(piece, scaling), plan_.implementation);
       if (!made) return false;
       scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
       operations_.push_back(std::move(made));
@@ -127,17 +137,36 @@ class ProductKernel final : public Kernel {
     product.weights = source_.weights == nullptr
                           ? strided_desc(library_, right_type, weights_dims, {g_.right_row, g_.right_column})
                           : any_desc(library_, right_type, weights_dims);
-    const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : out_type_;
+    const tensor::DType bias_type = source_.is_integer() ? tensor::DType::float32 : out_type_;
     if (has_bias()) product.bias = plain_desc(library_, bias_type, {1, piece.columns});
     if (source_.quantized) product.scaling = &scaling;
     product.appended = epilogue_.appended(library_, dims, {target_row(piece), 1});
     return product;
   }
 
+  // Rows are pixels, columns channels.
+  Operation::Convolution describe_picture(const Piece& piece, const Scaling& scaling) const {
+    const tensor::Shape dims = {1, piece.columns, piece.rows, 1};
+    const tensor::Shape strides = {piece.rows * piece.columns, 1, piece.columns, piece.columns};
+    Operation::Convolution convolution;
+    convolution.source = strided_desc(library_, source_.left_type, {1, g_.depth, piece.rows, 1},
+                                      {piece.rows * g_.depth, 1, g_.depth, g_.depth});
+    convolution.target = strided_desc(library_, target_type_, dims, strides);
+    convolution.weights = any_desc(library_, source_.weights->dtype(), {piece.columns, g_.depth, 1, 1});
+    if (has_bias()) convolution.bias = plain_desc(library_, tensor::DType::float32, {piece.columns});
+    if (source_.quantized) convolution.scaling = &scaling;
+    convolution.strides = {1, 1};
+    convolution.dilations = convolution.padding_before = convolution.padding_after = {0, 0};
+    convolution.appended = epilogue_.appended(library_, dims, strides);
+    return convolution;
+  }
+
   const std::byte* packed_columns(const Piece& piece) {
     const tensor::DType dtype = source_.weights->dtype();
-    const WeightsPart part{*source_.weights,
-                           strided_desc(library_, dtype, {g_.depth, piece.columns}, {g_.right_row, g_.right_column}),
+    const Desc matrix = strided_desc(library_, dtype, {g_.depth, piece.columns}, {g_.right_row, g_.right_column});
+    const Desc kernels =
+        strided_desc(library_, dtype, {piece.columns, g_.depth, 1, 1}, {g_.right_column, g_.right_row, 1, 1});
+    const WeightsPart part{*source_.weights, plan_.is_picture ? kernels : matrix,
                            static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype))};
     forms_.push_back(pack(library_, packed_, part, operations_[piece.operation]->weights()));
     return forms_.back().get();
@@ -210,6 +239,7 @@ class ProductCall final : public Call {
       running.set(kWeights, at(input(g.right), g.offset(piece.item, g.right_items), source.left_type));
     if (g.bias >= 0) running.set(kBias, at(input(g.bias), piece.column, kernel_.out_type_));
     if (source.quantized) set_scaling(running, piece.column);
+    if (source.zero >= 0) set_share(running, piece, lane);
     const int64_t begin = (piece.item * g.rows + piece.row) * g.columns + piece.column;
     for (size_t i = 0; i < kernel_.epilogue_.steps.size(); ++i) {
       const Epilogue::Step& step = kernel_.epilogue_.steps[i];
@@ -227,6 +257,18 @@ class ProductCall final : public Call {
   void set_scaling(Running& running, int64_t column) {
     if (kernel_.scaling_.weights.size() > 1) running.set(kScales | kWeights, kernel_.scaling_.weights.data() + column);
     if (!kernel_.bias_.empty()) running.set(kBias, kernel_.bias_.data() + column);
+  }
+
+  // What the zero point of the data adds to the sums of the columns.
+  void set_share(Running& running, const Piece& piece, uint64_t lane) {
+    const ProductSource& source = kernel_.source_;
+    const auto* const byte = host<const uint8_t>(input(source.zero));
+    const bool is_signed = source.left_type == tensor::DType::int8;
+    const float zero = is_signed ? static_cast<float>(static_cast<int8_t>(*byte)) : static_cast<float>(*byte);
+    const uint64_t offset = kernel_.scratchpad_ + kernel_.result_bytes_;
+    auto* const share = host<float>(arguments_.workspace + lane * kernel_.lane_bytes() + offset);
+    row_kernels().scale(source.column_sums.data() + piece.column, -zero, share, static_cast<size_t>(piece.columns));
+    running.set(kBias, share);
   }
 
   // Over whole rows at once where they lie side by side.
@@ -251,31 +293,32 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
-// Columns where lanes would get few rows, or read the same codes again and again.
+// Columns where lanes would get few rows.
 Plan guess(const ProductSource& source) {
   const ProductGeometry& g = source.geometry;
   const auto threads = static_cast<int64_t>(thread_count());
-  const bool has_few_rows = g.item_count() == 1 && (g.rows < kLeastRows * threads || source.quantized);
-  return {.by_columns = has_few_rows && g.columns >= kColumnStep * threads, .implementation = ""};
+  const bool has_few_rows = g.item_count() == 1 && g.rows < kLeastRows * threads;
+  return {.by_columns = has_few_rows && g.columns >= kColumnStep * threads,
+          .is_picture = source.is_integer() && !has_few_rows,
+          .implementation = ""};
 }
 
-// `columns/brgemm:avx512_core`
+// `columns/brgemm:avx512_core`, `pixels/brgconv_1x1:avx512_core_vnni`
 Plan parse_plan(std::string_view variant) {
   const size_t slash = std::min(variant.find('/'), variant.size());
   return {.by_columns = variant.substr(0, slash) == "columns",
+          .is_picture = variant.substr(0, slash) == "pixels",
           .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
 }
 
-std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, std::string_view variant) {
-  const std::optional<ProductSource> source = find_product_source(layer);
-  if (!source) return {};
+std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, const ProductSource& source,
+                                    const Plan& plan) {
   for (const bool is_appended : {true, false}) {
-    if (is_appended && !source->quantized) continue;
+    if (is_appended && !source.quantized) continue;
     std::optional<Epilogue> epilogue =
-        is_appended ? make_integer_epilogue(layer, source->done) : make_epilogue(layer, false, source->done);
-    if (!epilogue || (epilogue->quantizer && !source->quantized)) continue;
-    Plan plan = variant.empty() ? guess(*source) : parse_plan(variant);
-    auto kernel = std::make_unique<ProductKernel>(library, layer, *source, std::move(*epilogue), std::move(plan));
+        is_appended ? make_integer_epilogue(layer, source.done) : make_epilogue(layer, false, source.done);
+    if (!epilogue || (epilogue->quantizer && !source.quantized)) continue;
+    auto kernel = std::make_unique<ProductKernel>(library, layer, source, std::move(*epilogue), plan);
     if (kernel->is_ready()) return kernel;
   }
   return {};
@@ -284,16 +327,26 @@ std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, 
 }  // namespace
 
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant) {
-  return make(library, layer, variant);
+  const std::optional<ProductSource> source = find_product_source(layer);
+  if (!source) return {};
+  if (!variant.empty()) return make(library, layer, *source, parse_plan(variant));
+  std::unique_ptr<Kernel> kernel = make(library, layer, *source, guess(*source));
+  return kernel ? std::move(kernel) : make(library, layer, *source, {});
 }
 
 std::vector<std::string> product_variants(const Library& library, const Layer& layer) {
-  const std::unique_ptr<ProductKernel> kernel = make(library, layer, "");
+  const std::optional<ProductSource> source = find_product_source(layer);
   std::vector<std::string> variants;
-  if (!kernel) return variants;
-  for (const std::string& name : kernel->implementations()) {
-    for (const char* const division : {"rows", "columns"}) variants.push_back(fmt::format("{}/{}", division, name));
-  }
+  if (!source) return variants;
+  const auto list = [&](const Plan& plan, std::initializer_list<const char*> divisions) {
+    const std::unique_ptr<ProductKernel> kernel = make(library, layer, *source, plan);
+    if (!kernel) return;
+    for (const std::string& name : kernel->implementations()) {
+      for (const char* const division : divisions) variants.push_back(fmt::format("{}/{}", division, name));
+    }
+  };
+  list({.is_picture = true}, {"pixels"});
+  list({}, {"rows", "columns"});
   return variants;
 }
 

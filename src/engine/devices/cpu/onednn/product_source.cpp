@@ -58,13 +58,38 @@ std::optional<ProductSource> integer_source(const Layer& layer) {
   source.left_type = found->quantizer.codes;
   source.weights = found->weights;
   source.done = has_bias || found->bias.empty() ? done : done + 1;
-  source.quantized = std::move(found);
+  const bool is_turned = layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB");
+  source.quantized = without_zero_point(*std::move(found), is_turned ? 0 : 1);
+  return source;
+}
+
+// MatMulInteger and the Cast of its sums.
+std::optional<ProductSource> sums_source(const Layer& layer) {
+  const ir::NodeId node = layer.nodes[0];
+  const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+  const std::optional<IntegerSums> sums = match_sums(*layer.model, *layer.inference, layer.nodes, constant);
+  if (!sums || layer.outputs.size() != 1) return std::nullopt;
+  const QuantizedProduct product{.product = node, .data = sums->data, .weights = sums->weights};
+  const std::optional<ProductGeometry> geometry = product_geometry(layer, product);
+  if (!geometry || !are_matrices(*geometry) || geometry->left_column != 1) return std::nullopt;
+  ProductSource source;
+  source.geometry = *geometry;
+  source.geometry.right = -1;
+  source.left_type = layer.inputs[static_cast<size_t>(geometry->left)].dtype;
+  source.weights = sums->weights;
+  source.done = 2;
+  source.is_sum = true;
+  if (!sums->zero.valid()) return source;
+  source.zero = layer.input_of(sums->zero);
+  const std::vector<int64_t> columns = sums_of_channels(*sums->weights, 1);
+  source.column_sums.assign(columns.begin(), columns.end());
   return source;
 }
 
 }  // namespace
 
 std::optional<ProductSource> find_product_source(const Layer& layer) {
+  if (layer.starts_with("MatMulInteger")) return sums_source(layer);
   std::optional<ProductSource> source = float_source(layer);
   return source ? source : integer_source(layer);
 }

@@ -5,13 +5,18 @@
 
 namespace assay::engine::cpu::onednn {
 
-// A product of matrices of floats, or of integers that come with what they stand for.
+// A product of matrices of floats, of integers that come with what they stand for, or of integers alone.
 struct ProductSource {
   ProductGeometry geometry;
   tensor::DType left_type = tensor::DType::undefined;
   const tensor::Tensor* weights = nullptr;    // null: computed
   size_t done = 1;                            // nodes of the layer up to the product and its bias
   std::optional<QuantizedProduct> quantized;  // of integers
+  bool is_sum = false;                        // of integers, as floats without a scale
+  int zero = -1;                              // of sums: an input with the zero point of the data
+  std::vector<float> column_sums;             // of the weights, where there is one
+
+  bool is_integer() const { return quantized || is_sum; }
 };
 
 // The product at the front of a layer; nullopt: there is none that the library takes.

@@ -16,7 +16,7 @@ constexpr size_t kBytes = 16;
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr RowKernels kKernels = {
-    "base",       maximum,        maximum_signed, maximum_unsigned, add,     scale,         widen, narrow,
+    "base",       maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
     widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
 }  // namespace base
 
@@ -27,7 +27,7 @@ constexpr size_t kBytes = 32;
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr RowKernels kKernels = {
-    "avx2",       maximum,        maximum_signed, maximum_unsigned, add,     scale,         widen, narrow,
+    "avx2",       maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
     widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
 }  // namespace avx2
 
@@ -37,7 +37,7 @@ constexpr size_t kBytes = 64;
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr RowKernels kKernels = {
-    "avx512",     maximum,        maximum_signed, maximum_unsigned, add,     scale,         widen, narrow,
+    "avx512",     maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
     widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
 }  // namespace avx512
 #endif

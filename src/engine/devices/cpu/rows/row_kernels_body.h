@@ -40,6 +40,27 @@ ASSAY_KERNEL void maximum_signed(int8_t* kept, const int8_t* x, size_t count) { 
 
 ASSAY_KERNEL void maximum_unsigned(uint8_t* kept, const uint8_t* x, size_t count) { maximum_of_bytes(kept, x, count); }
 
+ASSAY_KERNEL void range(const float* x, size_t count, float& least, float& greatest) {
+  size_t i = 0;
+  if (count >= kWidth) {
+    Vector low = at(x).lanes;
+    Vector high = low;
+    for (i = kWidth; i + kWidth <= count; i += kWidth) {
+      const Vector b = at(x + i).lanes;
+      choose(b < low, b, low, low);
+      choose(b > high, b, high, high);
+    }
+    for (size_t lane = 0; lane < kWidth; ++lane) {
+      least = low[lane] < least ? low[lane] : least;
+      greatest = high[lane] > greatest ? high[lane] : greatest;
+    }
+  }
+  for (; i < count; ++i) {
+    least = x[i] < least ? x[i] : least;
+    greatest = x[i] > greatest ? x[i] : greatest;
+  }
+}
+
 ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(sum + i).lanes = at(sum + i).lanes + at(x + i).lanes;
