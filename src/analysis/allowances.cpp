@@ -44,7 +44,7 @@ class SideBySide {
     for (const ir::ValueId input : model_[model_.main_graph()].inputs) {
       const std::string_view name = model_.text(model_[input].name);
       const auto feed = std::ranges::find(feeds, name, &tensor::NamedDatum::name);
-      if (feed != feeds.end()) keep(input, {.nominal = ops::widen(feed->value)});
+      if (feed != feeds.end()) keep(input, {.nominal = feed->value});
     }
   }
 
@@ -83,7 +83,7 @@ class SideBySide {
     if (known != values_.end()) return &known->second;
     const ir::Value& facts = model_[value];
     if (!facts.constant.valid() || model_[facts.constant].sparse) return nullptr;
-    return &values_.emplace(value, Samples{.nominal = ops::widen(model_[facts.constant].tensor)}).first->second;
+    return &values_.emplace(value, Samples{.nominal = Datum(model_[facts.constant].tensor)}).first->second;
   }
 
   void run_node(ir::NodeId node) {

@@ -7,7 +7,7 @@ namespace assay::analysis {
 using tensor::Datum;
 
 MoveKey MovedBodies::key(ir::NodeId node, uint32_t operand) {
-  return {seed_ + (calls_++ << 20), node.index, run_.value_or(0), operand};
+  return {seed_ + (calls_++ << 20), node.index, run_.value_or(0), operand, least_roundoff_};
 }
 
 std::vector<Datum> MovedBodies::run(ir::NodeId node, std::span<const Datum> inputs, const Call& call) {

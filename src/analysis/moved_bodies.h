@@ -12,7 +12,8 @@ class MovedBodies final : public ops::NodeHook {
  public:
   static constexpr uint32_t kOutput = 1U << 16;  // the first output among the operands of a key
 
-  MovedBodies(const ir::Model& model, uint64_t seed) : model_(model), callees_(model), seed_(seed) {}
+  MovedBodies(const ir::Model& model, uint64_t seed, double least_roundoff = 0)
+      : model_(model), callees_(model), seed_(seed), least_roundoff_(least_roundoff) {}
 
   // Nothing: the run that is not moved.
   void set_run(std::optional<uint32_t> run) { run_ = run; }
@@ -26,6 +27,7 @@ class MovedBodies final : public ops::NodeHook {
   const ir::Model& model_;
   ops::Resolver callees_;
   uint64_t seed_;
+  double least_roundoff_;
   uint64_t calls_ = 0;
   std::optional<uint32_t> run_;
 };

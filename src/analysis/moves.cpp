@@ -76,7 +76,7 @@ Datum moved_input(const Datum& datum, double amplitude, const MoveKey& key) {
   if (!is_moved(datum) || amplitude == 0) return datum;
   const std::span<const double> from = doubles(datum);
   const uint64_t draws = stream(key);
-  const double scale = amplitude * arithmetic_roundoff(datum.declared());
+  const double scale = amplitude * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
     for (size_t i = 0; i < to.size(); ++i) to[i] = from[begin + i] * (1 + scale * draw(draws, begin + i));
   });
@@ -89,7 +89,7 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
                             first_input->tensor().count() == from.size();
   const std::span<const double> inputs = counts_input ? doubles(*first_input) : from;
   const uint64_t draws = stream(key);
-  const double scale = rounding.output * arithmetic_roundoff(datum.declared());
+  const double scale = rounding.output * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   const double least = rounding.counts_one ? 1 : 0;
   const DType target = tensor::bit_width(datum.declared()) < 32 && keeps_wide(key) ? DType::float32 : datum.declared();
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
@@ -112,6 +112,17 @@ Datum rounded(const Datum& datum) {
     std::copy_n(from.begin() + static_cast<int64_t>(begin), to.size(), to.begin());
     round_to(datum.declared(), to);
   });
+}
+
+Datum compact(const Datum& datum) {
+  if (!is_moved(datum) || datum.declared() == DType::float64) return datum;
+  const std::span<const double> from = doubles(datum);
+  std::vector<std::byte> bytes(from.size() * sizeof(float));
+  auto* const to = reinterpret_cast<float*>(bytes.data());
+  parallel_for(from.size(), kPiece, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i]);
+  });
+  return {Tensor(DType::float32, datum.tensor().shape(), tensor::make_owned(std::move(bytes))), datum.declared()};
 }
 
 bool are_exact(std::span<const Datum> data) {

@@ -15,6 +15,7 @@ struct MoveKey {
   uint32_t node = 0;
   uint32_t run = 0;  // from 0
   uint32_t operand = 0;
+  double least_roundoff = 0;  // of the arithmetic, where less precision is permitted than is declared
 };
 
 // Whether a run keeps results that are declared narrower than float32 in float32, as backends do that compute a whole
@@ -42,6 +43,8 @@ tensor::Datum moved_output(const tensor::Datum& datum, const Rounding& rounding,
                            const MoveKey& key);
 // Rounded to the declared type.
 tensor::Datum rounded(const tensor::Datum& datum);
+// The same numbers in float32, where the declared type, and so every rounded number of it, fits into that.
+tensor::Datum compact(const tensor::Datum& datum);
 // Whether rounding changes none of them.
 bool are_exact(std::span<const tensor::Datum> data);
 // Whether both are tensors, not of strings, with the same bits; or both nothing.

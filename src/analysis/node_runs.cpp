@@ -65,13 +65,13 @@ bool NodeInputs::have_flips() const {
 
 std::vector<Datum> NodeInputs::of(std::optional<uint32_t> run) const {
   std::vector<Datum> data;
-  for (const Samples* samples : operands) data.push_back(run ? samples->of(*run) : samples->nominal);
+  for (const Samples* samples : operands) data.push_back(ops::widen(run ? samples->of(*run) : samples->nominal));
   return data;
 }
 
-NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed)
+NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed, double least_roundoff)
     : model_(model),
-      bodies_(model, seed),
+      bodies_(model, seed, least_roundoff),
       interpreter_(model, {.is_wide = true,
                            .max_memory_bytes = limits.max_memory_bytes,
                            .max_steps = limits.max_steps,
@@ -80,16 +80,19 @@ NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits
 
 std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   interpreter_.start();
-  const Data nominal = inputs.of(std::nullopt);
-  const Data exact = call(inputs, std::nullopt, nominal);
+  Data nominal = inputs.of(std::nullopt);
+  Data exact = call(inputs, std::nullopt, nominal);
   const bool is_call = bodies_.is_call(inputs.node);
   const bool has_inner = is_call || !model_.bodies(model_[inputs.node]).empty();
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
+  const bool is_moved = inputs.are_spread() || has_inner || may_move(rounding, exact);
   std::vector<Samples> results(exact.size());
-  for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = rounded(exact[i]);
+  for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = compact(rounded(exact[i]));
+  nominal.clear();  // large, and not needed any more
+  exact.clear();
   if (rounding.kind == RoundingKind::random) {
     for (Samples& samples : results) samples.unknown = "it is drawn at random, or computed from what is";
-  } else if (inputs.are_spread() || has_inner || may_move(rounding, exact)) {
+  } else if (is_moved) {
     Moves moves{.rounding = rounding, .reaches = {}};
     if (rounding.kind == RoundingKind::quantized || rounding.kind == RoundingKind::decided) {
       for (const Samples* operand : inputs.operands) moves.reaches.push_back(widened(*operand, rounding.inputs));
@@ -109,23 +112,24 @@ NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> r
   bodies_.set_run(run);
   std::vector<ops::InputDatum> captured;
   for (const auto& [value, samples] : given.captured) {
-    captured.push_back({value, run ? samples->of(*run) : samples->nominal});
+    captured.push_back({value, ops::widen(run ? samples->of(*run) : samples->nominal)});
   }
   return interpreter_.evaluate(given.node, inputs, captured);
 }
 
 void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results) {
   const Rounding& rounding = moves.rounding;
-  Data inputs = given.of(run);
+  Data inputs(given.operands.size());
   bodies_.set_run(run);
   const bool is_outermost = run < 2;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const MoveKey key = bodies_.key(given.node, i);
     const Samples& samples = *given.operands[i];
+    inputs[i] = ops::widen(samples.of(run));
     if (rounding.kind == RoundingKind::decided && is_outermost) {
-      inputs[i] = moved_to_edges(samples.nominal, moves.reaches[i], key);
+      inputs[i] = moved_to_edges(ops::widen(samples.nominal), moves.reaches[i], key);
     } else if (rounding.kind == RoundingKind::selected && is_outermost) {
-      inputs[i] = amplified(samples.nominal, inputs[i], kSelectionFactor);
+      inputs[i] = amplified(ops::widen(samples.nominal), inputs[i], kSelectionFactor);
     } else {
       const bool is_moved = i == 0 || !rounding.moves_first_only;
       inputs[i] = moved_input(inputs[i], is_moved ? rounding.inputs : 0, key);
@@ -134,7 +138,8 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   Data outputs = call(given, run, inputs);
   for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     const MoveKey key = bodies_.key(given.node, MovedBodies::kOutput + i);
-    results[i].moved.push_back(moved_output(outputs[i], rounding, inputs.empty() ? nullptr : inputs.data(), key));
+    const Datum* const first = inputs.empty() ? nullptr : inputs.data();
+    results[i].moved.push_back(compact(moved_output(outputs[i], rounding, first, key)));
   }
 }
 

@@ -9,7 +9,7 @@
 
 namespace assay::analysis {
 
-// A node and what it takes; borrowed. What is left out has no data.
+// A node and what it takes; borrowed. What is left out has no data. Numbers may be in any type that holds them.
 struct NodeInputs {
   ir::NodeId node;
   const std::vector<const Samples*>& operands;
@@ -23,8 +23,9 @@ struct NodeInputs {
 // Runs one node after the other, each in all runs.
 class NodeRuns {
  public:
-  // The model must outlive it. Of the options, the limits count.
-  NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed);
+  // The model must outlive it. Of the options, the limits count. `least_roundoff`: of the arithmetic, where less
+  // precision is permitted than is declared.
+  NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed, double least_roundoff = 0);
 
   // The results; Error where the reference cannot compute them.
   std::vector<Samples> run(const NodeInputs& inputs);

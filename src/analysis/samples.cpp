@@ -38,39 +38,6 @@ std::vector<double> numbers(const Tensor& tensor) {
   return values;
 }
 
-double roundoff(DType dtype) {
-  switch (dtype) {
-    case DType::float64:
-      return 0x1p-53;
-    case DType::float16:
-      return 0x1p-11;
-    case DType::bfloat16:
-      return 0x1p-8;
-    case DType::float8e4m3fn:
-    case DType::float8e4m3fnuz:
-    case DType::float6e2m3:
-      return 0x1p-4;
-    case DType::float8e5m2:
-    case DType::float8e5m2fnuz:
-    case DType::float6e3m2:
-      return 0x1p-3;
-    case DType::float4e2m1:
-      return 0x1p-2;
-    case DType::float8e8m0:
-      return 0.5;
-    default:
-      return 0x1p-24;
-  }
-}
-
-// Elements that are computed alike: a channel's plane, a token's features, a row.
-uint64_t neighbours(const tensor::Shape& shape) {
-  uint64_t count = 1;
-  size_t axis = shape.size();
-  while (axis > 0 && (axis > 2 || count < kLeastNeighbours)) count *= static_cast<uint64_t>(shape[--axis]);
-  return std::max<uint64_t>(count, 1);
-}
-
 // The differences of the moved runs from the nominal one.
 class Differences {
  public:
@@ -163,12 +130,12 @@ uint64_t rare_flips(const Samples& samples) {
                   static_cast<uint64_t>(kFlippedShare * static_cast<double>(samples.nominal.tensor().count())));
 }
 
-compare::Allowance of_floats(const Samples& samples) {
+compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
   const Tensor& tensor = samples.nominal.tensor();
   const std::vector<double> nominal = numbers(tensor);
   compare::Allowance allowance;
   allowance.of_elements.resize(tensor.count());
-  const double share = kLeastUlps * roundoff(samples.nominal.declared());
+  const double share = kLeastUlps * std::max(roundoff(samples.nominal.declared()), least_roundoff);
   const auto least = [&](uint64_t i) {
     return std::isfinite(nominal[i]) ? kLeastDifference + share * std::fabs(nominal[i]) : 0;
   };
@@ -233,6 +200,38 @@ compare::Allowance of_integers(const Samples& samples) {
 
 }  // namespace
 
+double roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 0x1p-53;
+    case DType::float16:
+      return 0x1p-11;
+    case DType::bfloat16:
+      return 0x1p-8;
+    case DType::float8e4m3fn:
+    case DType::float8e4m3fnuz:
+    case DType::float6e2m3:
+      return 0x1p-4;
+    case DType::float8e5m2:
+    case DType::float8e5m2fnuz:
+    case DType::float6e3m2:
+      return 0x1p-3;
+    case DType::float4e2m1:
+      return 0x1p-2;
+    case DType::float8e8m0:
+      return 0.5;
+    default:
+      return 0x1p-24;
+  }
+}
+
+uint64_t neighbours(const tensor::Shape& shape) {
+  uint64_t count = 1;
+  size_t axis = shape.size();
+  while (axis > 0 && (axis > 2 || count < kLeastNeighbours)) count *= static_cast<uint64_t>(shape[--axis]);
+  return std::max<uint64_t>(count, 1);
+}
+
 std::vector<float> reach(const Samples& samples, double margin) {
   const bool is_floating = samples.nominal.is_tensor() && tensor::is_floating(samples.nominal.declared());
   if (!is_floating || samples.is_same()) return {};
@@ -244,14 +243,40 @@ std::vector<float> reach(const Samples& samples, double margin) {
   return result;
 }
 
-compare::Allowance allowance_of(const Samples& samples) {
+compare::Allowance allowance_of(const Samples& samples, double least_roundoff) {
   const Datum& nominal = samples.nominal;
   if (!samples.unknown.empty()) return {.reason = samples.unknown, .is_unknown = true};
   const bool is_number =
       nominal.is_tensor() && (tensor::is_floating(nominal.declared()) || tensor::is_integer(nominal.declared()) ||
                               nominal.declared() == DType::boolean);
   if (!is_number) return {.reason = "errors of such values are not followed", .is_unknown = !samples.is_same()};
-  return tensor::is_floating(nominal.declared()) ? of_floats(samples) : of_integers(samples);
+  return tensor::is_floating(nominal.declared()) ? of_floats(samples, least_roundoff) : of_integers(samples);
+}
+
+compare::Allowance allowance_of(const Datum& nominal, const std::vector<double>& squares, double least_roundoff) {
+  const std::vector<double> values = numbers(nominal.tensor());
+  const double share = kLeastUlps * std::max(roundoff(nominal.declared()), least_roundoff);
+  const uint64_t block = neighbours(nominal.tensor().shape());
+  compare::Allowance allowance{.reason = "the roundings of its products may do so much"};
+  allowance.of_elements.resize(values.size());
+  double all = 0;
+  double least_squares = 0;
+  for (uint64_t begin = 0; begin < values.size(); begin += block) {
+    const uint64_t end = std::min<uint64_t>(begin + block, values.size());
+    double mean = 0;
+    for (uint64_t i = begin; i < end; ++i) mean += squares[i] / static_cast<double>(end - begin);
+    for (uint64_t i = begin; i < end; ++i) {
+      const double least = std::isfinite(values[i]) ? kLeastDifference + share * std::fabs(values[i]) : 0;
+      const double deviation = std::sqrt((kPriorRuns * mean + kMovedRuns * squares[i]) / (kPriorRuns + kMovedRuns));
+      allowance.of_elements[i] = static_cast<float>(least + kMargin * deviation);
+      all += squares[i];
+      least_squares += least * least;
+    }
+  }
+  if (values.size() < kLeastForRms) return allowance;
+  const auto count = static_cast<double>(values.size());
+  allowance.rms = kRmsMargin * std::sqrt(2 * all / count) + std::sqrt(least_squares / count);
+  return allowance;
 }
 
 void settle(Samples& samples) {

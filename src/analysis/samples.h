@@ -29,7 +29,17 @@ void settle(Samples& samples);
 // all agree everywhere, and for what is no floating tensor.
 std::vector<float> reach(const Samples& samples, double margin);
 
-// How far two correct computations of a tensor may lie apart, as the runs show it.
-compare::Allowance allowance_of(const Samples& samples);
+// How far two correct computations of a tensor may lie apart, as the runs show it. `least_roundoff`: of the type that
+// values are kept in, where less precision is permitted than is declared.
+compare::Allowance allowance_of(const Samples& samples, double least_roundoff = 0);
+
+// The same, where it is known how far runs would lie from `nominal`: the mean squares of that, for each element.
+compare::Allowance allowance_of(const tensor::Datum& nominal, const std::vector<double>& squares,
+                                double least_roundoff);
+
+// Half the distance from 1 to the next number of the type: 2^-24 of float32, and of what is no float.
+double roundoff(tensor::DType dtype);
+// How many elements in a row are computed alike: a channel's plane, a token's features, a row.
+uint64_t neighbours(const tensor::Shape& shape);
 
 }  // namespace assay::analysis

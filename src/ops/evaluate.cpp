@@ -6,12 +6,16 @@
 #include <stdexcept>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "ops/call_rules.h"
 #include "ops/known_dtype.h"
+#include "tensor/casts.h"
 
 namespace assay::ops {
 namespace {
+
+constexpr uint64_t kWidenedAtATime = 16384;  // elements
 
 // Bodies are not inferred ahead of a run: their outputs come with it.
 class NoBodies final : public BodyInference {
@@ -181,7 +185,12 @@ Datum widen(const Datum& datum) {
                  datum.declared());
   }
   if (!tensor::is_floating(tensor.dtype()) || tensor.dtype() == DType::float64) return datum;
-  return Datum(make_rounded(DType::float64, tensor.shape(), load_elements<double>(tensor)), datum.declared());
+  std::vector<std::byte> bytes(tensor.count() * sizeof(double));
+  const std::span<double> elements(reinterpret_cast<double*>(bytes.data()), tensor.count());
+  parallel_for(tensor.count(), kWidenedAtATime, [&](uint64_t begin, uint64_t end) {
+    tensor::load(tensor.dtype(), tensor.bytes(), begin, elements.subspan(begin, end - begin));
+  });
+  return Datum(Tensor(DType::float64, tensor.shape(), tensor::make_owned(std::move(bytes))), datum.declared());
 }
 
 }  // namespace assay::ops

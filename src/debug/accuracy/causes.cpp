@@ -104,7 +104,7 @@ std::optional<Cause> place(const Numbers& numbers, const Accused& accused) {
   for (size_t axis = 0; axis < rank; ++axis) failures[axis].resize(static_cast<size_t>(numbers.shape[axis]));
   uint64_t failed = 0;
   for (size_t i = 0; i < numbers.given.size(); ++i) {
-    const double allowed = accused.allowance ? 4 * (*accused.allowance)[i] : 0;
+    const double allowed = accused.allowed(i);
     if (is_close(numbers.given[i], numbers.exact[i], allowed)) continue;
     ++failed;
     size_t rest = i;
@@ -169,7 +169,7 @@ Cause find_cause(const ir::Model& model, const Accused& accused) {
                                  fmt::join(accused.exact.tensor().shape(), ","))};
   }
   const Numbers numbers = {numbers_of(accused.given), numbers_of(accused.exact), accused.exact.tensor().shape(),
-                           std::max(unit_roundoff(accused.exact.declared()), 1e-9)};
+                           std::max(analysis::roundoff(accused.exact.declared()), 1e-9)};
   if (const std::optional<Cause> found = overflow(numbers, accused)) return *found;
   if (const std::optional<Cause> found = underflow(accused)) return *found;
   if (const std::optional<Cause> found = birth_of_nan(numbers)) return *found;

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <span>
+
+#include "analysis/samples.h"
+#include "base/parallel.h"
+#include "tensor/casts.h"
 
 namespace assay::debug {
 namespace {
 
-// Whole numbers next to each other stand for one real number on the edge between them.
-constexpr double kShareOfSteps = 0.005;
+constexpr uint64_t kElementsAtATime = 16384;
 
 double greatest_of(tensor::DType dtype) {
   if (dtype == tensor::DType::float16) return 65504;
@@ -35,6 +40,75 @@ double distance(double a, double b) {
   return std::isnan(difference) ? INFINITY : difference;
 }
 
+// Numbers of a tensor, piece by piece.
+class BlockReader {
+ public:
+  explicit BlockReader(const tensor::Datum& datum) : datum_(datum) {}
+
+  std::span<const double> read(uint64_t begin, uint64_t size) {
+    const tensor::Tensor& tensor = datum_.tensor();
+    if (tensor.dtype() == tensor::DType::float64) {
+      return {reinterpret_cast<const double*>(tensor.bytes().data()) + begin, size};
+    }
+    numbers_.resize(size);
+    tensor::load(tensor.dtype(), tensor.bytes(), begin, std::span<double>(numbers_));
+    return numbers_;
+  }
+
+ private:
+  const tensor::Datum& datum_;
+  std::vector<double> numbers_;
+};
+
+struct Sums {
+  Distances found;
+  double squares = 0;
+  double exact_squares = 0;
+  double truth_squares = 0;
+};
+
+Sums combined(Sums a, const Sums& b) {
+  a.found.introduced = std::max(a.found.introduced, b.found.introduced);
+  a.found.inherited = std::max(a.found.inherited, b.found.inherited);
+  a.found.total = std::max(a.found.total, b.found.total);
+  if (b.found.excess > a.found.excess) {
+    a.found.excess = b.found.excess;
+    a.found.tolerance_there = b.found.tolerance_there;
+  }
+  a.squares += b.squares;
+  a.exact_squares += b.exact_squares;
+  a.truth_squares += b.truth_squares;
+  return a;
+}
+
+double finite_or_zero(double number) { return std::isfinite(number) ? number : 0; }
+
+void add_block(std::span<const double> given, std::span<const double> exact, const RoughAllowance& rough, Sums& sums) {
+  double exact_squares = 0;
+  for (const double number : exact) exact_squares += finite_or_zero(number * number);
+  sums.exact_squares += exact_squares;
+  const double around = rough.around * std::sqrt(exact_squares / static_cast<double>(exact.size()));
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double by = distance(given[i], exact[i]);
+    if (by == 0) continue;
+    sums.squares += finite_or_zero(by * by);
+    sums.found.introduced = std::max(sums.found.introduced, by);
+    const double tolerance = 2 * (rough.own * finite_or_zero(std::abs(exact[i])) + around);
+    if (by <= sums.found.excess * tolerance) continue;
+    sums.found.excess = tolerance == 0 ? INFINITY : by / tolerance;
+    sums.found.tolerance_there = tolerance;
+  }
+}
+
+void add_truth(std::span<const double> given, std::span<const double> exact, std::span<const double> truth,
+               Sums& sums) {
+  for (size_t i = 0; i < truth.size(); ++i) {
+    sums.found.inherited = std::max(sums.found.inherited, distance(exact[i], truth[i]));
+    sums.found.total = std::max(sums.found.total, distance(given[i], truth[i]));
+    sums.truth_squares += finite_or_zero(truth[i] * truth[i]);
+  }
+}
+
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
   Difference found;
   found.count = exact.size();
@@ -44,60 +118,84 @@ Difference difference_of(const std::vector<double>& given, const std::vector<dou
 
 }  // namespace
 
-double greatest_distance(const std::vector<double>& given, const std::vector<double>& exact) {
-  return difference_of(given, exact).greatest;
-}
-
-Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
-                        const std::vector<double>& allowed, tensor::DType dtype) {
-  constexpr double kPeak = 4;  // of single elements over what may be
-  Difference found = difference_of(given, exact);
-  double squares = 0, allowed_squares = 0;
-  uint64_t notable = 0, beyond = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const double may = allowed[i];
-    if (std::isfinite(by)) {
-      squares += by * by;
-      allowed_squares += may * may;
+Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exact, const tensor::Datum& truth,
+                            const RoughAllowance& rough) {
+  const uint64_t count = exact.tensor().count();
+  const uint64_t block = analysis::neighbours(exact.tensor().shape());
+  const uint64_t blocks = (count + block - 1) / block;
+  const auto add_blocks = [&](uint64_t first, uint64_t last) {
+    Sums sums;
+    BlockReader readers[3] = {BlockReader(given), BlockReader(exact), BlockReader(truth)};
+    for (uint64_t at = first; at < last; ++at) {
+      const uint64_t begin = at * block;
+      const uint64_t size = std::min(block, count - begin);
+      add_block(readers[0].read(begin, size), readers[1].read(begin, size), rough, sums);
+      if (truth.is_tensor()) {
+        add_truth(readers[0].read(begin, size), readers[1].read(begin, size), readers[2].read(begin, size), sums);
+      }
     }
-    if (by == 0) continue;
-    if (by > may / 2) {
-      ++notable;
-      beyond += is_beyond(given[i], exact[i], dtype) ? 1 : 0;
-    }
-    const double excess = may == 0 ? INFINITY : by / (kPeak * may);
-    if (excess > found.excess) {
-      found.excess = excess;
-      found.tolerance_there = kPeak * may;
-    }
-    if (excess <= 1) continue;
-    ++found.failed_count;
-  }
-  if (allowed_squares > 0) {
-    found.excess = std::max(found.excess, std::sqrt(squares / allowed_squares));
-  }
-  if (found.tolerance_there == 0 && !allowed.empty()) found.tolerance_there = kPeak * std::ranges::max(allowed);
-  found.is_of_type = beyond > 0 && beyond == notable;
+    return sums;
+  };
+  const uint64_t grain = std::max<uint64_t>(1, kElementsAtATime / block);
+  const Sums sums = parallel_reduce(blocks, grain, Sums(), add_blocks, combined);
+  Distances found = sums.found;
+  if (truth.is_tensor() && count > 0) found.magnitude = std::sqrt(sums.truth_squares / static_cast<double>(count));
+  const double allowed = 2 * rough.rms * std::sqrt(sums.exact_squares);
+  const double off = std::sqrt(sums.squares);
+  if (off > 0) found.excess = std::max(found.excess, allowed == 0 ? INFINITY : off / allowed);
   return found;
 }
 
-Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
-                       const std::vector<double>& allowed, bool comes_from_floats) {
+Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
+                        const compare::Allowance& allowance) {
   Difference found = difference_of(given, exact);
-  uint64_t steps = 0;
+  double squares = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
     const double by = distance(given[i], exact[i]);
-    if (by == 0 || by <= allowed[i]) continue;
-    if (by == 1 && comes_from_floats) ++steps;
+    const double may = static_cast<double>(allowance.of_elements[i]);
+    if (by == 0 || std::isinf(may)) continue;
+    squares += std::isfinite(by) ? by * by : 0;
+    const double excess = may == 0 ? INFINITY : by / may;
+    if (excess > found.excess) {
+      found.excess = excess;
+      found.tolerance_there = may;
+    }
+    found.failed_count += excess > 1 ? 1 : 0;
+  }
+  if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
+  if (allowance.rms > 0 && !exact.empty()) {
+    found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
+  }
+  return found;
+}
+
+std::optional<Difference> judge_type(const std::vector<double>& given, const std::vector<double>& exact,
+                                     tensor::DType dtype, double roundoff) {
+  constexpr double kUnits = 16;
+  double squares = 0;
+  for (const double number : exact) squares += finite_or_zero(number * number);
+  const double rms = std::sqrt(squares / static_cast<double>(std::max<size_t>(exact.size(), 1)));
+  Difference found = difference_of(given, exact);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
+    const double by = distance(given[i], exact[i]);
+    if (by <= may) continue;
+    if (!is_beyond(given[i], exact[i], dtype)) return std::nullopt;
     ++found.failed_count;
-    found.excess = INFINITY;
+    found.excess = std::max(found.excess, may == 0 ? INFINITY : by / may);
+    found.tolerance_there = may;
   }
-  const bool are_few = static_cast<double>(steps) <= std::max(1.0, kShareOfSteps * static_cast<double>(exact.size()));
-  if (comes_from_floats && exact.size() > 1 && steps == found.failed_count && are_few) {
-    found.failed_count = 0;
-    found.excess = 0;
+  return found.failed_count > 0 ? std::optional(found) : std::nullopt;
+}
+
+Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
+                       const compare::Allowance& allowance) {
+  Difference found = difference_of(given, exact);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double by = distance(given[i], exact[i]);
+    found.failed_count += by > static_cast<double>(allowance.of_elements[i]) ? 1 : 0;
   }
+  found.excess = found.failed_count > allowance.may_be_beyond ? INFINITY : 0;
   return found;
 }
 

@@ -12,7 +12,7 @@
 namespace assay::debug {
 namespace {
 
-constexpr double kLikeness = 4;  // allowances that a match may be away at every element
+constexpr double kLikeness = 256;  // roundoffs of an element that a match may be away, beside its allowance
 
 // Operators that take and give the same.
 const std::vector<std::vector<std::string_view>> kFamilies = {
@@ -67,11 +67,11 @@ class Variants {
     if (!is_numeric(result) || result.tensor().shape() != accused_.given.tensor().shape()) return false;
     const std::vector<double> numbers = numbers_of(result);
     const std::vector<double> given = numbers_of(accused_.given);
-    const double unit = unit_roundoff(accused_.exact.declared());
+    const double unit = analysis::roundoff(accused_.exact.declared());
     for (size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i] == given[i] || (std::isnan(numbers[i]) && std::isnan(given[i]))) continue;
-      const double allowed = accused_.allowance ? (*accused_.allowance)[i] : 0;
-      if (!(std::abs(numbers[i] - given[i]) <= kLikeness * (allowed + 64 * unit * std::abs(numbers[i])))) return false;
+      const double allowed = accused_.allowed(i) + kLikeness * unit * std::abs(numbers[i]);
+      if (!(std::abs(numbers[i] - given[i]) <= allowed)) return false;
     }
     return true;
   }

@@ -1,7 +1,9 @@
 #include "debug/accuracy/walk.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <set>
 
@@ -18,6 +20,12 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
+// What runtimes merge into one loop.
+constexpr std::array<std::string_view, 20> kElementwise = {
+    "Add",        "Sub", "Mul",  "Div",  "Erf",  "Tanh",        "Sigmoid",  "Sqrt", "Pow", "Exp",
+    "Reciprocal", "Neg", "Clip", "Relu", "Cast", "HardSigmoid", "Softplus", "Min",  "Max", "Abs"};
+constexpr size_t kMostMerged = 6;  // layers in a row
+
 class Walk {
  public:
   Walk(const ir::Model& model, std::vector<SideValues> sides, const WalkOptions& options)
@@ -27,7 +35,7 @@ class Walk {
         callees_(model),
         sides_(std::move(sides)) {
     for (SideValues& side : sides_) {
-      makers_.emplace_back(model, oracle_, side.least_unit);
+      roundings_.push_back(std::make_unique<LayerRounding>(model, options.max_memory_bytes, side.least_unit));
       result_.sides.push_back({.name = side.name});
       states_.emplace_back();
     }
@@ -49,7 +57,7 @@ class Walk {
   // What is known of one side besides what it gave.
   struct State {
     std::map<ValueId, Datum> computed;                   // for values that it did not give
-    std::map<ValueId, Allowances> doubts;                // of these
+    std::map<ValueId, analysis::Samples> doubts;         // of these, where they are not the same in all runs
     std::map<ValueId, std::vector<std::string>> groups;  // layers that they come from
   };
 
@@ -59,9 +67,8 @@ class Walk {
     uint64_t index = 0;
     size_t side = 0;
     std::vector<Datum> exact;
-    std::vector<Allowances> allowances;
-    bool is_rough = false;        // the allowances are the least ones
-    std::function<void()> allow;  // finds the full ones
+    RoughAllowance rough;
+    std::vector<analysis::Samples> samples;  // empty: it was not run with moved roundings
   };
 
   void count_uses() {
@@ -72,15 +79,19 @@ class Walk {
 
   void drop_used(NodeId node) {
     constants_.clear();
+    std::vector<ValueId>& used = used_.emplace_back();
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
+      used.push_back(value);
       truth_.erase(value);
-      for (SideValues& side : sides_) side.values.erase(value);
-      for (State& state : states_) {
-        state.computed.erase(value);
-        state.doubts.erase(value);
-      }
+      for (State& state : states_) state.doubts.erase(value);
     });
+    if (used_.size() <= kMostMerged) return;
+    for (const ValueId value : used_.front()) {
+      for (SideValues& side : sides_) side.values.erase(value);
+      for (State& state : states_) state.computed.erase(value);
+    }
+    used_.pop_front();
   }
 
   // Wide from the start, because one layer needs it several times.
@@ -141,20 +152,11 @@ class Walk {
 
   void visit_side(NodeId node, uint64_t index, size_t side) {
     const OperandSource operands = [this, side](ValueId value) { return side_value(side, value); };
-    const auto doubts = [this, side](ValueId value) {
-      const auto found = states_[side].doubts.find(value);
-      return found == states_[side].doubts.end() ? nullptr : found->second;
-    };
-    Layer layer{.node = node, .index = index, .side = side, .exact = {}, .allowances = {}, .allow = {}};
+    Layer layer{.node = node, .index = index, .side = side, .exact = {}, .rough = {}, .samples = {}};
     const std::variant<std::monostate, Error> computed = attempt([&] {
       layer.exact = oracle_.exact(node, operands);
-      layer.allow = [&] { layer.allowances = makers_[side].make(node, operands, layer.exact, doubts); };
-      layer.is_rough = is_shown(layer) && !has_doubts(node, side);
-      if (layer.is_rough)
-        layer.allowances = makers_[side].least(layer.exact);
-      else if (!model_[node].operands.empty())
-        layer.allow();
-      layer.allowances.resize(layer.exact.size());
+      layer.rough = roundings_[side]->roughly(node, operands, layer.exact);
+      if (!is_shown(layer) || has_doubts(node, side)) run_moved(layer);
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
@@ -167,8 +169,18 @@ class Walk {
       if (sides_[side].values.contains(value))
         judge(layer, k);
       else
-        take_for_granted(node, side, value, layer.exact[k], layer.allowances[k]);
+        take_for_granted(layer, k);
     }
+  }
+
+  void run_moved(Layer& layer) {
+    const auto samples_of = [this, side = layer.side](ValueId value) {
+      const auto found = states_[side].doubts.find(value);
+      return found != states_[side].doubts.end() ? found->second
+                                                 : analysis::Samples{.nominal = side_value(side, value)};
+    };
+    layer.samples = roundings_[layer.side]->run(layer.node, samples_of, oracle_.captured(layer.node));
+    layer.samples.resize(layer.exact.size());
   }
 
   // Whether the side gives all results that anybody needs.
@@ -184,13 +196,15 @@ class Walk {
     return has;
   }
 
-  void take_for_granted(NodeId node, size_t side, ValueId value, const Datum& exact, const Allowances& allowance) {
-    State& state = states_[side];
-    state.computed[value] = exact;
-    if (model_[node].operands.empty()) return;
-    if (allowance && std::ranges::any_of(*allowance, [](double a) { return a > 0; })) state.doubts[value] = allowance;
-    std::vector<std::string> group = group_of(node, side);
-    group.emplace_back(ir::known_name(model_, node));
+  void take_for_granted(Layer& layer, size_t k) {
+    State& state = states_[layer.side];
+    const ValueId value = model_[layer.node].results[k];
+    state.computed[value] = layer.exact[k];
+    if (model_[layer.node].operands.empty()) return;
+    analysis::Samples& samples = layer.samples[k];
+    if (!samples.is_same() || !samples.unknown.empty()) state.doubts[value] = std::move(samples);
+    std::vector<std::string> group = group_of(layer.node, layer.side);
+    group.emplace_back(ir::known_name(model_, layer.node));
     state.groups[value] = std::move(group);
   }
 
@@ -207,13 +221,6 @@ class Walk {
     return group;
   }
 
-  bool takes_floats(NodeId node, size_t side) const {
-    return std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
-      const Datum datum = use.value ? side_value(side, use.value) : Datum();
-      return datum.is_tensor() && tensor::is_floating(datum.declared());
-    });
-  }
-
   void judge(Layer& layer, size_t k) {
     const ValueId value = model_[layer.node].results[k];
     const Datum& given = sides_[layer.side].values.at(value);
@@ -226,67 +233,144 @@ class Walk {
                                 .value = std::string(model_.text(model_[value].name)),
                                 .side = sides_[layer.side].name};
     error.group = group_of(layer.node, layer.side);
-    bool is_of_type = false;
+    Judged judged;
     if (given.tensor().shape() != exact.tensor().shape()) {
       error.introduced = error.total = error.excess = INFINITY;
       error.failed_count = error.count = exact.tensor().count();
     } else {
-      is_of_type = measure(layer, k, given, error);
-      measure_inherited(value, given, exact, layer.side, error);
+      judged = measure(layer, k, given, error);
+      note_output(value, layer.side, error);
     }
-    if (error.excess > 1 && result_.accused.size() < options_.most_accused) {
-      accuse(layer, k, error, is_of_type);
-    }
+    if (error.excess > 1 && result_.accused.size() < options_.most_accused) accuse(layer, k, error, std::move(judged));
     result_.layers.push_back(std::move(error));
   }
 
-  bool measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) const {
-    const bool is_of_type = measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
+  // What was found when a layer was looked at closely.
+  struct Judged {
+    compare::Allowance allowance;
+    bool is_of_type = false;
+  };
+
+  Judged measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
     constexpr double kClear = 0.5;
-    if (error.excess <= kClear || !layer.is_rough || model_[layer.node].operands.empty()) return is_of_type;
-    layer.is_rough = false;
-    layer.allow();
-    return measure(layer.node, layer.side, given, layer.exact[k], layer.allowances[k], error);
+    const Datum& exact = layer.exact[k];
+    const Datum truth = true_value(model_[layer.node].results[k]);
+    const bool has_truth = is_numeric(truth) && truth.tensor().shape() == exact.tensor().shape();
+    const Distances found = measure_distances(given, exact, has_truth ? truth : Datum(), layer.rough);
+    error.introduced = found.introduced;
+    error.inherited = found.inherited;
+    error.total = found.total;
+    error.magnitude = found.magnitude;
+    error.tolerance = found.tolerance_there;
+    error.excess = found.excess;
+    error.count = exact.tensor().count();
+    if (found.excess <= kClear && layer.samples.empty()) return {};
+    return judge_closely(layer, k, given, error);
   }
 
-  bool measure(NodeId node, size_t side, const Datum& given, const Datum& exact, const Allowances& allowance,
-               results::LayerVerdict& error) const {
-    const std::vector<double> numbers = numbers_of(given);
-    const std::vector<double> right = numbers_of(exact);
-    const std::vector<double> none(allowance ? 0 : right.size());
-    const std::vector<double>& allowed = allowance ? *allowance : none;
-    const Difference difference = tensor::is_floating(exact.declared())
-                                      ? judge_floats(numbers, right, allowed, exact.declared())
-                                      : judge_whole(numbers, right, allowed, takes_floats(node, side));
-    error.introduced = difference.greatest;
+  // Beside what moved roundings make of the layer.
+  Judged judge_closely(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
+    const LayerRounding& rounding = *roundings_[layer.side];
+    const Datum& exact = layer.exact[k];
+    const std::vector<double> numbers = numbers_of(given), right = numbers_of(exact);
+    const tensor::DType type = exact.declared();
+    if (tensor::is_floating(type)) {
+      const std::optional<Difference> of_type = judge_type(numbers, right, type, rounding.roundoff(type));
+      if (of_type) {
+        note(*of_type, error);
+        return {.allowance = {}, .is_of_type = true};
+      }
+    }
+    Judged judged{.allowance = allowance_of(layer, k)};
+    if (judged.allowance.is_unknown || judged.allowance.of_elements.size() != exact.tensor().count()) {
+      error.tolerance = INFINITY;
+      error.excess = 0;
+      return judged;
+    }
+    note(judge_numbers(numbers, right, type, judged.allowance), error);
+    if (error.excess > 1) judge_as_merged(layer, k, numbers, error);
+    return judged;
+  }
+
+  static Difference judge_numbers(const std::vector<double>& given, const std::vector<double>& right,
+                                  tensor::DType type, const compare::Allowance& allowance) {
+    return tensor::is_floating(type) ? judge_floats(given, right, allowance) : judge_whole(given, right, allowance);
+  }
+
+  // A side that shows the operands may have computed the result without them, together with layers before it.
+  void judge_as_merged(const Layer& layer, size_t k, const std::vector<double>& numbers, results::LayerVerdict& error) {
+    const std::optional<std::vector<analysis::Samples>> merged = run_merged(layer.node, layer.side, kMostMerged);
+    if (!merged || k >= merged->size()) return;
+    const analysis::Samples& samples = (*merged)[k];
+    const compare::Allowance allowance = roundings_[layer.side]->allowance_of(samples);
+    if (allowance.is_unknown || allowance.of_elements.size() != numbers.size()) return;
+    const Difference difference =
+        judge_numbers(numbers, numbers_of(samples.nominal), samples.nominal.declared(), allowance);
+    if (difference.excess <= 1) note(difference, error);
+  }
+
+  // A layer with those before it, as far as they compute element by element; nothing where an operand is not known any
+  // more.
+  std::optional<std::vector<analysis::Samples>> run_merged(NodeId node, size_t side, size_t depth) {
+    std::map<ValueId, analysis::Samples> operands;
+    for (const ir::Use& use : model_[node].operands) {
+      if (!use.value || operands.contains(use.value)) continue;
+      std::optional<analysis::Samples> operand = merged_value(use.value, side, depth);
+      if (!operand) return std::nullopt;
+      operands[use.value] = std::move(*operand);
+    }
+    if (!model_.bodies(model_[node]).empty()) return std::nullopt;
+    return roundings_[side]->run(node, [&](ValueId value) { return operands.at(value); }, {});
+  }
+
+  std::optional<analysis::Samples> merged_value(ValueId value, size_t side, size_t depth) {
+    const NodeId maker = model_[value].producer;
+    if (maker && depth > 0 && is_elementwise(maker)) {
+      std::optional<std::vector<analysis::Samples>> made = run_merged(maker, side, depth - 1);
+      const std::span<const ValueId> results = model_[maker].results;
+      const auto k = static_cast<size_t>(std::ranges::find(results, value) - results.begin());
+      if (made && k < made->size()) return std::move((*made)[k]);
+    }
+    const Datum known = side_value(side, value);
+    return known.is_none() ? std::nullopt : std::optional(analysis::Samples{.nominal = known});
+  }
+
+  bool is_elementwise(NodeId node) const {
+    const std::string_view op = model_.text(model_[node].op);
+    return std::ranges::find(kElementwise, op) != kElementwise.end();
+  }
+
+  compare::Allowance allowance_of(Layer& layer, size_t k) {
+    const LayerRounding& rounding = *roundings_[layer.side];
+    if (layer.samples.empty()) {
+      const auto operands = [this, side = layer.side](ValueId value) { return side_value(side, value); };
+      std::optional<compare::Allowance> known = rounding.of_products(layer.node, operands, layer.exact[k], oracle_);
+      if (known) return std::move(*known);
+      run_moved(layer);
+    }
+    return rounding.allowance_of(layer.samples[k]);
+  }
+
+  static void note(const Difference& difference, results::LayerVerdict& error) {
     error.tolerance = difference.tolerance_there;
     error.excess = difference.excess;
     error.failed_count = difference.failed_count;
-    error.count = difference.count;
-    return difference.is_of_type;
   }
 
-  void measure_inherited(ValueId value, const Datum& given, const Datum& exact, size_t side,
-                         results::LayerVerdict& error) {
-    const Datum truth = true_value(value);
-    if (!is_numeric(truth) || truth.tensor().shape() != exact.tensor().shape()) return;
-    const std::vector<double> right = numbers_of(truth);
-    error.inherited = greatest_distance(numbers_of(exact), right);
-    error.total = greatest_distance(numbers_of(given), right);
-    error.magnitude = root_mean_square(right);
+  void note_output(ValueId value, size_t side, const results::LayerVerdict& error) {
     if (!ir::is_output(model_, value)) return;
     results::AccuracySide& facts = result_.sides[side];
     facts.output_error = std::max(facts.output_error, error.total);
     facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
   }
 
-  void accuse(const Layer& layer, size_t k, const results::LayerVerdict& error, bool is_of_type) {
+  void accuse(const Layer& layer, size_t k, const results::LayerVerdict& error, Judged judged) {
     const auto [node, side] = std::pair(layer.node, layer.side);
     Accused accused{
-        .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = layer.allowances[k]};
+        .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = std::move(judged.allowance)};
     accused.given = sides_[side].values.at(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
-    accused.is_type_at_fault = is_of_type;
+    accused.is_type_at_fault = judged.is_of_type;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {
@@ -301,11 +385,12 @@ class Walk {
   LayerOracle oracle_;
   ops::Resolver callees_;
   std::vector<SideValues> sides_;
-  std::vector<AllowanceMaker> makers_;
+  std::vector<std::unique_ptr<LayerRounding>> roundings_;
   std::vector<State> states_;
   std::map<ValueId, Datum> truth_;
   mutable std::map<ValueId, Datum> constants_;  // of the layer at hand
   std::map<ValueId, uint64_t> uses_left_;
+  std::deque<std::vector<ValueId>> used_;  // by the last layers for the last time: those may have been merged
   WalkResult result_;
 };
 

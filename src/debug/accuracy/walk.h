@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "debug/accuracy/allowance.h"
+#include "debug/accuracy/layer_rounding.h"
 #include "results/culprit.h"
 
 namespace assay::debug {
@@ -26,7 +26,10 @@ struct Accused {
   Datum given;
   Datum exact;  // on these operands
   Datum truth;  // on the true ones
-  Allowances allowance;
+  compare::Allowance allowance;
+  double allowed(size_t element) const {
+    return element < allowance.of_elements.size() ? static_cast<double>(allowance.of_elements[element]) : 0;
+  }
   bool is_type_at_fault = false;  // it is wrong only where exact numbers are beyond the type
 };
 

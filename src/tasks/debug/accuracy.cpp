@@ -38,7 +38,7 @@ class AccuracyJob {
     Diagnostics ignored;
     feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), *inputs, ignored));
     judge(std::move(sides));
-    runs.look_closer(hunt_.sides);
+    runs.add_looks(hunt_.sides);
     explain();
     if (request_.tries_remedies && !accused_.empty()) {
       hunt_.remedies = try_remedies({request_, loaded_.model, feeds_, runs, accused_.front()}, hunt_.sides);
@@ -93,7 +93,7 @@ class AccuracyJob {
   void find_doubt() {
     for (const results::AccuracySide& side : hunt_.sides) {
       if (side.given_count == 0) hunt_.doubt = fmt::format("{} gives none of the model's values", side.name);
-      const double rounding = kRoundings * debug::unit_roundoff(tensor::DType::float32) * side.output_magnitude;
+      const double rounding = kRoundings * analysis::roundoff(tensor::DType::float32) * side.output_magnitude;
       if (side.probe_effect.value_or(0) <= kMostProbeErrors * side.output_error + rounding) continue;
       hunt_.doubt = fmt::format(
           "the outputs of {} move by {:.4g} when only they are asked for, and are off by {:.4g} when "

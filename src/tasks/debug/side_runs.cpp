@@ -74,7 +74,7 @@ std::vector<debug::SideValues> SideRuns::collect() {
   std::vector<debug::SideValues> sides;
   for (const std::string& backend : request_.backends) {
     const auto before = std::ranges::count(
-        request_.backends.begin(), request_.backends.begin() + static_cast<std::ptrdiff_t>(live_.size()), backend);
+        request_.backends.begin(), request_.backends.begin() + static_cast<std::ptrdiff_t>(looks_.size()), backend);
     sides.push_back(run(backend, before == 0 ? backend : fmt::format("{} ({})", backend, before + 1)));
   }
   for (const std::string& path : request_.saved_outputs) {
@@ -93,8 +93,7 @@ exec::BackendPtr SideRuns::make(const std::string& backend) const {
 
 // The types that it is permitted to compute in.
 double SideRuns::least_unit(const std::string& backend) const {
-  if (backend == "engine" && request_.session.settings.has("bf16"))
-    return debug::unit_roundoff(tensor::DType::bfloat16);
+  if (backend == "engine" && request_.session.settings.has("bf16")) return analysis::roundoff(tensor::DType::bfloat16);
   return 0;
 }
 
@@ -106,19 +105,23 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
     if (!outputs.contains(value_name)) options.values.emplace_back(value_name);
   }
   Diagnostics findings;
-  Live live{.backend = backend};
-  live.session = make(backend)->prepare(model_, options, findings);
+  std::unique_ptr<exec::Session> session = make(backend)->prepare(model_, options, findings);
   tell_findings(findings, observer_);
+  std::vector<std::string> names;
+  tensor::NamedData given;
   for (const auto& [value_name, value] : names_) {
-    if (live.session->answer(value_name).kind != exec::TapAnswer::Kind::absent) live.names.emplace_back(value_name);
+    if (session->answer(value_name).kind != exec::TapAnswer::Kind::absent) names.emplace_back(value_name);
   }
   debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
   MapSink sink([&](std::string_view value_name, const tensor::Datum& value) {
     if (const auto known = names_.find(value_name); known != names_.end()) side.values[known->second] = value;
-    if (outputs.contains(value_name)) live.outputs.push_back({std::string(value_name), value});
+    if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });
-  live.session->make_execution({})->run(feeds_, live.names, sink);
-  live_.push_back(std::move(live));
+  session->make_execution({})->run(feeds_, names, sink);
+  Look look{.is_deterministic = gives_again(*session, given)};
+  session.reset();  // before the next one is made: only one is in memory
+  look.probe_effect = probe_effect(backend, given);
+  looks_.push_back(look);
   return side;
 }
 
@@ -152,7 +155,7 @@ debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches&
   }
   MapSink sink([&](std::string_view name, const tensor::Datum& value) {
     side.values[taken.at(name)] = value;
-    if (value.is_tensor()) side.least_unit = std::max(side.least_unit, debug::unit_roundoff(value.declared()));
+    if (value.is_tensor()) side.least_unit = std::max(side.least_unit, analysis::roundoff(value.declared()));
   });
   tensor::NamedData given(feeds_.begin(), feeds_.end());
   session->make_execution({})->run(exec::check_feeds(exec::signature_of(other.model), given, findings), asked, sink);
@@ -184,23 +187,31 @@ tensor::NamedData SideRuns::outputs(const std::string& backend, const ir::Model&
   return outputs;
 }
 
-void SideRuns::look_closer(std::vector<results::AccuracySide>& sides) const {
-  for (size_t i = 0; i < live_.size(); ++i) {
-    check_cancelled(observer_);
-    const Live& live = live_[i];
-    bool is_same = true;
-    MapSink again([&](std::string_view name, const tensor::Datum& value) {
-      const auto before = std::ranges::find(live.outputs, name, &tensor::NamedDatum::name);
-      is_same = is_same && (before == live.outputs.end() || has_same_bits(before->value, value));
-    });
-    live.session->make_execution({})->run(feeds_, outputs_, again);
-    sides[i].is_deterministic = is_same;
-    double effect = 0;
-    for (const tensor::NamedDatum& output : outputs(live.backend, model_, request_.session.settings)) {
-      const auto before = std::ranges::find(live.outputs, output.name, &tensor::NamedDatum::name);
-      if (before != live.outputs.end()) effect = std::max(effect, greatest_difference(output.value, before->value));
-    }
-    sides[i].probe_effect = effect;
+bool SideRuns::gives_again(exec::Session& session, const tensor::NamedData& outputs) const {
+  bool is_same = true;
+  MapSink again([&](std::string_view name, const tensor::Datum& value) {
+    const auto before = std::ranges::find(outputs, name, &tensor::NamedDatum::name);
+    is_same = is_same && (before == outputs.end() || has_same_bits(before->value, value));
+  });
+  check_cancelled(observer_);
+  session.make_execution({})->run(feeds_, outputs_, again);
+  return is_same;
+}
+
+double SideRuns::probe_effect(const std::string& backend, const tensor::NamedData& given) const {
+  check_cancelled(observer_);
+  double effect = 0;
+  for (const tensor::NamedDatum& output : outputs(backend, model_, request_.session.settings)) {
+    const auto before = std::ranges::find(given, output.name, &tensor::NamedDatum::name);
+    if (before != given.end()) effect = std::max(effect, greatest_difference(output.value, before->value));
+  }
+  return effect;
+}
+
+void SideRuns::add_looks(std::vector<results::AccuracySide>& sides) const {
+  for (size_t i = 0; i < looks_.size(); ++i) {
+    sides[i].is_deterministic = looks_[i].is_deterministic;
+    sides[i].probe_effect = looks_[i].probe_effect;
   }
 }
 

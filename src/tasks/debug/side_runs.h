@@ -18,21 +18,21 @@ class SideRuns {
   debug::SideValues run_other(LoadedModel& other, results::LayerMatches& matches) const;
   // What a run with all values asked for does not show: whether the outputs move when they are not, and whether a
   // second run gives the same bits. By the side's number; nothing for saved results.
-  void look_closer(std::vector<results::AccuracySide>& sides) const;
+  void add_looks(std::vector<results::AccuracySide>& sides) const;
   // The model's outputs in a run of this backend with nothing else asked for.
   tensor::NamedData outputs(const std::string& backend, const ir::Model& model, const exec::Settings& settings) const;
 
  private:
-  struct Live {
-    std::string backend;
-    std::unique_ptr<exec::Session> session;
-    std::vector<std::string> names;
-    tensor::NamedData outputs;
+  struct Look {
+    bool is_deterministic = true;
+    double probe_effect = 0;
   };
 
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
   debug::SideValues load(const formats::SavedRun& run) const;
+  bool gives_again(exec::Session& session, const tensor::NamedData& outputs) const;
+  double probe_effect(const std::string& backend, const tensor::NamedData& outputs) const;
   double least_unit(const std::string& backend) const;
 
   const AccuracyRequest& request_;
@@ -41,7 +41,7 @@ class SideRuns {
   Observer& observer_;
   std::map<std::string_view, ir::ValueId> names_;
   std::vector<std::string> outputs_;
-  std::vector<Live> live_;
+  std::vector<Look> looks_;
 };
 
 }  // namespace assay::tasks

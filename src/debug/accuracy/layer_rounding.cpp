@@ -1,0 +1,74 @@
+#include "debug/accuracy/layer_rounding.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace assay::debug {
+
+LayerRounding::LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff)
+    : model_(model),
+      least_roundoff_(least_roundoff),
+      runs_(model, {.max_memory_bytes = max_memory_bytes}, 1, least_roundoff) {}
+
+RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& operands,
+                                      const std::vector<Datum>& exact) const {
+  std::vector<Datum> inputs;
+  for (const ir::Use& use : model_[node].operands) inputs.push_back(use.value ? operands(use.value) : Datum());
+  const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, exact);
+  const bool is_floating = !exact.empty() && exact[0].is_tensor() && tensor::is_floating(exact[0].declared());
+  if (!is_floating) return {};
+  const tensor::DType type = exact[0].declared();
+  const double least = 2 * roundoff(type);
+  if (rounding.kind != analysis::RoundingKind::rounded) return {.own = least, .rms = least};
+  // What an even distribution of this amplitude alone makes of the limits in analysis::allowance_of.
+  const double moved = rounding.output * std::max(analysis::arithmetic_roundoff(type), least_roundoff_);
+  return {.own = least + moved, .around = 4 * moved, .rms = least + 1.6 * moved};
+}
+
+std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, const OperandSource& operands,
+                                                             const Datum& exact, LayerOracle& oracle) const {
+  const std::string_view op = model_.text(model_[node].op);
+  if (op != "Conv" && op != "MatMul") return std::nullopt;
+  std::vector<Datum> inputs;
+  for (const ir::Use& use : model_[node].operands) inputs.push_back(use.value ? operands(use.value) : Datum());
+  const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, {&exact, 1});
+  if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;
+  const Datum squares = oracle.exact(node, [&](ir::ValueId value) {
+    const Datum datum = operands(value);
+    if (!is_numeric(datum)) return datum;
+    std::vector<double> numbers = numbers_of(datum);
+    for (double& number : numbers) number *= number;
+    return with_numbers(datum, std::move(numbers));
+  })[0];
+  // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
+  const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
+  const double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  const double of_output = rounding.output * rounding.output * unit * unit / 3;
+  const std::vector<double> results = numbers_of(exact);
+  std::vector<double> moved = numbers_of(squares);
+  for (size_t i = 0; i < moved.size(); ++i) moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i];
+  return analysis::allowance_of(exact, moved, least_roundoff_);
+}
+
+std::vector<analysis::Samples> LayerRounding::run(ir::NodeId node, const SamplesSource& operands,
+                                                  const std::vector<ir::ValueId>& captured) {
+  std::vector<analysis::Samples> given;
+  for (const ir::Use& use : model_[node].operands)
+    given.push_back(use.value ? operands(use.value) : analysis::Samples());
+  for (const ir::ValueId value : captured) given.push_back(operands(value));
+  std::vector<const analysis::Samples*> inputs;
+  std::vector<std::pair<ir::ValueId, const analysis::Samples*>> outer;
+  std::string unknown;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i].unknown.empty()) unknown = given[i].unknown;
+    if (i < model_[node].operands.size())
+      inputs.push_back(&given[i]);
+    else
+      outer.emplace_back(captured[i - model_[node].operands.size()], &given[i]);
+  }
+  if (unknown.empty()) return runs_.run({node, inputs, outer});
+  return std::vector<analysis::Samples>(model_[node].results.size(), analysis::Samples{.unknown = unknown});
+}
+
+}  // namespace assay::debug

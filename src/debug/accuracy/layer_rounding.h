@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/node_runs.h"
+#include "debug/accuracy/difference.h"
+#include "debug/accuracy/layer_oracle.h"
+
+namespace assay::debug {
+
+// What one layer may add to an error, by the rounding of its operator (analysis/rounding.h), on the operands that it
+// was given.
+class LayerRounding {
+ public:
+  // `least_roundoff`: of a type that the side is permitted to compute in; 0: it keeps to the declared ones.
+  LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff);
+
+  // What nearly all results stay within, and is never more than what is allowed: no run is needed for it.
+  RoughAllowance roughly(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact) const;
+
+  // What moved roundings would allow the result, without running them: where each result is a sum of products, their
+  // squares say how far it would go. Nothing for other operators.
+  std::optional<compare::Allowance> of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                                LayerOracle& oracle) const;
+
+  // An operand in all runs: of one that the side gave, the same in each.
+  using SamplesSource = std::function<analysis::Samples(ir::ValueId)>;
+  // The results in all runs, with the node's rounding moved at random; `captured` are values that its bodies use.
+  std::vector<analysis::Samples> run(ir::NodeId node, const SamplesSource& operands,
+                                     const std::vector<ir::ValueId>& captured);
+  double roundoff(tensor::DType type) const { return std::max(analysis::roundoff(type), least_roundoff_); }
+  compare::Allowance allowance_of(const analysis::Samples& samples) const {
+    return analysis::allowance_of(samples, least_roundoff_);
+  }
+
+ private:
+  const ir::Model& model_;
+  double least_roundoff_;
+  analysis::NodeRuns runs_;
+};
+
+}  // namespace assay::debug
