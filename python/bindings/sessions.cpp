@@ -258,7 +258,8 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
   tell(findings, on_message);
 }
 
-// (metadata of the source model, the source model, [(layer, tactic)]) of a plan. Weights may be missing.
+// (metadata of the source model, the source model, [(layer, tactic)], whether it was stripped) of a plan. Weights may
+// be missing.
 nb::tuple read_plan(const std::string& path) {
   const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
   std::vector<std::pair<std::string, std::string>> layers;
@@ -266,7 +267,8 @@ nb::tuple read_plan(const std::string& path) {
   if (!planned.empty()) {
     for (const auto& [layer, tactic] : engine::tactics_of(planned[0].layers)) layers.emplace_back(layer, tactic);
   }
-  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers);
+  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers,
+                        plan.manifest().is_stripped);
 }
 
 // Inputs as the program makes them up, which are the peer's.
