@@ -95,7 +95,7 @@ def report(owner, error):
         owner.error_recorder.report_error(_CODES.get(code, ErrorCodeTRT.UNSPECIFIED_ERROR), str(error))
 
 
-_ONCE = set()
+_ONCE: set = set()
 
 
 def note(logger, text):

@@ -2,7 +2,7 @@
 
 from assay.tensorrt.enums import DataType, LayerType
 
-LAYERS = {}  # by what follows `add_`
+LAYERS: dict = {}  # by what follows `add_`
 
 
 def adds(*names):
