@@ -32,11 +32,11 @@ target_link_libraries(assay_python PRIVATE libassay)
 target_compile_definitions(assay_python PRIVATE ASSAY_VERSION="${PROJECT_VERSION}")
 
 nanobind_add_stub(assay_python_stub MODULE _native OUTPUT ${package}/_native.pyi PYTHON_PATH ${package}
-  DEPENDS assay_python)
+  PATTERN_FILE ${CMAKE_SOURCE_DIR}/python/bindings/stubs.txt DEPENDS assay_python)
 
-# host.py and host_messages.py are part of the program.
+# host.py and what it imports are part of the program.
 file(GLOB package_entries CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/assay ${CMAKE_SOURCE_DIR}/python/assay/*)
-list(FILTER package_entries EXCLUDE REGEX "^(host|host_messages)\\.py$|^__pycache__$")
+list(FILTER package_entries EXCLUDE REGEX "^host(_messages|_tensorrt)?\\.py$|^__pycache__$")
 file(MAKE_DIRECTORY ${package})
 foreach(entry ${package_entries})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/assay/${entry} ${package}/${entry} SYMBOLIC)

@@ -9,6 +9,10 @@ import importlib
 from assay import config
 from assay._native import __version__
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what __getattr__() imports
+    from assay.model import Model, doctor, load
+
 _MODULES = ("backend", "common", "comparator", "compat", "constants", "cuda", "datatype", "exception", "func",
             "graphsurgeon", "json", "logger", "mod", "tensorrt", "util")
 _NAMES = {"Model": "assay.model", "load": "assay.model", "doctor": "assay.model"}

@@ -1,5 +1,7 @@
 """Element types that all backends share: `DataType.FLOAT32` and its neighbours."""
 
+from __future__ import annotations
+
 import enum
 
 from assay.exception import DataTypeConversionException
@@ -109,6 +111,30 @@ _ROWS = [("FLOAT64", 8, _F, "float64", 11), ("FLOAT32", 4, _F, "float32", 1), ("
 
 class DataType:
     """All element types, and their counterparts in other libraries."""
+
+    FLOAT64: DataTypeEntry
+    FLOAT32: DataTypeEntry
+    FLOAT16: DataTypeEntry
+    BFLOAT16: DataTypeEntry
+    FLOAT8E4M3FN: DataTypeEntry
+    FLOAT8E4M3FNUZ: DataTypeEntry
+    FLOAT8E5M2: DataTypeEntry
+    FLOAT8E5M2FNUZ: DataTypeEntry
+    FLOAT8E8M0: DataTypeEntry
+    FLOAT4: DataTypeEntry
+    INT64: DataTypeEntry
+    INT32: DataTypeEntry
+    INT16: DataTypeEntry
+    INT8: DataTypeEntry
+    INT4: DataTypeEntry
+    UINT64: DataTypeEntry
+    UINT32: DataTypeEntry
+    UINT16: DataTypeEntry
+    UINT8: DataTypeEntry
+    UINT4: DataTypeEntry
+    BOOL: DataTypeEntry
+    STRING: DataTypeEntry
+    __members__: dict[str, DataTypeEntry]
 
     @staticmethod
     def from_native(name):

@@ -15,9 +15,10 @@ import signal
 import sys
 import traceback
 
-from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MATCH, MATCHED, NEXT_DATA, POSTPROCESS, REPLACE,
-                           REPLACED, UNSUPPORTED, USAGE, VERDICTS, Connection, Fault, Writer, failure, load_numpy,
-                           summary, type_name)
+import host_tensorrt
+from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MAKE_EXECUTION, MATCH, MATCHED, NEXT_DATA, POSTPROCESS,
+                           PREPARE, REPLACE, REPLACED, RUN, UNSUPPORTED, USAGE, VERDICTS, Connection, Fault, Writer,
+                           failure, load_numpy, summary, type_name)
 
 REPLACER = "replace_with_plugin"
 
@@ -87,10 +88,12 @@ class Scripts:
 class Host:
     def __init__(self):
         self.scripts, self.loaders, self.path = Scripts(), [], ""
+        self.session = None  # of the user's TensorRT
 
     def answer(self, kind, reader):
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
-                    COMPARE: self.compare, MATCH: self.match, REPLACE: self.replace}
+                    COMPARE: self.compare, MATCH: self.match, REPLACE: self.replace, PREPARE: self.prepare,
+                    MAKE_EXECUTION: lambda reader: self.session.make_context(), RUN: self.run}
         try:
             return handlers[kind](reader)
         except Fault as fault:
@@ -98,6 +101,14 @@ class Host:
         except BaseException as error:  # SystemExit too: a script must not end the process
             line = f"the script `{self.path}` failed{place_in(self.path, error)}: {summary(error)}"
             return failure(Fault(USAGE, line, user_traceback(error)))
+
+    def prepare(self, reader):
+        self.path = "TensorRT"
+        self.session = host_tensorrt.Session(host_tensorrt.Request(reader))
+        return self.session.prepared()
+
+    def run(self, reader):
+        return self.session.run(reader.number(), reader.data(), reader.texts())
 
     def load_data(self, reader):
         self.path, name = reader.text(), reader.text()
@@ -294,7 +305,8 @@ def main(descriptor):
         reply = host.answer(*message)
         flush()
         try:
-            connection.send(reply)
+            for each in reply if isinstance(reply, list) else [reply]:
+                connection.send(each)
         except BrokenPipeError:
             return
         except (OSError, Fault) as error:

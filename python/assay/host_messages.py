@@ -17,6 +17,7 @@ FRAME = struct.Struct("<IHHQQ")
 ALIGNMENT = 64
 MOST_BODY_BYTES = 1 << 30
 FAILED, DONE, END, LOAD_DATA, NEXT_DATA, POSTPROCESS, COMPARE = 0, 1, 2, 6, 7, 8, 9
+PREPARE, RUN, PREPARED, VALUE, MAKE_EXECUTION, RAN = 4, 5, 11, 12, 19, 20
 DATA, VERDICTS, MATCH, MATCHED, REPLACE, REPLACED = 13, 14, 15, 16, 17, 18
 NONE, TENSOR, SEQUENCE, MAP = range(4)
 USAGE, UNSUPPORTED = 0, 3
@@ -86,6 +87,10 @@ class Writer:
         self.body += struct.pack("<Q", value)
         return self
 
+    def real(self, value):
+        self.body += struct.pack("<d", value)
+        return self
+
     def text(self, value):
         data = value.encode("utf-8", "surrogateescape")
         self.number(len(data)).body.extend(data)
@@ -146,6 +151,9 @@ class Reader:
         size = self.number()
         self.offset += size
         return self.body[self.offset - size : self.offset].decode("utf-8", "surrogateescape")
+
+    def texts(self):
+        return [self.text() for _ in range(self.number())]
 
     def tensor(self):
         dtype = self.number()

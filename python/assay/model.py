@@ -1,5 +1,8 @@
 """ONNX models: native, and as `onnx.ModelProto` where somebody asks for its parts."""
 
+from __future__ import annotations
+
+import os
 import sys
 
 from assay import _native
@@ -17,12 +20,12 @@ class Model:
         self.__dict__["_native"] = native
         self.__dict__["_proto"] = None
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return sys.modules["onnx"].ModelProto if "onnx" in sys.modules else Model
 
     @property
-    def native(self):
+    def native(self) -> _native.Model:
         """The native model; made anew where the parts may have been changed."""
         if self._proto is not None:
             return _native.model_from_bytes(self._proto.SerializeToString())
@@ -37,16 +40,16 @@ class Model:
             self.__dict__["_proto"] = proto
         return self._proto
 
-    def SerializeToString(self, **kwargs):
+    def SerializeToString(self, **kwargs) -> bytes:
         """The bytes of the model's file."""
         return self._native.bytes() if self._proto is None else self._proto.SerializeToString(**kwargs)
 
-    def ParseFromString(self, data):
+    def ParseFromString(self, data: bytes) -> None:
         """Becomes another model."""
         self.__dict__["_native"] = _native.model_from_bytes(data)
         self.__dict__["_proto"] = None
 
-    def CopyFrom(self, other):
+    def CopyFrom(self, other) -> None:
         """Becomes a copy of another model."""
         self.ParseFromString(other.SerializeToString())
 
@@ -70,7 +73,7 @@ class Model:
     def __eq__(self, other):
         return hasattr(other, "SerializeToString") and self.SerializeToString() == other.SerializeToString()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self):
         return self.native.text() if self._proto is None else str(self._proto)
@@ -78,15 +81,15 @@ class Model:
     def __repr__(self):
         return f"<assay.Model of {len(self._native.inputs)} inputs, {len(self._native.outputs)} outputs>"
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike) -> None:
         """Writes the model; large weights go from file to file without being read into memory."""
         self.native.save(str(path))
 
-    def lint(self, is_static=False):
+    def lint(self, is_static: bool = False) -> list[tuple]:
         """What is wrong with it: (level, code, node, message)."""
         return self.native.lint(is_static)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
@@ -96,15 +99,13 @@ def _from_bytes(data):
     return Model(_native.model_from_bytes(data))
 
 
-def load(path, external_data_dir=None, ignore_external_data=False):
+def load(path: str | os.PathLike, external_data_dir: str | None = None, ignore_external_data: bool = False) -> Model:
     """Loads a model; weights stay in the file until they are needed."""
     return Model(_native.load_model(str(path), external_data_dir or "", bool(ignore_external_data), G_LOGGER.native))
 
 
-def native_of(model):
+def native_of(model) -> _native.Model:
     """The native model of whatever stands for one: ours, bytes, a path, onnx.ModelProto, a graph of graphsurgeon."""
-    import os
-
     if type(model) is Model:
         return model.native
     if isinstance(model, _native.Model):
@@ -122,6 +123,6 @@ def native_of(model):
     G_LOGGER.critical(f"a {type(model).__name__} is no model: expected a path, bytes, or an ONNX model")
 
 
-def doctor():
+def doctor() -> list[tuple]:
     """The backends: (name, whether it can be used here, version or why not, library, settings)."""
     return _native.doctor()

@@ -1,16 +1,38 @@
 """Models on backends of native code."""
 
+from __future__ import annotations
+
+import atexit
+import os
+import time
+
 from assay import _native
 from assay._arrays import values_to_numpy
 from assay.backend.base.runner import BaseRunner, metadata_of
 from assay.logger import G_LOGGER
 from assay.model import native_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+@atexit.register
+def _wait_for_runs():
+    """Runs that were interrupted end before what they need does; who interrupts again ends the process."""
+    try:
+        while _native.abandoned_runs():
+            time.sleep(0.02)
+    except KeyboardInterrupt:
+        os._exit(130)
+
 
 class Session:
     """A model made ready on a backend, with the methods of `onnxruntime.InferenceSession` that scripts use."""
 
-    def __init__(self, model, backend="onnxrt", settings=None, values=(), threads=0):
+    def __init__(self, model, backend: str = "onnxrt", settings: dict[str, list[str]] | None = None,
+                 values: Iterable[str] = (), threads: int = 0):
         self.native = _native.prepare(native_of(model), _native.Wanted(backend, settings or {}, list(values), threads),
                                       G_LOGGER.native)
         self.settings = settings or {}
@@ -22,26 +44,26 @@ class Session:
         return metadata_of(self.native.inputs)
 
     @property
-    def output_names(self):
+    def output_names(self) -> list[str]:
         """In the order of the model."""
         return [each[0] for each in self.native.outputs]
 
-    def get_inputs(self):
+    def get_inputs(self) -> list[NodeArg]:
         """Inputs with `name`, `type` and `shape`, as ONNX Runtime says it."""
         return [NodeArg(*each) for each in self.native.inputs]
 
-    def get_outputs(self):
+    def get_outputs(self) -> list[NodeArg]:
         """Outputs, likewise."""
         return [NodeArg(*each) for each in self.native.outputs]
 
-    def get_providers(self):
+    def get_providers(self) -> list[str]:
         """The providers that were asked for."""
         return self.settings.get("providers", ["CPUExecutionProvider"])
 
-    def run(self, output_names, input_feed, run_options=None):
+    def run(self, output_names: Iterable[str] | None, input_feed: Mapping[str, Any], run_options=None) -> list[Any]:
         """A list of outputs."""
         names = list(output_names) if output_names else self.output_names
-        values = values_to_numpy(self.execution.run(input_feed, names))
+        values = values_to_numpy(self.execution.run(dict(input_feed), names))
         return [values[name] for name in names]
 
 
@@ -62,7 +84,8 @@ class NodeArg:
 class BackendRunner(BaseRunner):
     """A runner of any backend of native code: a model, or what gives one, and the backend's name."""
 
-    def __init__(self, model, backend, name=None, settings=None, outputs=None):
+    def __init__(self, model, backend: str, name: str | None = None, settings: dict[str, list[str]] | None = None,
+                 outputs: Iterable[str] | None = None):
         super().__init__(name=name, prefix=f"{backend}-runner")
         self._model = model
         self._backend = backend

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,11 @@ auto unlocked(Fn&& fn) {
   const nb::gil_scoped_release release;
   return fn();
 }
+
+// Runs a function, which must not need Python, in a thread of its own. Where Python is interrupted meanwhile, the
+// function goes on alone, with what it holds, and its end is nobody's business.
+void run_interruptibly(std::function<void()> function);
+int abandoned_runs();
 
 void bind_arrays(nb::module_& module);
 void bind_models(nb::module_& module);

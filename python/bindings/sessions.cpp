@@ -1,5 +1,7 @@
 #include <atomic>
 
+#include <unistd.h>
+
 #include "base/error.h"
 #include "convert.h"
 #include "engine/plan/saved_plan.h"
@@ -104,32 +106,60 @@ struct Session {
 
 using SessionPtr = std::shared_ptr<Session>;
 
+// An execution, and what its runs need. A run that was interrupted goes on with it to its end.
+struct Context {
+  SessionPtr session;
+  std::unique_ptr<exec::Execution> execution;
+  std::atomic<bool> is_busy = false;
+};
+
+// Two threads at once are an error, not a crash.
+class Use {
+ public:
+  explicit Use(std::shared_ptr<Context> context) : context_(std::move(context)) {
+    if (context_->is_busy.exchange(true)) fail(ErrorCode::usage, "another thread is using this runner");
+  }
+  ~Use() { context_->is_busy = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  std::shared_ptr<Context> context_;
+};
+
 class Execution {
  public:
   Execution(SessionPtr session, bool profiles)
-      : session_(std::move(session)),
-        execution_(session_->session->make_execution({.threads = 0, .profiles = profiles})) {}
+      : context_(std::make_shared<Context>(session, session->session->make_execution({.profiles = profiles}))) {}
 
   nb::dict run(const nb::dict& feeds, const std::optional<std::vector<std::string>>& names) {
-    const tensor::NamedData given = to_named_data(feeds);
-    const std::vector<std::string> wanted = names ? *names : session_->output_names();
-    Collector collector;
-    unlocked([&] {
-      const Use use(*this);
+    struct Job {
+      tensor::NamedData given;
+      std::vector<std::string> wanted;
+      Collector collector;
+    };
+    const auto job = std::make_shared<Job>(to_named_data(feeds), names ? *names : session().output_names());
+    const auto work = [context = context_, job] {
+      const Use use(context);
       Diagnostics findings;
-      execution_->bind({});
-      execution_->run(exec::check_feeds(session_->signature(), given, findings), wanted, collector);
-    });
-    return collector.take(wanted);
+      context->execution->bind({});
+      context->execution->run(exec::check_feeds(context->session->signature(), job->given, findings), job->wanted,
+                              job->collector);
+    };
+    if (may_be_long())
+      run_interruptibly(work);
+    else
+      unlocked(work);
+    return job->collector.take(job->wanted);
   }
 
   // Runs by run_bound() read inputs and write outputs where the addresses say.
   void bind_at(const std::vector<RawBuffer>& inputs, const std::vector<RawBuffer>& outputs) {
-    const Use use(*this);
+    const Use use(context_);
     tensor::NamedData given;
     for (const auto& [name, address, shape] : inputs) given.push_back({name, tensor_at(name, address, shape)});
     Diagnostics findings;
-    feeds_ = exec::check_feeds(session_->signature(), given, findings);
+    feeds_ = exec::check_feeds(session().signature(), given, findings);
     std::vector<exec::OutputBuffer> buffers;
     wanted_.clear();
     for (const auto& [name, address, shape] : outputs) {
@@ -138,21 +168,21 @@ class Execution {
       buffers.push_back({name, place.dtype(), place.shape(), {data, place.size_bytes()}});
       wanted_.push_back(name);
     }
-    execution_->bind(std::move(buffers));
+    context_->execution->bind(std::move(buffers));
   }
 
   void run_bound() {
     unlocked([&] {
-      const Use use(*this);
+      const Use use(context_);
       Ignore ignore;
-      execution_->run(feeds_, wanted_, ignore);
+      context_->execution->run(feeds_, wanted_, ignore);
     });
   }
 
-  double seconds() const { return execution_->seconds(); }
+  double seconds() const { return context_->execution->seconds(); }
   std::vector<std::tuple<std::string, std::string, double>> profile() const {
     std::vector<std::tuple<std::string, std::string, double>> layers;
-    for (const exec::LayerSeconds& layer : execution_->profile()) {
+    for (const exec::LayerSeconds& layer : context_->execution->profile()) {
       layers.emplace_back(layer.layer, layer.op, layer.seconds);
     }
     return layers;
@@ -163,23 +193,18 @@ class Execution {
     void accept(std::string_view, const tensor::Datum&) override {}
   };
 
-  // Two threads at once are an error, not a crash.
-  class Use {
-   public:
-    explicit Use(Execution& execution) : busy_(execution.is_busy_) {
-      if (busy_.exchange(true)) fail(ErrorCode::usage, "another thread is using this runner");
-    }
-    ~Use() { busy_ = false; }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
+  const Session& session() const { return *context_->session; }
 
-   private:
-    std::atomic<bool>& busy_;
-  };
+  // Of a run that was long before, or that is the first one, in the thread that Python interrupts.
+  bool may_be_long() const {
+    constexpr double kLongSeconds = 0.05;
+    const double last = context_->execution->seconds();
+    return getpid() == gettid() && (last <= 0 || last > kLongSeconds);
+  }
 
   tensor::Tensor tensor_at(const std::string& name, uintptr_t address, const std::vector<int64_t>& shape) const {
-    const exec::Port* port = exec::find_port(session_->signature().inputs, name);
-    if (port == nullptr) port = exec::find_port(session_->signature().outputs, name);
+    const exec::Port* port = exec::find_port(session().signature().inputs, name);
+    if (port == nullptr) port = exec::find_port(session().signature().outputs, name);
     if (port == nullptr || !port->type) fail(ErrorCode::usage, "there is no tensor `{}`", name);
     uint64_t count = 1;
     for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
@@ -189,11 +214,9 @@ class Execution {
     return {port->type->dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, *size})};
   }
 
-  SessionPtr session_;
-  std::unique_ptr<exec::Execution> execution_;
+  std::shared_ptr<Context> context_;
   std::vector<exec::Feed> feeds_;  // of run_bound()
   std::vector<std::string> wanted_;
-  std::atomic<bool> is_busy_ = false;
 };
 
 using Settings = std::map<std::string, std::vector<std::string>>;
@@ -258,7 +281,8 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
   tell(findings, on_message);
 }
 
-// (metadata of the source model, the source model, [(layer, tactic)]) of a plan. Weights may be missing.
+// (metadata of the source model, the source model, [(layer, tactic)], whether it was stripped) of a plan. Weights may
+// be missing.
 nb::tuple read_plan(const std::string& path) {
   const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
   std::vector<std::pair<std::string, std::string>> layers;
@@ -266,7 +290,8 @@ nb::tuple read_plan(const std::string& path) {
   if (!planned.empty()) {
     for (const auto& [layer, tactic] : engine::tactics_of(planned[0].layers)) layers.emplace_back(layer, tactic);
   }
-  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers);
+  return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers,
+                        plan.manifest().is_stripped);
 }
 
 // Inputs as the program makes them up, which are the peer's.
@@ -325,6 +350,7 @@ void bind_sessions(nb::module_& module) {
       .def("run_bound", &Execution::run_bound)
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);
+  module.def("abandoned_runs", abandoned_runs);
   module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("open_plan", open_plan, nb::arg("path"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("build_plan", build_plan, nb::arg("model"), nb::arg("path"), nb::arg("wanted"),

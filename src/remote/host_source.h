@@ -4,8 +4,9 @@
 
 namespace assay::remote {
 
-// python/assay/host.py and host_messages.py
+// python/assay/host.py, host_messages.py and host_tensorrt.py
 std::string_view host_source();
 std::string_view host_messages_source();
+std::string_view host_tensorrt_source();
 
 }  // namespace assay::remote

@@ -11,8 +11,6 @@
 #include "base/temporary_folder.h"
 #include "exec/bound_outputs.h"
 #include "onnx/export.h"
-#include "remote/remote_process.h"
-#include "remote/session_messages.h"
 
 namespace assay::remote {
 namespace {
@@ -50,11 +48,9 @@ class SentModel {
     }
   }
 
-  PrepareRequest request(const std::string& backend, const exec::SessionOptions& options) const {
-    PrepareRequest request = {
-        .backend = backend, .threads = thread_count(), .options = options, .is_plan = false, .model_bytes = bytes_};
+  void put_into(PrepareRequest& request) const {
+    request.model_bytes = bytes_;
     if (folder_) request.options.path = file();
-    return request;
   }
 
   // The worker has its own; files stay, because it may read from them later.
@@ -167,28 +163,40 @@ class IsolatedBackend final : public exec::Backend {
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
-    auto sent = std::make_unique<SentModel>(model, options);
-    std::unique_ptr<RemoteProcess> worker = start_worker(options_, options.max_memory_bytes);
-    SessionFacts facts = read_prepared(worker->ask(write_prepare(sent->request(options_.backend, options))), findings);
-    sent->forget_bytes();
-    return std::make_unique<IsolatedSession>(std::move(sent), std::move(worker), std::move(facts));
+    return session(&model, {.backend = options_.backend, .threads = thread_count(), .options = options}, findings);
   }
 
   std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
                                            Diagnostics& findings) const override {
     PrepareRequest request = {
-        .backend = options_.backend, .threads = thread_count(), .options = options, .is_plan = true, .model_bytes = {}};
+        .backend = options_.backend, .threads = thread_count(), .options = options, .is_plan = true};
     request.options.path = absolute_path(plan);
-    std::unique_ptr<RemoteProcess> worker = start_worker(options_, options.max_memory_bytes);
-    SessionFacts facts = read_prepared(worker->ask(write_prepare(request)), findings);
-    return std::make_unique<IsolatedSession>(nullptr, std::move(worker), std::move(facts));
+    return session(nullptr, request, findings);
   }
 
  private:
+  std::unique_ptr<exec::Session> session(const ir::Model* model, const PrepareRequest& request,
+                                         Diagnostics& findings) const {
+    return worker_session(start_worker(options_, request.options.max_memory_bytes), model, request, findings);
+  }
+
   IsolationOptions options_;
 };
 
 }  // namespace
+
+std::unique_ptr<exec::Session> worker_session(std::unique_ptr<RemoteProcess> worker, const ir::Model* model,
+                                              const PrepareRequest& request, Diagnostics& findings) {
+  PrepareRequest sent = request;
+  std::unique_ptr<SentModel> kept;
+  if (model != nullptr) {
+    kept = std::make_unique<SentModel>(*model, request.options);
+    kept->put_into(sent);
+  }
+  SessionFacts facts = read_prepared(worker->ask(write_prepare(sent)), findings);
+  if (kept) kept->forget_bytes();
+  return std::make_unique<IsolatedSession>(std::move(kept), std::move(worker), std::move(facts));
+}
 
 exec::BackendPtr isolated_backend(IsolationOptions options) {
   return std::make_unique<IsolatedBackend>(std::move(options));

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "exec/backend.h"
+#include "remote/remote_process.h"
+#include "remote/session_messages.h"
 
 namespace assay::remote {
 
@@ -20,6 +22,10 @@ std::filesystem::path worker_program();
 // (backend), a hang an Error (limit). SessionOptions::max_memory_bytes also limits the data of the process, with 1 GiB
 // more for what libraries need themselves. The model is sent as its path, otherwise as bytes.
 exec::BackendPtr isolated_backend(IsolationOptions options);
+
+// A session in a process that answers as a worker does: of a model, or of none where `options` name a plan's path.
+std::unique_ptr<exec::Session> worker_session(std::unique_ptr<RemoteProcess> worker, const ir::Model* model,
+                                              const PrepareRequest& request, Diagnostics& findings);
 
 // The backend of that name, usable here or not: isolated if it uses a library, which may crash.
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search);

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kGraceSeconds = 1;  // for the exit handlers of scripts
 
-// The socket is descriptor 3, the sources are 4 and 5. The working folder is no place for modules.
+// The socket is descriptor 3, the sources are 4 to 6. The working folder is no place for modules.
 constexpr std::string_view kBootstrap =
     "import sys, types\n"
     "if sys.path[:1] == ['']: del sys.path[0]\n"
-    "for number, name in (4, 'host_messages'), (5, 'assay_host'):\n"
+    "for number, name in (4, 'host_messages'), (5, 'host_tensorrt'), (6, 'assay_host'):\n"
     "    module = sys.modules[name] = types.ModuleType(name)\n"
     "    module.SOCKET = 3\n"
     "    with open(number, encoding='utf-8') as source: text = source.read()\n"
@@ -47,35 +47,36 @@ tensor::NamedData read_data(const ReceivedMessage& message) {
 
 }  // namespace
 
+std::unique_ptr<RemoteProcess> start_python_host(const PythonOptions& options) {
+  const std::string wish = options.search.python.empty() ? "python3" : options.search.python;
+  const std::filesystem::path program = exec::find_interpreter(wish);
+  if (program.empty()) {
+    throw Error(ErrorCode::usage, fmt::format("there is no Python `{}`, which scripts need", printable(wish)))
+        .remedied_by("python");
+  }
+  const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
+  const Descriptor messages = source_memory(host_messages_source());
+  const Descriptor host = source_memory(host_source());
+  const Descriptor tensorrt = source_memory(host_tensorrt_source());
+  const int sources[] = {messages.number(), tensorrt.number(), host.number()};
+  RemoteProcessOptions process = {.label = fmt::format("the process of `{}`", printable(program.string())),
+                                  .timeout_seconds = options.timeout_seconds,
+                                  .grace_seconds = kGraceSeconds,
+                                  .show = options.show};
+  return std::make_unique<RemoteProcess>(launch, sources, std::move(process));
+}
+
 // The process, once it is needed.
 class PythonHost::Child {
  public:
   explicit Child(PythonOptions options) : options_(std::move(options)) {}
 
   ReceivedMessage ask(const Message& message) {
-    if (!process_) start();
+    if (!process_) process_ = start_python_host(options_);
     return process_->ask(message);
   }
 
  private:
-  void start() {
-    const std::string wish = options_.search.python.empty() ? "python3" : options_.search.python;
-    const std::filesystem::path program = exec::find_interpreter(wish);
-    if (program.empty()) {
-      throw Error(ErrorCode::usage, fmt::format("there is no Python `{}`, which scripts need", printable(wish)))
-          .remedied_by("python");
-    }
-    const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
-    const Descriptor messages = source_memory(host_messages_source());
-    const Descriptor host = source_memory(host_source());
-    const int sources[] = {messages.number(), host.number()};
-    RemoteProcessOptions process = {.label = fmt::format("the process of `{}`", printable(program.string())),
-                                    .timeout_seconds = options_.timeout_seconds,
-                                    .grace_seconds = kGraceSeconds,
-                                    .show = options_.show};
-    process_ = std::make_unique<RemoteProcess>(launch, sources, std::move(process));
-  }
-
   PythonOptions options_;
   std::unique_ptr<RemoteProcess> process_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/data_source.h"
+#include "remote/remote_process.h"
 #include "remote/script_function.h"
 
 namespace assay::remote {
@@ -26,6 +27,10 @@ struct PythonOptions {
   // Gets the tracebacks of scripts that failed, many lines each.
   std::function<void(std::string_view traceback)> show;
 };
+
+// The process of the host, which runs scripts and answers as a worker for the user's own TensorRT. Error (usage): there
+// is no such Python.
+std::unique_ptr<RemoteProcess> start_python_host(const PythonOptions& options);
 
 // The outcome of a script that replaces subgraphs.
 struct ScriptReplacements {

@@ -11,9 +11,9 @@ namespace assay::remote {
 struct PrepareRequest {
   std::string backend;
   unsigned threads = 0;
-  exec::SessionOptions options;  // `path` is where the model is, unless it is here
-  bool is_plan = false;          // at that path is a plan
-  tensor::Datum model_bytes;     // uint8; none: there is a path
+  exec::SessionOptions options;    // `path` is where the model is, unless it is here
+  bool is_plan = false;            // at that path is a plan
+  tensor::Datum model_bytes = {};  // uint8; none: there is a path
 };
 Message write_prepare(const PrepareRequest& request);
 PrepareRequest read_prepare(const ReceivedMessage& message);

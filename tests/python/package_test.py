@@ -208,5 +208,37 @@ def test_interrupts_end_long_calls():
     assert found.stdout.strip() in ("over", "interrupted"), found.stderr
 
 
+def test_interrupts_end_runs():
+    code = """if True:
+        import os, signal, threading, time
+        import numpy as np
+        from assay import _native
+        from assay.exception import PolygraphyException
+        from assay.model import Model
+        from assay.session import Session
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N,N] x) => (float[N,N] y) {'
+        text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(100)).replace("v0,", "x,") + "y = Relu(v100) }"
+        session = Session(Model(_native.model_from_text(text)), "ref")
+        small, large = (np.zeros((size, size), np.float32) for size in (2, 700))
+        main = threading.main_thread().ident
+        threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+        start = time.monotonic()
+        try:
+            session.run(None, {"x": large})
+        except KeyboardInterrupt:
+            print(time.monotonic() - start < 2, _native.abandoned_runs())
+        try:
+            session.run(None, {"x": small})
+        except PolygraphyException as error:
+            print(error)
+        while _native.abandoned_runs():
+            time.sleep(0.01)
+        print(session.run(None, {"x": small})[0].tolist())
+    """
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert found.stdout.splitlines() == ["True 1", "another thread is using this runner", "[[0.0, 0.0], [0.0, 0.0]]"], \
+        found.stdout + found.stderr
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

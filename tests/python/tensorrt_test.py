@@ -167,6 +167,17 @@ def dynamic():
                         [("x", 1, ["N", 3])], [("y", 1, ["N", 4])], [weight])
 
 
+def test_layers_may_ask_for_shapes_that_are_computed():
+    x, factors = floats(2, 3, 4, 4), floats(3)
+
+    def draw(network, tensor):
+        positive = network.add_activation(tensor, trt.ActivationType.RELU).get_output(0)
+        scaled = network.add_scale(positive, trt.ScaleMode.CHANNEL, None, factors, None).get_output(0)
+        return network.add_scale(scaled, trt.ScaleMode.CHANNEL, factors, None, None)
+
+    check(draw, np.maximum(x, 0) * factors.reshape(3, 1, 1) + factors.reshape(3, 1, 1), x)
+
+
 def scalar(network, value, dtype):
     return network.add_constant((), np.array(value, dtype)).get_output(0)
 
@@ -252,6 +263,132 @@ def test_loops_and_conditions_that_are_not_whole_are_refused():
     state.set_input(1, x)
     with checks.raises(PolygraphyException, "no condition"):
         builder._build(network, builder.create_builder_config())
+
+
+class Recorder(trt.IErrorRecorder):
+    def __init__(self):
+        super().__init__()
+        self.errors = []
+
+    def report_error(self, code, description):
+        self.errors.append((code, description))
+
+
+def convolution(kernel, bias):
+    """The bytes of a model of one convolution."""
+    model = checks.model([helper.make_node("Conv", ["x0", "k", "b"], ["y"], name="conv")], [("x0", 1, [1, 30, 5, 5])],
+                         [("y", 1, [1, 40, 3, 3])], [numpy_helper.from_array(kernel, "k"), numpy_helper.from_array(bias, "b")])
+    return model.SerializeToString()
+
+
+def reference(kernel, bias, x):
+    return onnxruntime.InferenceSession(convolution(kernel, bias)).run(None, {"x0": x})[0]
+
+
+def test_weights_of_engines_are_replaced():
+    x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
+    builder, network, (tensor,) = start(x)
+    builder.error_recorder = recorder = Recorder()
+    layer = network.add_convolution_nd(tensor, 40, (3, 3), kernel, bias)
+    layer.name = "conv"
+    assert network.set_weights_name(bias, "the bias")
+    network.mark_output(layer.get_output(0))
+    config = builder.create_builder_config()
+    with checks.raises(PolygraphyException, "REFIT"):
+        trt.Refitter(builder.build_engine(network, config), LOGGER)
+    config.set_flag(trt.BuilderFlag.REFIT)
+    engine = builder.build_engine(network, config)
+    context = engine.create_execution_context()
+
+    def agrees(kernel, bias):
+        found = next(iter(context.infer({"x0": x}).values()))
+        return np.allclose(found, reference(kernel, bias, x), rtol=1e-4, atol=1e-4)
+
+    assert engine.refittable and agrees(kernel, bias)
+    refitter = trt.Refitter(engine, LOGGER)
+    assert refitter.get_all() == (["conv", "conv"], [trt.WeightsRole.KERNEL, trt.WeightsRole.BIAS])
+    assert refitter.get_all_weights() == ["conv KERNEL", "the bias"] and refitter.get_missing() == ([], [])
+    assert refitter.get_weights_prototype("the bias").size == 40
+    assert refitter.set_weights("conv", trt.WeightsRole.KERNEL, -kernel) and refitter.refit_cuda_engine()
+    assert agrees(-kernel, bias)
+    assert refitter.set_named_weights("the bias", trt.Weights(2 * bias)) and refitter.refit_cuda_engine()
+    assert agrees(-kernel, 2 * bias)
+    assert not refitter.set_named_weights("the bias", bias[1:]) and not refitter.set_named_weights("none", bias)
+    assert not refitter.set_weights("conv", trt.WeightsRole.SHIFT, bias)
+    assert [code for code, _ in recorder.errors] == [trt.ErrorCodeTRT.INVALID_ARGUMENT] * 3
+    assert "39 of float32" in recorder.errors[0][1]
+
+
+def test_weights_of_stripped_engines_come_from_models():
+    x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
+    builder, network, _ = start()
+    assert trt.OnnxParser(network, LOGGER).parse(convolution(kernel, bias))
+    config = builder.create_builder_config()
+    config.set_flag(trt.BuilderFlag.STRIP_PLAN)
+    engine = builder.build_engine(network, config)
+    assert engine.create_execution_context() is None and tuple(engine.get_tensor_shape("y")) == (1, 40, 3, 3)
+    refitter = trt.Refitter(engine, LOGGER)
+    assert refitter.get_missing() == (["conv"], [trt.WeightsRole.KERNEL])
+    assert not refitter.refit_cuda_engine()
+    parser = trt.OnnxParserRefitter(refitter, LOGGER)
+    assert not parser.refit_from_bytes(b"no model") and parser.num_errors == 1
+    onnx.save(onnx.load_from_string(convolution(2 * kernel, bias)), "other.onnx")
+    assert parser.refit_from_file("other.onnx") and refitter.refit_cuda_engine()
+    found = engine.create_execution_context().infer({"x0": x})["y"]
+    assert np.allclose(found, reference(2 * kernel, bias, x), rtol=1e-4, atol=1e-4)
+
+
+def test_layers_are_told_their_precision():
+    x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
+
+    def error(dtype, flag):
+        builder, network, (tensor,) = start(x)
+        builder.error_recorder = Recorder()
+        layer = network.add_convolution_nd(tensor, 40, (3, 3), kernel, bias)
+        layer.precision = dtype
+        network.mark_output(layer.get_output(0))
+        config = builder.create_builder_config()
+        if flag is not None:
+            config.set_flag(flag)
+        engine = builder.build_engine(network, config)
+        if engine is None:
+            return builder.error_recorder.errors
+        found = next(iter(engine.create_execution_context().infer({"x0": x}).values()))
+        return np.abs(found - reference(kernel, bias, x)).max()
+
+    flags = trt.BuilderFlag
+    assert error(trt.bfloat16, None) < 1e-4
+    assert 1e-3 < error(trt.bfloat16, flags.PREFER_PRECISION_CONSTRAINTS) < 1
+    assert 1e-3 < error(trt.bfloat16, flags.OBEY_PRECISION_CONSTRAINTS) < 1
+    assert error(trt.float16, flags.PREFER_PRECISION_CONSTRAINTS) < 1e-4
+    (code, text), = error(trt.float16, flags.OBEY_PRECISION_CONSTRAINTS)
+    assert code == trt.ErrorCodeTRT.UNSUPPORTED_STATE and "float16" in text
+
+
+def test_builds_are_watched():
+    seen = []
+
+    class Monitor(trt.IProgressMonitor):
+        goes_on = True
+
+        def phase_start(self, phase_name, parent_phase, num_steps):
+            seen.append((phase_name, parent_phase, num_steps))
+
+        def step_complete(self, phase_name, step):
+            seen.append(step)
+            return self.goes_on
+
+        def phase_finish(self, phase_name):
+            seen.append(phase_name)
+
+    builder, network, (x,) = start(floats(2))
+    network.mark_output(network.add_identity(x).get_output(0))
+    config = builder.create_builder_config()
+    config.progress_monitor = Monitor()
+    assert builder.build_serialized_network(network, config)
+    assert seen == [("Building the engine", None, 3), 0, 1, 2, "Building the engine"]
+    Monitor.goes_on = False
+    assert builder.build_serialized_network(network, config) is None
 
 
 def test_engines_by_names_of_tensors():
@@ -353,7 +490,7 @@ def test_calibrators_decide_scales():
     engine = quantised(calibrator)
     assert calibrator.left == [] and calibrator.cache and b"x" in calibrator.cache
     again = quantised(calibrator)
-    x = floats(2, 3)
+    x = np.clip(floats(2, 3), -1, 1)  # within what was seen
     expected = np.maximum(x @ np.arange(12, dtype=np.float32).reshape(3, 4), 0)
     results = []
     for each in (engine, again):

@@ -66,7 +66,7 @@ class MetadataTuple:
     def __eq__(self, other):
         return (self.dtype, self.shape) == (other.dtype, other.shape)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 class TensorMetadata(OrderedDict):
@@ -131,7 +131,7 @@ class FormattedArray:
         return isinstance(other, FormattedArray) and np.array_equal(self.array, other.array) and \
             list(self.shape) == list(other.shape)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self):
         return {"array": self.array, "shape": self.shape}

@@ -1,5 +1,7 @@
 """Runs runners on the same inputs, and compares what they gave."""
 
+from __future__ import annotations
+
 import contextlib
 import copy
 from collections import OrderedDict
@@ -9,6 +11,12 @@ from assay.comparator.compare import SimpleCompareFunc
 from assay.comparator.data_loader import DataLoader, DataLoaderCache
 from assay.comparator.struct import AccuracyResult, AccuracyResults, IterationResult, RunResults
 from assay.logger import G_LOGGER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Callable, Iterable
+
+    from assay.backend.base import BaseRunner
 
 
 def _time_text(runner, results):
@@ -101,9 +109,10 @@ class Comparator:
     """Compares backends."""
 
     @staticmethod
-    def run(runners, data_loader=None, warm_up=None, use_subprocess=None, subprocess_timeout=None,
+    def run(runners: Iterable[BaseRunner], data_loader=None, warm_up: int | None = None,
+            use_subprocess: bool | None = None, subprocess_timeout: float | None = None,
             subprocess_polling_interval=None, save_inputs_path=None, save_outputs_path=None, save_input_blob_path=None,
-            streaming=None):
+            streaming=None) -> RunResults:
         """Runs all runners, one after the other, on the same inputs; gives RunResults."""
         data_loader = DataLoader() if data_loader is None else data_loader
         if streaming:
@@ -128,7 +137,7 @@ class Comparator:
         return results
 
     @staticmethod
-    def postprocess(run_results, postprocess_func):
+    def postprocess(run_results: RunResults, postprocess_func: Callable) -> RunResults:
         """Changes the outputs of all iterations."""
         processed = RunResults()
         for name, iterations in _all_results(run_results):
@@ -141,7 +150,8 @@ class Comparator:
         return [(i, i + 1) for i in range(len(run_results) - 1)]
 
     @staticmethod
-    def compare_accuracy(run_results, fail_fast=False, comparisons=None, compare_func=None, check_average=False):
+    def compare_accuracy(run_results: RunResults, fail_fast: bool = False, comparisons=None,
+                         compare_func: Callable | None = None, check_average: bool = False) -> AccuracyResults:
         """Compares outputs, each runner's with the next one's; gives AccuracyResults."""
         results = _all_results(run_results)
         functions = compare_func if isinstance(compare_func, (list, tuple)) else [compare_func]
@@ -154,7 +164,8 @@ class Comparator:
         return compared
 
     @staticmethod
-    def validate(run_results, check_inf=None, check_nan=None, fail_fast=None):
+    def validate(run_results: RunResults, check_inf: bool | None = None, check_nan: bool | None = None,
+                 fail_fast: bool | None = None) -> bool:
         """Whether outputs are free of NaN, and of infinities if `check_inf`."""
         is_valid = True
         for name, iterations in _all_results(run_results):

@@ -1,11 +1,13 @@
 """Functions that compare the outputs of two runners. What is measured is measured by native code."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 
 from assay import _native, util
-from assay.comparator.results import (CosineSimilarityResult, CosineSimilarityThreshold, L2Result, L2Threshold,
-                                      OutputCompareResult, PsnrResult, PsnrThreshold, SimpleThreshold, SnrResult,
-                                      SnrThreshold)
+from assay.comparator.results import (CompareResult, CosineSimilarityResult, CosineSimilarityThreshold, L2Result,
+                                      L2Threshold, OutputCompareResult, PsnrResult, PsnrThreshold, SimpleThreshold,
+                                      SnrResult, SnrThreshold, Threshold)
 from assay.logger import G_LOGGER
 
 STATISTICS = ("elemwise", "max", "mean", "median", "quantile")
@@ -174,8 +176,8 @@ class IndicesCompareFunc(BaseCompareFunc):
 class _MetricCompareFunc(BaseCompareFunc):
     KEY = ""
     DEFAULT = 0.0
-    RESULT = None
-    THRESHOLD = None
+    RESULT: type[CompareResult]
+    THRESHOLD: type[Threshold]
 
     def __init__(self, threshold, check_shapes, fail_fast, find_output_func):
         super().__init__(fail_fast, find_output_func)

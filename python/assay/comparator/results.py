@@ -8,7 +8,7 @@ from assay.json import add_json_methods
 class Threshold:
     """A bound for what a comparison measures."""
 
-    FIELDS = ()
+    FIELDS: tuple = ()
     METRIC_FIELDS = ()
 
     def __init_subclass__(cls):
@@ -36,7 +36,7 @@ class Threshold:
     def __eq__(self, other):
         return type(self) is type(other) and vars(self) == vars(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in vars(self).items())})"
@@ -119,7 +119,7 @@ class LpipsThreshold(_LeastOrMost):
 class CompareResult:
     """What was measured of one output; true if it is within the thresholds."""
 
-    FIELDS = ()
+    FIELDS: tuple = ()
 
     def __init__(self, thresholds=None):
         self.thresholds = thresholds

@@ -1,5 +1,7 @@
 """What runs and comparisons give."""
 
+from __future__ import annotations
+
 import math
 from collections import OrderedDict
 from collections.abc import MutableMapping, MutableSequence
@@ -8,6 +10,8 @@ from assay import json as _json
 from assay import util
 from assay.json import add_json_methods
 from assay.logger import G_LOGGER
+
+TYPE_CHECKING = False
 
 
 @add_json_methods("array")
@@ -78,7 +82,7 @@ class IterationResult(MutableMapping):
             return False
         return all(_same(self[name], other[name]) for name in self)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _same(a, b):
@@ -150,6 +154,13 @@ class _Pairs:
 class RunResults(_Pairs):
     """Outputs of runners: a list of (name, [IterationResult]) that also goes by names."""
 
+    if TYPE_CHECKING:  # made by add_json_methods()
+
+        def save(self, dest) -> None: ...
+
+        @staticmethod
+        def load(src) -> RunResults: ...
+
     @staticmethod
     def from_outputs(outputs, runner_name=None):
         """Of a list of dictionaries."""
@@ -185,7 +196,7 @@ class RunResults(_Pairs):
     def __eq__(self, other):
         return isinstance(other, RunResults) and self.lst == other.lst
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def split(self):
         """Results of one iteration each."""
@@ -326,6 +337,13 @@ def _average(results):
 @add_json_methods("accuracy results")
 class AccuracyResults(MutableSequence):
     """One AccuracyResult for each comparison function. True if all are; a single one's methods may be asked here."""
+
+    if TYPE_CHECKING:  # made by add_json_methods()
+
+        def save(self, dest) -> None: ...
+
+        @staticmethod
+        def load(src) -> AccuracyResults: ...
 
     def __init__(self, lst=None):
         self.lst = list(lst or [])

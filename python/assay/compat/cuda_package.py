@@ -3,4 +3,4 @@
 from assay.compat import cudart
 
 runtime = cudart
-__path__ = []
+__path__: list = []

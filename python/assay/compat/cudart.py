@@ -38,7 +38,7 @@ class cudaStreamCaptureMode(enum.IntEnum):
 _OK = cudaError_t.cudaSuccess
 _INVALID = cudaError_t.cudaErrorInvalidValue
 cudaStreamNonBlocking = 1
-_handles = {}
+_handles: dict = {}
 
 
 def cudaMalloc(size):

@@ -4,7 +4,7 @@ import sys
 
 from assay.cuda import DeviceArray, MEMORY, Stream, wrapper
 
-__path__ = []
+__path__: list = []
 driver = autoinit = sys.modules[__name__]
 
 

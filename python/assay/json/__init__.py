@@ -10,7 +10,7 @@ from assay.logger import G_LOGGER
 
 __all__ = ["Decoder", "Encoder", "add_json_methods", "from_json", "load_json", "save_json", "to_json"]
 
-_CLASSES = {}  # by the name in files
+_CLASSES: dict = {}  # by the name in files
 # Where classes are that a file may name before their module was imported.
 _HOMES = {"RunResults": "assay.comparator", "IterationResult": "assay.comparator", "LazyArray": "assay.comparator",
           "LazyNumpyArray": "assay.comparator", "AccuracyResults": "assay.comparator",
@@ -56,7 +56,7 @@ def _dict_to_tensor(dct):
 class Encoder(json.JSONEncoder):
     """Writes arrays and registered objects."""
 
-    polygraphy_registered = {}
+    polygraphy_registered: dict = {}
 
     @staticmethod
     def register(typ):
@@ -98,7 +98,7 @@ def _tensor_to_dict(tensor):
 class Decoder(json.JSONDecoder):
     """Reads what Encoder writes."""
 
-    polygraphy_registered = {}
+    polygraphy_registered: dict = {}
 
     @staticmethod
     def register(typ):

@@ -1,5 +1,7 @@
 """Messages by severity, with scopes, indents and hooks."""
 
+from __future__ import annotations
+
 import contextlib
 import enum
 import os
@@ -7,6 +9,10 @@ import sys
 import time
 
 from assay.exception import PolygraphyException, PolygraphyInternalException
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import NoReturn
 
 
 class LogMode(enum.IntEnum):
@@ -31,7 +37,7 @@ class SeverityTrie:
     def __eq__(self, other):
         return isinstance(other, SeverityTrie) and self.severities == other.severities
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Logger:
@@ -189,7 +195,7 @@ class Logger:
     def error(self, message, mode=LogMode.EACH):
         self.log(message, self.ERROR, mode, 2)
 
-    def critical(self, message):
+    def critical(self, message) -> NoReturn:
         """Writes the message and raises it as a PolygraphyException."""
         self.log(message, self.CRITICAL, stack_depth=2)
         if self.exit_on_errors:

@@ -4,18 +4,23 @@ Networks become ONNX models, engines run on the processor, and addresses are tho
 """
 
 from assay.tensorrt import enums
-from assay.tensorrt.builder import Builder, IBuilderConfig, IOptimizationProfile, ITimingCache
+from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
+from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile, ITimingCache
 from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Weights
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
 from assay.tensorrt.layers import ILayer
-from assay.tensorrt.logger import ILogger, Logger
+from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, IIfConditionalInputLayer,
+                                              IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,
+                                              IRecurrenceLayer, ITripLimitLayer)
+from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
 from assay.tensorrt.network import INetworkDefinition, ITensor
 from assay.tensorrt.parser import OnnxParser, ParserError
 from assay.tensorrt.plugins import IPluginRegistry, get_plugin_registry, init_libnvinfer_plugins
+from assay.tensorrt.refit import OnnxParserRefitter, Refitter
 
 __version__ = "8.6.1"  # whose names are all there, beside those of later versions
 
@@ -57,10 +62,19 @@ class Profiler(IProfiler):
 
 
 class IProgressMonitor:
-    """To be derived from; it is never asked."""
+    """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
 
     def __init__(self):
         pass
+
+    def phase_start(self, phase_name, parent_phase, num_steps):
+        raise NotImplementedError
+
+    def step_complete(self, phase_name, step):
+        raise NotImplementedError
+
+    def phase_finish(self, phase_name):
+        raise NotImplementedError
 
 
 def volume(iterable):
@@ -84,9 +98,3 @@ def nptype(trt_type):
 def get_nv_onnx_parser_version():
     """The version of the parser, as one number."""
     return 80601
-
-
-def __getattr__(name):
-    if name == "Refitter":
-        raise AttributeError("engines are not refitted: build the plan again from the model with the new weights")
-    raise AttributeError(f"module 'assay.tensorrt' has no attribute '{name}'")

@@ -5,7 +5,7 @@ from assay._arrays import to_numpy
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.dims import Dims, NoOpContext
-from assay.tensorrt.logger import Severity
+from assay.tensorrt.logger import report
 
 LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
 
@@ -38,7 +38,7 @@ class IExecutionContext(NoOpContext):
         self._plan = None  # what the next run reads and writes, where that is settled
         self._bound = None  # the addresses that it was settled for, given by index
         self.profiler = None
-        self.error_recorder = None
+        self.error_recorder = engine.error_recorder
         self.debug_sync = False
         self.enqueue_emits_profile = True
         self.nvtx_verbosity = enums.ProfilingVerbosity.LAYER_NAMES_ONLY
@@ -70,10 +70,18 @@ class IExecutionContext(NoOpContext):
     def set_optimization_profile_async(self, index, stream_handle=0):
         return self.set_optimization_profile(index)
 
-    def _tell(self, text):
-        if self.engine.logger is not None:
-            self.engine.logger.log(Severity.ERROR, text)
+    @property
+    def logger(self):
+        return self.engine.logger
+
+    def _tell(self, error):
+        report(self, error)
         return False
+
+    def _renew(self):
+        """The engine has other weights."""
+        self._execution = _native.Execution(self.engine._session)
+        self._forget()
 
     def _forget(self):
         self._plan = None
@@ -233,7 +241,7 @@ class IExecutionContext(NoOpContext):
             else:
                 self._execution.run_bound()
         except PolygraphyException as error:
-            return self._tell(str(error))
+            return self._tell(error)
         if self.profiler is not None:
             self._profile_layers()
         return True

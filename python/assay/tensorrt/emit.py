@@ -11,11 +11,16 @@ from assay.tensorrt.scopes import Scopes
 class Emitter:
     """Makes a graph of a network; layers call node() and its neighbours."""
 
-    def __init__(self, network):
+    def __init__(self, network, layers=None):
         self.network = network
+        self.layers = network._layers if layers is None else layers
         self.nodes = []
         self.tensors = {}
         self.count = 0
+        self.weights = []  # (layer, role, name)
+        self.names = {}  # that weights were given for refitting
+        for name, weights in network.weights_names.items():
+            self.names[id(weights)] = name
 
     def graph(self, outputs):
         """The graph with these tensors as outputs."""
@@ -33,6 +38,7 @@ class Emitter:
         for tensor in network._outputs:
             if tensor._dtype is not None:
                 self.tensor(tensor).dtype = tensor._dtype.onnx_number
+        graph._weights = self.weights
         return graph.toposort() if network._constructs else graph
 
     def tensor(self, tensor):
@@ -49,9 +55,19 @@ class Emitter:
             self.tensors[id(tensor)] = found
         return found
 
-    def set_constant(self, tensor, values):
-        """A tensor of the network that is known."""
+    def set_constant(self, tensor, values, layer=None):
+        """A tensor of the network that is known; the weights of a layer."""
         self.tensors[id(tensor)] = Constant(tensor.name, values)
+        if layer is not None:
+            self.weights.append((layer.name, "CONSTANT", tensor.name))
+
+    def layer_weights(self, layer, role, given, values):
+        """The weights of a layer, by the name that they were given, or one of their own."""
+        name = self.names.get(id(given)) or f"{layer.name} {role}"
+        while any(each[2] == name for each in self.weights) or name in self.network._tensors:
+            name += "_"
+        self.weights.append((layer.name, role, name))
+        return Constant(name, values)
 
     def constant(self, values, dtype=np.int64):
         """A constant of a node."""

@@ -2,16 +2,17 @@
 
 import json
 import os
+import weakref
 
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.bindings import Bindings
-from assay.tensorrt.builder import NAME, PROFILES
+from assay.tensorrt.builder import NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
-from assay.tensorrt.logger import Severity, native_log
+from assay.tensorrt.logger import native_log, report
 
 
 class Runtime(NoOpContext):
@@ -28,11 +29,11 @@ class Runtime(NoOpContext):
     def deserialize_cuda_engine(self, serialized_engine):
         """The engine of a plan; None if it is none, which the logger is told."""
         try:
-            return ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
+            engine = ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
+            engine.error_recorder = self.error_recorder
+            return engine
         except PolygraphyException as error:
-            if self.logger is not None:
-                self.logger.log(Severity.ERROR, str(error))
-            return None
+            return report(self, error)
 
     def load_runtime(self, path):
         """There is one runtime only."""
@@ -59,22 +60,23 @@ class ICudaEngine(Bindings, NoOpContext):
     def __init__(self, data, logger=None, threads=0):
         self._data = data
         self.logger = logger
+        self._threads = threads
+        self._contexts = weakref.WeakSet()
         path, descriptor = _in_memory(data)
         try:
-            self._session = _native.open_plan(path, _native.Wanted("engine", {}, [], threads), native_log(logger))
-            metadata, self._source, self._tactics = _native.read_plan(path)
+            metadata, self._source, self._tactics, is_stripped = _native.read_plan(path)
+            self._session = None if is_stripped else self._open(path, {})
         finally:
             os.close(descriptor)
         metadata = dict(metadata)
+        self._weights = json.loads(metadata.get(WEIGHTS, "null"))
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
-        self._ports = [(*each, True) for each in self._session.inputs] + [(*each, False)
-                                                                         for each in self._session.outputs]
+        self._ports = self._ports_of(self._session)
         self._names = [each[0] for each in self._ports]
         self.error_recorder = None
         self.max_batch_size = 1
         self.has_implicit_batch_dimension = False
-        self.refittable = False
         self.device_memory_size = self.device_memory_size_v2 = 0
         self.profiling_verbosity = enums.ProfilingVerbosity.DETAILED
         self.engine_capability = enums.EngineCapability.STANDARD
@@ -83,6 +85,31 @@ class ICudaEngine(Bindings, NoOpContext):
         self.tactic_sources = 0
         self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
 
+    def _open(self, path, settings):
+        return _native.open_plan(path, _native.Wanted("engine", settings, [], self._threads), native_log(self.logger))
+
+    def _ports_of(self, session):
+        """(name, type, dims, whether elements decide shapes, whether it is an input); of a plan without weights as its
+        model has them."""
+        if session is None:
+            inputs, outputs = ([(*each, False) for each in some] for some in (self._source.inputs, self._source.outputs))
+        else:
+            inputs, outputs = session.inputs, session.outputs
+        return [(*each, True) for each in inputs] + [(*each, False) for each in outputs]
+
+    def _refit(self, model, log):
+        """The weights of the model of a file take the place of those that the engine and its contexts have."""
+        path, descriptor = _in_memory(self._data)
+        try:
+            self._session = _native.open_plan(path, _native.Wanted("engine", {"refit-from": [model]}, [], self._threads),
+                                              log)
+        finally:
+            os.close(descriptor)
+        self._ports = self._ports_of(self._session)
+        for context in self._contexts:
+            context._renew()
+
+    refittable = property(lambda self: self._weights is not None)
     num_io_tensors = property(lambda self: len(self._ports))
     num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
     num_layers = property(lambda self: len(self._tactics))
@@ -98,7 +125,12 @@ class ICudaEngine(Bindings, NoOpContext):
         return NoOpContext()
 
     def create_execution_context(self, strategy=None):
-        return IExecutionContext(self)
+        """None for a plan without weights, which the logger is told."""
+        if self._session is None:
+            return report(self, "the plan has no weights: a Refitter gives it some")
+        context = IExecutionContext(self)
+        self._contexts.add(context)
+        return context
 
     create_execution_context_without_device_memory = create_execution_context
 

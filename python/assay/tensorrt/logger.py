@@ -2,7 +2,7 @@
 
 import sys
 
-from assay.tensorrt.enums import _Enum
+from assay.tensorrt.enums import ErrorCodeTRT, _Enum
 
 
 class Severity(_Enum):
@@ -52,7 +52,50 @@ def native_log(logger):
     return tell
 
 
-_ONCE = set()
+class IErrorRecorder:
+    """To be derived from: `report_error(code, description)` gets what went wrong, besides the logger."""
+
+    MAX_DESC_LENGTH = 127
+
+    def __init__(self):
+        pass
+
+    def num_errors(self):
+        raise NotImplementedError
+
+    def get_error_code(self, index):
+        raise NotImplementedError
+
+    def get_error_desc(self, index):
+        raise NotImplementedError
+
+    def has_overflowed(self):
+        return False
+
+    def clear(self):
+        raise NotImplementedError
+
+    def report_error(self, code, description):
+        raise NotImplementedError
+
+
+_CODES = {"usage": ErrorCodeTRT.INVALID_ARGUMENT, "shape": ErrorCodeTRT.INVALID_ARGUMENT,
+          "unsupported": ErrorCodeTRT.UNSUPPORTED_STATE, "limit": ErrorCodeTRT.FAILED_ALLOCATION,
+          "backend": ErrorCodeTRT.FAILED_EXECUTION, "parse": ErrorCodeTRT.INVALID_CONFIG,
+          "cancelled": ErrorCodeTRT.INVALID_STATE}
+
+
+def report(owner, error):
+    """Tells the logger and the recorder of an object what went wrong: an exception, or a text about its arguments.
+    Gives None."""
+    if owner.logger is not None:
+        owner.logger.log(Severity.ERROR, str(error))
+    if owner.error_recorder is not None:
+        code = getattr(error, "code", "usage")
+        owner.error_recorder.report_error(_CODES.get(code, ErrorCodeTRT.UNSPECIFIED_ERROR), str(error))
+
+
+_ONCE: set = set()
 
 
 def note(logger, text):

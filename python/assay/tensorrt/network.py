@@ -119,7 +119,8 @@ class INetworkDefinition(NoOpContext):
         self._constructs = []  # loops and conditions
         self._tensors = {}  # by name
         self._parsed = None  # what a parser read: the header of the model, and its functions
-        self._types = None
+        self._types = {}  # of tensors by name, by the number of layers that they were inferred from
+        self._emitted = None  # the layers that are becoming nodes
         self.weights_names = {}
         self.builder = None
         self.error_recorder = None
@@ -248,28 +249,34 @@ class INetworkDefinition(NoOpContext):
         tensor._name = name
 
     def _changed(self):
-        self._types = None
+        self._types = {}
 
-    def _graph(self, outputs=None):
-        """The network as a graph of assay.graphsurgeon."""
+    def _graph(self, outputs=None, layers=None):
+        """The network, or what the layers `layers` make of it, as a graph of assay.graphsurgeon."""
         from assay.tensorrt.emit import Emitter
 
-        return Emitter(self).graph(self._outputs if outputs is None else outputs)
+        before, self._emitted = self._emitted, self._layers if layers is None else layers
+        try:
+            return Emitter(self, self._emitted).graph(self._outputs if outputs is None else outputs)
+        finally:
+            self._emitted = before
 
-    def _model(self, outputs=None):
+    def _model(self, outputs=None, layers=None):
         from assay.graphsurgeon import export_onnx
 
-        return export_onnx(self._graph(outputs), do_type_check=False).native
+        return export_onnx(self._graph(outputs, layers), do_type_check=False).native
 
     def _inferred(self, tensor):
-        """(element type, dims) of a tensor, as far as they can be told."""
-        if self._types is None:
-            found = _native.read_graph(_native.infer_shapes(self._model()))
-            self._types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
-            for name, _, array in found["values"].values():
-                if array is not None and not isinstance(array, tuple):
-                    self._types[name] = (0, array.number, list(array.shape))
-        known = self._types.get(tensor.name)
+        """(element type, dims) of a tensor, as far as they can be told. A layer that is being emitted may ask for those
+        of its inputs: the layers before it tell."""
+        layers = self._layers
+        if self._emitted is not None:
+            layers = [] if tensor._layer is None else layers[:tensor._layer._index + 1]
+            if len(layers) >= len(self._emitted):
+                raise PolygraphyException(f"the shape of the tensor `{tensor.name}` depends on itself")
+        if len(layers) not in self._types:
+            self._types[len(layers)] = self._infer(layers)
+        known = self._types[len(layers)].get(tensor.name)
         if known is None:
             return None, None
         from assay.datatype import DataType as Shared
@@ -279,6 +286,16 @@ class INetworkDefinition(NoOpContext):
         if dims is not None:
             dims = [each if isinstance(each, int) else -1 for each in dims]
         return None if shared is None else shared.native, dims
+
+    def _infer(self, layers):
+        """Types of all tensors by name."""
+        outputs = None if layers is self._layers else []
+        found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
+        types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
+        for name, _, array in found["values"].values():
+            if array is not None and not isinstance(array, tuple):
+                types[name] = (0, array.number, list(array.shape))
+        return types
 
     def _shape_inputs(self):
         """Names of inputs whose elements decide shapes."""

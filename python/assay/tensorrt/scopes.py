@@ -17,14 +17,18 @@ class Scopes:
 
     def __init__(self, network, emitter):
         self.emitter = emitter
-        self.layers = network._layers
-        self.constructs = network._constructs
+        self.layers = emitter.layers
+        self.constructs = [each for each in network._constructs if self.among(each._layers)]
         self.producers = {id(tensor): layer for layer in self.layers for tensor in layer._outputs}
         self.consumers = {}
         for layer in self.layers:
             for tensor in layer._inputs:
                 self.consumers.setdefault(id(tensor), []).append(layer)
         self.inside = {id(each): self._inside(each) for each in self.constructs}
+
+    def among(self, layers):
+        """Those of the layers that are emitted."""
+        return [each for each in layers if each._index < len(self.layers)]
 
     def emit(self):
         """All layers; nodes are in no order."""
@@ -77,7 +81,8 @@ class Scopes:
         emitter = self.emitter
         outer, emitter.nodes = emitter.nodes, []
         layers = [each for each in self.layers if id(each) in chosen]
-        self._emit_scope(layers, [each for each in self.constructs if all(id(layer) in chosen for layer in each._layers)])
+        self._emit_scope(layers, [each for each in self.constructs
+                                   if all(id(layer) in chosen for layer in self.among(each._layers))])
         inputs, outputs = finish()
         body = Graph(emitter.nodes, inputs, outputs, "body", opset=emitter.opset)
         emitter.nodes = outer
@@ -88,10 +93,10 @@ class Scopes:
 
     def _emit_condition(self, construct):
         emitter = self.emitter
-        for layer in construct._all(IIfConditionalInputLayer):
+        for layer in self.among(construct._all(IIfConditionalInputLayer)):
             emitter.node(layer, "Identity", layer._inputs, layer._outputs)
-        outputs = construct._all(construct.EXITS)
-        conditions = construct._all(IConditionLayer)
+        outputs = self.among(construct._all(construct.EXITS))
+        conditions = self.among(construct._all(IConditionLayer))
         if not outputs or not conditions:
             return
         bodies = {}
@@ -115,20 +120,17 @@ class LoopNode:
 
     def __init__(self, scopes, loop):
         self.scopes, self.emitter, self.loop = scopes, scopes.emitter, loop
-        self.recurrences = loop._all(IRecurrenceLayer)
-        self.iterators = loop._all(IIteratorLayer)
-        self.outputs = loop._all(ILoopOutputLayer)
-        limits = {each.kind: each.get_input(0) for each in loop._all(ITripLimitLayer)}
+        self.recurrences, self.iterators, self.outputs, limits = (
+            scopes.among(loop._all(kind)) for kind in (IRecurrenceLayer, IIteratorLayer, ILoopOutputLayer, ITripLimitLayer))
+        limits = {each.kind: each.get_input(0) for each in limits}
         self.count, self.condition = limits.get(TripLimit.COUNT), limits.get(TripLimit.WHILE)
         self.stacked = [each for each in self.outputs if each.kind != LoopOutput.LAST_VALUE]
-        self.layer = (loop._layers or [None])[0]
+        self.layer = loop._layers[0]
 
     def node(self, op, *inputs, **attrs):
         return self.emitter.node(self.layer, op, inputs, **attrs)
 
     def emit(self):
-        if not self.loop._layers:
-            return
         states = [each.get_input(0) for each in self.recurrences]
         limit = None if self.count is None else self.node("Cast", self._scalar(self.count), to=INT64)
         body = self.scopes._body(self.scopes.inside[id(self.loop)], self._finish)
@@ -156,7 +158,9 @@ class LoopNode:
         holds = going if self.condition is None else self._scalar(self.condition)
         results = [self.node("Identity", holds), self.node("Add", done, self.node("Cast", holds, to=INT64))]
         for each, state in zip(self.recurrences, states):
-            next_value = each.get_input(1) if each.get_input(1) is not None else state
+            next_value = each.get_input(1)
+            if next_value is None or next_value._layer is not None and not self.scopes.among([next_value._layer]):
+                next_value = state
             results.append(self.node("Identity", next_value) if self.condition is None else
                            self.node("Where", holds, next_value, state))
         results += [self.node("Identity", each.get_input(0)) for each in self.stacked]

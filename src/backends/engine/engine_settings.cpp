@@ -117,6 +117,10 @@ std::vector<exec::Setting> plan_settings() {
        .alias = "stripWeights",
        .kind = Kind::flag,
        .help = "leave the weights out of the plan: it takes those of its model, or of another one, when it is opened"},
+      {.name = kRefittable,
+       .kind = Kind::flag,
+       .help = "keep the weights of the model in the plan beside their packed forms, so that some of them can be "
+               "replaced (assay.tensorrt.Refitter)"},
       {.name = kRefit,
        .alias = "refitFromOnnx",
        .kind = Kind::input_file,
@@ -144,6 +148,7 @@ EngineSettings read_engine_settings(const exec::Settings& settings, const engine
   read.profile = read_number(settings, kProfile);
   read.save_engine = settings.text(kSaveEngine);
   read.strips_plan = settings.has(kStrip);
+  read.keeps_source = settings.has(kRefittable);
   read.save_timing_cache = settings.text(kSaveCache);
   read.save_tactics = settings.text(kSaveTactics);
   // What it cannot be added to is said before anything is measured.

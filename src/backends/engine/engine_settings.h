@@ -18,6 +18,7 @@ struct EngineSettings {
   std::optional<size_t> profile;  // the one that runs have; nullopt: the first that takes their inputs
   std::string save_engine;        // files; empty: nothing is saved
   bool strips_plan = false;       // it has no weights
+  bool keeps_source = false;      // it has all weights of the source model
   std::string save_timing_cache;
   std::string save_tactics;
 };

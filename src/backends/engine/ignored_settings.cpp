@@ -24,7 +24,6 @@ constexpr Ignored kIgnored[] = {
     {"exclude-lean-runtime"},
     {"disable-compilation-cache"},
     {"trt-safety-restricted"},
-    {"refittable"},
     {"use-dla"},
     {"allow-gpu-fallback"},
     {"use-gpu"},

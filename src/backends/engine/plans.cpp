@@ -213,7 +213,8 @@ void Plans::save(const std::filesystem::path& path) const {
   engine::Manifest manifest = this->manifest();
   engine::PlanSections sections;
   manifest.is_stripped = settings_.strips_plan;
-  manifest.source_weights = sections.add_model(source_, has_open_inputs() && !settings_.strips_plan);
+  const bool needs_source = has_open_inputs() || settings_.keeps_source;
+  manifest.source_weights = sections.add_model(source_, needs_source && !settings_.strips_plan);
   for (const auto& [shapes, planned] : plans_) {
     const Lowered& lowered = planned->lowered();
     manifest.planned.push_back({.shapes = shapes,

@@ -33,6 +33,7 @@ inline constexpr std::string_view kMostShapes = "trt-max-shapes";
 inline constexpr std::string_view kProfile = "optimization-profile";
 inline constexpr std::string_view kSaveEngine = "save-engine";
 inline constexpr std::string_view kStrip = "strip-plan";
+inline constexpr std::string_view kRefittable = "refittable";
 inline constexpr std::string_view kRefit = "refit-from";
 
 }  // namespace assay::backends::setting

@@ -112,7 +112,8 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   }
   const auto is_peers = [](const Arguments::Occurrence& use) { return use.typed == "--trt"; };
   if (std::ranges::any_of(arguments.in_order(), is_peers)) notes.emplace_back("`--trt` chooses the built-in engine");
-  if (std::ranges::find(request.backends, "engine") == request.backends.end()) {
+  const auto builds_engines = [](const std::string& backend) { return backend == "engine" || backend == "tensorrt"; };
+  if (std::ranges::none_of(request.backends, builds_engines)) {
     for (const OptionRow& row : backend_settings_group("engine").rows) {
       const std::string_view name = canonical_name(row);
       if (arguments.has(name)) notes.push_back(fmt::format("`{}` is not used: the engine does not run", name));

@@ -1,5 +1,7 @@
 """Runners: a model on a backend, between activate() and deactivate()."""
 
+from __future__ import annotations
+
 import time
 from collections import defaultdict
 
@@ -9,13 +11,18 @@ from assay.datatype import DataType
 from assay.exception import PolygraphyException
 from assay.logger import G_LOGGER, LogMode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Mapping
+    from typing import Any
+
 
 class BaseRunner:
     """Derived classes define `activate_impl`, `deactivate_impl`, `get_input_metadata_impl` and `infer_impl`."""
 
-    RUNNER_COUNTS = defaultdict(int)
+    RUNNER_COUNTS: dict = defaultdict(int)
 
-    def __init__(self, name=None, prefix=None):
+    def __init__(self, name: str | None = None, prefix: str | None = None):
         prefix = util.default(prefix, "Runner")
         if name is None:
             count = BaseRunner.RUNNER_COUNTS[prefix]
@@ -23,7 +30,7 @@ class BaseRunner:
             name = f"{prefix}-N{count}-{time.strftime('%x')}-{time.strftime('%X')}"
         self.name = name
         self.inference_time = None
-        self.is_active = False
+        self.is_active: bool | None = False  # None: it is being deactivated
         self._known = None  # the metadata that `_exact` is made of
 
     def __enter__(self):
@@ -33,7 +40,7 @@ class BaseRunner:
     def __exit__(self, *exc_info):
         self.deactivate()
 
-    def activate(self):
+    def activate(self) -> None:
         """Makes the runner ready."""
         if self.is_active:
             G_LOGGER.warning(f"{self.name} | is active already; nothing is done")
@@ -45,7 +52,7 @@ class BaseRunner:
             raise
         self.is_active = True
 
-    def deactivate(self):
+    def deactivate(self) -> None:
         """Gives back what activate() took."""
         if not self.is_active:
             G_LOGGER.warning(f"{self.name} | is not active; nothing is done")
@@ -73,12 +80,12 @@ class BaseRunner:
         if not self.is_active:
             G_LOGGER.critical(f"{self.name} | must be activated first: `with` it, or call activate()")
 
-    def get_input_metadata(self, use_numpy_dtypes=None):
+    def get_input_metadata(self, use_numpy_dtypes: bool | None = None) -> TensorMetadata:
         """Types and shapes of the inputs. Open dims are None, -1 or names."""
         self._require_active()
         return self.get_input_metadata_impl()
 
-    def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
+    def infer(self, feed_dict: Mapping[str, Any], check_inputs: bool = True, *args, **kwargs) -> dict[str, Any]:
         """Runs once on a dictionary of arrays and gives one of outputs."""
         self._require_active()
         if check_inputs:

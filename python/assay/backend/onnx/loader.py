@@ -5,6 +5,14 @@ from assay.backend.base.loader import BaseLoader, given
 from assay.logger import G_LOGGER
 from assay.model import Model, load, native_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Any: ...
+
 
 def _is_graph(model):
     return hasattr(model, "nodes") and hasattr(model, "tensors")

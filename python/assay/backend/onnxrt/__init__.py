@@ -10,6 +10,14 @@ from assay.backend.base.loader import given
 from assay.common import TensorMetadata
 from assay.session import Session
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Any: ...
+
 
 @mod.export(funcify=True)
 class SessionFromOnnx(BaseLoader):

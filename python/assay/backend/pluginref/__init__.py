@@ -3,6 +3,14 @@
 from assay import mod
 from assay.session import BackendRunner
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Any: ...
+
 
 @mod.export()
 class PluginRefRunner(BackendRunner):

@@ -12,3 +12,9 @@ from assay.backend.trt.util import get_trt_logger
 
 __all__ = ["Algorithm", "Calibrator", "Profile", "ShapeTuple", "TacticRecorder", "TacticReplayData", "TacticReplayer",
            "TensorInfo", "TrtRunner", "get_trt_logger", *_config, *_loader]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    def __getattr__(name: str) -> Any: ...

@@ -7,6 +7,14 @@ from assay.backend.trt.calibrator import metadata_of_network
 from assay.backend.trt.profile import Profile
 from assay.logger import G_LOGGER
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Any: ...
+
 FLAGS = {"tf32": "TF32", "fp16": "FP16", "int8": "INT8", "fp8": "FP8", "bf16": "BF16", "refittable": "REFIT",
          "sparse_weights": "SPARSE_WEIGHTS", "strip_plan": "STRIP_PLAN", "direct_io": "DIRECT_IO",
          "restricted": "SAFETY_SCOPE", "version_compatible": "VERSION_COMPATIBLE",

@@ -12,6 +12,14 @@ from assay.backend.trt.util import get_trt_logger
 from assay.datatype import DataType
 from assay.logger import G_LOGGER
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by export()
+    from typing import Any
+
+    __all__: list[str]
+
+    def __getattr__(name: str) -> Any: ...
+
 
 @mod.export(funcify=True)
 class LoadPlugins(BaseLoader):

@@ -22,7 +22,7 @@ class ShapeTuple:
     def __eq__(self, other):
         return list(self) == list(other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"ShapeTuple(min={self.min}, opt={self.opt}, max={self.max})"

@@ -29,7 +29,7 @@ class TensorInfo:
     def __eq__(self, other):
         return isinstance(other, TensorInfo) and self.to_dict() == other.to_dict()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 @add_json_methods("algorithm")
@@ -53,7 +53,7 @@ class Algorithm:
     def __eq__(self, other):
         return isinstance(other, Algorithm) and self.to_dict() == other.to_dict()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return f"Algorithm({self.implementation}, {self.tactic})"

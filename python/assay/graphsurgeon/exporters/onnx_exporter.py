@@ -1,5 +1,7 @@
 """Graphs as ONNX models."""
 
+from __future__ import annotations
+
 import numbers
 
 from assay import _native
@@ -9,6 +11,12 @@ from assay.graphsurgeon.ir.tensor import KINDS as TYPES
 from assay.graphsurgeon.ir.tensor import Constant, LazyValues, Tensor, number_of
 from assay.graphsurgeon.logger import G_LOGGER
 from assay.graphsurgeon.util import misc
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    import os
+
+    from assay.model import Model
 
 DEFAULT_IR_VERSION = 10
 
@@ -197,7 +205,7 @@ def _header(graph, kwargs):
 
 
 @misc.without_collections()
-def export_onnx(graph, do_type_check=True, **kwargs):
+def export_onnx(graph: Graph, do_type_check: bool = True, **kwargs) -> Model:
     """The model of a graph, with the attributes of `onnx.ModelProto`. Other arguments are fields of it."""
     from assay.model import Model
 
@@ -209,7 +217,7 @@ def export_onnx(graph, do_type_check=True, **kwargs):
     return Model(exporter.builder.finish(graph.name or "the graph"))
 
 
-def save(graph, path, **kwargs):
+def save(graph: Graph, path: str | os.PathLike, **kwargs) -> None:
     """Writes the model of a graph; weights that were not loaded go from file to file."""
     export_onnx(graph, **kwargs).save(path)
 

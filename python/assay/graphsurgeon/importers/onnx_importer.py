@@ -1,5 +1,7 @@
 """Graphs of ONNX models."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 
 from assay import _native
@@ -97,7 +99,7 @@ def opset_of(imports):
 
 
 @misc.without_collections()
-def import_onnx(onnx_model):
+def import_onnx(onnx_model) -> Graph:
     """The graph of a model: of ours, of the package onnx, of a path, or of bytes."""
     from assay.model import native_of
 

@@ -1,5 +1,7 @@
 """Graphs: nodes in order, inputs and outputs."""
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 from collections import OrderedDict, defaultdict
@@ -10,13 +12,19 @@ from assay.graphsurgeon.ir.tensor import Constant, Tensor, Variable
 from assay.graphsurgeon.logger import G_LOGGER
 from assay.graphsurgeon.util import misc
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Iterator
+
+    from assay.graphsurgeon.ir.function import Function
+
 
 class Graph:
     """A graph of nodes. Other tensors than inputs and outputs are found by way of the nodes."""
 
     DEFAULT_OPSET = 11
-    OPSET_FUNC_MAP = defaultdict(dict)  # by opset and name
-    GLOBAL_FUNC_MAP = {}
+    OPSET_FUNC_MAP: dict = defaultdict(dict)  # by opset and name
+    GLOBAL_FUNC_MAP: dict = {}
 
     @staticmethod
     def register(opsets=None):
@@ -50,7 +58,7 @@ class Graph:
         self._merge_functions()
 
     @property
-    def inputs(self):
+    def inputs(self) -> list[Tensor]:
         return self._inputs
 
     @inputs.setter
@@ -58,7 +66,7 @@ class Graph:
         self._inputs = list(value)
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[Tensor]:
         return self._outputs
 
     @outputs.setter
@@ -66,7 +74,7 @@ class Graph:
         self._outputs = list(value)
 
     @property
-    def functions(self):
+    def functions(self) -> list[Function]:
         """The local functions of the model: one list, which bodies and functions share."""
         return self._functions
 
@@ -93,7 +101,7 @@ class Graph:
         for graph in [*self.subgraphs(recursive=True), *merged]:
             graph._functions = self._functions
 
-    def subgraphs(self, recursive=False):
+    def subgraphs(self, recursive: bool = False) -> Iterator[Graph]:
         """The bodies of all nodes, each once."""
         seen = set()
         for node in self.nodes:
@@ -127,7 +135,7 @@ class Graph:
             {each.unique_id for each in self.functions} == {each.unique_id for each in other.functions} and \
             self.inputs == other.inputs and self.outputs == other.outputs and self.nodes == other.nodes
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     @contextlib.contextmanager
     def node_ids(self):
@@ -141,21 +149,21 @@ class Graph:
                 del node.id
 
     def cleanup(self, remove_unused_node_outputs=False, recurse_subgraphs=True, remove_unused_graph_inputs=False,
-                recurse_functions=True):
+                recurse_functions=True) -> Graph:
         """Removes nodes that no output needs; gives the graph."""
         from assay.graphsurgeon.ir.cleanup import cleanup
 
         return cleanup(self, remove_unused_node_outputs, recurse_subgraphs, remove_unused_graph_inputs,
                        recurse_functions)
 
-    def toposort(self, recurse_subgraphs=True, recurse_functions=True, mode="full"):
+    def toposort(self, recurse_subgraphs=True, recurse_functions=True, mode="full") -> Graph:
         """Puts nodes after those that they depend on; gives the graph."""
         from assay.graphsurgeon.ir.toposort import toposort
 
         return toposort(self, recurse_subgraphs, recurse_functions, mode)
 
     def fold_constants(self, fold_shapes=True, recurse_subgraphs=True, partitioning=None, error_ok=True,
-                       flatten_subgraphs=True, size_threshold=None, should_exclude_node=None, recurse_functions=True):
+                       flatten_subgraphs=True, size_threshold=None, should_exclude_node=None, recurse_functions=True) -> Graph:
         """Computes what is the same in every run; gives the graph. Nothing is removed: call cleanup() then."""
         from assay.graphsurgeon.ir.fold import FoldOptions, fold_constants
 
@@ -163,14 +171,14 @@ class Graph:
                               should_exclude_node, recurse_functions)
         return fold_constants(self, options)
 
-    def local_tensors(self):
+    def local_tensors(self) -> dict[str, Tensor]:
         """Tensors of this graph alone, by name: what nodes here give, and what nothing here or elsewhere produces."""
         return {name: tensor for name, tensor in self.tensors().items()
                 if not tensor.inputs or any(each in _Identities(self.nodes) for each in tensor.inputs)}
 
-    def tensors(self, check_duplicates=False):
+    def tensors(self, check_duplicates: bool = False) -> dict[str, Tensor]:
         """All tensors with names, by name, in the order of the nodes."""
-        found = OrderedDict()
+        found: dict = OrderedDict()
 
         def all_tensors():
             yield self.inputs
@@ -186,7 +194,7 @@ class Graph:
                 found[name] = tensor
         return found
 
-    def copy(self, tensor_map=None):
+    def copy(self, tensor_map: dict[str, Tensor] | None = None) -> Graph:
         """A copy of nodes and tensors; weights and functions are shared. `tensor_map`: tensors of enclosing graphs."""
         from assay.graphsurgeon.ir.copy import copy_graph
 
@@ -231,10 +239,10 @@ class Graph:
         G_LOGGER.critical(f"a layer takes tensors, names, arrays and numbers, not a {type(item).__name__}: {item!r}; "
                           "a list of tensors has to be unpacked with `*`")
 
-    def layer(self, inputs=None, outputs=None, *args, **kwargs):
+    def layer(self, inputs=None, outputs=None, *args, **kwargs) -> list[Tensor]:
         """Adds a node and gives its outputs. Names become variables, arrays and numbers constants."""
         used = self._used_names()
-        tensors = []
+        tensors: list[list[Tensor]] = []
         for items in (inputs, outputs):
             tensors.append([])
             for item in misc.default_value(items, []):
@@ -242,7 +250,7 @@ class Graph:
                 used[0].add(tensors[-1][-1].name)
         if "name" not in kwargs and len(args) < 2:
             kwargs["name"] = self._fresh("onnx_graphsurgeon_node", used[1])
-        node = Node(*args, **kwargs, inputs=tensors[0], outputs=tensors[1])
+        node = Node(*args, **{**kwargs, "inputs": tensors[0], "outputs": tensors[1]})
         self.nodes.append(node)
         used[1].add(node.name)
         used[2] = len(self.nodes)

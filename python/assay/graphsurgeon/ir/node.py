@@ -1,5 +1,7 @@
 """Nodes of graphs."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 
 from assay.graphsurgeon.ir.tensor import Tensor
@@ -42,23 +44,23 @@ class Node(misc.Linked):
         def __eq__(self, other):
             return isinstance(other, Node.AttributeRef) and (self.name, self.type) == (other.name, other.type)
 
-        __hash__ = None
+        __hash__ = None  # type: ignore[assignment]
 
         def __repr__(self):
             return f"AttributeRef({self.name!r}, {self.type!r})"
 
-    def __init__(self, op, name=None, attrs=None, inputs=None, outputs=None, domain=None):
+    def __init__(self, op: str, name: str | None = None, attrs: dict | None = None, inputs=None, outputs=None, domain=None):
         self.op = op
         self.name = misc.default_value(name, "")
         self.attrs = misc.default_value(attrs, OrderedDict())
         self.domain = domain
         self._link(inputs or (), outputs or ())
 
-    def i(self, tensor_idx=0, producer_idx=0):
+    def i(self, tensor_idx: int = 0, producer_idx: int = 0) -> Node:
         """The producer `producer_idx` of the input `tensor_idx`."""
         return self.inputs[tensor_idx].inputs[producer_idx]
 
-    def o(self, consumer_idx=0, tensor_idx=0):
+    def o(self, consumer_idx: int = 0, tensor_idx: int = 0) -> Node:
         """The consumer `consumer_idx` of the output `tensor_idx`."""
         return self.outputs[tensor_idx].outputs[consumer_idx]
 
@@ -108,7 +110,7 @@ class Node(misc.Linked):
             self.attrs == other.attrs and list.__eq__(self.inputs, other.inputs) and \
             list.__eq__(self.outputs, other.outputs)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _bodies(node):

@@ -1,5 +1,7 @@
 """Tensors of graphs: variables and constants."""
 
+from __future__ import annotations
+
 import functools
 
 from assay import _native
@@ -22,7 +24,7 @@ class Tensor(misc.Linked):
         self.name = name
         self._link()
 
-    def is_empty(self):
+    def is_empty(self) -> bool:
         """Whether it stands for an input or output that is left out."""
         return self.name == ""
 
@@ -45,11 +47,11 @@ class Tensor(misc.Linked):
         self.type = "tensor_type"
         return self
 
-    def i(self, tensor_idx=0, producer_idx=0):
+    def i(self, tensor_idx: int = 0, producer_idx: int = 0) -> Tensor:
         """The tensor `tensor_idx` that the producer `producer_idx` reads."""
         return self.inputs[producer_idx].inputs[tensor_idx]
 
-    def o(self, consumer_idx=0, tensor_idx=0):
+    def o(self, consumer_idx: int = 0, tensor_idx: int = 0) -> Tensor:
         """The tensor `tensor_idx` that the consumer `consumer_idx` gives."""
         return self.outputs[consumer_idx].outputs[tensor_idx]
 
@@ -62,13 +64,13 @@ class Tensor(misc.Linked):
     def __eq__(self, other):
         return self is other or (isinstance(other, Tensor) and self.name == other.name)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Variable(Tensor):
     """A tensor that is known when the model runs."""
 
-    def __init__(self, name, dtype=None, shape=None, type="tensor_type"):
+    def __init__(self, name: str, dtype=None, shape=None, type: str = "tensor_type"):
         self._start(name)
         self.dtype = dtype
         self.shape = misc.default_value(shape, None)
@@ -176,7 +178,7 @@ def number_of(dtype):
     return number
 
 
-_NUMBERS = {}  # that were asked for
+_NUMBERS: dict = {}  # that were asked for
 
 
 def _checked_values(values):

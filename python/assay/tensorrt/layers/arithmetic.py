@@ -114,7 +114,7 @@ class IScaleLayer(ILayer):
         self.shift, self.scale, self.power = shift, scale, power
         self.channel_axis = channel_axis
 
-    def _shaped(self, emitter, weights):
+    def _shaped(self, emitter, role, weights):
         array = array_of(weights)
         if array is None:
             return None
@@ -125,12 +125,12 @@ class IScaleLayer(ILayer):
             array = array.reshape(list(self._inputs[0].shape)[1:])
         else:
             array = array.reshape(())
-        return emitter.constant(array, array.dtype)
+        return emitter.layer_weights(self, role, weights, array) if role else emitter.constant(array, array.dtype)
 
     def _emit(self, emitter):
         value = self._inputs[0]
-        for op, weights in (("Mul", self.scale), ("Add", self.shift), ("Pow", self.power)):
-            constant = self._shaped(emitter, weights)
+        for op, role, weights in (("Mul", "SCALE", self.scale), ("Add", "SHIFT", self.shift), ("Pow", None, self.power)):
+            constant = self._shaped(emitter, role, weights)
             if constant is not None:
                 value = emitter.node(self, op, [value, constant])
         emitter.node(self, "Identity", [value], self._outputs)

@@ -1,9 +1,8 @@
 """What all layers have in common, and the methods of networks that add them."""
 
 from assay.tensorrt.enums import DataType, LayerType
-from assay.tensorrt.logger import note
 
-LAYERS = {}  # by what follows `add_`
+LAYERS: dict = {}  # by what follows `add_`
 
 
 def adds(*names):
@@ -39,6 +38,7 @@ class ILayer:
 
     def __init__(self, network, index, inputs, count=1):
         self._network = network
+        self._index = index
         self._inputs = list(inputs)
         self._name = f"(Unnamed Layer* {index}) [{self.WORD}]"
         self._precision = None
@@ -72,8 +72,6 @@ class ILayer:
 
     @precision.setter
     def precision(self, value):
-        if value != DataType.FLOAT:
-            note(self._network.logger, "layers cannot be told a precision one by one: they compute as the model says")
         self._precision = value
 
     precision_is_set = property(lambda self: self._precision is not None)
@@ -82,9 +80,8 @@ class ILayer:
         self._precision = None
 
     def set_output_type(self, index, dtype):
-        """The output is converted to this type."""
+        """The layer computes in this type, where the configuration heeds precisions."""
         self._output_types[index] = dtype
-        self._network._changed()
 
     def get_output_type(self, index):
         return self._output_types.get(index, self._outputs[index].dtype)

@@ -64,7 +64,9 @@ class ILoopOutputLayer(_LoopBoundary):
         self.kind = kind
         self.axis = axis
 
-    axis = property(lambda self: self._axis)
+    @property
+    def axis(self):
+        return self._axis
 
     @axis.setter
     def axis(self, value):

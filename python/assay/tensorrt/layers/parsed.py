@@ -20,6 +20,8 @@ class OnnxLayer(ILayer):
               "POOLING": "MaxPool AveragePool GlobalAveragePool GlobalMaxPool",
               "REDUCE": "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean"}
 
+    WEIGHTED = ("Conv", "ConvTranspose", "Gemm")
+
     def __init__(self, network, index, node, inputs, outputs):
         self._node = node
         super().__init__(network, index, inputs, 0)
@@ -41,6 +43,9 @@ class OnnxLayer(ILayer):
         for given, tensor in zip(self._node.inputs, self._inputs):
             inputs.append(given if isinstance(given, Constant) and tensor._name == given.name else emitter.tensor(tensor))
         inputs += [emitter.tensor(each) for each in self._inputs[len(inputs):]]
+        if self._node.op in self.WEIGHTED:
+            emitter.weights += [(self._name, role, each.name) for role, each in zip(("KERNEL", "BIAS"), inputs[1:])
+                                if isinstance(each, Constant)]
         names = iter(self._outputs)
         outputs = [each if each.is_empty() else emitter.tensor(next(names)) for each in self._node.outputs]
         emitter.nodes.append(Node(self._node.op, self._node.name, self._bodies(emitter), _copies(inputs, emitter), outputs,

@@ -23,7 +23,7 @@ class IConstantLayer(ILayer):
         if array is None or array.size != self.shape.numel():
             raise PolygraphyException(f"`{self.name}`: {0 if array is None else array.size} weights do not fill the shape "
                                       f"{self.shape}")
-        emitter.set_constant(self._outputs[0], array.reshape(self.shape))
+        emitter.set_constant(self._outputs[0], array.reshape(self.shape), self)
 
 
 @adds("fill")

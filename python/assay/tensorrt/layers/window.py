@@ -76,11 +76,12 @@ class IConvolutionLayer(_Window):
         elif kernel is None:
             raise PolygraphyException(f"`{self.name}` has no kernel")
         else:
-            inputs.append(emitter.constant(kernel.reshape(self._kernel_shape(kernel.size)), kernel.dtype))
+            inputs.append(emitter.layer_weights(self, "KERNEL", self.kernel,
+                                                kernel.reshape(self._kernel_shape(kernel.size))))
         if len(self._inputs) > 2:
             inputs.append(self._inputs[2])
         elif bias is not None:
-            inputs.append(emitter.constant(bias.reshape(-1), bias.dtype))
+            inputs.append(emitter.layer_weights(self, "BIAS", self.bias, bias.reshape(-1)))
         emitter.node(self, self.OP, inputs, self._outputs, kernel_shape=list(self.kernel_size_nd),
                      dilations=_spatial(self.dilation_nd, count), group=self.num_groups, **self._window_attrs(count))
 
@@ -144,7 +145,8 @@ class IFullyConnectedLayer(ILayer):
     def _emit(self, emitter):
         kernel, bias = array_of(self.kernel), array_of(self.bias)
         flat = emitter.node(self, "Flatten", self._inputs, axis=1)
-        matrix = emitter.constant(kernel.reshape(self.num_output_channels, -1), kernel.dtype)
-        inputs = [flat, matrix] + ([] if bias is None else [emitter.constant(bias.reshape(-1), bias.dtype)])
+        inputs = [flat, emitter.layer_weights(self, "KERNEL", self.kernel, kernel.reshape(self.num_output_channels, -1))]
+        if bias is not None:
+            inputs.append(emitter.layer_weights(self, "BIAS", self.bias, bias.reshape(-1)))
         product = emitter.node(self, "Gemm", inputs, transB=1)
         emitter.node(self, "Unsqueeze", [product, emitter.constant([2, 3])], self._outputs)

@@ -20,10 +20,10 @@ struct BackendFlag {
   std::string_view refusal;
 };
 
-constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},       BackendFlag{"--ref-fp64", "ref-fp64", ""},
-                               BackendFlag{"--onnxrt", "onnxrt", ""}, BackendFlag{"--openvino", "openvino", ""},
-                               BackendFlag{"--engine", "engine", ""}, BackendFlag{"--trt-engine", "engine", ""},
-                               BackendFlag{"--tf", "", kNoTensorFlow}};
+constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},           BackendFlag{"--ref-fp64", "ref-fp64", ""},
+                               BackendFlag{"--onnxrt", "onnxrt", ""},     BackendFlag{"--openvino", "openvino", ""},
+                               BackendFlag{"--engine", "engine", ""},     BackendFlag{"--trt-engine", "engine", ""},
+                               BackendFlag{"--tensorrt", "tensorrt", ""}, BackendFlag{"--tf", "", kNoTensorFlow}};
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
@@ -123,6 +123,7 @@ OptionGroup backend_group(bool takes_plans) {
                flag({"--openvino"}, "OpenVINO, from the user's Python package or the system"),
                flag({"--engine", "--trt"},
                     "the built-in engine: operators merged, planned and tuned for this processor"),
+               flag({"--tensorrt"}, "TensorRT, by the user's Python package (see --trt-package)"),
                flag({"--tf"}, "TensorFlow", true),
                {.names = {"--python"},
                 .metavar = "FILE",
