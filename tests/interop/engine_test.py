@@ -185,11 +185,13 @@ def trees(random, kind, rows):
              "nodes_truenodeids": np.where(is_leaf, 0, 2 * nodes + 1),
              "nodes_falsenodeids": np.where(is_leaf, 0, 2 * nodes + 2), f"{prefix}_treeids": owners[leaves],
              f"{prefix}_nodeids": nodes[leaves], f"{prefix}_ids": random.integers(0, targets, leaves.size),
-             f"{prefix}_weights": floats(random, leaves.size), "base_values": floats(random, targets)}
+             f"{prefix}_weights": floats(random, leaves.size)}
+    if targets == 1:
+        facts["base_values"] = floats(random, 1)
     facts = {name: value.tolist() for name, value in facts.items()}
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, targets])]
     if prefix == "target":
-        facts |= {"n_targets": targets, "aggregate_function": str(random.choice(["SUM", "AVERAGE", "MIN", "MAX"]))}
+        facts |= {"n_targets": targets, "aggregate_function": str(random.choice(["SUM", "AVERAGE"]))}
     else:
         facts |= {"classlabels_int64s": random.permutation(10)[:targets].tolist(),
                   "post_transform": str(random.choice(["NONE", "SOFTMAX", "LOGISTIC"]))}
