@@ -186,8 +186,8 @@ def trees(random, kind, rows):
              "nodes_falsenodeids": np.where(is_leaf, 0, 2 * nodes + 2), f"{prefix}_treeids": owners[leaves],
              f"{prefix}_nodeids": nodes[leaves], f"{prefix}_ids": random.integers(0, targets, leaves.size),
              f"{prefix}_weights": floats(random, leaves.size)}
-    if targets == 1:
-        facts["base_values"] = floats(random, 1)
+    if targets == 1 or prefix == "class":
+        facts["base_values"] = floats(random, targets)
     facts = {name: value.tolist() for name, value in facts.items()}
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, targets])]
     if prefix == "target":
