@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 import onnxruntime
 from engine_graphs import EngineCase, Graph, floats
-from onnx import TensorProto
+from onnx import TensorProto, helper
 from random_ops.sides import Tool
 
 RUN_TOOL = Tool(sys.argv.pop(1))
@@ -171,6 +171,38 @@ def random_graph(seed):
     return graph.model(outputs), graph.feeds
 
 
+def trees(random, kind, rows):
+    """A model of trees that score numbers: regression over targets, or classes."""
+    prefix = "target" if kind == "TreeEnsembleRegressor" else "class"
+    count, depth, targets = 5, 3, int(random.integers(1, 4)) if prefix == "target" else 3
+    inner, every = 2**depth - 1, 2 ** (depth + 1) - 1
+    owners, nodes = np.divmod(np.arange(count * every), every)
+    is_leaf = nodes >= inner
+    leaves = np.flatnonzero(is_leaf)
+    modes = random.choice(["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"])
+    facts = {"nodes_treeids": owners, "nodes_nodeids": nodes, "nodes_featureids": random.integers(0, 4, nodes.size),
+             "nodes_values": floats(random, nodes.size), "nodes_modes": np.where(is_leaf, "LEAF", modes),
+             "nodes_truenodeids": np.where(is_leaf, 0, 2 * nodes + 1),
+             "nodes_falsenodeids": np.where(is_leaf, 0, 2 * nodes + 2), f"{prefix}_treeids": owners[leaves],
+             f"{prefix}_nodeids": nodes[leaves], f"{prefix}_ids": random.integers(0, targets, leaves.size),
+             f"{prefix}_weights": floats(random, leaves.size)}
+    if targets == 1 or prefix == "class":
+        facts["base_values"] = floats(random, targets)
+    facts = {name: value.tolist() for name, value in facts.items()}
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, targets])]
+    if prefix == "target":
+        facts |= {"n_targets": targets, "aggregate_function": str(random.choice(["SUM", "AVERAGE"]))}
+    else:
+        facts |= {"classlabels_int64s": random.permutation(10)[:targets].tolist(),
+                  "post_transform": str(random.choice(["NONE", "SOFTMAX", "LOGISTIC"]))}
+        outputs = [helper.make_tensor_value_info("label", TensorProto.INT64, [rows]),
+                   helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, max(targets, 2)])]
+    node = helper.make_node(kind, ["x"], [output.name for output in outputs], domain="ai.onnx.ml", **facts)
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 4])
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    return helper.make_model(helper.make_graph([node], "g", [x], outputs), ir_version=8, opset_imports=imports)
+
+
 class EngineTest(EngineCase):
     tool = RUN_TOOL
 
@@ -207,6 +239,14 @@ class EngineTest(EngineCase):
             value.type.tensor_type.shape.dim[0].dim_param = "n"
         for rows in (1, 7, 3, 64):
             self.check(model, {x: floats(graph.random, rows, 8)})
+
+    def test_trees(self):
+        for seed in range(40):
+            with self.subTest(seed):
+                random = np.random.default_rng(seed)
+                rows = int(random.integers(1, 40))
+                kind = ["TreeEnsembleRegressor", "TreeEnsembleClassifier"][seed % 2]
+                self.check(trees(random, kind, rows), {"x": floats(random, rows, 4)})
 
     def test_sizes_that_data_decides(self):
         graph = Graph(3)

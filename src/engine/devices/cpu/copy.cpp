@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/lanes.h"
@@ -83,10 +84,9 @@ class CopyKernel final : public PlainKernel {
     }
     const Dim& rows = dims_[dims_.size() - 2];
     const Dim& columns = dims_.back();
-    if constexpr (sizeof(T) == sizeof(float)) {
+    if constexpr (sizeof(T) == 4 || sizeof(T) == 1) {
       if (rows.from == 1 && rows.to == 3 && columns.size == 3 && columns.to == 1) {
-        interleave(reinterpret_cast<const float*>(from) + lane.begin, reinterpret_cast<float*>(to) + 3 * lane.begin,
-                   lane.end - lane.begin, columns.from);
+        interleave(from + lane.begin, to + 3 * lane.begin, lane.end - lane.begin, columns.from);
         return;
       }
     }
@@ -107,9 +107,14 @@ class CopyKernel final : public PlainKernel {
   }
 
   // Pictures of three channels, one after the other, pixel by pixel.
-  static void interleave(const float* from, float* to, int64_t count, int64_t stride) {
-    const float* const rows[] = {from, from + stride, from + 2 * stride};
-    row_kernels().interleave3(rows, to, static_cast<size_t>(count));
+  static void interleave(const T* first, T* to, int64_t count, int64_t stride) {
+    using Element = std::conditional_t<sizeof(T) == 1, uint8_t, float>;
+    const auto* const from = reinterpret_cast<const Element*>(first);
+    const Element* const rows[] = {from, from + stride, from + 2 * stride};
+    if constexpr (sizeof(T) == 1)
+      row_kernels().interleave3_bytes(rows, to, static_cast<size_t>(count));
+    else
+      row_kernels().interleave3(rows, reinterpret_cast<Element*>(to), static_cast<size_t>(count));
   }
 
   std::vector<Dim> dims_;

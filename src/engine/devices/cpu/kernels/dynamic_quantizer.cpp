@@ -23,10 +23,10 @@ class DynamicQuantizerKernel final : public PlainKernel {
     uint8_t& zero = *host<uint8_t>(arguments.outputs[2]);
     constexpr float kMostCode = 255;
     const auto [least, greatest] = range_of(x);
-    scale = (greatest - least) / kMostCode;
-    const float code = scale == 0 ? 0 : std::nearbyint(-least / scale);
+    scale = greatest == least ? 1 : (greatest - least) / kMostCode;
+    const float code = std::nearbyint(-least / scale);
     zero = static_cast<uint8_t>(code > 0 ? std::min(code, kMostCode) : 0);  // 0 for NaN
-    quantize(x, host<uint8_t>(arguments.outputs[0]), scale == 0 ? 1 : scale, zero);
+    quantize(x, host<uint8_t>(arguments.outputs[0]), scale, zero);
   }
 
  private:

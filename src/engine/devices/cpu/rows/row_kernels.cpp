@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -15,9 +16,24 @@ constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {
-    "base",       maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
-    widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
+constexpr RowKernels kKernels = {"base",
+                                 maximum,
+                                 maximum_signed,
+                                 maximum_unsigned,
+                                 range,
+                                 add,
+                                 scale,
+                                 widen,
+                                 narrow,
+                                 widen_signed,
+                                 widen_unsigned,
+                                 narrow_byte,
+                                 interleave3,
+                                 interleave3_bytes,
+                                 softmax,
+                                 softmax_block,
+                                 dot,
+                                 normalize};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -26,9 +42,24 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {
-    "avx2",       maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
-    widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
+constexpr RowKernels kKernels = {"avx2",
+                                 maximum,
+                                 maximum_signed,
+                                 maximum_unsigned,
+                                 range,
+                                 add,
+                                 scale,
+                                 widen,
+                                 narrow,
+                                 widen_signed,
+                                 widen_unsigned,
+                                 narrow_byte,
+                                 interleave3,
+                                 interleave3_bytes,
+                                 softmax,
+                                 softmax_block,
+                                 dot,
+                                 normalize};
 }  // namespace avx2
 
 namespace avx512 {
@@ -36,9 +67,24 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {
-    "avx512",     maximum,        maximum_signed, maximum_unsigned, range,   add,           scale, widen,    narrow,
-    widen_signed, widen_unsigned, narrow_byte,    interleave3,      softmax, softmax_block, dot,   normalize};
+constexpr RowKernels kKernels = {"avx512",
+                                 maximum,
+                                 maximum_signed,
+                                 maximum_unsigned,
+                                 range,
+                                 add,
+                                 scale,
+                                 widen,
+                                 narrow,
+                                 widen_signed,
+                                 widen_unsigned,
+                                 narrow_byte,
+                                 interleave3,
+                                 interleave3_bytes,
+                                 softmax,
+                                 softmax_block,
+                                 dot,
+                                 normalize};
 }  // namespace avx512
 #endif
 

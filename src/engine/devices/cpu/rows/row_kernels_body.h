@@ -146,32 +146,48 @@ ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
   for (; i < count; ++i) out[i] = static_cast<uint8_t>(static_cast<int32_t>(x[i]));
 }
 
-// Where an element of the result of interleave3 comes from: two vectors side by side, the first of which is row 0, or
-// what was made of rows 0 and 1.
-constexpr int turn_of_two(size_t at) { return at % 3 == 2 ? 0 : static_cast<int>(at / 3 + at % 3 * kWidth); }
-constexpr int turn_of_three(size_t at) { return static_cast<int>(at % 3 == 2 ? at / 3 + kWidth : at % kWidth); }
-
-template <size_t kPlace, size_t... kI>
-ASSAY_KERNEL inline void take_turns(const Vector& a, const Vector& b, const Vector& c, float* out,
-                                    std::index_sequence<kI...>) {
-  const Vector two = __builtin_shufflevector(a, b, turn_of_two(kPlace * kWidth + kI)...);
-  at(out + kPlace * kWidth).lanes = __builtin_shufflevector(two, c, turn_of_three(kPlace * kWidth + kI)...);
+// Where an element of the result of interleave3 comes from: two vectors of `width` side by side, the first of which is
+// row 0, or what was made of rows 0 and 1.
+constexpr int turn_of_two(size_t at, size_t width) {
+  return at % 3 == 2 ? 0 : static_cast<int>(at / 3 + at % 3 * width);
+}
+constexpr int turn_of_three(size_t at, size_t width) {
+  return static_cast<int>(at % 3 == 2 ? at / 3 + width : at % width);
 }
 
-ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count) {
-  constexpr std::make_index_sequence<kWidth> kAll;
+template <size_t kPlace, typename V, size_t... kI>
+ASSAY_KERNEL inline void take_turns(const V& a, const V& b, const V& c, V& out, std::index_sequence<kI...>) {
+  constexpr size_t kLanes = sizeof...(kI);
+  const V two = __builtin_shufflevector(a, b, turn_of_two(kPlace * kLanes + kI, kLanes)...);
+  out = __builtin_shufflevector(two, c, turn_of_three(kPlace * kLanes + kI, kLanes)...);
+}
+
+template <typename V, typename T>
+ASSAY_KERNEL inline void interleave_vectors(const T* const* rows, T* out, size_t count) {
+  constexpr size_t kLanes = sizeof(V) / sizeof(T);
+  constexpr std::make_index_sequence<kLanes> kAll;
   size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    const Vector a = at(rows[0] + i).lanes;
-    const Vector b = at(rows[1] + i).lanes;
-    const Vector c = at(rows[2] + i).lanes;
-    take_turns<0>(a, b, c, out + 3 * i, kAll);
-    take_turns<1>(a, b, c, out + 3 * i, kAll);
-    take_turns<2>(a, b, c, out + 3 * i, kAll);
+  for (; i + kLanes <= count; i += kLanes) {
+    V from[3];
+    V to[3];
+    for (size_t row = 0; row < 3; ++row) std::memcpy(&from[row], rows[row] + i, sizeof(V));
+    take_turns<0>(from[0], from[1], from[2], to[0], kAll);
+    take_turns<1>(from[0], from[1], from[2], to[1], kAll);
+    take_turns<2>(from[0], from[1], from[2], to[2], kAll);
+    for (size_t place = 0; place < 3; ++place) std::memcpy(out + 3 * i + place * kLanes, &to[place], sizeof(V));
   }
   for (; i < count; ++i) {
     for (size_t row = 0; row < 3; ++row) out[3 * i + row] = rows[row][i];
   }
+}
+
+ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count) {
+  interleave_vectors<Vector>(rows, out, count);
+}
+
+ASSAY_KERNEL void interleave3_bytes(const uint8_t* const* rows, uint8_t* out, size_t count) {
+  using Sixteen [[gnu::vector_size(16)]] = uint8_t;
+  interleave_vectors<Sixteen>(rows, out, count);
 }
 
 ASSAY_KERNEL inline float greatest_of(const float* x, size_t count) {
