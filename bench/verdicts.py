@@ -88,10 +88,15 @@ class Case:
                 faulty.CopyFrom(copy)
             if len(names) == 2:
                 break
-        if len(names) == 2:
+        if len(names) == 2 and self.shows(faulty, names):
             order = [node.name for node in self.model.graph.node]
             names.sort(key=order.index)
             self.guilty, self.more, self.values = names[:1], names, values_of(faulty, self.feeds)
+
+    def shows(self, faulty, names):
+        """What is NaN throughout hides a fault."""
+        values = values_of(faulty, self.feeds)
+        return all(np.isfinite(values[node.output[0]]).any() for node in faulty.graph.node if node.name in names)
 
     def plant_fused_fault(self, faulty):
         """Half of the values are not there."""
