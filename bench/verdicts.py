@@ -72,9 +72,9 @@ class Case:
             return
         self.guilty, self.values = [name], values_of(faulty, self.feeds)
 
-    def is_effective(self, faulty, name):
+    def is_effective(self, faulty, name, before=None):
         output = next(node.output[0] for node in faulty.graph.node if node.name == name)
-        return differ(values_of(self.model, self.feeds)[output], values_of(faulty, self.feeds)[output])
+        return differ(values_of(before or self.model, self.feeds)[output], values_of(faulty, self.feeds)[output])
 
     def plant_two_faults(self, faulty):
         kinds = self.rng.permutation([f for f in FAULTS if f not in ("fault_in_body", "noisy_weight", "birth_of_nan")])
@@ -83,15 +83,20 @@ class Case:
             copy = onnx.ModelProto()
             copy.CopyFrom(faulty)
             name = FAULTS[kind](self.rng, copy)
-            if name and name not in names and self.is_effective(copy, name):
+            if name and name not in names and self.is_effective(copy, name, faulty):
                 names.append(name)
                 faulty.CopyFrom(copy)
             if len(names) == 2:
                 break
-        if len(names) == 2:
+        if len(names) == 2 and self.shows(faulty, names):
             order = [node.name for node in self.model.graph.node]
             names.sort(key=order.index)
             self.guilty, self.more, self.values = names[:1], names, values_of(faulty, self.feeds)
+
+    def shows(self, faulty, names):
+        """What is NaN throughout hides a fault."""
+        values = values_of(faulty, self.feeds)
+        return all(np.isfinite(values[node.output[0]]).any() for node in faulty.graph.node if node.name in names)
 
     def plant_fused_fault(self, faulty):
         """Half of the values are not there."""

@@ -40,9 +40,21 @@ struct Remedy {
   std::string text;
   std::vector<std::pair<std::string, std::string>> settings;  // of the backend, that apply it; the empty value: a flag
   std::vector<std::string> left_out;                          // settings that it goes without
+  std::string precision = {};  // `float16`, ...: the model is converted anew; empty: it is run in another way
+  std::vector<std::string> excluded = {};  // layers that are not converted
+  std::string calibration = {};            // of int8
+  bool measures_ranges = false;            // values that do not fit are not converted
   double error_before = 0;
   double error_after = 0;
   bool cures = false;
+  bool helps = false;
+
+  void set_errors(double before, double after) {
+    error_before = before;
+    error_after = after;
+    cures = after < 0.1 * before;
+    helps = after < 0.5 * before;
+  }
 };
 
 // How values of another model correspond to those of the model.

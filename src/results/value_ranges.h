@@ -26,10 +26,21 @@ struct ValueRange {
   NarrowedShare int8;  // with one scale for the whole value
 };
 
+// Between which numbers a value lies, as far as can be said without running the model; infinite ends: nothing is known.
+struct ValueBounds {
+  std::string value;
+  std::string node;
+  std::string op;
+  double low = 0;
+  double high = 0;
+};
+
 // Of `debug range`.
 struct RangeReport {
   std::string model;
-  std::vector<ValueRange> values;  // of layers, in the order of the graph
+  bool is_static = false;           // there are bounds, and no values
+  std::vector<ValueBounds> bounds;  // of layers, in the order of the graph
+  std::vector<ValueRange> values;   // of layers, in the order of the graph
   std::vector<std::pair<std::string, double>> timings;
 };
 

@@ -10,7 +10,8 @@ namespace assay::tasks {
 // Which numbers the values of a model are in a run of the reference in float64, and which of them narrower types hold.
 struct RangeRequest {
   ModelSource model;
-  InputRequest inputs;  // the first set is used
+  InputRequest inputs;     // the first set is used
+  bool is_static = false;  // by interval arithmetic, without a run; generated inputs are known by their ranges
   uint64_t max_memory_bytes = 0;
   unsigned threads = 0;
 };

@@ -8,7 +8,8 @@
 
 namespace assay::tasks {
 
-// Runs a model again and again on the same inputs, and once more with one thread, and compares the bits of all values.
+// Runs a model again and again on the same inputs, and once more each with 1, 2 and 3 threads, and compares the bits of
+// all values.
 struct SameRequest {
   ModelSource model;
   InputRequest inputs;

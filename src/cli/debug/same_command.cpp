@@ -35,12 +35,14 @@ tasks::SameRequest same_request(const Arguments& arguments, uint64_t runs) {
 }
 
 void print(const results::SameReport& report, Log& log) {
-  const std::string what = fmt::format("{} values in {} runs and one with one thread", report.value_count, report.runs);
+  const std::string what =
+      fmt::format("{} values in {} runs and one each with 1, 2 and 3 threads", report.value_count, report.runs);
   if (report.differences.empty()) return log.finish(fmt::format("{}: the same bits for {}", report.backend, what));
   const results::SameDifference& first = report.differences.front();
   log.verdict(false, fmt::format("{}: {} of {} differ; first `{}` ({}), in {}", report.backend,
                                  report.differences.size(), what, printable(first.node), printable(first.op),
-                                 first.threads == 0 ? fmt::format("run {}", first.run) : "the run with one thread"));
+                                 first.threads == 0 ? fmt::format("run {}", first.run)
+                                                    : fmt::format("the run with {} thread(s)", first.threads)));
   for (size_t i = 0; i < std::min(report.differences.size(), kMostListed); ++i) {
     const results::SameDifference& one = report.differences[i];
     log.info(fmt::format("    {} of {} ({})", printable(one.value), printable(one.node), printable(one.op)));
@@ -53,17 +55,17 @@ std::vector<OptionGroup> same_groups() {
   OptionGroup backends = backend_group();
   std::erase_if(backends.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
   backends.description = "With --same: what runs the model";
-  std::vector<OptionGroup> all = {
-      {.title = "Same Bits",
-       .description = "A model in the place of a command",
-       .rows = {{.names = {"--same"},
-                 .arity = Arity::flag,
-                 .help = "run MODEL on a backend --until N times, and once with one thread, and compare all bits"}},
-       .spellings = {}},
-      model_group(),
-      onnx_load_group(),
-      std::move(backends),
-      input_data_group({"--input-shapes", "--inputs"}, true)};
+  std::vector<OptionGroup> all = {{.title = "Same Bits",
+                                   .description = "A model in the place of a command",
+                                   .rows = {{.names = {"--same"},
+                                             .arity = Arity::flag,
+                                             .help = "run MODEL on a backend --until N times, and once each with 1, 2 "
+                                                     "and 3 threads, and compare all bits"}},
+                                   .spellings = {}},
+                                  model_group(),
+                                  onnx_load_group(),
+                                  std::move(backends),
+                                  input_data_group({"--input-shapes", "--inputs"}, true)};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   all.push_back(limits_group());
   return all;

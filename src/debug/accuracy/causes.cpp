@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "debug/accuracy/range_causes.h"
 #include "debug/accuracy/variants.h"
 
 namespace assay::debug {
@@ -49,6 +50,20 @@ std::optional<Cause> underflow(const Accused& accused) {
   if (!accused.is_type_at_fault) return std::nullopt;
   return Cause{"underflow",
                fmt::format("numbers so near 0 have few bits, or none, in {}", tensor::name(accused.exact.declared()))};
+}
+
+// The layer is right, and what it was given is not.
+Cause out_of_range(const Numbers& numbers, const Accused& accused) {
+  const std::vector<double> truth = numbers_of(accused.truth);
+  uint64_t count = 0;
+  double right = 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    if (std::isfinite(numbers.given[i]) || !std::isfinite(truth[i])) continue;
+    if (count++ == 0) right = truth[i];
+  }
+  return {"input_range", fmt::format("an input has left the range where the operator gives numbers: {} element(s) are "
+                                     "infinite or NaN, where the truth is {:.4g}",
+                                     count, right)};
 }
 
 std::vector<double> sorted(std::vector<double> numbers) {
@@ -156,7 +171,7 @@ std::optional<Cause> precision(const Numbers& numbers) {
     return Cause{"precision", "errors are as large as those of bfloat16 arithmetic"};
   }
   if (relative < 1e3 * numbers.unit) {
-    return Cause{"rounding", "sums lose more than their type has to: cancellation, or another order of the sum"};
+    return Cause{"rounding", "sums lose more than their type has to: another order, or fused arithmetic"};
   }
   return std::nullopt;
 }
@@ -171,6 +186,7 @@ Cause find_cause(const ir::Model& model, const Accused& accused) {
   const Numbers numbers = {numbers_of(accused.given), numbers_of(accused.exact), accused.exact.tensor().shape(),
                            std::max(analysis::roundoff(accused.exact.declared()), 1e-9)};
   if (const std::optional<Cause> found = overflow(numbers, accused)) return *found;
+  if (accused.is_out_of_range) return out_of_range(numbers, accused);
   if (const std::optional<Cause> found = underflow(accused)) return *found;
   if (const std::optional<Cause> found = birth_of_nan(numbers)) return *found;
   if (const std::string variant = matching_variant(model, accused); !variant.empty()) {
@@ -178,7 +194,9 @@ Cause find_cause(const ir::Model& model, const Accused& accused) {
   }
   if (const std::optional<Cause> found = layout(numbers)) return *found;
   if (const std::optional<Cause> found = scale(numbers)) return *found;
+  if (const std::optional<Cause> found = quantized(numbers.given, numbers.exact)) return *found;
   if (const std::optional<Cause> found = place(numbers, accused)) return *found;
+  if (const std::optional<Cause> found = cancellation(model, accused, numbers.unit)) return *found;
   if (const std::optional<Cause> found = precision(numbers)) return *found;
   return {"semantics", "it computes something else: an operator, an attribute or weights differ"};
 }

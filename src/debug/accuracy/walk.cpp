@@ -1,9 +1,7 @@
 #include "debug/accuracy/walk.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <set>
 
@@ -20,24 +18,14 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-// What runtimes merge into one loop.
-constexpr std::array<std::string_view, 20> kElementwise = {
-    "Add",        "Sub", "Mul",  "Div",  "Erf",  "Tanh",        "Sigmoid",  "Sqrt", "Pow", "Exp",
-    "Reciprocal", "Neg", "Clip", "Relu", "Cast", "HardSigmoid", "Softplus", "Min",  "Max", "Abs"};
-constexpr size_t kMostMerged = 6;  // layers in a row
-
 class Walk {
  public:
   Walk(const ir::Model& model, std::vector<SideValues> sides, const WalkOptions& options)
-      : model_(model),
-        options_(options),
-        oracle_(model, options.max_memory_bytes),
-        callees_(model),
-        sides_(std::move(sides)) {
-    for (SideValues& side : sides_) {
-      roundings_.push_back(std::make_unique<LayerRounding>(model, options.max_memory_bytes, side.least_unit));
+      : model_(model), options_(options), oracle_(model, options.max_memory_bytes), callees_(model) {
+    for (SideValues& side : sides) {
       result_.sides.push_back({.name = side.name});
-      states_.emplace_back();
+      sides_.emplace_back(model, std::move(side), options.max_memory_bytes,
+                          [this](ValueId value) { return true_value(value); });
     }
     count_uses();
   }
@@ -54,13 +42,6 @@ class Walk {
   }
 
  private:
-  // What is known of one side besides what it gave.
-  struct State {
-    std::map<ValueId, Datum> computed;                   // for values that it did not give
-    std::map<ValueId, analysis::Samples> doubts;         // of these, where they are not the same in all runs
-    std::map<ValueId, std::vector<std::string>> groups;  // layers that they come from
-  };
-
   // One layer of one side.
   struct Layer {
     NodeId node;
@@ -79,19 +60,13 @@ class Walk {
 
   void drop_used(NodeId node) {
     constants_.clear();
-    std::vector<ValueId>& used = used_.emplace_back();
+    std::vector<ValueId> used;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
       used.push_back(value);
       truth_.erase(value);
-      for (State& state : states_) state.doubts.erase(value);
     });
-    if (used_.size() <= kMostMerged) return;
-    for (const ValueId value : used_.front()) {
-      for (SideValues& side : sides_) side.values.erase(value);
-      for (State& state : states_) state.computed.erase(value);
-    }
-    used_.pop_front();
+    for (Side& side : sides_) side.drop_used(used);
   }
 
   // Wide from the start, because one layer needs it several times.
@@ -108,13 +83,6 @@ class Walk {
     return found != truth_.end() ? found->second : constant_of(value);
   }
 
-  Datum side_value(size_t side, ValueId value) const {
-    const auto given = sides_[side].values.find(value);
-    if (given != sides_[side].values.end()) return given->second;
-    const auto computed = states_[side].computed.find(value);
-    return computed != states_[side].computed.end() ? computed->second : true_value(value);
-  }
-
   void visit(NodeId node, uint64_t index) {
     if (is_random(node)) return take_drawn(node);
     const std::vector<Datum> truth = oracle_.exact(node, [&](ValueId value) { return true_value(value); });
@@ -122,18 +90,9 @@ class Walk {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
       truth_[value] = truth[k];
-      for (SideValues& side : sides_) take_type(truth[k], value, side);
+      for (Side& side : sides_) side.take_type(value, truth[k]);
     }
     for (size_t side = 0; side < sides_.size(); ++side) visit_side(node, index, side);
-  }
-
-  // What a side gives in another floating type is a number like any other.
-  static void take_type(const Datum& truth, ValueId value, SideValues& side) {
-    const auto given = side.values.find(value);
-    if (given == side.values.end() || !is_numeric(given->second) || !is_numeric(truth)) return;
-    const bool are_floats = tensor::is_floating(given->second.declared()) && tensor::is_floating(truth.declared());
-    if (!are_floats || given->second.declared() == truth.declared()) return;
-    given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
   }
 
   bool is_random(NodeId node) const {
@@ -144,19 +103,19 @@ class Walk {
   // What a side has drawn is as true as any other.
   void take_drawn(NodeId node) {
     for (const ValueId value : model_[node].results) {
-      for (const SideValues& side : sides_) {
-        if (value && side.values.contains(value)) truth_.insert_or_assign(value, side.values.at(value));
+      for (const Side& side : sides_) {
+        if (value && side.gives(value)) truth_.insert_or_assign(value, side.given(value));
       }
     }
   }
 
   void visit_side(NodeId node, uint64_t index, size_t side) {
-    const OperandSource operands = [this, side](ValueId value) { return side_value(side, value); };
+    const OperandSource operands = [this, side](ValueId value) { return sides_[side].value(value); };
     Layer layer{.node = node, .index = index, .side = side, .exact = {}, .rough = {}, .samples = {}};
     const std::variant<std::monostate, Error> computed = attempt([&] {
       layer.exact = oracle_.exact(node, operands);
-      layer.rough = roundings_[side]->roughly(node, operands, layer.exact);
-      if (!is_shown(layer) || has_doubts(node, side)) run_moved(layer);
+      layer.rough = sides_[side].rounding().roughly(node, operands, layer.exact);
+      if (!sides_[side].shows(node)) run_moved(layer);
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
@@ -166,64 +125,21 @@ class Walk {
     for (size_t k = 0; k < layer.exact.size() && k < model_[node].results.size(); ++k) {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
-      if (sides_[side].values.contains(value))
+      if (sides_[side].gives(value))
         judge(layer, k);
       else
-        take_for_granted(layer, k);
+        sides_[side].take_for_granted(node, value, layer.exact[k], std::move(layer.samples[k]));
     }
   }
 
   void run_moved(Layer& layer) {
-    const auto samples_of = [this, side = layer.side](ValueId value) {
-      const auto found = states_[side].doubts.find(value);
-      return found != states_[side].doubts.end() ? found->second
-                                                 : analysis::Samples{.nominal = side_value(side, value)};
-    };
-    layer.samples = roundings_[layer.side]->run(layer.node, samples_of, oracle_.captured(layer.node));
+    layer.samples = sides_[layer.side].run_moved(layer.node, oracle_.captured(layer.node));
     layer.samples.resize(layer.exact.size());
-  }
-
-  // Whether the side gives all results that anybody needs.
-  bool is_shown(const Layer& layer) const {
-    return std::ranges::all_of(model_[layer.node].results, [&](ValueId value) {
-      return !value || model_[value].first_use == nullptr || sides_[layer.side].values.contains(value);
-    });
-  }
-
-  bool has_doubts(NodeId node, size_t side) const {
-    bool has = false;
-    ir::for_each_operand(model_, node, [&](ValueId value) { has = has || states_[side].doubts.contains(value); });
-    return has;
-  }
-
-  void take_for_granted(Layer& layer, size_t k) {
-    State& state = states_[layer.side];
-    const ValueId value = model_[layer.node].results[k];
-    state.computed[value] = layer.exact[k];
-    if (model_[layer.node].operands.empty()) return;
-    analysis::Samples& samples = layer.samples[k];
-    if (!samples.is_same() || !samples.unknown.empty()) state.doubts[value] = std::move(samples);
-    std::vector<std::string> group = group_of(layer.node, layer.side);
-    group.emplace_back(ir::known_name(model_, layer.node));
-    state.groups[value] = std::move(group);
-  }
-
-  // The layers before it that this side does not show.
-  std::vector<std::string> group_of(NodeId node, size_t side) const {
-    std::vector<std::string> group;
-    ir::for_each_operand(model_, node, [&](ValueId value) {
-      const auto found = states_[side].groups.find(value);
-      if (found == states_[side].groups.end()) return;
-      for (const std::string& name : found->second) {
-        if (std::ranges::find(group, name) == group.end()) group.push_back(name);
-      }
-    });
-    return group;
   }
 
   void judge(Layer& layer, size_t k) {
     const ValueId value = model_[layer.node].results[k];
-    const Datum& given = sides_[layer.side].values.at(value);
+    const Datum& given = sides_[layer.side].given(value);
     const Datum& exact = layer.exact[k];
     if (!is_numeric(given) || !is_numeric(exact)) return;
     ++result_.sides[layer.side].given_count;
@@ -231,14 +147,16 @@ class Walk {
                                 .node = std::string(ir::known_name(model_, layer.node)),
                                 .op = std::string(model_.text(model_[layer.node].op)),
                                 .value = std::string(model_.text(model_[value].name)),
-                                .side = sides_[layer.side].name};
-    error.group = group_of(layer.node, layer.side);
+                                .side = sides_[layer.side].name()};
+    error.group = sides_[layer.side].group_of(layer.node);
     Judged judged;
     if (given.tensor().shape() != exact.tensor().shape()) {
       error.introduced = error.total = error.excess = INFINITY;
       error.failed_count = error.count = exact.tensor().count();
     } else {
       judged = measure(layer, k, given, error);
+      judged.is_out_of_range = error.excess <= 1 && std::isinf(error.inherited) && leaves_range(layer, k, given);
+      if (judged.is_out_of_range) error.excess = INFINITY;
       note_output(value, layer.side, error);
     }
     if (error.excess > 1 && result_.accused.size() < options_.most_accused) accuse(layer, k, error, std::move(judged));
@@ -249,7 +167,23 @@ class Walk {
   struct Judged {
     compare::Allowance allowance;
     bool is_of_type = false;
+    bool is_out_of_range = false;
   };
+
+  // Whether a finite truth and finite operands end in infinity or NaN.
+  bool leaves_range(const Layer& layer, size_t k, const Datum& given) const {
+    const Datum truth = true_value(model_[layer.node].results[k]);
+    if (!is_numeric(truth) || are_finite(given) || !are_finite(truth)) return false;
+    return std::ranges::all_of(model_[layer.node].operands, [&](const ir::Use& use) {
+      const Datum operand = use.value ? sides_[layer.side].value(use.value) : Datum();
+      return !is_numeric(operand) || are_finite(operand);
+    });
+  }
+
+  static bool are_finite(const Datum& datum) {
+    if (!tensor::is_floating(datum.declared())) return true;
+    return std::ranges::all_of(numbers_of(datum), [](double number) { return std::isfinite(number); });
+  }
 
   Judged measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
     constexpr double kClear = 0.5;
@@ -270,7 +204,7 @@ class Walk {
 
   // Beside what moved roundings make of the layer.
   Judged judge_closely(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
-    const LayerRounding& rounding = *roundings_[layer.side];
+    const LayerRounding& rounding = sides_[layer.side].rounding();
     const Datum& exact = layer.exact[k];
     const std::vector<double> numbers = numbers_of(given), right = numbers_of(exact);
     const tensor::DType type = exact.declared();
@@ -299,51 +233,20 @@ class Walk {
 
   // A side that shows the operands may have computed the result without them, together with layers before it.
   void judge_as_merged(const Layer& layer, size_t k, const std::vector<double>& numbers, results::LayerVerdict& error) {
-    const std::optional<std::vector<analysis::Samples>> merged = run_merged(layer.node, layer.side, kMostMerged);
+    const std::optional<std::vector<analysis::Samples>> merged = sides_[layer.side].run_merged(layer.node);
     if (!merged || k >= merged->size()) return;
     const analysis::Samples& samples = (*merged)[k];
-    const compare::Allowance allowance = roundings_[layer.side]->allowance_of(samples);
+    const compare::Allowance allowance = sides_[layer.side].rounding().allowance_of(samples);
     if (allowance.is_unknown || allowance.of_elements.size() != numbers.size()) return;
     const Difference difference =
         judge_numbers(numbers, numbers_of(samples.nominal), samples.nominal.declared(), allowance);
     if (difference.excess <= 1) note(difference, error);
   }
 
-  // A layer with those before it, as far as they compute element by element; nothing where an operand is not known any
-  // more.
-  std::optional<std::vector<analysis::Samples>> run_merged(NodeId node, size_t side, size_t depth) {
-    std::map<ValueId, analysis::Samples> operands;
-    for (const ir::Use& use : model_[node].operands) {
-      if (!use.value || operands.contains(use.value)) continue;
-      std::optional<analysis::Samples> operand = merged_value(use.value, side, depth);
-      if (!operand) return std::nullopt;
-      operands[use.value] = std::move(*operand);
-    }
-    if (!model_.bodies(model_[node]).empty()) return std::nullopt;
-    return roundings_[side]->run(node, [&](ValueId value) { return operands.at(value); }, {});
-  }
-
-  std::optional<analysis::Samples> merged_value(ValueId value, size_t side, size_t depth) {
-    const NodeId maker = model_[value].producer;
-    if (maker && depth > 0 && is_elementwise(maker)) {
-      std::optional<std::vector<analysis::Samples>> made = run_merged(maker, side, depth - 1);
-      const std::span<const ValueId> results = model_[maker].results;
-      const auto k = static_cast<size_t>(std::ranges::find(results, value) - results.begin());
-      if (made && k < made->size()) return std::move((*made)[k]);
-    }
-    const Datum known = side_value(side, value);
-    return known.is_none() ? std::nullopt : std::optional(analysis::Samples{.nominal = known});
-  }
-
-  bool is_elementwise(NodeId node) const {
-    const std::string_view op = model_.text(model_[node].op);
-    return std::ranges::find(kElementwise, op) != kElementwise.end();
-  }
-
   compare::Allowance allowance_of(Layer& layer, size_t k) {
-    const LayerRounding& rounding = *roundings_[layer.side];
+    const LayerRounding& rounding = sides_[layer.side].rounding();
     if (layer.samples.empty()) {
-      const auto operands = [this, side = layer.side](ValueId value) { return side_value(side, value); };
+      const auto operands = [this, side = layer.side](ValueId value) { return sides_[side].value(value); };
       std::optional<compare::Allowance> known = rounding.of_products(layer.node, operands, layer.exact[k], oracle_);
       if (known) return std::move(*known);
       run_moved(layer);
@@ -368,13 +271,14 @@ class Walk {
     const auto [node, side] = std::pair(layer.node, layer.side);
     Accused accused{
         .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = std::move(judged.allowance)};
-    accused.given = sides_[side].values.at(model_[node].results[k]);
+    accused.given = sides_[side].given(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
     accused.is_type_at_fault = judged.is_of_type;
+    accused.is_out_of_range = judged.is_out_of_range;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {
-        accused.operands.emplace_back(value, side_value(side, value));
+        accused.operands.emplace_back(value, sides_[side].value(value));
       }
     });
     result_.accused.push_back(std::move(accused));
@@ -384,13 +288,10 @@ class Walk {
   const WalkOptions& options_;
   LayerOracle oracle_;
   ops::Resolver callees_;
-  std::vector<SideValues> sides_;
-  std::vector<std::unique_ptr<LayerRounding>> roundings_;
-  std::vector<State> states_;
+  std::vector<Side> sides_;
   std::map<ValueId, Datum> truth_;
   mutable std::map<ValueId, Datum> constants_;  // of the layer at hand
   std::map<ValueId, uint64_t> uses_left_;
-  std::deque<std::vector<ValueId>> used_;  // by the last layers for the last time: those may have been merged
   WalkResult result_;
 };
 

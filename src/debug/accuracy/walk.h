@@ -5,17 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "debug/accuracy/layer_rounding.h"
+#include "debug/accuracy/side.h"
 #include "results/culprit.h"
 
 namespace assay::debug {
-
-// What one side gave for the values of the main graph.
-struct SideValues {
-  std::string name;
-  std::map<ir::ValueId, Datum> values;
-  double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
-};
 
 // A layer that is accused, with all that is needed to find out why.
 struct Accused {
@@ -30,6 +23,7 @@ struct Accused {
   double allowed(size_t element) const {
     return element < allowance.of_elements.size() ? static_cast<double>(allowance.of_elements[element]) : 0;
   }
+  bool is_out_of_range = false;   // it is right, but what it was given makes infinity or NaN of finite numbers
   bool is_type_at_fault = false;  // it is wrong only where exact numbers are beyond the type
 };
 

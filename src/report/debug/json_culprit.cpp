@@ -65,6 +65,7 @@ void write_remedy(JsonWriter& json, const results::Remedy& remedy) {
   json.field("error_before", remedy.error_before);
   json.field("error_after", remedy.error_after);
   json.field("cures", remedy.cures);
+  json.field("helps", remedy.helps);
   json.end_object();
 }
 

@@ -28,12 +28,25 @@ void write_range(JsonWriter& json, const results::ValueRange& range) {
   json.end_object();
 }
 
+void write_bounds(JsonWriter& json, const results::ValueBounds& bounds) {
+  json.begin_object();
+  json.field("value", bounds.value);
+  json.field("node", bounds.node);
+  json.field("op", bounds.op);
+  json.field("low", bounds.low);
+  json.field("high", bounds.high);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string ranges_json(const results::RangeReport& report) {
   JsonReport out("debug range");
   out.json.field("model", report.model);
-  write_list(out.json, "values", report.values, write_range);
+  if (report.is_static)
+    write_list(out.json, "bounds", report.bounds, write_bounds);
+  else
+    write_list(out.json, "values", report.values, write_range);
   return out.end(report.timings);
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "debug/accuracy/causes.h"
 #include "debug/accuracy/influence.h"
+#include "tasks/debug/conversion_remedies.h"
 #include "tasks/debug/observed.h"
 #include "tasks/debug/remedies.h"
 #include "tasks/debug/side_runs.h"
@@ -40,9 +41,7 @@ class AccuracyJob {
     judge(std::move(sides));
     runs.add_looks(hunt_.sides);
     explain();
-    if (request_.tries_remedies && !accused_.empty()) {
-      hunt_.remedies = try_remedies({request_, loaded_.model, feeds_, runs, accused_.front()}, hunt_.sides);
-    }
+    if (request_.tries_remedies && !accused_.empty()) find_remedies(runs);
     find_doubt();
     hunt_.model = request_.model.path;
     return std::move(hunt_);
@@ -65,7 +64,8 @@ class AccuracyJob {
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
     for (debug::Accused& accused : walked.accused) {
-      if (!accused.is_type_at_fault || harms(accused)) accused_.push_back(std::move(accused));
+      const bool may_be_harmless = accused.is_type_at_fault || accused.is_out_of_range;
+      if (!may_be_harmless || harms(accused)) accused_.push_back(std::move(accused));
     }
   }
 
@@ -87,6 +87,14 @@ class AccuracyJob {
       }
       hunt_.culprits.push_back(std::move(culprit));
     }
+  }
+
+  void find_remedies(const SideRuns& runs) {
+    const RemedyCase found{request_, loaded_.model, feeds_, runs, accused_.front()};
+    const results::AccuracySide& last = hunt_.sides.back();
+    const bool is_of_other = request_.other.is_given() && last.name == accused_.front().error.side;
+    hunt_.remedies = is_of_other ? try_conversions(found, other_.model, accused_, last.output_error)
+                                 : try_remedies(found, hunt_.sides);
   }
 
   // What the outputs are off by is known only for the run that shows all values.

@@ -8,8 +8,6 @@
 namespace assay::tasks {
 namespace {
 
-constexpr double kCured = 0.1;  // of the error before
-
 class Remedies {
  public:
   Remedies(const RemedyCase& given, std::string backend, double before)
@@ -49,9 +47,7 @@ class Remedies {
     const std::variant<double, Error> after =
         attempt([&] { return debug::greatest_error(given_.runs.outputs(backend_, given_.model, settings), truth_); });
     if (std::holds_alternative<Error>(after)) return;
-    remedy.error_before = before_;
-    remedy.error_after = std::get<double>(after);
-    remedy.cures = remedy.error_after < kCured * before_;
+    remedy.set_errors(before_, std::get<double>(after));
     tried_.push_back(std::move(remedy));
   }
 

@@ -1,5 +1,6 @@
 #include "tasks/same.h"
 
+#include <array>
 #include <map>
 #include <set>
 
@@ -39,6 +40,8 @@ class DigestSink final : public exec::TensorSink {
   std::map<std::string, uint64_t> digests;
 };
 
+constexpr std::array<unsigned, 3> kThreadCounts = {1, 2, 3};  // of the last runs
+
 class SameRuns {
  public:
   SameRuns(const SameRequest& request, const ir::Model& model, std::vector<exec::Feed> feeds, Observer& observer)
@@ -59,7 +62,7 @@ class SameRuns {
   }
 
   results::SameReport run() {
-    Counter counter(observer_, "runs", request_.runs + 1);
+    Counter counter(observer_, "runs", request_.runs + kThreadCounts.size());
     report_.backend = request_.backend;
     report_.runs = request_.runs;
     const std::unique_ptr<exec::Session> session = prepare(options_);
@@ -70,10 +73,13 @@ class SameRuns {
       compare(run_once(*session), i, 0);
       counter.advance();
     }
-    exec::SessionOptions alone = options_;
-    alone.threads = 1;
-    compare(run_once(*prepare(alone)), request_.runs + 1, 1);
-    counter.advance();
+    uint64_t run = request_.runs;
+    for (const unsigned threads : kThreadCounts) {
+      exec::SessionOptions other = options_;
+      other.threads = threads;
+      compare(run_once(*prepare(other)), ++run, threads);
+      counter.advance();
+    }
     return std::move(report_);
   }
 

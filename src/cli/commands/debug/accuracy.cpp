@@ -3,6 +3,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
+#include "cli/debug/convert_words.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/input_data.h"
@@ -48,6 +49,12 @@ tasks::AccuracyRequest accuracy_request(const Arguments& arguments) {
 
 // The settings of a remedy as options, in the place of those that the user gave.
 std::string remedy_words(const results::Remedy& remedy, const results::AccuracyHunt& hunt) {
+  if (!remedy.precision.empty()) {
+    std::vector<std::string> more;
+    if (remedy.measures_ranges) more = {"--measure"};
+    if (!remedy.calibration.empty()) more = {"--calibration", remedy.calibration};
+    return convert_words(hunt.model, remedy.precision, remedy.excluded, more);
+  }
   const std::string backend = hunt.culprits.front().error.side.substr(0, hunt.culprits.front().error.side.find(' '));
   std::string words = fmt::format("assay run {} --{}", printable(hunt.model), backend);
   for (const auto& [name, value] : remedy.settings)
@@ -57,9 +64,11 @@ std::string remedy_words(const results::Remedy& remedy, const results::AccuracyH
 
 void print_remedies(const results::AccuracyHunt& hunt, Log& log) {
   for (const results::Remedy& remedy : hunt.remedies) {
-    log.info(fmt::format("Tried: {} | error of the outputs {:.4g} -> {:.4g}{}", remedy.text, remedy.error_before,
-                         remedy.error_after,
-                         remedy.cures ? fmt::format(" | cured by: {}", remedy_words(remedy, hunt)) : ""));
+    log.info(fmt::format(
+        "Tried: {} | error of the outputs {:.4g} -> {:.4g}{}", remedy.text, remedy.error_before, remedy.error_after,
+        !remedy.helps
+            ? ""
+            : fmt::format(" | {}: {}", remedy.cures ? "cured by" : "better with", remedy_words(remedy, hunt))));
   }
 }
 

@@ -4,6 +4,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
+#include "cli/debug/convert_words.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
@@ -64,17 +65,6 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
   return request;
 }
 
-// The words by which `convert` makes the model that was found.
-std::string convert_words(const results::PrecisionReport& report) {
-  std::string words = fmt::format("assay convert {} {}", printable(report.model),
-                                  report.low == "int8"      ? "--int8"
-                                  : report.low == "float16" ? "--fp-to-fp16"
-                                                            : "--fp-to-bf16");
-  if (!report.kept.empty()) words += " --exclude";
-  for (const results::ReducedNode& node : report.kept) words += " " + printable(node.name);
-  return words + " -o FILE.onnx";
-}
-
 void print(const results::PrecisionReport& report, Log& log) {
   if (!report.is_found) {
     log.error("Could not find a configuration that satisfied accuracy requirements.");
@@ -92,7 +82,9 @@ void print(const results::PrecisionReport& report, Log& log) {
   for (const results::ReducedNode& node : report.kept) {
     log.info(fmt::format("    {} ({})", printable(node.name), printable(node.op)));
   }
-  log.info("As an ONNX model: " + convert_words(report));
+  std::vector<std::string> kept;
+  for (const results::ReducedNode& node : report.kept) kept.push_back(node.name);
+  log.info("As an ONNX model: " + convert_words(report.model, report.low, kept));
 }
 
 int run(const Arguments& arguments, Environment& environment) {

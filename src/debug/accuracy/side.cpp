@@ -1,0 +1,117 @@
+#include "debug/accuracy/side.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ir/naming.h"
+#include "ir/walk.h"
+#include "ops/evaluate.h"
+
+namespace assay::debug {
+namespace {
+
+using analysis::Samples;
+using ir::NodeId;
+using ir::ValueId;
+
+// What runtimes merge into one loop.
+constexpr std::array<std::string_view, 20> kElementwise = {
+    "Add",        "Sub", "Mul",  "Div",  "Erf",  "Tanh",        "Sigmoid",  "Sqrt", "Pow", "Exp",
+    "Reciprocal", "Neg", "Clip", "Relu", "Cast", "HardSigmoid", "Softplus", "Min",  "Max", "Abs"};
+
+}  // namespace
+
+Side::Side(const ir::Model& model, SideValues values, uint64_t max_memory_bytes, OperandSource truth)
+    : model_(model),
+      given_(std::move(values)),
+      truth_(std::move(truth)),
+      rounding_(std::make_unique<LayerRounding>(model, max_memory_bytes, given_.least_unit)) {}
+
+Datum Side::value(ValueId value) const {
+  const auto given = given_.values.find(value);
+  if (given != given_.values.end()) return given->second;
+  const auto computed = computed_.find(value);
+  return computed != computed_.end() ? computed->second : truth_(value);
+}
+
+void Side::take_type(ValueId value, const Datum& truth) {
+  const auto given = given_.values.find(value);
+  if (given == given_.values.end() || !is_numeric(given->second) || !is_numeric(truth)) return;
+  const bool are_floats = tensor::is_floating(given->second.declared()) && tensor::is_floating(truth.declared());
+  if (!are_floats || given->second.declared() == truth.declared()) return;
+  given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
+}
+
+bool Side::shows(NodeId node) const {
+  bool has_doubts = false;
+  ir::for_each_operand(model_, node, [&](ValueId value) { has_doubts = has_doubts || doubts_.contains(value); });
+  return !has_doubts && std::ranges::all_of(model_[node].results, [&](ValueId value) {
+    return !value || model_[value].first_use == nullptr || gives(value);
+  });
+}
+
+std::vector<std::string> Side::group_of(NodeId node) const {
+  std::vector<std::string> group;
+  ir::for_each_operand(model_, node, [&](ValueId value) {
+    const auto found = groups_.find(value);
+    if (found == groups_.end()) return;
+    for (const std::string& name : found->second) {
+      if (std::ranges::find(group, name) == group.end()) group.push_back(name);
+    }
+  });
+  return group;
+}
+
+std::vector<Samples> Side::run_moved(NodeId node, const std::vector<ValueId>& captured) {
+  const auto samples_of = [this](ValueId operand) {
+    const auto found = doubts_.find(operand);
+    return found != doubts_.end() ? found->second : Samples{.nominal = value(operand)};
+  };
+  return rounding_->run(node, samples_of, captured);
+}
+
+std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) {
+  if (!model_.bodies(model_[node]).empty()) return std::nullopt;
+  std::map<ValueId, Samples> operands;
+  for (const ir::Use& use : model_[node].operands) {
+    if (!use.value || operands.contains(use.value)) continue;
+    std::optional<Samples> operand = merged_value(use.value, depth);
+    if (!operand) return std::nullopt;
+    operands[use.value] = std::move(*operand);
+  }
+  return rounding_->run(node, [&](ValueId value) { return operands.at(value); }, {});
+}
+
+std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
+  const NodeId maker = model_[wanted].producer;
+  const bool is_elementwise =
+      maker && std::ranges::find(kElementwise, model_.text(model_[maker].op)) != kElementwise.end();
+  if (is_elementwise && depth > 0) {
+    std::optional<std::vector<Samples>> made = run_merged(maker, depth - 1);
+    if (made && !made->empty()) return std::move(made->front());
+  }
+  const Datum known = value(wanted);
+  return known.is_none() ? std::nullopt : std::optional(Samples{.nominal = known});
+}
+
+void Side::take_for_granted(NodeId node, ValueId value, const Datum& exact, Samples samples) {
+  computed_[value] = exact;
+  if (model_[node].operands.empty()) return;
+  if (!samples.is_same() || !samples.unknown.empty()) doubts_[value] = std::move(samples);
+  std::vector<std::string> group = group_of(node);
+  group.emplace_back(ir::known_name(model_, node));
+  groups_[value] = std::move(group);
+}
+
+void Side::drop_used(std::vector<ValueId> values) {
+  for (const ValueId value : values) doubts_.erase(value);
+  used_.push_back(std::move(values));
+  if (used_.size() <= kMostMerged) return;
+  for (const ValueId value : used_.front()) {
+    given_.values.erase(value);
+    computed_.erase(value);
+  }
+  used_.erase(used_.begin());
+}
+
+}  // namespace assay::debug

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "debug/accuracy/layer_rounding.h"
+
+namespace assay::debug {
+
+// What one side gave for the values of the main graph.
+struct SideValues {
+  std::string name;
+  std::map<ir::ValueId, Datum> values;
+  double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
+};
+
+// What is known of one side while the layers are gone through.
+class Side {
+ public:
+  // `truth` gives the true values that are still known.
+  Side(const ir::Model& model, SideValues values, uint64_t max_memory_bytes, OperandSource truth);
+
+  const std::string& name() const { return given_.name; }
+  bool gives(ir::ValueId value) const { return given_.values.contains(value); }
+  const Datum& given(ir::ValueId value) const { return given_.values.at(value); }
+  // What it gave, or else what follows from that, or else the truth.
+  Datum value(ir::ValueId value) const;
+  // What it gives in another floating type is a number like any other of the declared one.
+  void take_type(ir::ValueId value, const Datum& truth);
+  // Whether it gives all results that anybody needs, and whether no operand was computed here with doubts.
+  bool shows(ir::NodeId node) const;
+  // The layers before a node whose results it does not give.
+  std::vector<std::string> group_of(ir::NodeId node) const;
+
+  LayerRounding& rounding() { return *rounding_; }
+  // The results of a node on its values, in runs with moved roundings.
+  std::vector<analysis::Samples> run_moved(ir::NodeId node, const std::vector<ir::ValueId>& captured);
+  // The same without the values that it gave for elementwise layers just before: it may have merged them, and not have
+  // used these. Nothing where an operand is not known any more.
+  std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node) { return run_merged(node, kMostMerged); }
+
+  // A result that it does not give.
+  void take_for_granted(ir::NodeId node, ir::ValueId value, const Datum& exact, analysis::Samples samples);
+  // After the last use of values, in the order of the graph: they are dropped once they cannot have been merged.
+  void drop_used(std::vector<ir::ValueId> values);
+
+ private:
+  static constexpr size_t kMostMerged = 6;  // layers in a row
+
+  std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node, size_t depth);
+  std::optional<analysis::Samples> merged_value(ir::ValueId value, size_t depth);
+
+  const ir::Model& model_;
+  SideValues given_;
+  OperandSource truth_;
+  std::unique_ptr<LayerRounding> rounding_;
+  std::map<ir::ValueId, Datum> computed_;                   // values that it did not give
+  std::map<ir::ValueId, analysis::Samples> doubts_;         // of these, where they are not the same in all runs
+  std::map<ir::ValueId, std::vector<std::string>> groups_;  // layers that they come from
+  std::vector<std::vector<ir::ValueId>> used_;              // by the last layers, for the last time
+};
+
+}  // namespace assay::debug

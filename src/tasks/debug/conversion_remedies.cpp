@@ -1,0 +1,100 @@
+#include "tasks/debug/conversion_remedies.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "debug/accuracy/influence.h"
+#include "ir/naming.h"
+#include "tasks/convert.h"
+
+namespace assay::tasks {
+namespace {
+
+// `float16`, `bfloat16` or `int8`, by what the model computes in; empty: none of them.
+std::string precision_of(const ir::Model& model) {
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    if (model.text(model[node].op) == "QuantizeLinear" || model.text(model[node].op) == "DequantizeLinear")
+      return "int8";
+    for (const ir::ValueId value : model[node].results) {
+      const ir::TypeId type = value ? model[value].type : ir::TypeId();
+      if (!type || model[type].kind != ir::TypeKind::tensor) continue;
+      if (model[type].dtype == tensor::DType::float16 || model[type].dtype == tensor::DType::bfloat16)
+        return tensor::name(model[type].dtype);
+    }
+  }
+  return {};
+}
+
+class ConversionRemedies {
+ public:
+  ConversionRemedies(const RemedyCase& given, std::string precision, double before)
+      : given_(given),
+        precision_(std::move(precision)),
+        before_(before),
+        truth_(debug::true_outputs(given.model, given.inputs)) {}
+
+  std::vector<results::Remedy> run(std::span<const debug::Accused> culprits) {
+    std::vector<ir::NodeId> nodes;
+    for (const debug::Accused& accused : culprits) {
+      if (std::ranges::find(nodes, accused.node) == nodes.end()) nodes.push_back(accused.node);
+    }
+    add({.text = "the first guilty layer in float32"}, {nodes.data(), 1});
+    if (nodes.size() > 1) add({.text = "the guilty layers in float32"}, nodes);
+    if (precision_ != "int8") {
+      add({.text = "layers in float32 whose values do not fit", .measures_ranges = true}, {});
+    } else {
+      for (const std::string_view word : {"entropy", "percentile", "mse", "minmax"})
+        add({.text = fmt::format("calibrated by {}", word), .calibration = std::string(word)}, {});
+    }
+    return std::move(tried_);
+  }
+
+ private:
+  // What cannot be converted or run is no remedy.
+  void add(results::Remedy remedy, std::span<const ir::NodeId> excluded) {
+    const std::variant<double, Error> after = attempt([&] { return error_of(remedy, excluded); });
+    if (std::holds_alternative<Error>(after)) return;
+    remedy.precision = precision_;
+    for (const ir::NodeId node : excluded) remedy.excluded.emplace_back(ir::known_name(given_.model, node));
+    remedy.set_errors(before_, std::get<double>(after));
+    tried_.push_back(std::move(remedy));
+  }
+
+  double error_of(const results::Remedy& remedy, std::span<const ir::NodeId> excluded) const {
+    convert::LayerChoice choice;
+    for (const ir::NodeId node : excluded) choice.kept.emplace(node, "it is to stay in float32");
+    ConvertRequest request{.inputs = given_.request.inputs};
+    request.edit.model = {.path = given_.request.model.path, .model = &given_.model};
+    if (precision_ == "int8") {
+      Int8Request wanted{.options = {.choice = std::move(choice)}, .backend = "ref"};
+      const std::string_view word = remedy.calibration.empty() ? "minmax" : remedy.calibration;
+      set_calibrator(*std::ranges::find(calibrators(), word, &Calibrator::word), wanted);
+      request.conversion = std::move(wanted);
+    } else {
+      const tensor::DType half = precision_ == "float16" ? tensor::DType::float16 : tensor::DType::bfloat16;
+      request.conversion = HalfRequest{.options = {.half = half, .choice = std::move(choice)},
+                                       .measures_ranges = remedy.measures_ranges};
+    }
+    Observer quiet;
+    const ir::Model model = convert(request, quiet).model;
+    const std::string backend = given_.request.backends.empty() ? "ref" : given_.request.backends.front();
+    return debug::greatest_error(given_.runs.outputs(backend, model, given_.request.session.settings), truth_);
+  }
+
+  const RemedyCase& given_;
+  std::string precision_;
+  double before_;
+  tensor::NamedData truth_;
+  std::vector<results::Remedy> tried_;
+};
+
+}  // namespace
+
+std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
+                                             std::span<const debug::Accused> culprits, double error_before) {
+  const std::string precision = precision_of(other);
+  if (precision.empty()) return {};
+  return ConversionRemedies(given, precision, error_before).run(culprits);
+}
+
+}  // namespace assay::tasks
