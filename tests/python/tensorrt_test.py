@@ -176,6 +176,8 @@ def test_layers_may_ask_for_shapes_that_are_computed():
         return network.add_scale(scaled, trt.ScaleMode.CHANNEL, factors, None, None)
 
     check(draw, np.maximum(x, 0) * factors.reshape(3, 1, 1) + factors.reshape(3, 1, 1), x)
+    constant = start()[1].add_constant((3,), factors).get_output(0)
+    assert tuple(constant.shape) == (3,) and constant.dtype == trt.float32
 
 
 def scalar(network, value, dtype):
