@@ -6,6 +6,7 @@ import assay.tensorrt as trt
 import checks
 import numpy as np
 from assay.exception import PolygraphyException
+from onnx import helper
 from tensorrt_test import LOGGER, Recorder, check, floats, start
 
 
@@ -153,6 +154,25 @@ def test_shapes_that_runs_bring():
         assert np.array_equal(context.infer({"x": x})["y"], np.maximum(np.concatenate([x, x]), 0))
     with checks.raises(PolygraphyException, "(5, 3)"):
         context.infer({"x": floats(5, 3)})
+
+
+def test_nodes_of_models_become_plugins():
+    x = floats(2, 3)
+    nodes = [helper.make_node("Relu", ["x"], ["r"]),
+             helper.make_node("Scaled", ["r"], ["s", "t"], name="scaled", factor=5.0, plugin_namespace="tests"),
+             helper.make_node("Neg", ["s"], ["y"])]
+    model = checks.model(nodes, [("x", 1, [2, 3])], [("y", 1, [2, 3])]).SerializeToString()
+    creator = REGISTRY.get_plugin_creator("Scaled", "1", "tests")
+    if creator is not None:
+        REGISTRY.deregister_creator(creator)
+    parser = trt.OnnxParser(start()[1], LOGGER)
+    assert not parser.parse(model) and "`Scaled`" in parser.get_error(0).desc()
+    REGISTRY.register_creator(ScaledCreator())
+    builder, network, _ = start()
+    assert trt.OnnxParser(network, LOGGER).parse(model) and network[1].name == "scaled"
+    assert isinstance(network[1].plugin, Scaled) and network[1].plugin.factor == 5
+    context = builder.build_engine(network, builder.create_builder_config()).create_execution_context()
+    assert np.allclose(context.infer({"x": x})["y"], -5 * np.maximum(x, 0))
 
 
 def test_plugins_inside_of_loops_are_refused():

@@ -17,6 +17,18 @@ class _PluginLayer(ILayer):
 
     plugin = property(lambda self: self._plugin.plugin)
 
+    @classmethod
+    def of_node(cls, network, name, inputs, outputs, plugin):
+        """The layer of a node that a parser read."""
+        made = cls.__new__(cls)
+        made._plugin = Capabilities(plugin)
+        ILayer.__init__(made, network, len(network._layers), inputs, 0)
+        made._name = name or made._name
+        made._outputs = outputs
+        for tensor in outputs:
+            tensor._layer = made
+        return made
+
     def _emit(self, emitter):
         shapes = self._plugin.shapes([tuple(each.shape) for each in self._inputs])
         types = self._plugin.types([each.dtype for each in self._inputs])
