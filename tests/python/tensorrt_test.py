@@ -408,6 +408,8 @@ def test_engines_by_names_of_tensors():
     inspector = engine.create_engine_inspector()
     layers = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))["Layers"]
     assert len(layers) == engine.num_layers and layers[0]["TacticName"]
+    assert layers[0]["LayerType"].startswith("MatMul") and layers[0]["Inputs"][0]["Name"] == "x"
+    assert layers[0]["Inputs"][0]["Dimensions"][1] == 3 and "float32" in layers[0]["Inputs"][0]["Format/Datatype"]
     context = engine.create_execution_context()
     x = floats(5, 3)
     assert context.set_input_shape("x", x.shape) and not context.set_input_shape("x", (9, 3))

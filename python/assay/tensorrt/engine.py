@@ -83,7 +83,7 @@ class ICudaEngine(Bindings, NoOpContext):
     def _open_plan(self):
         path, descriptor = _in_memory(self._data)
         try:
-            metadata, self._source, self._tactics, is_stripped = _native.read_plan(path)
+            metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
             self._session = None if is_stripped else self._open(path, {})
         finally:
             os.close(descriptor)
@@ -98,8 +98,11 @@ class ICudaEngine(Bindings, NoOpContext):
                 os.close(descriptor)
 
         self._session = PipelineSession(self._data, open_plan)
-        self._source, self._tactics = None, [(step["plugin"][0] if "plugin" in step else "native", "plugin")
-                                             for step in self._session.header["steps"]]
+        self._source, self._layers = None, []
+        for step in self._session.header["steps"]:
+            name = step["plugin"][0] if "plugin" in step else "native part"
+            tensors = {key: [(each, None, [], "") for each in step[key]] for key in ("inputs", "outputs")}
+            self._layers.append({"name": name, "op": name, "tactic": "plugin", "origins": [], **tensors})
         return self._session.header["metadata"]
 
     def _new_execution(self, profiles=False):
@@ -134,7 +137,7 @@ class ICudaEngine(Bindings, NoOpContext):
     refittable = property(lambda self: self._weights is not None)
     num_io_tensors = property(lambda self: len(self._ports))
     num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
-    num_layers = property(lambda self: len(self._tactics))
+    num_layers = property(lambda self: len(self._layers))
     num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
 
     def serialize(self):
