@@ -74,9 +74,11 @@ def _strings(array):
 
 
 def to_numpy(array):
-    """A native array as numpy's; the elements are shared."""
+    """A native array as numpy's; the elements are shared. One of numpy's stays what it is."""
     import numpy as np
 
+    if isinstance(array, np.ndarray):
+        return array
     if array.type == "string":
         return np.array(array.strings(), dtype=object).reshape(array.shape)
     name = ML_DTYPES.get(array.type)

@@ -24,6 +24,9 @@ void translate(const std::exception_ptr& thrown, void* type) {
 
 NB_MODULE(_native, module) {  // NOLINT
   using namespace assay::python;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+    throw nb::import_error("assay works in the main interpreter only, not in a sub-interpreter");
+  }
   module.attr("__version__") = ASSAY_VERSION;
   PyObject* const error = PyErr_NewException("assay.exception.PolygraphyException", PyExc_Exception, nullptr);
   module.attr("Error") = nb::steal(error);

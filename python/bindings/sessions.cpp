@@ -281,15 +281,36 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
   tell(findings, on_message);
 }
 
-// (metadata of the source model, the source model, [(layer, tactic)], whether it was stripped) of a plan. Weights may
-// be missing.
+nb::list tensors_of(const std::vector<engine::LayerTensor>& tensors) {
+  nb::list found;
+  for (const engine::LayerTensor& tensor : tensors) {
+    const bool is_known = tensor.dtype != tensor::DType::undefined;
+    nb::object type = is_known ? nb::object(nb::cast(tensor::name(tensor.dtype))) : nb::none();
+    found.append(nb::make_tuple(tensor.name, type, tensor.dims, tensor.format));
+  }
+  return found;
+}
+
+nb::list layers_of(const engine::PlannedModel& planned) {
+  nb::list found;
+  for (const engine::LayerRecord& layer : planned.layers) {
+    nb::dict row;
+    row["name"] = layer.name;
+    row["op"] = layer.op;
+    row["tactic"] = layer.tactic;
+    row["origins"] = layer.origins;
+    row["inputs"] = tensors_of(layer.inputs);
+    row["outputs"] = tensors_of(layer.outputs);
+    found.append(row);
+  }
+  return found;
+}
+
+// (metadata of the source model, the source model, layers, whether it was stripped) of a plan. Weights may be missing.
 nb::tuple read_plan(const std::string& path) {
   const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
-  std::vector<std::pair<std::string, std::string>> layers;
   const std::vector<engine::PlannedModel>& planned = plan.manifest().planned;
-  if (!planned.empty()) {
-    for (const auto& [layer, tactic] : engine::tactics_of(planned[0].layers)) layers.emplace_back(layer, tactic);
-  }
+  const nb::list layers = planned.empty() ? nb::list() : layers_of(planned[0]);
   return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers,
                         plan.manifest().is_stripped);
 }

@@ -240,5 +240,21 @@ def test_interrupts_end_runs():
         found.stdout + found.stderr
 
 
+def test_sub_interpreters_are_refused():
+    code = """if True:
+        import sys, _xxsubinterpreters
+        IMPORT
+        try:
+            _xxsubinterpreters.run_string(_xxsubinterpreters.create(), f"import sys; sys.path[:] = {sys.path}; import assay")
+        except Exception as error:
+            print(error)
+    """
+    if sys.version_info >= (3, 13):
+        return  # that module has another name there
+    for first in ("pass", "import assay"):
+        found = subprocess.run([sys.executable, "-c", code.replace("IMPORT", first)], capture_output=True, text=True)
+        assert "not in a sub-interpreter" in found.stdout, found.stdout + found.stderr
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

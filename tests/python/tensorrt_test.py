@@ -176,6 +176,8 @@ def test_layers_may_ask_for_shapes_that_are_computed():
         return network.add_scale(scaled, trt.ScaleMode.CHANNEL, factors, None, None)
 
     check(draw, np.maximum(x, 0) * factors.reshape(3, 1, 1) + factors.reshape(3, 1, 1), x)
+    constant = start()[1].add_constant((3,), factors).get_output(0)
+    assert tuple(constant.shape) == (3,) and constant.dtype == trt.float32
 
 
 def scalar(network, value, dtype):
@@ -406,6 +408,8 @@ def test_engines_by_names_of_tensors():
     inspector = engine.create_engine_inspector()
     layers = json.loads(inspector.get_engine_information(trt.LayerInformationFormat.JSON))["Layers"]
     assert len(layers) == engine.num_layers and layers[0]["TacticName"]
+    assert layers[0]["LayerType"].startswith("MatMul") and layers[0]["Inputs"][0]["Name"] == "x"
+    assert layers[0]["Inputs"][0]["Dimensions"][1] == 3 and "float32" in layers[0]["Inputs"][0]["Format/Datatype"]
     context = engine.create_execution_context()
     x = floats(5, 3)
     assert context.set_input_shape("x", x.shape) and not context.set_input_shape("x", (9, 3))

@@ -19,7 +19,11 @@ from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, I
 from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
 from assay.tensorrt.network import INetworkDefinition, ITensor
 from assay.tensorrt.parser import OnnxParser, ParserError
-from assay.tensorrt.plugins import IPluginRegistry, get_plugin_registry, init_libnvinfer_plugins
+from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, IPluginCreator,
+                                    IPluginCreatorV3One, IPluginRegistry, IPluginV2, IPluginV2DynamicExt, IPluginV2Ext,
+                                    IPluginV3, IPluginV3OneBuild, IPluginV3OneCore, IPluginV3OneRuntime, PluginField,
+                                    PluginFieldCollection, PluginTensorDesc, get_plugin_registry,
+                                    init_libnvinfer_plugins)
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
 
 __version__ = "8.6.1"  # whose names are all there, beside those of later versions

@@ -7,11 +7,12 @@ import tempfile
 
 from assay import _native
 from assay.exception import PolygraphyException
-from assay.tensorrt import enums
+from assay.tensorrt import enums, pipeline
 from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
 from assay.tensorrt.enums import BuilderFlag
+from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.network import INetworkDefinition
 
@@ -32,6 +33,13 @@ def _shape_settings(profiles, open_inputs):
             for texts, dims in zip(settings.values(), profile._shapes[name]):
                 texts.append(f"{name}:[{','.join(map(str, dims))}]")
     return settings
+
+
+def _metadata(network, config):
+    """What an engine remembers of its network."""
+    profiles, values = ([{name: [list(dims) for dims in triple] for name, triple in each.items()} for each in some]
+                        for some in ([each._shapes for each in config._profiles], [each._values for each in config._profiles]))
+    return [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
 
 
 def _is_refittable(config):
@@ -163,28 +171,40 @@ class Builder(NoOpContext):
             each._check()
         with _Phases(config.progress_monitor) as phases, tempfile.TemporaryDirectory(prefix="assay-") as folder:
             settings = self.settings(network, config)
+            if any(isinstance(each, (IPluginV2Layer, IPluginV3Layer)) for each in network._layers):
+                return self._build_pipeline(network, config, settings, phases)
             model = self._model(network, config)
             phases.step()
             model = calibrated(model, network, config, self.logger)
             phases.step()
-            plan = os.path.join(folder, "plan")
             self._add_cache(config, folder, settings)
-            wanted = _native.Wanted("engine", settings, [], self.max_threads)
-            _native.build_plan(model, plan, wanted, native_log(self.logger))
+            plan = self._plan(model, settings)
             phases.step()
             self._read_cache(config, folder)
-            with open(plan, "rb") as file:
-                return IHostMemory(file.read())
+            return IHostMemory(plan)
+
+    def _plan(self, model, settings):
+        with tempfile.TemporaryDirectory(prefix="assay-") as folder:
+            path = os.path.join(folder, "plan")
+            wanted = _native.Wanted("engine", settings, [], self.max_threads)
+            _native.build_plan(model, path, wanted, native_log(self.logger))
+            with open(path, "rb") as file:
+                return file.read()
+
+    def _build_pipeline(self, network, config, settings, phases):
+        """An engine with plugins; its parts have any shapes, and no calibration."""
+        settings = {name: values for name, values in settings.items() if not name.startswith("trt-")}
+        header = {"metadata": dict(_metadata(network, config))}
+        made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings))
+        for _ in range(phases.STEPS):
+            phases.step()
+        return IHostMemory(made)
 
     def _model(self, network, config):
         from assay.graphsurgeon import export_onnx
 
-        profiles = [{name: [list(dims) for dims in triple] for name, triple in each._shapes.items()}
-                    for each in config._profiles]
-        values = [{name: [list(dims) for dims in triple] for name, triple in each._values.items()}
-                  for each in config._profiles]
         graph = network._graph()
-        metadata = [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
+        metadata = _metadata(network, config)
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))
         return _native.infer_shapes(export_onnx(graph, do_type_check=False, metadata=metadata).native)

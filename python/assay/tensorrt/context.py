@@ -29,7 +29,7 @@ class IExecutionContext(NoOpContext):
     def __init__(self, engine):
         self.engine = engine
         self.name = ""
-        self._execution = _native.Execution(engine._session)
+        self._execution = engine._new_execution()
         self._profile = 0
         self._shapes = {}
         self._addresses = {}
@@ -80,7 +80,7 @@ class IExecutionContext(NoOpContext):
 
     def _renew(self):
         """The engine has other weights."""
-        self._execution = _native.Execution(self.engine._session)
+        self._execution = self.engine._new_execution()
         self._forget()
 
     def _forget(self):
@@ -297,7 +297,7 @@ class IExecutionContext(NoOpContext):
     def _profile_layers(self):
         if self.profiler is None:
             return False
-        profiled = _native.Execution(self.engine._session, True)
+        profiled = self.engine._new_execution(True)
         if self._plan is None or self._plan[2]:
             return False
         profiled.bind_at(*self._plan[:2])

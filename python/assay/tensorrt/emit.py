@@ -17,6 +17,7 @@ class Emitter:
         self.nodes = []
         self.tensors = {}
         self.count = 0
+        self.plugins = {}  # by the identity of the node that stands for it
         self.weights = []  # (layer, role, name)
         self.names = {}  # that weights were given for refitting
         for name, weights in network.weights_names.items():
@@ -38,7 +39,7 @@ class Emitter:
         for tensor in network._outputs:
             if tensor._dtype is not None:
                 self.tensor(tensor).dtype = tensor._dtype.onnx_number
-        graph._weights = self.weights
+        graph._weights, graph._plugins = self.weights, self.plugins
         return graph.toposort() if network._constructs else graph
 
     def tensor(self, tensor):

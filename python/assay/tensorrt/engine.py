@@ -13,6 +13,7 @@ from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
 from assay.tensorrt.logger import native_log, report
+from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
 
 
 class Runtime(NoOpContext):
@@ -62,13 +63,7 @@ class ICudaEngine(Bindings, NoOpContext):
         self.logger = logger
         self._threads = threads
         self._contexts = weakref.WeakSet()
-        path, descriptor = _in_memory(data)
-        try:
-            metadata, self._source, self._tactics, is_stripped = _native.read_plan(path)
-            self._session = None if is_stripped else self._open(path, {})
-        finally:
-            os.close(descriptor)
-        metadata = dict(metadata)
+        metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
         self._weights = json.loads(metadata.get(WEIGHTS, "null"))
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
@@ -84,6 +79,36 @@ class ICudaEngine(Bindings, NoOpContext):
         self.num_aux_streams = 0
         self.tactic_sources = 0
         self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
+
+    def _open_plan(self):
+        path, descriptor = _in_memory(self._data)
+        try:
+            metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
+            self._session = None if is_stripped else self._open(path, {})
+        finally:
+            os.close(descriptor)
+        return dict(metadata)
+
+    def _open_pipeline(self):
+        def open_plan(data):
+            path, descriptor = _in_memory(data)
+            try:
+                return self._open(path, {})
+            finally:
+                os.close(descriptor)
+
+        self._session = PipelineSession(self._data, open_plan)
+        self._source, self._layers = None, []
+        for step in self._session.header["steps"]:
+            name = step["plugin"][0] if "plugin" in step else "native part"
+            tensors = {key: [(each, None, [], "") for each in step[key]] for key in ("inputs", "outputs")}
+            self._layers.append({"name": name, "op": name, "tactic": "plugin", "origins": [], **tensors})
+        return self._session.header["metadata"]
+
+    def _new_execution(self, profiles=False):
+        if isinstance(self._session, PipelineSession):
+            return PipelineExecution(self._session)
+        return _native.Execution(self._session, profiles)
 
     def _open(self, path, settings):
         return _native.open_plan(path, _native.Wanted("engine", settings, [], self._threads), native_log(self.logger))
@@ -112,7 +137,7 @@ class ICudaEngine(Bindings, NoOpContext):
     refittable = property(lambda self: self._weights is not None)
     num_io_tensors = property(lambda self: len(self._ports))
     num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
-    num_layers = property(lambda self: len(self._tactics))
+    num_layers = property(lambda self: len(self._layers))
     num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
 
     def serialize(self):
@@ -207,6 +232,8 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _output_shapes(self, inputs):
         """Shapes of outputs for shapes of inputs; dims that data decides are -1."""
+        if self._source is None:
+            return {}
         rows = [(name, "", list(dims)) for name, dims in inputs.items()]
         model = _native.sanitize(self._source, {"inputs": rows}, None)
         return {name: Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])

@@ -146,5 +146,9 @@ TripLimit = _numbered("TripLimit", "COUNT WHILE")
 PluginFieldType = _numbered("PluginFieldType",
                             "FLOAT16 FLOAT32 FLOAT64 INT8 INT16 INT32 CHAR DIMS UNKNOWN BF16 INT64 FP8 INT4 FP4")
 
+DimensionOperation = _numbered("DimensionOperation", "SUM PROD MAX MIN SUB EQUAL LESS FLOOR_DIV CEIL_DIV")
+PluginCapabilityType = _numbered("PluginCapabilityType", "CORE BUILD RUNTIME")
+TensorRTPhase = _numbered("TensorRTPhase", "BUILD RUNTIME")
+
 ENUMS = {name: value for name, value in list(globals().items())
          if isinstance(value, type) and issubclass(value, _Enum) and value is not _Enum}

@@ -5,8 +5,12 @@ import json
 from assay.tensorrt.enums import LayerInformationFormat
 
 
+def _tensor(name, dtype, dims, layout):
+    return {"Name": name, "Dimensions": list(dims), "Format/Datatype": f"{layout or 'Linear'} {dtype or 'unknown'}"}
+
+
 class EngineInspector:
-    """Tells the layers of an engine and their tactics."""
+    """Tells the layers of an engine, their tensors and tactics, and the nodes that they were made of."""
 
     def __init__(self, engine):
         self._engine = engine
@@ -14,8 +18,10 @@ class EngineInspector:
         self.error_recorder = None
 
     def _layer(self, index):
-        name, tactic = self._engine._tactics[index]
-        return {"Name": name, "LayerType": tactic.split(".")[0], "TacticName": tactic}
+        layer = self._engine._layers[index]
+        return {"Name": layer["name"] or "copy", "LayerType": layer["op"], "TacticName": layer["tactic"],
+                "Inputs": [_tensor(*each) for each in layer["inputs"]],
+                "Outputs": [_tensor(*each) for each in layer["outputs"]], "Origin": layer["origins"]}
 
     def get_layer_information(self, layer_index, format):
         """One layer, as a line or as JSON."""
@@ -26,7 +32,7 @@ class EngineInspector:
 
     def get_engine_information(self, format):
         """All layers, as lines or as JSON."""
-        count = len(self._engine._tactics)
+        count = len(self._engine._layers)
         if format == LayerInformationFormat.ONELINE:
             return "".join(self.get_layer_information(i, format) for i in range(count))
         return json.dumps({"Layers": [self._layer(i) for i in range(count)], "Bindings": self._engine._names}, indent=2)

@@ -3,7 +3,7 @@
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims, NoOpContext
-from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
+from assay.tensorrt.enums import DataType, LayerType, TensorFormat, TensorLocation
 from assay.tensorrt.layers import LAYERS
 from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.logger import note
@@ -289,7 +289,8 @@ class INetworkDefinition(NoOpContext):
 
     def _infer(self, layers):
         """Types of all tensors by name."""
-        outputs = None if layers is self._layers else []
+        outputs = list(self._outputs) if layers is self._layers else []
+        outputs += [each for layer in layers if layer.type == LayerType.CONSTANT for each in layer._outputs]
         found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
         types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
         for name, _, array in found["values"].values():

@@ -2,9 +2,12 @@
 
 from assay import _native
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import DataType, ErrorCode
+from assay.tensorrt.enums import DataType, ErrorCode, PluginFieldType, TensorRTPhase
 from assay.tensorrt.layers import OnnxLayer
+from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.logger import native_log
+from assay.tensorrt.plugins import (IPluginCreatorV3One, IPluginV3, PluginField, PluginFieldCollection,
+                                    get_plugin_registry)
 
 
 class ParserError:
@@ -100,7 +103,8 @@ class OnnxParser(NoOpContext):
         except _native.Error as error:
             self._errors.append(ParserError(str(error), ErrorCode.MODEL_DESERIALIZE_FAILED))
             return False
-        faults = [each for each in native.findings if each[0] == 2]
+        plugins = {f"has no operator `{each.name}`" for each in get_plugin_registry().plugin_creator_list}
+        faults = [each for each in native.findings if each[0] == 2 and not any(text in each[3] for text in plugins)]
         for _, _, node, message in faults:
             self._errors.append(ParserError(message, node_name=node))
         if faults:
@@ -135,7 +139,11 @@ class OnnxParser(NoOpContext):
     def _layer(self, network, node, known):
         inputs = [None if each.is_empty() else self._tensor(network, each, known) for each in node.inputs]
         outputs = [self._tensor(network, each, known) for each in node.outputs if not each.is_empty()]
-        return OnnxLayer(network, len(network._layers), node, inputs, outputs)
+        plugin = _plugin_of(node)
+        if plugin is None:
+            return OnnxLayer(network, len(network._layers), node, inputs, outputs)
+        kind = IPluginV3Layer if isinstance(plugin, IPluginV3) else IPluginV2Layer
+        return kind.of_node(network, node.name, inputs, outputs, plugin)
 
     @staticmethod
     def _tensor(network, tensor, known):
@@ -143,3 +151,24 @@ class OnnxParser(NoOpContext):
             known[tensor.name] = network._new_tensor(tensor.name)
         return known[tensor.name]
 
+
+def _plugin_of(node):
+    """The plugin that stands for a node, with its attributes as fields; None: its operator has no creator."""
+    import numpy as np
+
+    version, namespace = (node.attrs.get(name, default) for name, default in (("plugin_version", "1"),
+                                                                              ("plugin_namespace", "")))
+    creator = get_plugin_registry().get_creator(node.op, version, namespace)
+    if creator is None:
+        return None
+    fields = PluginFieldCollection()
+    for name, value in node.attrs.items():
+        if isinstance(value, str):
+            fields.append(PluginField(name, value.encode(), PluginFieldType.CHAR))
+        elif isinstance(value, (int, float, list)):
+            array = np.atleast_1d(np.array(value))
+            is_float = array.dtype.kind == "f"
+            fields.append(PluginField(name, array.astype(np.float32 if is_float else np.int32),
+                                      PluginFieldType.FLOAT32 if is_float else PluginFieldType.INT32))
+    phase = (TensorRTPhase.BUILD,) if isinstance(creator, IPluginCreatorV3One) else ()
+    return creator.create_plugin(node.name, fields, *phase)

@@ -1,4 +1,250 @@
-"""The registry of plugins: operators of ONNX and of users' own functions."""
+"""Plugins written in Python: classes to be derived from, and the registry of their creators.
+
+`enqueue` gets addresses of memory of this process, which are valid during the call.
+"""
+
+from assay.tensorrt.dims import Dims
+from assay.tensorrt.enums import DataType, DimensionOperation, PluginCapabilityType, PluginFieldType, TensorFormat
+
+
+class PluginField:
+    """A named value for a creator."""
+
+    def __init__(self, name="", data=None, type=PluginFieldType.UNKNOWN):
+        self.name = name
+        self.data = data
+        self.type = type
+        self.size = 0 if data is None else len(data)
+
+
+class PluginFieldCollection(list):
+    """Fields in order."""
+
+
+class IDimensionExpr:
+    """A dim; -1 is one that is not known."""
+
+    def __init__(self, value):
+        self._value = int(value)
+
+    def is_constant(self):
+        return self._value >= 0
+
+    def get_constant_value(self):
+        return self._value
+
+    def is_size_tensor(self):
+        return False
+
+
+class DimsExprs(list):
+    """Dims of a tensor, as numbers or expressions."""
+
+    def __init__(self, dims=()):
+        super().__init__([0] * dims if isinstance(dims, int) else dims)
+
+
+_OPERATIONS = {"SUM": lambda a, b: a + b, "PROD": lambda a, b: a * b, "MAX": max, "MIN": min,
+               "SUB": lambda a, b: a - b, "EQUAL": lambda a, b: int(a == b), "LESS": lambda a, b: int(a < b),
+               "FLOOR_DIV": lambda a, b: a // b, "CEIL_DIV": lambda a, b: -(-a // b)}
+
+
+class IExprBuilder:
+    """Computes with dims."""
+
+    def constant(self, value):
+        return IDimensionExpr(value)
+
+    def operation(self, op, first, second):
+        if not first.is_constant() or not second.is_constant():
+            return IDimensionExpr(-1)
+        found = _OPERATIONS[DimensionOperation(op).name](first._value, second._value)
+        return IDimensionExpr(found)
+
+
+class PluginTensorDesc:
+    """Dims, type and format of a tensor."""
+
+    def __init__(self, dims=(), type=DataType.FLOAT):
+        self.dims = Dims(dims)
+        self.type = type
+        self.format = TensorFormat.LINEAR
+        self.scale = 1.0
+
+
+class DynamicPluginTensorDesc:
+    """A tensor with the least and greatest dims that it may have."""
+
+    def __init__(self, desc=None):
+        self.desc = desc or PluginTensorDesc()
+        self.min = self.max = self.opt = self.desc.dims
+
+
+class IPluginV2:
+    """What plugins of the second version have in common."""
+
+    plugin_type = ""
+    plugin_version = "1"
+    plugin_namespace = ""
+    num_outputs = 1
+    serialization_size = 0
+
+    def __init__(self):
+        pass
+
+    def initialize(self):
+        return 0
+
+    def terminate(self):
+        pass
+
+    def destroy(self):
+        pass
+
+    def serialize(self):
+        return b""
+
+
+class IPluginV2Ext(IPluginV2):
+    """Plugins that tell the types of their outputs."""
+
+    def get_output_datatype(self, index, input_types):
+        return input_types[0]
+
+
+class IPluginV2DynamicExt(IPluginV2Ext):
+    """To be derived from: `get_output_dimensions` and `enqueue` are what counts."""
+
+    def get_output_dimensions(self, output_index, inputs, expr_builder):
+        raise NotImplementedError
+
+    def supports_format_combination(self, pos, in_out, num_inputs):
+        return True
+
+    def configure_plugin(self, pos, in_out):
+        pass
+
+    def get_workspace_size(self, inputs, outputs):
+        return 0
+
+    def enqueue(self, input_desc, output_desc, inputs, outputs, workspace, stream):
+        raise NotImplementedError
+
+    def clone(self):
+        return self
+
+
+class IPluginV3:
+    """To be derived from, with the capabilities IPluginV3OneCore, IPluginV3OneBuild and IPluginV3OneRuntime."""
+
+    def __init__(self):
+        pass
+
+    def get_capability_interface(self, type):
+        return self
+
+    def clone(self):
+        return self
+
+
+class IPluginV3OneCore:
+    """Name, version and name space."""
+
+    plugin_name = ""
+    plugin_version = "1"
+    plugin_namespace = ""
+
+
+class IPluginV3OneBuild:
+    """What is known when an engine is built."""
+
+    num_outputs = 1
+
+    def get_output_data_types(self, input_types):
+        return [input_types[0]] * self.num_outputs
+
+    def get_output_shapes(self, inputs, shape_inputs, expr_builder):
+        raise NotImplementedError
+
+    def supports_format_combination(self, pos, in_out, num_inputs):
+        return True
+
+    def configure_plugin(self, in_, out):
+        pass
+
+    def get_workspace_size(self, inputs, outputs):
+        return 0
+
+    def get_valid_tactics(self):
+        return []
+
+
+class IPluginV3OneRuntime:
+    """What runs."""
+
+    def set_tactic(self, tactic):
+        pass
+
+    def on_shape_change(self, in_, out):
+        pass
+
+    def enqueue(self, input_desc, output_desc, inputs, outputs, workspace, stream):
+        raise NotImplementedError
+
+    def attach_to_context(self, resource_context):
+        return self.clone()
+
+    def get_fields_to_serialize(self):
+        return PluginFieldCollection()
+
+
+class IPluginCreator:
+    """To be derived from: `create_plugin(name, field_collection)`, `deserialize_plugin(name, data)`."""
+
+    name = ""
+    plugin_version = "1"
+    plugin_namespace = ""
+    field_names = PluginFieldCollection()
+
+    def __init__(self):
+        pass
+
+
+class IPluginCreatorV3One(IPluginCreator):
+    """To be derived from: `create_plugin(name, field_collection, phase)`."""
+
+
+class Capabilities:
+    """A plugin of either version: its parts, and what it says of shapes and types."""
+
+    def __init__(self, plugin):
+        self.plugin = plugin
+        self.is_v3 = isinstance(plugin, IPluginV3)
+        kinds = PluginCapabilityType
+        self.core, self.build, self.runtime = (
+            (plugin.get_capability_interface(each) if self.is_v3 else plugin)
+            for each in (kinds.CORE, kinds.BUILD, kinds.RUNTIME))
+        self.name = self.core.plugin_name if self.is_v3 else plugin.plugin_type
+        self.count = self.build.num_outputs
+
+    def key(self):
+        """By what the registry finds its creator."""
+        return self.name, str(self.core.plugin_version), self.core.plugin_namespace
+
+    def shapes(self, inputs):
+        """Shapes of outputs; -1 is not known."""
+        exprs = [DimsExprs(IDimensionExpr(dim) for dim in each) for each in inputs]
+        if self.is_v3:
+            found = self.build.get_output_shapes(exprs, [], IExprBuilder())
+        else:
+            found = [self.plugin.get_output_dimensions(i, exprs, IExprBuilder()) for i in range(self.count)]
+        return [[dim._value if isinstance(dim, IDimensionExpr) else int(dim) for dim in each] for each in found]
+
+    def types(self, inputs):
+        """Types of outputs."""
+        if self.is_v3:
+            return self.build.get_output_data_types(inputs)
+        return [self.plugin.get_output_datatype(i, inputs) for i in range(self.count)]
 
 
 class IPluginRegistry:

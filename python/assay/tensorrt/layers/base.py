@@ -22,7 +22,7 @@ def _watched(cls):
 
     def set_attribute(self, name, value):
         plain(self, name, value)
-        if not name.startswith("_"):
+        if not name.startswith("_") and "_network" in self.__dict__:
             self._network._changed()
 
     cls.__setattr__ = set_attribute
