@@ -1,6 +1,7 @@
 #include "engine/context.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -24,7 +25,8 @@ Context::Context(const Program& program, const ops::InterpreterOptions& limits, 
       interpreter_(program.model(), limits),
       profiles_(profiles),
       arena_(program.device().allocate(program.arena_bytes() + program.workspace_bytes())),
-      datums_(program.slots().size()) {
+      datums_(program.slots().size()),
+      output_memory_(program.slots().size()) {
   for (const Step& step : program.steps()) {
     calls_.push_back(nullptr);
     is_rebound_.push_back(false);
@@ -78,10 +80,20 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
     const auto place = places.find(slot.value);
     const bool fits =
         place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;
-    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes)
-                                     : tensor::make_owned(std::vector<std::byte>(slot.desc.size_bytes()));
+    datums_[i] = tensor::Datum();
+    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes) : output_memory(i);
     datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
   }
+}
+
+// That of an earlier run, if nobody holds it any more.
+tensor::StoragePtr Context::output_memory(size_t slot) {
+  tensor::StoragePtr& memory = output_memory_[slot];
+  if (memory != nullptr && memory.use_count() == 1)
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever let go of it has read it before
+  else
+    memory = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
+  return memory;
 }
 
 Address Context::address_of(size_t index) const {
