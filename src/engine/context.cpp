@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/stopwatch.h"
+#include "base/parallel.h"
 #include "base/text.h"
+#include "base/thread_stopwatch.h"
 #include "ir/verify.h"
 #include "tensor/borrowed.h"
 
@@ -49,7 +50,12 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
   interpreter_.start();
   step_seconds_.clear();
   const Stopwatch watch;
-  for (size_t i = 0; i < program_.steps().size(); ++i) run_step(i);
+  for (size_t i = 0; i < program_.steps().size(); ++i) {
+    if (profiles_)
+      step_seconds_.push_back(timed_step(i));
+    else
+      run_step(i);
+  }
   seconds_ = watch.seconds();
   for (const ir::ValueId value : wanted) {
     const std::optional<size_t> slot = program_.slot_of(value);
@@ -136,15 +142,25 @@ void Context::rebind(size_t index) {
 
 void Context::run_step(size_t index) {
   const Step& step = program_.steps()[index];
-  const std::optional<Stopwatch> watch = profiles_ ? std::optional(Stopwatch()) : std::nullopt;
   if (!step.kernel) {
     run_reference(step);
   } else {
     if (is_rebound_[index]) rebind(index);
     calls_[index]->run();
   }
-  if (watch) step_seconds_.push_back(watch->seconds());
   for (const size_t slot : step.released) datums_[slot] = tensor::Datum();
+}
+
+// With one thread, the calling one does all the work.
+double Context::timed_step(size_t index) {
+  if (thread_count() != 1) {
+    const Stopwatch watch;
+    run_step(index);
+    return watch.seconds();
+  }
+  const ThreadStopwatch watch;
+  run_step(index);
+  return watch.seconds();
 }
 
 void Context::run_reference(const Step& step) {

@@ -39,6 +39,7 @@ class Context {
   void set_arguments(const Step& step, Arguments& arguments) const;
   void rebind(size_t index);
   void run_step(size_t index);
+  double timed_step(size_t index);
   void run_reference(const Step& step);
   tensor::Datum read(size_t slot) const;
   tensor::Datum given_out(size_t slot) const;
