@@ -55,6 +55,13 @@ TEST(InferenceTest, LengthsOfPartsThatOverflow) {
   EXPECT_NE(found[0].find("add up to"), std::string::npos) << found[0];
 }
 
+TEST(InferenceTest, KnowsHowManyWordsAreLeftWhereNoneAreTakenOut) {
+  EXPECT_EQ(inferred("g (string[1,n] X) => (string[] Y) { Y = StringNormalizer<case_change_action = \"LOWER\">(X) }"),
+            "string[1, n]");
+  EXPECT_EQ(inferred("g (string[3] X) => (string[] Y) { Y = StringNormalizer<stopwords = [\"a\"]>(X) }"),
+            "string[unk__0]");
+}
+
 TEST(InferenceTest, FollowsNamedDims) {
   EXPECT_EQ(inferred("g (float[n,3] X, float[3,m] W) => (float[] Y) { t = MatMul(X, W) Y = Concat<axis=1>(t, t) }"),
             "float32[n, 2*m]");
