@@ -67,7 +67,7 @@ class ConversionRemedies {
     request.edit.model = {.path = given_.request.model.path, .model = &given_.model};
     if (precision_ == "int8") {
       Int8Request wanted{.options = {.choice = std::move(choice)}, .backend = "ref"};
-      const std::string_view word = remedy.calibration.empty() ? "minmax" : remedy.calibration;
+      const std::string word = remedy.calibration.empty() ? "minmax" : remedy.calibration;
       set_calibrator(*std::ranges::find(calibrators(), word, &Calibrator::word), wanted);
       request.conversion = std::move(wanted);
     } else {
