@@ -259,9 +259,9 @@ void check_bench(const BenchRequest& request) {
   const auto refuse = [](std::string_view setting, std::string message) {
     throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
   };
-  if (request.duration_seconds == 0 || !is_time(request.duration_seconds)) {
+  if (!is_time(request.duration_seconds)) {
     refuse("duration",
-           fmt::format("expected seconds above 0 and up to {:g}, found {}", kMostSeconds, request.duration_seconds));
+           fmt::format("expected seconds from 0 to {:g}, found {}", kMostSeconds, request.duration_seconds));
   }
   const std::string expected = fmt::format("expected milliseconds from 0 to {:g}", kMostSeconds * 1e3);
   if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);

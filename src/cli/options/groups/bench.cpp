@@ -175,6 +175,9 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   request.sleep_seconds = milliseconds(arguments, "--sleep-time");
   request.duration_seconds = parse_number("--duration", arguments.value("--duration"));
   request.iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
+  if (request.duration_seconds == 0 && !arguments.has("--iterations")) {
+    fail(ErrorCode::usage, "--duration: 0 seconds need --iterations, the number of runs");
+  }
   request.percentiles.clear();
   for (const std::string_view p : split(arguments.value("--percentile"), ',')) {
     request.percentiles.push_back(parse_number("--percentile", p));

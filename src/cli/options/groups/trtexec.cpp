@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/values.h"
 
@@ -206,7 +207,7 @@ void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings) 
   }
   if (!arguments.has("--timingCacheFile")) return;
   const std::string cache = arguments.value("--timingCacheFile");
-  settings.set("load-timing-cache", {cache});
+  if (is_there(cache)) settings.set("load-timing-cache", {cache});
   settings.set("save-timing-cache", {cache});
 }
 
