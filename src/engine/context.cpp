@@ -1,6 +1,7 @@
 #include "engine/context.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -24,16 +25,20 @@ Context::Context(const Program& program, const ops::InterpreterOptions& limits, 
       interpreter_(program.model(), limits),
       profiles_(profiles),
       arena_(program.device().allocate(program.arena_bytes() + program.workspace_bytes())),
-      datums_(program.slots().size()) {
+      datums_(program.slots().size()),
+      output_memory_(program.slots().size()) {
   for (const Step& step : program.steps()) {
     calls_.push_back(nullptr);
     is_rebound_.push_back(false);
+    arguments_.emplace_back();
     if (!step.kernel) continue;
     const auto moves = [&](const std::optional<size_t>& slot) {
       return slot && may_move(program.slots()[program.slots()[*slot].base.value_or(*slot)].place);
     };
     is_rebound_.back() = std::ranges::any_of(step.inputs, moves) || std::ranges::any_of(step.outputs, moves);
-    calls_.back() = is_rebound_.back() ? nullptr : step.kernel->bind(arguments_of(step));
+    if (is_rebound_.back()) continue;
+    set_arguments(step, arguments_.back());
+    calls_.back() = step.kernel->bind(arguments_.back());
   }
 }
 
@@ -78,10 +83,20 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
     const auto place = places.find(slot.value);
     const bool fits =
         place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;
-    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes)
-                                     : tensor::make_owned(std::vector<std::byte>(slot.desc.size_bytes()));
+    datums_[i] = tensor::Datum();
+    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes) : output_memory(i);
     datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
   }
+}
+
+// That of an earlier run, if nobody holds it any more.
+tensor::StoragePtr Context::output_memory(size_t slot) {
+  tensor::StoragePtr& memory = output_memory_[slot];
+  if (memory != nullptr && memory.use_count() == 1)
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever let go of it has read it before
+  else
+    memory = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
+  return memory;
 }
 
 Address Context::address_of(size_t index) const {
@@ -100,29 +115,35 @@ Address Context::address_of(size_t index) const {
   return program_.device().host(datum.tensor().bytes().data());
 }
 
-Arguments Context::arguments_of(const Step& step) const {
-  Arguments arguments;
-  for (const std::optional<size_t>& slot : step.inputs) {
-    arguments.inputs.push_back(slot ? address_of(*slot) : Address());
-  }
-  for (const std::optional<size_t>& slot : step.outputs) {
-    arguments.outputs.push_back(slot ? address_of(*slot) : Address());
-  }
+void Context::set_arguments(const Step& step, Arguments& arguments) const {
+  const auto set = [this](const std::vector<std::optional<size_t>>& slots, std::vector<Address>& addresses) {
+    addresses.resize(slots.size());
+    for (size_t i = 0; i < slots.size(); ++i) addresses[i] = slots[i] ? address_of(*slots[i]) : Address();
+  };
+  set(step.inputs, arguments.inputs);
+  set(step.outputs, arguments.outputs);
   arguments.workspace = *arena_ + program_.arena_bytes();
-  return arguments;
+}
+
+void Context::rebind(size_t index) {
+  const Step& step = program_.steps()[index];
+  set_arguments(step, arguments_[index]);
+  if (calls_[index] == nullptr)
+    calls_[index] = step.kernel->bind(arguments_[index]);
+  else
+    calls_[index]->rebind(arguments_[index]);
 }
 
 void Context::run_step(size_t index) {
   const Step& step = program_.steps()[index];
-  const Stopwatch watch;
+  const std::optional<Stopwatch> watch = profiles_ ? std::optional(Stopwatch()) : std::nullopt;
   if (!step.kernel) {
     run_reference(step);
   } else {
-    if (is_rebound_[index] && calls_[index] != nullptr) calls_[index]->rebind(arguments_of(step));
-    if (calls_[index] == nullptr) calls_[index] = step.kernel->bind(arguments_of(step));
+    if (is_rebound_[index]) rebind(index);
     calls_[index]->run();
   }
-  if (profiles_) step_seconds_.push_back(watch.seconds());
+  if (watch) step_seconds_.push_back(watch->seconds());
   for (const size_t slot : step.released) datums_[slot] = tensor::Datum();
 }
 

@@ -34,8 +34,10 @@ class Context {
  private:
   void take_inputs(std::span<const ops::InputDatum> inputs);
   void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
+  tensor::StoragePtr output_memory(size_t slot);
   Address address_of(size_t slot) const;
-  Arguments arguments_of(const Step& step) const;
+  void set_arguments(const Step& step, Arguments& arguments) const;
+  void rebind(size_t index);
   void run_step(size_t index);
   void run_reference(const Step& step);
   tensor::Datum read(size_t slot) const;
@@ -45,9 +47,11 @@ class Context {
   ops::Interpreter interpreter_;
   bool profiles_;
   std::shared_ptr<const Address> arena_;
-  std::vector<std::unique_ptr<Call>> calls_;  // by step; null: reference
-  std::vector<bool> is_rebound_;              // by step: an address may change from run to run
-  std::vector<tensor::Datum> datums_;         // by slot: inputs, outputs, what reference steps made
+  std::vector<std::unique_ptr<Call>> calls_;       // by step; null: reference
+  std::vector<Arguments> arguments_;               // by step: the last ones
+  std::vector<bool> is_rebound_;                   // by step: an address may change from run to run
+  std::vector<tensor::Datum> datums_;              // by slot: inputs, outputs, what reference steps made
+  std::vector<tensor::StoragePtr> output_memory_;  // by slot: of the last outputs that lie in ours
   std::vector<double> step_seconds_;
   double seconds_ = 0;
 };

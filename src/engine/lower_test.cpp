@@ -37,6 +37,9 @@ constexpr const char* kModels[] = {
     "g (float[4,6] x) => (float[4,6] y, float[4,6] z) <float[6] s = {1,2,3,4,5,6}, float two = {2}, float e = {0.001}> "
     "{ p = Pow(x, two) v = ReduceMean<axes = [-1]>(p) a = Add(v, e) r = Sqrt(a) i = Reciprocal(r) n = Mul(x, i) "
     "y = Mul(n, s) q = Mul(y, y) w = ReduceMean<axes = [-1]>(q) b = Add(e, w) t = Sqrt(b) z = Div(y, t) }",
+    "g (float[2,8] x, float[2,4] c) => (float[2,4] h, float[2,4] d) { a, b = Split<axis = 1>(x) i = Sigmoid(a) "
+    "f = Tanh(b) k = Abs(f) p = Mul(i, c) q = Mul(i, k) d = Add(p, q) t = Tanh(d) s = Neg(c) r = Exp(s) h = Mul(t, r) "
+    "}",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -111,6 +114,19 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[4]), std::vector<std::string>{"DequantizeLinear_Transpose_MatMul_Relu_0"});
   EXPECT_EQ(lowered_ops(kModels[5]), (std::vector<std::string>{"Pow_ReduceMean_Add_Sqrt_Reciprocal_Mul_Mul_0",
                                                                "Mul_ReduceMean_Add_Sqrt_Div_1"}));
+  EXPECT_EQ(lowered_ops(kModels[6]),
+            (std::vector<std::string>{"Split", "Sigmoid_Tanh_Abs_Mul_Mul_Add_0", "Tanh_Neg_Exp_Mul_1"}));
+}
+
+TEST(Lower, layers_hold_no_more_values_than_kernels) {
+  std::string text = "g (float[4] x) => (float[4] y) { v0 = Tanh(x) ";
+  for (int i = 1; i < 30; ++i) text += fmt::format("v{} = {}(v{}) ", i, i % 2 == 0 ? "Tanh" : "Abs", i - 1);
+  ir::Model model = parsed(header((text + "y = Neg(v29) }").c_str()));
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  const std::vector<std::string> ops = ops_of(model);
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(std::ranges::count(ops[0], '_'), 22);  // as many values less one
 }
 
 TEST(Lower, results_may_be_omitted) {

@@ -92,6 +92,25 @@ std::optional<Views> slice(const Layer& layer) {
   return Views{window_view(layer.outputs[0], std::move(*window))};
 }
 
+// One row, whose index is known.
+std::optional<Views> gather(const Layer& layer) {
+  const std::optional<std::vector<int64_t>> index = integers(layer, 1);
+  if (!index || index->size() != 1) return std::nullopt;
+  const tensor::Shape& dims = layer.inputs[0].dims;
+  const int64_t axis =
+      ops::normalize_axis(layer.facts(layer.nodes[0]).integer("axis", 0), static_cast<int64_t>(dims.size()));
+  const int64_t rows = dims[static_cast<size_t>(axis)];
+  const int64_t row = index->front() < 0 ? index->front() + rows : index->front();
+  if (row < 0 || row >= rows) return std::nullopt;
+  return Views{[axis, row, dims = layer.outputs[0].dims](const TensorDesc& operand) {
+    View view{{operand.dtype, dims, operand.strides}, row * operand.strides[static_cast<size_t>(axis)]};
+    tensor::Shape& strides = view.desc.strides;
+    const auto place = strides.erase(strides.begin() + axis);
+    strides.insert(place, dims.size() - strides.size(), 0);
+    return view;
+  }};
+}
+
 Views split(const Layer& layer) {
   const tensor::Shape& dims = layer.inputs[0].dims;
   const int64_t axis =
@@ -129,6 +148,7 @@ std::optional<Views> find_views(const Layer& layer) {
   if (std::ranges::find(kReshapes, op) != kReshapes.end()) return reshape(layer);
   if (op == "Transpose") return transpose(layer);
   if (op == "Slice") return slice(layer);
+  if (op == "Gather") return gather(layer);
   if (op == "Split") return split(layer);
   if (op == "Expand") return expand(layer);
   return std::nullopt;

@@ -12,6 +12,7 @@
 #include "engine/lower.h"
 #include "engine/lowering/attention_groups.h"
 #include "engine/lowering/compressed_groups.h"
+#include "engine/lowering/join_chains.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/quantization.h"
 #include "engine/spelled_norm.h"
@@ -42,10 +43,11 @@ class LayerFormer {
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
       if (seed.empty() && is_seed(node)) seed = {node};
       if (seed.empty()) continue;
-      const std::vector<NodeId> group = grown_from(std::move(seed));
-      if (group.size() > 1) groups_.push_back(group);
+      groups_.push_back(grown_from(std::move(seed)));
     }
+    join_chains(model_, inference_, groups_);
     for (const std::vector<NodeId>& group : groups_) {
+      if (group.size() < 2) continue;
       if (!rewriter_.record("operators form a layer", group.front())) return;
       make_layer(group);
     }
@@ -145,7 +147,7 @@ class LayerFormer {
       if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // it writes one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
-    while (group.size() < kMostNodes && extend(group, fits) != 0) continue;
+    grow(group, is_product ? given : 0, fits);
     // Codes are passed on as such to layers that read them.
     while (group.size() > given && model_.text(model_[group.back()].op) == "DequantizeLinear" &&
            !needs_floats(group.back())) {
@@ -154,6 +156,18 @@ class LayerFormer {
     taken_.insert(group.begin(), group.end());
     take_dequantizers(group, given);
     return group;
+  }
+
+  // As far as the nodes from `first` on can be computed together.
+  template <typename Fits>
+  void grow(std::vector<NodeId>& group, size_t first, Fits&& fits) const {
+    while (group.size() < kMostNodes) {
+      const size_t before = group.size();
+      if (extend(group, fits) == 0) return;
+      if (count_chain_values(model_, inference_, std::span(group).subspan(first)) <= kMostChainValues) continue;
+      group.resize(before);
+      return;
+    }
   }
 
   // Whether what is dequantised goes to a node that does not compute element by element.

@@ -16,7 +16,7 @@ Case case_of(const Node& node) {
   fail(ErrorCode::shape, "there is no case change `{}`", name);
 }
 
-// How many strings are left is known when they are looked at.
+// How many strings are left where words are taken out is known when they are looked at.
 void infer_normalizer(Infer& node) {
   case_of(node);
   if (!node.is_ranked(0)) return;
@@ -26,7 +26,7 @@ void infer_normalizer(Infer& node) {
     fail(ErrorCode::shape, "the input must have shape [C] or [1, C], it has {}", text(dims));
   if (dims.back().is(0)) fail(ErrorCode::shape, "the input has no strings");
   Dims result(dims.size(), Dim(1));
-  result.back() = Dim();
+  result.back() = node.strings("stopwords").empty() ? dims.back() : Dim();
   node.set_dims(0, std::move(result));
 }
 
