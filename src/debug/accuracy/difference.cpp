@@ -14,6 +14,7 @@ namespace assay::debug {
 namespace {
 
 constexpr uint64_t kElementsAtATime = 16384;
+constexpr double kUnits = 16;  // of an element and of the root mean square
 
 double greatest_of(tensor::DType dtype) {
   if (dtype == tensor::DType::float16) return 65504;
@@ -109,6 +110,12 @@ void add_truth(std::span<const double> given, std::span<const double> exact, std
   }
 }
 
+double rms_of(const std::vector<double>& numbers) {
+  double squares = 0;
+  for (const double number : numbers) squares += finite_or_zero(number * number);
+  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
+}
+
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
   Difference found;
   found.count = exact.size();
@@ -171,10 +178,7 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
 
 std::optional<Difference> judge_type(const std::vector<double>& given, const std::vector<double>& exact,
                                      tensor::DType dtype, double roundoff) {
-  constexpr double kUnits = 16;
-  double squares = 0;
-  for (const double number : exact) squares += finite_or_zero(number * number);
-  const double rms = std::sqrt(squares / static_cast<double>(std::max<size_t>(exact.size(), 1)));
+  const double rms = rms_of(exact);
   Difference found = difference_of(given, exact);
   for (size_t i = 0; i < exact.size(); ++i) {
     const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
@@ -186,6 +190,15 @@ std::optional<Difference> judge_type(const std::vector<double>& given, const std
     found.tolerance_there = may;
   }
   return found.failed_count > 0 ? std::optional(found) : std::nullopt;
+}
+
+bool are_near(const std::vector<double>& given, const std::vector<double>& exact, double roundoff) {
+  const double rms = rms_of(exact);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
+    if (distance(given[i], exact[i]) > may) return false;
+  }
+  return true;
 }
 
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/moves.h"
 #include "base/error.h"
+#include "ops/evaluate.h"
 
 namespace assay::debug {
 
@@ -43,12 +45,33 @@ std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, co
   })[0];
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
-  const double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!may_be_wider(model_[node].operands[i].value, inputs[i])) continue;
+    const double half = analysis::roundoff(inputs[i].declared());
+    of_inputs += half * half / 3;
+  }
   const double of_output = rounding.output * rounding.output * unit * unit / 3;
   const std::vector<double> results = numbers_of(exact);
   std::vector<double> moved = numbers_of(squares);
   for (size_t i = 0; i < moved.size(); ++i) moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i];
   return analysis::allowance_of(exact, moved, least_roundoff_);
+}
+
+bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {
+  if (!value || !model_[value].producer || !is_numeric(datum)) return false;
+  return datum.declared() == tensor::DType::float16 || datum.declared() == tensor::DType::bfloat16;
+}
+
+analysis::Samples LayerRounding::shown(ir::ValueId value, Datum datum) const {
+  analysis::Samples samples{.nominal = std::move(datum)};
+  if (!may_be_wider(value, samples.nominal)) return samples;
+  const Datum wide = ops::widen(samples.nominal);
+  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
+    const analysis::MoveKey key{.node = value.index, .run = run, .least_roundoff = analysis::roundoff(wide.declared())};
+    samples.moved.push_back(analysis::compact(analysis::moved_input(wide, 1, key)));
+  }
+  return samples;
 }
 
 std::vector<analysis::Samples> LayerRounding::run(ir::NodeId node, const SamplesSource& operands,

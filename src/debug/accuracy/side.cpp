@@ -65,7 +65,7 @@ std::vector<std::string> Side::group_of(NodeId node) const {
 std::vector<Samples> Side::run_moved(NodeId node, const std::vector<ValueId>& captured) {
   const auto samples_of = [this](ValueId operand) {
     const auto found = doubts_.find(operand);
-    return found != doubts_.end() ? found->second : Samples{.nominal = value(operand)};
+    return found != doubts_.end() ? found->second : rounding_->shown(operand, value(operand));
   };
   return rounding_->run(node, samples_of, captured);
 }
@@ -91,7 +91,7 @@ std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
     if (made && !made->empty()) return std::move(made->front());
   }
   const Datum known = value(wanted);
-  return known.is_none() ? std::nullopt : std::optional(Samples{.nominal = known});
+  return known.is_none() ? std::nullopt : std::optional(rounding_->shown(wanted, known));
 }
 
 void Side::take_for_granted(NodeId node, ValueId value, const Datum& exact, Samples samples) {

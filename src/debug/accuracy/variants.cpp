@@ -159,7 +159,8 @@ class Variants {
     return {};
   }
 
-  // Turned round, shifted by one place, and one more or less at one place or everywhere.
+  // Turned round, shifted by one place, one more or less at one place or everywhere, and one taken from a place to the
+  // one half a list away, as pads at both ends of an axis are.
   std::string other_lists(const ir::Attribute& written) {
     const std::vector<int64_t> values(written.integers().begin(), written.integers().end());
     std::vector<std::vector<int64_t>> others(2, values);
@@ -171,6 +172,8 @@ class Variants {
       for (size_t i = 0; i < values.size(); ++i) {
         others.push_back(values);
         others.back()[i] += by;
+        others.push_back(others.back());
+        others.back()[(i + values.size() / 2) % values.size()] -= by;
       }
     }
     const ir::Symbol name = written.name();

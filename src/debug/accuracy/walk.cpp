@@ -159,7 +159,7 @@ class Walk {
       if (judged.is_out_of_range) error.excess = INFINITY;
       note_output(value, layer.side, error);
     }
-    if (error.excess > 1 && result_.accused.size() < options_.most_accused) accuse(layer, k, error, std::move(judged));
+    if (error.excess > 1 && has_room(judged.is_of_type)) accuse(layer, k, error, std::move(judged));
     result_.layers.push_back(std::move(error));
   }
 
@@ -169,6 +169,12 @@ class Walk {
     bool is_of_type = false;
     bool is_out_of_range = false;
   };
+
+  // What its type explains may be harmless, and must not hide the others.
+  bool has_room(bool is_of_type) const {
+    const auto count = std::ranges::count(result_.accused, is_of_type, &Accused::is_type_at_fault);
+    return static_cast<uint64_t>(count) < options_.most_accused;
+  }
 
   // Whether a finite truth and finite operands end in infinity or NaN.
   bool leaves_range(const Layer& layer, size_t k, const Datum& given) const {
@@ -217,8 +223,7 @@ class Walk {
     }
     Judged judged{.allowance = allowance_of(layer, k)};
     if (judged.allowance.is_unknown || judged.allowance.of_elements.size() != exact.tensor().count()) {
-      error.tolerance = INFINITY;
-      error.excess = 0;
+      acquit(error);
       return judged;
     }
     note(judge_numbers(numbers, right, type, judged.allowance), error);
@@ -236,11 +241,42 @@ class Walk {
     const std::optional<std::vector<analysis::Samples>> merged = sides_[layer.side].run_merged(layer.node);
     if (!merged || k >= merged->size()) return;
     const analysis::Samples& samples = (*merged)[k];
-    const compare::Allowance allowance = sides_[layer.side].rounding().allowance_of(samples);
+    const LayerRounding& rounding = sides_[layer.side].rounding();
+    const compare::Allowance allowance = rounding.allowance_of(samples);
+    if (allowance.is_unknown && is_of_a_run(samples, numbers, rounding)) {
+      note_kept_wide(layer.node, layer.side);
+      return acquit(error);
+    }
     if (allowance.is_unknown || allowance.of_elements.size() != numbers.size()) return;
     const Difference difference =
         judge_numbers(numbers, numbers_of(samples.nominal), samples.nominal.declared(), allowance);
     if (difference.excess <= 1) note(difference, error);
+  }
+
+  // Whether the values between leave the range of their type and the side has kept them in a wider one.
+  static bool is_of_a_run(const analysis::Samples& samples, const std::vector<double>& numbers,
+                          const LayerRounding& rounding) {
+    return std::ranges::any_of(samples.moved, [&](const Datum& moved) {
+      return is_numeric(moved) && moved.tensor().count() == numbers.size() &&
+             are_near(numbers, numbers_of(moved), rounding.roundoff(samples.nominal.declared()));
+    });
+  }
+
+  // Of the layers just before it, those that show infinity.
+  void note_kept_wide(NodeId node, size_t side) {
+    for (const ir::Use& use : model_[node].operands) {
+      const NodeId maker = use.value ? model_[use.value].producer : NodeId();
+      if (!maker || !sides_[side].gives(use.value) || are_finite(sides_[side].given(use.value))) continue;
+      for (Accused& accused : result_.accused) {
+        if (accused.node == maker && accused.error.side == sides_[side].name()) accused.is_kept_wide = true;
+      }
+      note_kept_wide(maker, side);
+    }
+  }
+
+  static void acquit(results::LayerVerdict& error) {
+    error.tolerance = INFINITY;
+    error.excess = 0;
   }
 
   compare::Allowance allowance_of(Layer& layer, size_t k) {
