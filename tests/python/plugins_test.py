@@ -1,6 +1,7 @@
 """Plugins written in Python, in engines of assay.tensorrt."""
 
 import ctypes
+import resource
 
 import assay.tensorrt as trt
 import checks
@@ -184,6 +185,20 @@ def test_plugins_inside_of_loops_are_refused():
     network.mark_output(loop.add_loop_output(state.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0))
     with checks.raises(PolygraphyException, "plugins inside"):
         builder._build(network, builder.create_builder_config())
+
+
+def test_memory_stays_flat():
+    REGISTRY.register_creator(ScaledCreator())
+    x = floats(64, 64)
+
+    def build_and_run(times):
+        for _ in range(times):
+            check(lambda network, tensor: network.add_plugin_v2([tensor], Scaled(2)), 2 * x, x)
+
+    build_and_run(30)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    build_and_run(200)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10_000
 
 
 if __name__ == "__main__":
