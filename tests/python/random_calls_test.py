@@ -5,6 +5,7 @@ A seed repeats a run: random_calls_test.py 7
 
 import random
 import sys
+import threading
 
 import assay.graphsurgeon as gs
 import assay.tensorrt as trt
@@ -172,6 +173,39 @@ def builder_calls(rng):
                  lambda: builder.set_operands(number, [number, -1]), lambda: builder.set_type(number, 0, 1, [2, "N", -1]),
                  lambda: builder.set_attributes(number, [("a", rng.randint(-2, 16), rng.choice([1, [1], "s", 0.5, None]))])]
         yield rng.choice(calls)
+
+
+def test_threads_may_share_objects():
+    """Two threads call what they like of the same things."""
+    rng = random.Random(3)
+    made = checks.save_identity()
+    for _ in range(10):
+        runner = BackendRunner(made, "engine")
+        context = engine_from_network(network_from_onnx_bytes(made.SerializeToString())).create_execution_context()
+        graph = gs.import_onnx(made)
+        builder = _native.GraphBuilder(HEADER)
+        builder.add_graph("g", "")
+        good = [each.ctypes.data for each in (ARRAYS[0], np.empty((1, 1, 2, 2), np.float32))]
+        calls = [runner.activate, runner.deactivate, lambda: runner.infer({"x": ARRAYS[0]}),
+                 lambda: context.execute_v2(good), lambda: context.infer({"x": ARRAYS[0]}), context._forget,
+                 lambda: graph.layer(op="Relu", inputs=graph.outputs, outputs=["a"]), graph.cleanup, graph.toposort,
+                 lambda: gs.export_onnx(graph), graph.fold_constants, lambda: builder.add_input(0, "x"),
+                 lambda: builder.add_initializer(0, "w", ARRAYS[6]), lambda: builder.finish("m")]
+
+        def work(order):
+            for call in order:
+                try:
+                    call()
+                except Exception:
+                    pass
+
+        threads = [threading.Thread(target=work, args=([rng.choice(calls) for _ in range(60)],)) for _ in range(2)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    with BackendRunner(made, "engine") as runner:
+        assert np.array_equal(runner.infer({"x": ARRAYS[0]})["y"], ARRAYS[0])
 
 
 def test_nothing_ends_the_interpreter():

@@ -10,6 +10,14 @@ from assay.tensorrt.logger import report
 LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
 
 
+def is_address(memory):
+    """Whether a number, or what stands for one, can be an address."""
+    try:
+        return LEAST_ADDRESS <= int(memory) < 1 << 64
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
 class IOutputAllocator:
     """To be derived from: memory for outputs whose sizes are not known before."""
 
@@ -257,7 +265,7 @@ class IExecutionContext(NoOpContext):
             if not is_input and (min(shape, default=0) < 0 or name in self._allocators):
                 unknown.append(name)
                 continue
-            if address < LEAST_ADDRESS:
+            if not is_address(address):
                 raise PolygraphyException(f"the tensor `{name}` has no address")
             (inputs if is_input else outputs).append((name, address, list(shape)))
         return inputs, outputs, unknown
@@ -274,8 +282,8 @@ class IExecutionContext(NoOpContext):
                 address = reallocate(name, address, array.nbytes, 256, 0) if reallocate else \
                     allocator.reallocate_output(name, address, array.nbytes, 256)
                 allocator.notify_shape(name, Dims(array.shape))
-            if not address:
-                raise PolygraphyException(f"the output `{name}` has no memory")
+            if not is_address(address):
+                raise PolygraphyException(f"the output `{name}` has no memory: its address is {address!r}")
             values = to_numpy(array)
             _native.copy_memory(int(address), values.ctypes.data, array.nbytes)
 
