@@ -14,7 +14,8 @@ import assay.tensorrt as trt
 import checks
 import numpy as np
 from assay import _native
-from assay.backend.trt import TrtRunner, engine_from_network, network_from_onnx_bytes
+from assay.backend.trt import (MarkDebug, NetworkFromOnnxBytes, TrtRunner, engine_from_network,
+                                network_from_onnx_bytes)
 from assay.comparator import Comparator
 from assay.exception import PolygraphyException
 from assay.logger import G_LOGGER
@@ -36,7 +37,7 @@ class World:
         self.depth = 0
         model = checks.save_identity()
         self.things = {"runner": BackendRunner(model, rng.choice(["ref", "engine"])), "graph": gs.import_onnx(model),
-                       "engine": engine_from_network(network_from_onnx_bytes(model.SerializeToString()))}
+                       "engine": engine_from_network(MarkDebug(NetworkFromOnnxBytes(model.SerializeToString()), ["y"]))}
         self.things["runner"].activate()
         self.things["context"] = self.things["engine"].create_execution_context()
         self.calls = [self.infer, self.execute, self.build, self.plugin, self.compare, self.edit, self.load, self.log]
@@ -99,6 +100,8 @@ class World:
                                  notify_shape=lambda *_: None)
         context.profiler = self.derived(trt.IProfiler, report_layer_time=lambda *_: None)
         context.error_recorder = self.derived(trt.IErrorRecorder, report_error=lambda *_: None)
+        context.set_debug_listener(self.derived(trt.IDebugListener, process_debug_tensor=lambda *_: True))
+        context.set_all_tensors_debug_state(True)
         context.set_output_allocator("y", allocator if self.rng.random() < 0.5 else None)
         context.execute_v2([X.ctypes.data, room.ctypes.data])
         context.set_binding_shape(0, (1, 1))
