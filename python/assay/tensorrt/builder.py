@@ -18,6 +18,7 @@ from assay.tensorrt.network import INetworkDefinition
 
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
+DEBUG = "assay.debug"  # names of tensors that were marked for debugging, and of those of them that are no outputs
 WEIGHTS = "assay.weights"  # names of weights by layers and roles; of plans that can be refitted
 
 
@@ -39,7 +40,11 @@ def _metadata(network, config):
     """What an engine remembers of its network."""
     profiles, values = ([{name: [list(dims) for dims in triple] for name, triple in each.items()} for each in some]
                         for some in ([each._shapes for each in config._profiles], [each._values for each in config._profiles]))
-    return [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
+    metadata = [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
+    if network._debug:
+        hidden = [each.name for each in network._debug if not each.is_network_output]
+        metadata.append((DEBUG, json.dumps([[each.name for each in network._debug], hidden])))
+    return metadata
 
 
 def _is_refittable(config):
@@ -105,6 +110,7 @@ class Builder(NoOpContext):
         self.num_DLA_cores = 0
         self.max_DLA_batch_size = 0
         self.error_recorder = None
+        self.gpu_allocator = None
         self.strict_type_constraints = False
 
     def create_network(self, flags=0):
@@ -138,6 +144,11 @@ class Builder(NoOpContext):
         except PolygraphyException as error:
             report(self, error)
             return None
+
+    def build_serialized_network_to_stream(self, network, config, writer):
+        """Gives an IStreamWriter the bytes of a plan; whether there is one."""
+        plan = self.build_serialized_network(network, config)
+        return plan is not None and writer.write(plan) == len(plan)
 
     def build_engine(self, network, config):
         """The engine; None if it cannot be built."""

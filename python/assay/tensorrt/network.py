@@ -115,7 +115,9 @@ class INetworkDefinition(NoOpContext):
         self._name = "Unnamed Network 0"
         self._inputs = []
         self._outputs = []
+        self._debug = []  # tensors that a listener is told of
         self._layers = []
+        self._is_mixed = False  # a layer reads what a later one gives
         self._constructs = []  # loops and conditions
         self._tensors = {}  # by name
         self._parsed = None  # what a parser read: the header of the model, and its functions
@@ -197,8 +199,31 @@ class INetworkDefinition(NoOpContext):
         return True
 
     def mark_debug(self, tensor):
-        """Not used: the values of all tensors can be had from `assay run --trt-outputs mark all`."""
-        note(self.logger, "tensors are not marked for debugging: mark them as outputs")
+        """Runs tell a debug listener of the tensor, which is no output of the engine; whether that can be."""
+        self._check_own(tensor)
+        if tensor._layer is None and tensor.is_network_input or tensor._layer is not None and \
+                tensor._layer.type == LayerType.CONSTANT:
+            note(self.logger, f"the tensor `{tensor.name}` is known without a run: it is not marked for debugging")
+            return False
+        if not self.is_debug_tensor(tensor):
+            self._debug.append(tensor)
+        return True
+
+    def unmark_debug(self, tensor):
+        """The tensor is not told of any more; whether it was."""
+        before = len(self._debug)
+        self._debug = [each for each in self._debug if each is not tensor]
+        return len(self._debug) < before
+
+    def is_debug_tensor(self, tensor):
+        return any(each is tensor for each in self._debug)
+
+    def mark_unfused_tensors_as_debug_tensors(self):
+        """False: tensors are marked by name."""
+        note(self.logger, "tensors are marked for debugging one by one: mark_debug(tensor)")
+        return False
+
+    def unmark_unfused_tensors_as_debug_tensors(self):
         return False
 
     def add_loop(self):
@@ -251,13 +276,33 @@ class INetworkDefinition(NoOpContext):
     def _changed(self):
         self._types = {}
 
+    def _ordered(self):
+        """The layers, each after those whose outputs it reads; values that go round a loop do not count."""
+        if not self._is_mixed:
+            return self._layers
+        entered, places = set(), {}
+        for layer in self._layers:
+            waiting = [layer]
+            while waiting:
+                last = waiting[-1]
+                if id(last) in entered:
+                    places.setdefault(id(waiting.pop()), (len(places), last))
+                else:
+                    entered.add(id(last))
+                    waiting += [each for each in last._producers() if id(each) not in entered]
+        for place, layer in places.values():
+            layer._index = place
+        return [layer for _, layer in places.values()]
+
     def _graph(self, outputs=None, layers=None):
         """The network, or what the layers `layers` make of it, as a graph of assay.graphsurgeon."""
         from assay.tensorrt.emit import Emitter
 
-        before, self._emitted = self._emitted, self._layers if layers is None else layers
+        before, self._emitted = self._emitted, self._ordered() if layers is None else layers
+        if outputs is None:
+            outputs = self._outputs + [each for each in self._debug if not each.is_network_output]
         try:
-            return Emitter(self, self._emitted).graph(self._outputs if outputs is None else outputs)
+            return Emitter(self, self._emitted).graph(outputs)
         finally:
             self._emitted = before
 
@@ -269,7 +314,7 @@ class INetworkDefinition(NoOpContext):
     def _inferred(self, tensor):
         """(element type, dims) of a tensor, as far as they can be told. A layer that is being emitted may ask for those
         of its inputs: the layers before it tell."""
-        layers = self._layers
+        layers = self._ordered()
         if self._emitted is not None:
             layers = [] if tensor._layer is None else layers[:tensor._layer._index + 1]
             if len(layers) >= len(self._emitted):
@@ -289,7 +334,7 @@ class INetworkDefinition(NoOpContext):
 
     def _infer(self, layers):
         """Types of all tensors by name."""
-        outputs = list(self._outputs) if layers is self._layers else []
+        outputs = list(self._outputs) if len(layers) == len(self._layers) else []
         outputs += [each for layer in layers if layer.type == LayerType.CONSTANT for each in layer._outputs]
         found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
         types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
