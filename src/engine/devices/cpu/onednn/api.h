@@ -69,6 +69,7 @@ struct Api {
   const Version* (*dnnl_version)();
   Status (*dnnl_engine_create)(Engine**, int kind, size_t index);
   Status (*dnnl_stream_create)(Stream**, Engine*, unsigned flags);
+  Status (*dnnl_stream_destroy)(Stream*);
   Status (*dnnl_memory_desc_create_with_strides)(MemoryDesc**, int rank, const int64_t* dims, int type,
                                                  const int64_t* strides);
   Status (*dnnl_memory_desc_create_with_tag)(MemoryDesc**, int rank, const int64_t* dims, int type, int tag);
