@@ -62,7 +62,7 @@ inline constexpr int kScratchpad = 80;
 inline constexpr int kScales = 4096;      // with the argument they belong to
 inline constexpr int kZeroPoints = 8192;  // likewise
 // The operand of an operation that is appended, by its index.
-inline constexpr int operand_of_appended(int index) { return 32768 * (index + 1) | 2; }
+constexpr int operand_of_appended(int index) { return 32768 * (index + 1) | 2; }
 inline constexpr int kBinaryAdd = 0x1fff0;
 
 struct Api {
