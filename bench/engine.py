@@ -2,10 +2,11 @@
 """The engine beside ONNX Runtime and OpenVINO: least milliseconds of a run, batch 1 on all cores unless
 the mode says otherwise.
 
-    engine.py [--seconds N] [--only PART] [--mode MODE...]
+    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N]
 
 Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (the rivals stay in
-float32), `int8` for quantised models, `batch` for larger batches and `small` for small models, both with one thread.
+float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals have those of
+float32), `batch` for larger batches and `small` for small models, both with one thread.
 
 Each backend has a process of its own and is run in turn, for N seconds in all, by the program engine_bench; only the
 computing counts. The ratio is that of the better rival's minimum to the engine's.
@@ -18,6 +19,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ROOT / "build" / "bench-models"
@@ -27,51 +29,78 @@ CONVERTED = ("mobilenetv2", "bert_base_s128")  # to int8, calibrated on generate
 QUANTISED = ("resnet50_qdq", *(f"{name}_qdq" for name in CONVERTED), "bert_base_s128_dynq")
 BATCHES = ("resnet50_b8", "resnet50_b32", "bert_base_s128_b8", "bert_base_s128_b32")
 SMALL = ("small_perceptron", "small_lstm", "small_trees")
+DECODER = "gpt2_dec_p127"
+COMPRESSED = {f"{DECODER}_int8": ("--weights", "int8"),
+              f"{DECODER}_int4": ("--weights", "int4", "--weights-form", "matmulnbits")}
 MEASURED = ("+measure-tactics",)
 MODES = {"strict": (NAMES, ("+strict", *MEASURED)), "default": (NAMES, MEASURED), "guess": (NAMES, ()),
          "bf16": (NAMES, ("+bf16", *MEASURED)), "int8": (QUANTISED, MEASURED),
-         "batch": (BATCHES, (*MEASURED, "threads=1")), "small": (SMALL, (*MEASURED, "threads=1"))}
+         "decode": (tuple(COMPRESSED), MEASURED), "batch": (BATCHES, (*MEASURED, "threads=1")),
+         "small": (SMALL, (*MEASURED, "threads=1"))}
 WITHOUT_OPENVINO = ("small_trees",)  # it has no operators for words
 
 
 def measure(model: pathlib.Path, seconds: float, settings: tuple[str, ...]) -> dict[str, float]:
     packages = glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
     places = {name: packages for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
-    sides = ("engine", "onnxrt") if model.stem in WITHOUT_OPENVINO else ("engine", "onnxrt", "openvino")
+    sides = ["engine", "onnxrt"] if model.stem in WITHOUT_OPENVINO else ["engine", "onnxrt", "openvino"]
+    if model.stem in COMPRESSED:
+        sides[0] = f"engine={model}"
+        model = MODELS / f"{DECODER}.onnx"
     done = subprocess.run([str(PROGRAM), str(model), str(seconds), *sides, *settings], env=os.environ | places,
                           capture_output=True, check=True, text=True)
     return {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
 
 
-def print_mode(mode: str, names: list[str], seconds: float) -> None:
-    print(f"{mode:<18} {'engine':>10} {'onnxrt':>10} {'openvino':>10}  ratio")
+def table(mode: str, names: list[str], seconds: float, threads: int = 0,
+          show: Callable[[str], None] = lambda line: None) -> list[str]:
+    """The lines of a table, each shown as soon as it is there."""
+    lines: list[str] = []
+
+    def add(line: str) -> None:
+        lines.append(line)
+        show(line)
+
+    add(f"| {mode} | engine | onnxrt | openvino | ratio |")
+    add("|---|---|---|---|---|")
     ratios = []
+    settings = (*MODES[mode][1], *([f"threads={threads}"] if threads else []))
     for name in names:
-        best = measure(MODELS / f"{name}.onnx", seconds, MODES[mode][1])
+        best = measure(MODELS / f"{name}.onnx", seconds, settings)
         ratios.append(min(best["onnxrt"], best.get("openvino", math.inf)) / best["engine"])
-        rival = f"{best['openvino']:10.4f}" if "openvino" in best else f"{'-':>10}"
-        print(f"{name:<18} {best['engine']:10.4f} {best['onnxrt']:10.4f} {rival}  {ratios[-1]:.2f}", flush=True)
+        rival = f"{best['openvino']:.4f}" if "openvino" in best else "-"
+        add(f"| {name} | {best['engine']:.4f} | {best['onnxrt']:.4f} | {rival} | {ratios[-1]:.2f} |")
     if ratios:
-        print(f"geometric mean of the ratios: {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+        add(f"| geometric mean | | | | {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} |")
+    return lines
 
 
 def make(names: list[str]) -> None:
     """Writes the models that are not there yet."""
     converted = [name for name in CONVERTED if f"{name}_qdq" in names]
-    made = sorted({*names, *converted} - {f"{name}_qdq" for name in CONVERTED})
+    compressed = [name for name in COMPRESSED if name in names]
+    sources = {*names, *converted, *([DECODER] if compressed else [])}
+    made = sorted(sources - {f"{name}_qdq" for name in CONVERTED} - set(compressed))
     subprocess.run([sys.executable, str(ROOT / "bench" / "make_models.py"), str(MODELS), *made], check=True,
                    stdout=subprocess.DEVNULL)
     for name in converted:
-        target = MODELS / f"{name}_qdq.onnx"
-        if not target.exists():
-            subprocess.run([str(ROOT / "build" / "release" / "bin" / "assay"), "convert", str(MODELS / f"{name}.onnx"),
-                            "--int8", "--asymmetric", "-o", str(target)], check=True, stdout=subprocess.DEVNULL)
+        convert(name, f"{name}_qdq", "--int8", "--asymmetric")
+    for name in compressed:
+        convert(DECODER, name, *COMPRESSED[name])
+
+
+def convert(source: str, name: str, *words: str) -> None:
+    target = MODELS / f"{name}.onnx"
+    if not target.exists():
+        subprocess.run([str(ROOT / "build" / "release" / "bin" / "assay"), "convert", str(MODELS / f"{source}.onnx"),
+                        *words, "-o", str(target)], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--only", default="")
+    parser.add_argument("--threads", type=int, default=0, help="0: those of the mode")
     parser.add_argument("--mode", nargs="+", choices=MODES, default=["strict", "default"])
     options = parser.parse_args()
     modes = {mode: [name for name in MODES[mode][0] if options.only in name] for mode in options.mode}
@@ -79,7 +108,7 @@ def main() -> int:
                    stdout=subprocess.DEVNULL)
     make(sorted({name for chosen in modes.values() for name in chosen}))
     for mode, chosen in modes.items():
-        print_mode(mode, chosen, options.seconds)
+        table(mode, chosen, options.seconds, options.threads, lambda line: print(line, flush=True))
     return 0
 
 

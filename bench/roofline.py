@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Where the engine's time goes beside what the machine can do: a table for each model, behind the marker of a document.
+"""The tables of docs/performance.md: the engine beside its rivals, and where its time goes beside what the machine can do.
 
-    roofline.py [--only PART] [--repeats N] [--output FILE]        default: prints them
+    roofline.py [--only PART] [--repeats N] [--seconds N] [--threads N] [--output FILE]      default: prints them
 
+They go behind the marker of the document. The first ones are those of engine.py, N seconds for each model; 0: none.
 Each model is profiled N times by `assay profile`, and the least time of each layer counts. Layers of one kernel that
 merge the same operators are a row. `floor` is the time that the row's operations and bytes take at the machine's best,
 whichever is longer, `left` what it takes beyond that.
@@ -10,17 +11,18 @@ whichever is longer, `left` what it takes beyond that.
 
 import argparse
 import dataclasses
+import datetime
 import glob
 import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 
-from engine import MODELS, NAMES, QUANTISED, ROOT, make
+from engine import COMPRESSED, MODELS, MODES, NAMES, QUANTISED, ROOT, make
+from engine import table as rival_table
 
 PROGRAM = ROOT / "build" / "release" / "bin" / "assay"
 MARKER = "<!-- what follows is written by bench/roofline.py -->"
@@ -52,11 +54,12 @@ class Row:
         return f"| {' | '.join(cells)} |"
 
 
-def profile(model: pathlib.Path) -> dict:
+def profile(model: pathlib.Path, threads: int) -> dict:
     packages = glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "profile.json"
-        subprocess.run([str(PROGRAM), "profile", str(model), "--engine", "--measure-tactics", "--json", str(report)],
+        subprocess.run([str(PROGRAM), "profile", str(model), "--engine", "--measure-tactics", "--json", str(report),
+                        *(["--threads", str(threads)] if threads else [])],
                        env=os.environ | {"ASSAY_ONEDNN": packages}, check=True, stdout=subprocess.DEVNULL)
         return json.loads(report.read_text())
 
@@ -69,9 +72,9 @@ def name_of(layer: dict) -> str:
     return f"{layer['op'].split(':')[0]} {operators}".strip()
 
 
-def table(model: pathlib.Path, repeats: int) -> list[str]:
-    found = [profile(model) for _ in range(repeats)]
-    roof = {what: statistics.median(run["roof"][what] for run in found) for what in found[0]["roof"]}
+def table(model: pathlib.Path, repeats: int, threads: int) -> list[str]:
+    found = [profile(model, threads) for _ in range(repeats)]
+    roof = {what: max(run["roof"][what] for run in found) for what in found[0]["roof"]}
     layers = found[0]["backends"][0]["layers"]
     for run in found[1:]:
         for layer, other in zip(layers, run["backends"][0]["layers"]):
@@ -80,28 +83,52 @@ def table(model: pathlib.Path, repeats: int) -> list[str]:
     rows: dict[str, Row] = {}
     for layer in layers:
         name = name_of(layer)
-        rows.setdefault(name, Row()).add(layer, roof, INTEGERS if "DQ" in name or "Integer" in name else 1)
+        is_integer = ("DQ" in name or "Integer" in name) and not name.startswith("product.compressed")
+        rows.setdefault(name, Row()).add(layer, roof, INTEGERS if is_integer else 1)
     small = [name for name, row in rows.items() if row.seconds < LEAST_SHARE * total]
     if small:
         rest = Row(*(sum(values) for values in zip(*(dataclasses.astuple(rows.pop(name)) for name in small))))
         rows["others"] = rest
     lines = [f"### {model.stem}", "",
              f"{total * 1e3:.2f} ms in all; the machine's best: {roof['flops_per_second'] / 1e9:.0f} GFLOP/s in float32, "
-             f"{roof['bytes_per_second'] / 1e9:.1f} GB/s of memory, {roof['threads']} threads.", "",
+             f"{roof['bytes_per_second'] / 1e9:.1f} GB/s of memory, {roof['threads']:.0f} threads.", "",
              "| layers | count | ms | share | GFLOP/s | GB/s | floor, ms | left, ms |", "|---|---|---|---|---|---|---|---|"]
     ordered = sorted(rows.items(), key=lambda item: (item[0] == "others", -item[1].seconds))
     return lines + [row.line(name, total) for name, row in ordered] + [""]
+
+
+def machine() -> str:
+    cpu = next(line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+               if line.startswith("model name"))
+    return (f"{cpu}, {os.cpu_count()} processors, {datetime.date.today().isoformat()}; in the minute before, "
+            f"{os.getloadavg()[0]:.1f} processes were running.")
+
+
+def rivals(only: str, seconds: float, threads: int) -> list[str]:
+    lines = ["## Beside the rivals", "", f"Least milliseconds of a run, {threads or 'all'} threads. {machine()}", ""]
+    for mode, (names, _) in MODES.items():
+        chosen = [name for name in names if only in name]
+        make(chosen)
+        if chosen:
+            lines += [*rival_table(mode, chosen, seconds, threads), ""]
+    return lines
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--threads", type=int, default=0, help="0: all, but for the modes with one")
     parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
-    names = [name for name in (*NAMES, *QUANTISED) if options.only in name]
+    lines = rivals(options.only, options.seconds, options.threads) if options.seconds > 0 else []
+    names = [name for name in (*NAMES, *QUANTISED, *COMPRESSED) if options.only in name]
     make(names)
-    text = "\n".join(line for name in names for line in table(MODELS / f"{name}.onnx", options.repeats))
+    lines += ["## Where the time goes", "", machine(), ""]
+    for name in names:
+        lines += table(MODELS / f"{name}.onnx", options.repeats, options.threads)
+    text = "\n".join(lines)
     if not options.output:
         print(text)
         return 0

@@ -12,13 +12,14 @@
 namespace assay::analysis {
 namespace {
 
-constexpr int kChains = 8;  // independent sums, so that none waits for another
+constexpr int kChains = 8;  // different sums, so that none waits for another and none is another's
 constexpr int kTries = 20;  // the best counts: others may be using the machine
 
 // Each returns the operations of a round; what it computes is given out so that it is not left out.
 __attribute__((target("avx512f"))) double spin_512(uint64_t rounds, float& result) {
-  __m512 a = _mm512_set1_ps(result), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   const __m512 half = _mm512_set1_ps(0.5F);
+  __m512 a = _mm512_set1_ps(result), b = _mm512_add_ps(a, half), c = _mm512_add_ps(b, half), d = _mm512_add_ps(c, half);
+  __m512 e = _mm512_add_ps(d, half), f = _mm512_add_ps(e, half), g = _mm512_add_ps(f, half), h = _mm512_add_ps(g, half);
   for (uint64_t i = 0; i < rounds; ++i) {
     a = _mm512_fmadd_ps(a, half, half);
     b = _mm512_fmadd_ps(b, half, half);
@@ -35,8 +36,9 @@ __attribute__((target("avx512f"))) double spin_512(uint64_t rounds, float& resul
 }
 
 __attribute__((target("avx2,fma"))) double spin_256(uint64_t rounds, float& result) {
-  __m256 a = _mm256_set1_ps(result), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   const __m256 half = _mm256_set1_ps(0.5F);
+  __m256 a = _mm256_set1_ps(result), b = _mm256_add_ps(a, half), c = _mm256_add_ps(b, half), d = _mm256_add_ps(c, half);
+  __m256 e = _mm256_add_ps(d, half), f = _mm256_add_ps(e, half), g = _mm256_add_ps(f, half), h = _mm256_add_ps(g, half);
   for (uint64_t i = 0; i < rounds; ++i) {
     a = _mm256_fmadd_ps(a, half, half);
     b = _mm256_fmadd_ps(b, half, half);
@@ -53,8 +55,9 @@ __attribute__((target("avx2,fma"))) double spin_256(uint64_t rounds, float& resu
 }
 
 double spin_128(uint64_t rounds, float& result) {
-  __m128 a = _mm_set1_ps(result), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
   const __m128 half = _mm_set1_ps(0.5F);
+  __m128 a = _mm_set1_ps(result), b = _mm_add_ps(a, half), c = _mm_add_ps(b, half), d = _mm_add_ps(c, half);
+  __m128 e = _mm_add_ps(d, half), f = _mm_add_ps(e, half), g = _mm_add_ps(f, half), h = _mm_add_ps(g, half);
   for (uint64_t i = 0; i < rounds; ++i) {
     a = _mm_add_ps(_mm_mul_ps(a, half), half);
     b = _mm_add_ps(_mm_mul_ps(b, half), half);

@@ -73,7 +73,8 @@ class Device {
   virtual std::shared_ptr<const Address> allocate(uint64_t size_bytes) const = 0;
   // The same, filled with ordinary numbers, to measure kernels on.
   virtual std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
-  // Seconds of a run: the least of as many as fit into `budget`, of two at least.
+  // Seconds of a run, without what others used the device for meanwhile: the least of as many as fit into `budget`, of
+  // two at least.
   virtual double measure(Call& call, double budget) const = 0;
   // What measurements and packed weights depend on: processor, libraries, number of threads.
   virtual std::string fingerprint() const = 0;

@@ -1,8 +1,8 @@
 // Times a model on several backends side by side, each in a process of its own:
-// engine_bench MODEL SECONDS [BACKEND...] [+SETTING...] [threads=N]
-// Settings (`+measure-tactics`, `+bf16`) are for the engine. Small models are run for a while in each turn.
-// A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
-// layers with the least time of each, longest first.
+// engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING...] [threads=N]
+// A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`, `+bf16`) are for
+// the engine. Small models are run for a while in each turn. A line for each backend: its name, least and median
+// milliseconds of a run, the number of runs; with one backend, the layers with the least time of each, longest first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -75,8 +75,11 @@ int main(int count, char** words) {
   for (const exec::Port& output : exec::signature_of(model).outputs) outputs.push_back(output.name);
   std::vector<Side> sides;
   for (const std::string& name : names) {
-    Side side{name, remote::isolated_backend({.backend = name}), nullptr, nullptr, {}};
-    side.session = side.backend->prepare(model, session, findings);
+    const size_t end = std::min(name.find('='), name.size());
+    Side side{name.substr(0, end), remote::isolated_backend({.backend = name.substr(0, end)}), nullptr, nullptr, {}};
+    side.session = end == name.size()
+                       ? side.backend->prepare(model, session, findings)
+                       : side.backend->prepare(testing_support::loaded(name.substr(end + 1)), session, findings);
     side.execution = side.session->make_execution({.profiles = names.size() == 1});
     sides.push_back(std::move(side));
   }

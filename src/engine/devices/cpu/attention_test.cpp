@@ -77,6 +77,61 @@ TEST(Attention, WhatIsNoNumberStaysSo) {
   }
 }
 
+void expect_operator(const std::string& text, const std::function<double(size_t)>& number = sine) {
+  const ir::Model model = parsed("<ir_version: 11, opset_import: [\"\" : 24]> g " + text);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.blocks"}) << text;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 2e-5), "") << text;
+}
+
+// Two heads of keys and values for six of queries.
+TEST(Attention, Operator) {
+  for (const auto& [rows, keys, depth, width] : kSizes) {
+    for (const char* const attributes : {"is_causal = 0", "is_causal = 1", "is_causal = 1, scale = 0.3"}) {
+      expect_operator(
+          fmt::format("(float[2,6,{0},{2}] q, float[2,2,{1},{2}] k, float[2,2,{1},{3}] v) => "
+                      "(float[2,6,{0},{3}] y) {{ y = Attention<{4}>(q, k, v) }}",
+                      rows, keys, depth, width, attributes));
+      expect_operator(
+          fmt::format("(float[2,{0},{2}] q, float[2,{1},{3}] k, float[2,{1},{4}] v, float[2,1,{0},{1}] m) "
+                      "=> (float[2,{0},{5}] y) {{ y = Attention<{6}, q_num_heads = 6, kv_num_heads = 2>"
+                      "(q, k, v, m) }}",
+                      rows, keys, 6 * depth, 2 * depth, 2 * width, 6 * width, attributes));
+    }
+  }
+}
+
+// Conditions as masks, of which the first row is all false: it sees nothing and becomes 0.
+TEST(Attention, OperatorWithConditions) {
+  for (const auto& [rows, keys, depth, width] : kSizes) {
+    for (const char* const mask : {"{0},{1}", "3,1,{1}", "2,3,{0},{1}"}) {
+      const std::string dims = fmt::format(fmt::runtime(mask), rows, keys);
+      expect_operator(fmt::format("(bool[{4}] m, float[2,3,{0},{2}] q, float[2,3,{1},{2}] k, float[2,3,{1},{3}] v) => "
+                                  "(float[2,3,{0},{3}] y) {{ y = Attention(q, k, v, m) }}",
+                                  rows, keys, depth, width, dims),
+                      [keys = static_cast<size_t>(keys), count = static_cast<size_t>(6 * rows * keys)](size_t i) {
+                        if (i < keys) return 0.0;
+                        return i < count && i % 3 == 0 ? 0.0 : sine(i);
+                      });
+    }
+  }
+}
+
+TEST(Attention, OperatorWithMoreRunsOnTheReference) {
+  for (const char* const text :
+       {"(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v) => (float[1,2,3,4] y) "
+        "{ y = Attention<softcap = 2.0>(q, k, v) }",
+        "(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[3,4] m) => (float[1,2,3,4] y) "
+        "{ y = Attention(q, k, v, m) }",
+        "(float[1,2,3,4] q, float[1,2,1,4] k, float[1,2,1,4] v, float[1,2,6,4] p, float[1,2,6,4] w) => "
+        "(float[1,2,3,4] y, float[1,2,7,4] pk, float[1,2,7,4] pv) { y, pk, pv = Attention(q, k, v, , p, w) }"}) {
+    const ir::Model model = parsed(std::string("<ir_version: 11, opset_import: [\"\" : 24]> g ") + text);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+    EXPECT_EQ(run.tactics, std::vector<std::string>{"reference"}) << text;
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 0), "") << text;
+  }
+}
+
 TEST(Attention, OtherFormsAreNoLayer) {
   for (const char* const text :
        {"(float[4,4] q, float[4,4] k, float[4,4] v) => (float[4,4] y, float[4,4] p) "

@@ -8,6 +8,7 @@
 #include "base/large_memory.h"
 #include "base/parallel.h"
 #include "base/stopwatch.h"
+#include "engine/devices/cpu/busy_watch.h"
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/processor.h"
@@ -83,9 +84,9 @@ class CpuDevice final : public Device {
     double least = std::numeric_limits<double>::infinity();
     const Stopwatch all;
     for (int run = 0; run < 2 || (run < kMost && all.seconds() < budget); ++run) {
-      const Stopwatch watch;
+      const BusyWatch watch;
       call.run();
-      least = std::min(least, watch.seconds());
+      least = std::min(least, watch.seconds(thread_count()));
     }
     return least;
   }

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "engine/devices/cpu/onednn/epilogue.h"
+#include "engine/spelled_gelu.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu::onednn {
@@ -24,7 +23,6 @@ class StepMaker {
   }
 
  private:
-  static constexpr size_t kGeluNodes = 5;
   struct Codes {
     int input = -1;
     Quantizer quantizer;
@@ -119,9 +117,9 @@ class StepMaker {
   bool apply() {
     if (codes_) return false;
     auto [eltwise, taken] = leading_eltwise(layer_, next_, value_);
-    if (taken == 0 && is_gelu()) {
+    if (taken == 0) {
       eltwise = {kGelu, 0, 0};
-      taken = kGeluNodes;
+      taken = gelu_nodes();
     }
     if (taken == 0) return false;
     const bool is_linear = eltwise.algorithm == kRelu;  // by factors
@@ -132,51 +130,12 @@ class StepMaker {
     return true;
   }
 
-  // One number, within a roundoff.
-  bool is_number(ir::ValueId value, double expected) const {
-    const tensor::Tensor* const constant = layer_.constant(value);
-    if (constant == nullptr || constant->count() != 1 || constant->dtype() != tensor::DType::float32) return false;
-    return std::abs(tensor::load_elements<double>(*constant)[0] / expected - 1) < 1e-6;
-  }
-
-  // The other operand of a node; invalid: the value is none of its operands.
-  ir::ValueId partner(ir::NodeId node, ir::ValueId value) const {
-    if (layer_.operand(node, 0) == value) return layer_.operand(node, 1);
-    return layer_.operand(node, 1) == value ? layer_.operand(node, 0) : ir::ValueId{};
-  }
-
-  // Whether the next nodes are x / 2 * (1 + erf(x / sqrt(2))), however they are arranged, and codes are made of it, for
-  // which the library's approximation does.
-  bool is_gelu() const {
-    if (next_ + kGeluNodes >= layer_.nodes.size()) return false;
-    if (layer_.op(layer_.nodes[next_ + kGeluNodes]) != "QuantizeLinear") return false;
-    ir::ValueId inner = value_;  // then x / sqrt(2), its erf, 1 more
-    ir::ValueId outer = value_;  // then x / 2, or x times the inner one, or both
-    int stage = 0;               // of the inner one
-    bool is_halved = false;
-    bool is_multiplied = false;
-    for (size_t i = next_; i < next_ + kGeluNodes; ++i) {
-      const ir::NodeId node = layer_.nodes[i];
-      const std::string_view op = layer_.op(node);
-      const ir::ValueId result = layer_.result(node, 0);
-      const bool is_scaled =
-          op == "Div" ? layer_.operand(node, 0) == value_ && is_number(layer_.operand(node, 1), std::numbers::sqrt2)
-                      : op == "Mul" && is_number(partner(node, value_), std::numbers::sqrt2 / 2);
-      if ((stage == 0 && is_scaled) || (stage == 1 && op == "Erf" && layer_.operand(node, 0) == inner) ||
-          (stage == 2 && op == "Add" && is_number(partner(node, inner), 1))) {
-        inner = result;
-        ++stage;
-      } else if (op == "Mul" && !is_halved && is_number(partner(node, outer), 0.5)) {
-        outer = result;
-        is_halved = true;
-      } else if (op == "Mul" && !is_multiplied && stage == 3 && partner(node, outer) == inner) {
-        outer = result;
-        is_multiplied = true;
-      } else {
-        return false;
-      }
-    }
-    return is_halved && is_multiplied;
+  // How many of the next nodes are GELU by erf of which codes are made: for these the library's approximation does.
+  size_t gelu_nodes() const {
+    const SpelledGelu gelu = match_gelu(layer_, next_, value_);
+    const size_t end = next_ + gelu.nodes;
+    const bool makes_codes = end < layer_.nodes.size() && layer_.op(layer_.nodes[end]) == "QuantizeLinear";
+    return makes_codes && !gelu.is_by_tanh ? gelu.nodes : 0;
   }
 
   void finish(ir::NodeId node) {

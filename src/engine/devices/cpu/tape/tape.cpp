@@ -10,6 +10,7 @@
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/elementwise.h"
 #include "engine/quantization.h"
+#include "engine/spelled_gelu.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -71,8 +72,10 @@ class TapeMaker {
     const TensorDesc& out = layer_.outputs.front();
     if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
     order_dims(out);
-    for (size_t i = first; i < layer_.nodes.size(); ++i) {
-      if (!add_step(layer_.nodes[i])) return std::nullopt;
+    for (size_t i = first; i < layer_.nodes.size();) {
+      const size_t taken = add_gelu(i);
+      if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
+      i += std::max<size_t>(taken, 1);
     }
     if (layer_.outputs.size() != 1 || !registers_.contains(layer_.output_values[0])) return std::nullopt;
     tape_.result_ = registers_[layer_.output_values[0]];
@@ -187,6 +190,28 @@ class TapeMaker {
     return low && high;
   }
 
+  // A written-out GELU becomes one step; returns of how many nodes it is, 0: there is none.
+  size_t add_gelu(size_t first) {
+    if (layer_.is_strict) return 0;
+    for (const uint32_t index : {0U, 1U}) {
+      const ir::ValueId given = layer_.operand(layer_.nodes[first], index);
+      const SpelledGelu gelu = match_gelu(layer_, first, given);
+      if (gelu.nodes == 0) continue;
+      const ir::ValueId result = layer_.result(layer_.nodes[first + gelu.nodes - 1], 0);
+      const int in = layer_.desc_of(result).count() == layer_.outputs[0].count() ? register_of(given) : -1;
+      if (in < 0) return 0;
+      push_step({.op = gelu.is_by_tanh ? TapeOp::gelu_tanh : TapeOp::gelu, .a = in}, result);
+      return gelu.nodes;
+    }
+    return 0;
+  }
+
+  void push_step(Tape::Step step, ir::ValueId result) {
+    step.out = registers_[result] = tape_.registers_++;
+    tape_.operands_.push_back({.input = -1, .strides = {}});
+    tape_.steps_.push_back(step);
+  }
+
   bool add_step(ir::NodeId node) {
     const auto name = std::ranges::find(kNames, layer_.op(node), &Name::op);
     if (name == kNames.end() || !is_elementwise(*layer_.inference, *layer_.model, node)) return false;
@@ -200,10 +225,7 @@ class TapeMaker {
     step.b = is_binary ? register_of(layer_.operand(node, 1)) : 0;
     if (step.a < 0 || step.b < 0 || !read_numbers(node, step)) return false;
     simplify_power(node, step);
-    step.out = tape_.registers_++;
-    registers_[layer_.result(node, 0)] = step.out;
-    tape_.operands_.push_back({.input = -1, .strides = {}});
-    tape_.steps_.push_back(step);
+    push_step(step, layer_.result(node, 0));
     return true;
   }
 

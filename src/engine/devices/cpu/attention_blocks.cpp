@@ -1,0 +1,254 @@
+#include "engine/devices/cpu/attention_blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/panels/panel_kernels.h"
+#include "engine/devices/cpu/rows/row_kernels.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
+constexpr int64_t kQueries = 16;    // whose scores are computed at a time
+constexpr int64_t kChunk = 128;     // queries that keys are packed for
+constexpr int64_t kKeys = 256;      // of a block
+constexpr int64_t kFewQueries = 4;  // for which keys are not packed
+
+int64_t whole_panels(int64_t columns) { return (columns + kColumns - 1) / kColumns * kColumns; }
+
+constexpr int64_t kSquare = 4;
+
+// Rows of four numbers become columns of a panel.
+void turn_square(const float* from, int64_t row, float* to) {
+  using Four [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(4)]] = float;
+  const auto at = [&](int64_t i) -> Four { return *reinterpret_cast<const Four*>(from + i * row); };
+  const Four a = __builtin_shufflevector(at(0), at(1), 0, 4, 1, 5);
+  const Four b = __builtin_shufflevector(at(2), at(3), 0, 4, 1, 5);
+  const Four c = __builtin_shufflevector(at(0), at(1), 2, 6, 3, 7);
+  const Four d = __builtin_shufflevector(at(2), at(3), 2, 6, 3, 7);
+  *reinterpret_cast<Four*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+  *reinterpret_cast<Four*>(to + kColumns) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  *reinterpret_cast<Four*>(to + 2 * kColumns) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+  *reinterpret_cast<Four*>(to + 3 * kColumns) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
+// Memory of a lane.
+struct Scratch {
+  float *sums, *scores, *keys, *values, *mask;
+  SoftmaxSoFar* states;
+
+  static int64_t count(const AttentionGeometry& g) {
+    const int64_t width = whole_panels(g.width);
+    return kChunk * width + kQueries * kKeys + kKeys * g.depth + kKeys * width + kKeys + kChunk * 3;
+  }
+  Scratch(float* memory, const AttentionGeometry& g) : sums(memory) {
+    const int64_t width = whole_panels(g.width);
+    scores = sums + kChunk * width;
+    keys = scores + kQueries * kKeys;
+    values = keys + kKeys * g.depth;
+    mask = values + kKeys * width;
+    states = reinterpret_cast<SoftmaxSoFar*>(mask + kKeys);
+  }
+};
+
+class AttentionKernel final : public PlainKernel {
+ public:
+  explicit AttentionKernel(AttentionGeometry geometry)
+      : g_(std::move(geometry)), width_(whole_panels(g_.width)), lanes_(thread_count()) {}
+
+  uint64_t workspace_bytes() const override { return lanes_ * lane_bytes(); }
+
+  void run(const Arguments& arguments) const override {
+    const int64_t chunks = (g_.rows + kChunk - 1) / kChunk;
+    const int64_t pieces = item_count() * chunks;
+    std::atomic<int64_t> next = 0;
+    parallel_for(lanes_, 1, [&](uint64_t lane, uint64_t) {
+      const Scratch scratch(host<float>(arguments.workspace + lane * lane_bytes()), g_);
+      for (int64_t piece = next++; piece < pieces; piece = next++) {
+        const int64_t first = piece % chunks * kChunk;
+        run_chunk(arguments, scratch, piece / chunks, {first, std::min(first + kChunk, g_.rows)});
+      }
+    });
+  }
+
+ private:
+  struct Range {
+    int64_t begin, end;
+    int64_t size() const { return end - begin; }
+  };
+
+  int64_t item_count() const {
+    int64_t count = 1;
+    for (const int64_t dim : g_.items) count *= dim;
+    return count;
+  }
+  int64_t offset(const Matrices& matrices, int64_t item) const {
+    int64_t offset = 0;
+    for (size_t i = g_.items.size(); i-- > 0; item /= g_.items[i]) offset += item % g_.items[i] * matrices.items[i];
+    return offset;
+  }
+  template <typename T = float>
+  const T* at(const Matrices& matrices, const Arguments& arguments, int64_t item) const {
+    return host<const T>(arguments.inputs[static_cast<size_t>(matrices.input)]) + offset(matrices, item);
+  }
+
+  uint64_t lane_bytes() const { return (static_cast<uint64_t>(Scratch::count(g_)) * sizeof(float) + 63) / 64 * 64; }
+
+  void run_chunk(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
+    std::fill_n(scratch.states, rows.size(), SoftmaxSoFar{-std::numeric_limits<float>::infinity(), 0, 1});
+    const int64_t seen = g_.is_causal ? std::min(g_.keys, rows.end) : g_.keys;
+    for (int64_t key = 0; key < seen; key += kKeys) {
+      const Range keys{key, std::min(key + kKeys, g_.keys)};
+      const float* const values = packed_values(arguments, scratch, item, keys);
+      if (!are_few(rows)) pack_keys(arguments, scratch, item, keys);
+      for (int64_t row = rows.begin; row < rows.end; row += kQueries) {
+        const Range some{row, std::min(row + kQueries, rows.end)};
+        if (g_.is_causal && some.end <= keys.begin) continue;
+        score(arguments, scratch, item, some, keys, are_few(rows));
+        weigh(arguments, scratch, item, some, keys, row - rows.begin);
+        add_values(scratch, some, keys, row - rows.begin, values);
+      }
+    }
+    give_out(arguments, scratch, item, rows);
+  }
+
+  bool are_few(Range rows) const { return rows.size() <= kFewQueries && g_.k.column == 1; }
+
+  // Panels of keys, with zeros beyond the last.
+  void pack_keys(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
+    const float* const from = at(g_.k, arguments, item);
+    for (int64_t first = keys.begin; first < keys.end; first += kColumns) {
+      float* const panel = scratch.keys + (first - keys.begin) * g_.depth;
+      const int64_t count = std::min(kColumns, keys.end - first);
+      if (count < kColumns) std::fill_n(panel, g_.depth * kColumns, 0.0F);
+      turn(from + first * g_.k.row, g_.k, count, panel);
+    }
+  }
+
+  void turn(const float* from, const Matrices& keys, int64_t count, float* panel) const {
+    const bool has_squares = keys.column == 1;
+    const int64_t whole_depth = has_squares ? g_.depth / kSquare * kSquare : 0;
+    const int64_t whole_count = has_squares ? count / kSquare * kSquare : 0;
+    for (int64_t c = 0; c < whole_count; c += kSquare) {
+      for (int64_t k = 0; k < whole_depth; k += kSquare) {
+        turn_square(from + c * keys.row + k, keys.row, panel + k * kColumns + c);
+      }
+    }
+    for (int64_t k = 0; k < g_.depth; ++k) {
+      for (int64_t c = k < whole_depth ? whole_count : 0; c < count; ++c) {
+        panel[k * kColumns + c] = from[c * keys.row + k * keys.column];
+      }
+    }
+  }
+
+  // Rows of whole panels: where they are, or copied.
+  const float* packed_values(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
+    const float* const from = at(g_.v, arguments, item) + keys.begin * g_.v.row;
+    if (lie_as_panels()) return from;
+    std::fill_n(scratch.values, keys.size() * width_, 0.0F);
+    for (int64_t key = 0; key < keys.size(); ++key) {
+      for (int64_t c = 0; c < g_.width; ++c) {
+        scratch.values[key * width_ + c] = from[key * g_.v.row + c * g_.v.column];
+      }
+    }
+    return scratch.values;
+  }
+  bool lie_as_panels() const { return g_.v.column == 1 && width_ == g_.width; }
+
+  void score(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows, Range keys,
+             bool are_few) const {
+    const float* const q = at(g_.q, arguments, item) + rows.begin * g_.q.row;
+    const auto depth = static_cast<size_t>(g_.depth);
+    if (are_few) {
+      const float* const k = at(g_.k, arguments, item) + keys.begin * g_.k.row;
+      for (int64_t r = 0; r < rows.size(); ++r) {
+        row_kernels().dot(q + r * g_.q.row, k, g_.k.row, depth, static_cast<size_t>(keys.size()),
+                          scratch.scores + r * kKeys);
+      }
+      return;
+    }
+    for (int64_t c = 0; c < keys.size(); c += kColumns) {
+      panel_kernels().multiply({.left = q,
+                                .left_row = g_.q.row,
+                                .out = scratch.scores + c,
+                                .out_row = kKeys,
+                                .rows = static_cast<size_t>(rows.size()),
+                                .depth = depth,
+                                .adds = false},
+                               scratch.keys + c * g_.depth, kColumns);
+    }
+  }
+
+  // Makes scores weights, and what has been summed up fit them.
+  void weigh(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows, Range keys,
+             int64_t place) const {
+    for (int64_t r = 0; r < rows.size(); ++r) {
+      const int64_t row = rows.begin + r;
+      float* const scores = scratch.scores + r * kKeys;
+      const int64_t seen = g_.is_causal ? std::clamp<int64_t>(row + 1 - keys.begin, 0, keys.size()) : keys.size();
+      std::fill(scores + seen, scores + keys.size(), 0.0F);
+      if (seen == 0) continue;
+      SoftmaxSoFar& state = scratch.states[place + r];
+      row_kernels().softmax_block(scores, mask_row(arguments, scratch, item, row, {keys.begin, keys.begin + seen}),
+                                  static_cast<size_t>(seen), g_.scale, g_.divides, state);
+      if (keys.begin == 0 || state.factor == 1) continue;
+      float* const sums = scratch.sums + (place + r) * width_;
+      row_kernels().scale(sums, state.factor, sums, static_cast<size_t>(width_));
+    }
+  }
+
+  // What is added to the scores of a row; null: nothing.
+  const float* mask_row(const Arguments& arguments, const Scratch& scratch, int64_t item, int64_t row,
+                        Range keys) const {
+    if (g_.mask.input < 0) return nullptr;
+    const int64_t first = row * g_.mask.row + keys.begin;
+    if (!g_.has_conditions) return at(g_.mask, arguments, item) + first;
+    const uint8_t* const shows = at<uint8_t>(g_.mask, arguments, item) + first;
+    for (int64_t i = 0; i < keys.size(); ++i) scratch.mask[i] = shows[i] != 0 ? 0.0F : kHidden;
+    return scratch.mask;
+  }
+
+  void add_values(const Scratch& scratch, Range rows, Range keys, int64_t place, const float* values) const {
+    for (int64_t c = 0; c < width_; c += kColumns) {
+      panel_kernels().multiply({.left = scratch.scores,
+                                .left_row = kKeys,
+                                .out = scratch.sums + place * width_ + c,
+                                .out_row = width_,
+                                .rows = static_cast<size_t>(rows.size()),
+                                .depth = static_cast<size_t>(keys.size()),
+                                .adds = keys.begin != 0},
+                               values + c, lie_as_panels() ? g_.v.row : width_);
+    }
+  }
+
+  void give_out(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
+    float* const out = host<float>(arguments.outputs[0]) + offset(g_.out, item) + rows.begin * g_.out.row;
+    for (int64_t r = 0; r < rows.size(); ++r) {
+      const SoftmaxSoFar& state = scratch.states[r];
+      if (g_.zeroes_what_sees_none && state.greatest == kHidden) {
+        std::fill_n(out + r * g_.out.row, g_.width, 0.0F);
+        continue;
+      }
+      row_kernels().scale(scratch.sums + r * width_, 1 / state.sum, out + r * g_.out.row,
+                          static_cast<size_t>(g_.width));
+    }
+  }
+
+  AttentionGeometry g_;
+  int64_t width_;
+  uint64_t lanes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_attention(AttentionGeometry geometry) {
+  return std::make_unique<AttentionKernel>(std::move(geometry));
+}
+
+}  // namespace assay::engine::cpu
