@@ -1,12 +1,18 @@
 #include "debug/accuracy/layer_rounding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/moves.h"
 #include "base/error.h"
 #include "ops/evaluate.h"
 
 namespace assay::debug {
+namespace {
+
+constexpr uint32_t kProduct = 1000;  // draws other numbers than any operand
+
+}  // namespace
 
 LayerRounding::LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff)
     : model_(model),
@@ -30,6 +36,28 @@ RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& oper
 
 std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, const OperandSource& operands,
                                                              const Datum& exact, LayerOracle& oracle) const {
+  const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
+  return squares ? std::optional(analysis::allowance_of(exact, *squares, least_roundoff_)) : std::nullopt;
+}
+
+std::optional<analysis::Samples> LayerRounding::runs_of_products(ir::NodeId node, const OperandSource& operands,
+                                                                 const Datum& exact, LayerOracle& oracle) const {
+  const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
+  if (!squares) return std::nullopt;
+  std::vector<float> deviations;
+  for (const double square : *squares) deviations.push_back(static_cast<float>(std::sqrt(square)));
+  analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
+  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
+    const analysis::MoveKey key{.node = node.index, .run = run, .operand = kProduct};
+    samples.moved.push_back(analysis::compact(analysis::moved_by(exact, deviations, key)));
+  }
+  analysis::settle(samples);
+  return samples;
+}
+
+// The mean squares of what moved roundings do to sums of products.
+std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId node, const OperandSource& operands,
+                                                                  const Datum& exact, LayerOracle& oracle) const {
   const std::string_view op = model_.text(model_[node].op);
   if (op != "Conv" && op != "MatMul") return std::nullopt;
   std::vector<Datum> inputs;
@@ -55,7 +83,7 @@ std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, co
   const std::vector<double> results = numbers_of(exact);
   std::vector<double> moved = numbers_of(squares);
   for (size_t i = 0; i < moved.size(); ++i) moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i];
-  return analysis::allowance_of(exact, moved, least_roundoff_);
+  return moved;
 }
 
 bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {

@@ -24,6 +24,10 @@ class LayerRounding {
   std::optional<compare::Allowance> of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
                                                 LayerOracle& oracle) const;
 
+  // The same as runs that lie so far from the exact result.
+  std::optional<analysis::Samples> runs_of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                                    LayerOracle& oracle) const;
+
   // An operand in all runs, of what the side gave: the same in each, but for halves that nodes made, which may have
   // been rounded only to be shown.
   analysis::Samples shown(ir::ValueId value, Datum datum) const;
@@ -37,6 +41,8 @@ class LayerRounding {
   }
 
  private:
+  std::optional<std::vector<double>> product_squares(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                                     LayerOracle& oracle) const;
   bool may_be_wider(ir::ValueId value, const Datum& datum) const;
 
   const ir::Model& model_;

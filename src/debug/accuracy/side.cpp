@@ -42,10 +42,14 @@ void Side::take_type(ValueId value, const Datum& truth) {
   given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
 }
 
-bool Side::shows(NodeId node) const {
+bool Side::has_doubts(NodeId node) const {
   bool has_doubts = false;
   ir::for_each_operand(model_, node, [&](ValueId value) { has_doubts = has_doubts || doubts_.contains(value); });
-  return !has_doubts && std::ranges::all_of(model_[node].results, [&](ValueId value) {
+  return has_doubts;
+}
+
+bool Side::shows(NodeId node) const {
+  return std::ranges::all_of(model_[node].results, [&](ValueId value) {
     return !value || model_[value].first_use == nullptr || gives(value);
   });
 }

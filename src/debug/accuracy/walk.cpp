@@ -115,7 +115,7 @@ class Walk {
     const std::variant<std::monostate, Error> computed = attempt([&] {
       layer.exact = oracle_.exact(node, operands);
       layer.rough = sides_[side].rounding().roughly(node, operands, layer.exact);
-      if (!sides_[side].shows(node)) run_moved(layer);
+      if (sides_[side].has_doubts(node) || !sides_[side].shows(node)) run_moved(layer);
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
@@ -132,7 +132,18 @@ class Walk {
     }
   }
 
+  // Sums of products of what a side shows need no runs.
   void run_moved(Layer& layer) {
+    Side& side = sides_[layer.side];
+    if (!side.has_doubts(layer.node) && layer.exact.size() == 1) {
+      const auto operands = [&](ValueId value) { return side.value(value); };
+      std::optional<analysis::Samples> runs =
+          side.rounding().runs_of_products(layer.node, operands, layer.exact[0], oracle_);
+      if (runs) {
+        layer.samples = {std::move(*runs)};
+        return;
+      }
+    }
     layer.samples = sides_[layer.side].run_moved(layer.node, oracle_.captured(layer.node));
     layer.samples.resize(layer.exact.size());
   }

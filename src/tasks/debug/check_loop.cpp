@@ -82,7 +82,8 @@ CheckLoop::CheckLoop(const CheckRequest& request, std::string artifact, Observer
     : request_(request),
       artifact_(std::move(artifact)),
       observer_(observer),
-      sorter_(request.artifacts, request.artifacts_folder) {
+      sorter_(request.artifacts, request.artifacts_folder),
+      replay_(request.save_replay) {
   if (!request_.command.empty()) {
     with_frame([] { return std::string("the check"); }, [&] { debug::find_program(request_.command[0]); });
   }
@@ -169,12 +170,9 @@ void CheckLoop::check(Round& round) const {
   }
 }
 
-// So that a crash of the check can be passed over by loading the file.
-void CheckLoop::note_progress(const Round& round) {
-  if (request_.save_replay.empty()) return;
-  debug::Replay current = new_;
-  current[round.key] = {round.iteration.index, false, round.trial->node_count, round.trial->identity};
-  debug::save_replay(current, debug::skip_path(request_.save_replay));
+debug::JudgedIteration CheckLoop::judged(const Round& round) {
+  return {round.iteration.index, round.iteration.passed || !round.iteration.fault.empty(), round.trial->node_count,
+          round.trial->identity};
 }
 
 void CheckLoop::finish(Round& round) {
@@ -190,9 +188,7 @@ void CheckLoop::finish(Round& round) {
       observer_.on_message(LogLevel::error, fault, std::source_location::current());
   }
   // What has no verdict is no failure to come back to.
-  new_[round.key] = {iteration.index, iteration.passed || !iteration.fault.empty(), round.trial->node_count,
-                     round.trial->identity};
-  if (!request_.save_replay.empty()) debug::save_replay(new_, request_.save_replay);
+  replay_.add(round.key, judged(round));
   std::error_code ignored;
   if (!round.artifact.empty() && !(keeps_artifact_ && round.slot == 0)) fs::remove_all(round.artifact, ignored);
   loop_.passed_count += iteration.passed ? 1 : 0;
@@ -215,7 +211,8 @@ void CheckLoop::check_all(std::span<Round> rounds) {
   std::vector<std::thread> threads;
   for (Round& round : rounds) {
     if (round.is_settled()) continue;
-    note_progress(round);
+    // So that a crash of the check can be passed over by loading the file.
+    replay_.note_current(round.key, judged(round));
     write_info(round);
     if (round.trial->passes) {
       decide(round);
