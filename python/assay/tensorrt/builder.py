@@ -42,8 +42,8 @@ def _metadata(network, config):
                         for some in ([each._shapes for each in config._profiles], [each._values for each in config._profiles]))
     metadata = [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
     if network._debug:
-        hidden = [each.name for each in network._debug if not each.is_network_output]
-        metadata.append((DEBUG, json.dumps([[each.name for each in network._debug], hidden])))
+        names = [[each.name for each in some] for some in (network._debug, network._hidden())]
+        metadata.append((DEBUG, json.dumps(names)))
     return metadata
 
 
@@ -66,6 +66,11 @@ def _precision_settings(network, config):
             # Patterns of names: what is special in them stands for any letter.
             types.append(f"{re.sub(r'[][*?]', '?', layer.name)}:{_PRECISIONS[told]}")
     return {"precision-constraints": ["obey" if is_obeyed else "prefer"], **({"layer-precisions": types} if types else {})}
+
+
+def _debug_settings(network):
+    hidden = [each.name for each in network._hidden()]
+    return {"mark-debug": hidden} if hidden else {}
 
 
 _PRECISIONS = {enums.DataType.FLOAT: "fp32", enums.DataType.HALF: "fp16", enums.DataType.BF16: "bf16"}
@@ -173,7 +178,7 @@ class Builder(NoOpContext):
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
         return {**(_shape_settings(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config),
-                **_precision_settings(network, config)}
+                **_precision_settings(network, config), **_debug_settings(network)}
 
     def _build(self, network, config):
         if not network._outputs:
@@ -204,7 +209,8 @@ class Builder(NoOpContext):
 
     def _build_pipeline(self, network, config, settings, phases):
         """An engine with plugins; its parts have any shapes, and no calibration."""
-        settings = {name: values for name, values in settings.items() if not name.startswith("trt-")}
+        settings = {name: values for name, values in settings.items()
+                    if not name.startswith("trt-") and name != "mark-debug"}
         header = {"metadata": dict(_metadata(network, config))}
         made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings))
         for _ in range(phases.STEPS):
@@ -214,7 +220,7 @@ class Builder(NoOpContext):
     def _model(self, network, config):
         from assay.graphsurgeon import export_onnx
 
-        graph = network._graph()
+        graph = network._graph(network._outputs)
         metadata = _metadata(network, config)
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))

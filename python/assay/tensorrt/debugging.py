@@ -4,7 +4,7 @@ from assay import _native, cuda
 from assay._arrays import to_numpy
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
-from assay.tensorrt.enums import TensorLocation
+from assay.tensorrt.enums import DataType, TensorLocation
 
 
 class DebugTensors:
@@ -53,13 +53,22 @@ class DebugTensors:
             return
         memory = cuda.wrapper()
         for name in self._debugged():
-            array = to_numpy(values[name])
+            array, dtype = to_numpy(values[name]), _type_of(values[name])
             address = memory.malloc(max(1, array.nbytes))
             try:
                 _native.copy_memory(address, array.ctypes.data, array.nbytes)
-                is_well = self._listener.process_debug_tensor(address, TensorLocation.DEVICE, self.engine.debug_type(name),
-                                                              Dims(array.shape), name, stream)
+                is_well = self._listener.process_debug_tensor(address, TensorLocation.DEVICE, dtype, Dims(array.shape), name,
+                                                              stream)
             finally:
                 memory.free(address)
             if is_well is False:
                 raise PolygraphyException(f"the debug listener failed at the tensor `{name}`")
+
+
+def _type_of(array):
+    """Of an array of native code, or of numpy."""
+    if isinstance(array, _native.Array):
+        return DataType.of_native(array.type) or DataType.FLOAT
+    from assay.datatype import DataType as Shared
+
+    return DataType.of_number(Shared.from_dtype(array.dtype).number) or DataType.FLOAT

@@ -72,7 +72,6 @@ class ICudaEngine(Bindings, NoOpContext):
         self._weights = json.loads(metadata.get(WEIGHTS, "null"))
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
-        self._debug, self._hidden = json.loads(metadata.get(DEBUG, "[[], []]"))
         self._ports = self._ports_of(self._session)
         self._names = [each[0] for each in self._ports]
         self.error_recorder = None
@@ -91,10 +90,15 @@ class ICudaEngine(Bindings, NoOpContext):
         path, descriptor = _in_memory(self._data)
         try:
             metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
-            self._session = None if is_stripped else self._open(path, {})
+            metadata = dict(metadata)
+            self._read_debug(metadata)
+            self._session = None if is_stripped else self._open(path, {}, self._hidden)
         finally:
             os.close(descriptor)
-        return dict(metadata)
+        return metadata
+
+    def _read_debug(self, metadata):
+        self._debug, self._hidden = json.loads(metadata.get(DEBUG, "[[], []]"))
 
     def _open_pipeline(self):
         def open_plan(data):
@@ -110,6 +114,7 @@ class ICudaEngine(Bindings, NoOpContext):
             name = step["plugin"][0] if "plugin" in step else "native part"
             tensors = {key: [(each, None, [], "") for each in step[key]] for key in ("inputs", "outputs")}
             self._layers.append({"name": name, "op": name, "tactic": "plugin", "origins": [], **tensors})
+        self._read_debug(self._session.header["metadata"])
         return self._session.header["metadata"]
 
     def _new_execution(self, profiles=False):
@@ -117,8 +122,9 @@ class ICudaEngine(Bindings, NoOpContext):
             return PipelineExecution(self._session)
         return _native.Execution(self._session, profiles)
 
-    def _open(self, path, settings):
-        return _native.open_plan(path, _native.Wanted("engine", settings, [], self._threads), native_log(self.logger))
+    def _open(self, path, settings, values=()):
+        wanted = _native.Wanted("engine", settings, list(values), self._threads)
+        return _native.open_plan(path, wanted, native_log(self.logger))
 
     def _ports_of(self, session):
         """(name, type, dims, whether elements decide shapes, whether it is an input); of a plan without weights as its
@@ -127,7 +133,6 @@ class ICudaEngine(Bindings, NoOpContext):
             inputs, outputs = ([(*each, False) for each in some] for some in (self._source.inputs, self._source.outputs))
         else:
             inputs, outputs = session.inputs, session.outputs
-        self._debug_types = {each[0]: each[1] for each in outputs if each[0] in self._debug}
         return [(*each, True) for each in inputs] + [(*each, False) for each in outputs if each[0] not in self._hidden]
 
     def _outputs(self):
@@ -137,8 +142,9 @@ class ICudaEngine(Bindings, NoOpContext):
         """The weights of the model of a file take the place of those that the engine and its contexts have."""
         path, descriptor = _in_memory(self._data)
         try:
-            self._session = _native.open_plan(path, _native.Wanted("engine", {"refit-from": [model]}, [], self._threads),
-                                              log)
+            settings = {"refit-from": [model], **({"mark-debug": self._hidden} if self._hidden else {})}
+            wanted = _native.Wanted("engine", settings, self._hidden, self._threads)
+            self._session = _native.open_plan(path, wanted, log)
         finally:
             os.close(descriptor)
         self._ports = self._ports_of(self._session)
@@ -229,10 +235,6 @@ class ICudaEngine(Bindings, NoOpContext):
     def is_debug_tensor(self, name):
         """Whether the tensor was marked for debugging."""
         return name in self._debug
-
-    def debug_type(self, name):
-        """The type of a tensor that was marked for debugging."""
-        return DataType.of_native(self._debug_types[name]) or DataType.FLOAT
 
     def get_tensor_profile_shape(self, name, profile_index=0):
         """Least, best and greatest shape of an input."""

@@ -218,6 +218,10 @@ class INetworkDefinition(NoOpContext):
     def is_debug_tensor(self, tensor):
         return any(each is tensor for each in self._debug)
 
+    def _hidden(self):
+        """Tensors that are marked for debugging and are no outputs."""
+        return [each for each in self._debug if not each.is_network_output]
+
     def mark_unfused_tensors_as_debug_tensors(self):
         """False: tensors are marked by name."""
         note(self.logger, "tensors are marked for debugging one by one: mark_debug(tensor)")
@@ -300,7 +304,7 @@ class INetworkDefinition(NoOpContext):
 
         before, self._emitted = self._emitted, self._ordered() if layers is None else layers
         if outputs is None:
-            outputs = self._outputs + [each for each in self._debug if not each.is_network_output]
+            outputs = self._outputs + self._hidden()
         try:
             return Emitter(self, self._emitted).graph(outputs)
         finally:
