@@ -155,20 +155,38 @@ Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exa
 
 Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
                         const compare::Allowance& allowance) {
-  Difference found = difference_of(given, exact);
-  double squares = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const double may = static_cast<double>(allowance.of_elements[i]);
-    if (by == 0 || std::isinf(may)) continue;
-    squares += std::isfinite(by) ? by * by : 0;
-    const double excess = may == 0 ? INFINITY : by / may;
-    if (excess > found.excess) {
-      found.excess = excess;
-      found.tolerance_there = may;
+  struct Part {
+    Difference found;
+    double squares = 0;
+  };
+  const auto judge_part = [&](uint64_t begin, uint64_t end) {
+    Part part;
+    for (uint64_t i = begin; i < end; ++i) {
+      const double by = distance(given[i], exact[i]);
+      const double may = static_cast<double>(allowance.of_elements[i]);
+      part.found.greatest = std::max(part.found.greatest, by);
+      if (by == 0 || std::isinf(may)) continue;
+      part.squares += std::isfinite(by) ? by * by : 0;
+      const double excess = may == 0 ? INFINITY : by / may;
+      part.found.failed_count += excess > 1 ? 1 : 0;
+      if (excess <= part.found.excess) continue;
+      part.found.excess = excess;
+      part.found.tolerance_there = may;
     }
-    found.failed_count += excess > 1 ? 1 : 0;
-  }
+    return part;
+  };
+  const auto join = [](Part a, const Part& b) {
+    if (b.found.excess > a.found.excess) {
+      a.found.excess = b.found.excess;
+      a.found.tolerance_there = b.found.tolerance_there;
+    }
+    a.found.greatest = std::max(a.found.greatest, b.found.greatest);
+    a.found.failed_count += b.found.failed_count;
+    a.squares += b.squares;
+    return a;
+  };
+  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Part(), judge_part, join);
+  found.count = exact.size();
   if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
     found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
