@@ -131,6 +131,16 @@ uint64_t rare_flips(const Samples& samples) {
                   static_cast<uint64_t>(kFlippedShare * static_cast<double>(samples.nominal.tensor().count())));
 }
 
+template <typename Fn>
+double rms_of(uint64_t count, Fn&& number) {
+  const auto add = [&](uint64_t begin, uint64_t end) {
+    double sum = 0;
+    for (uint64_t i = begin; i < end; ++i) sum += number(i) * number(i);
+    return sum;
+  };
+  return std::sqrt(parallel_reduce(count, kPiece, 0.0, add, std::plus<>()) / static_cast<double>(count));
+}
+
 compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
   const Tensor& tensor = samples.nominal.tensor();
   const std::vector<double> nominal = numbers(tensor);
@@ -151,15 +161,9 @@ compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
     const double step = samples.steps.empty() ? 0 : samples.steps[i];
     allowance.of_elements[i] = static_cast<float>(std::max(least(i) + kMargin * deviation, step));
   });
-  const auto add_least = [&](uint64_t begin, uint64_t end) {
-    double sum = 0;
-    for (uint64_t i = begin; i < end; ++i) sum += least(i) * least(i);
-    return sum;
-  };
-  const double squares = parallel_reduce(tensor.count(), kPiece, 0.0, add_least, std::plus<>());
   const double greatest = *std::ranges::max_element(differences.rms_of_runs());
   if (tensor.count() >= kLeastForRms && samples.steps.empty()) {
-    allowance.rms = rms_limit(differences.rms_of_runs()) + std::sqrt(squares / static_cast<double>(tensor.count()));
+    allowance.rms = rms_limit(differences.rms_of_runs()) + rms_of(tensor.count(), least);
   }
   const auto unlimited =
       std::ranges::count_if(allowance.of_elements, [](float allowed) { return std::isinf(allowed); });
