@@ -116,6 +116,31 @@ double rms_of(const std::vector<double>& numbers) {
   return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
 }
 
+struct Judged {
+  Difference found;
+  double squares = 0;
+
+  void add(double by, double may) {
+    found.greatest = std::max(found.greatest, by);
+    if (by == 0 || std::isinf(may)) return;
+    squares += std::isfinite(by) ? by * by : 0;
+    const double excess = may == 0 ? INFINITY : by / may;
+    found.failed_count += excess > 1 ? 1 : 0;
+    if (excess > found.excess) note(excess, may);
+  }
+  Judged join(const Judged& other) {
+    found.greatest = std::max(found.greatest, other.found.greatest);
+    found.failed_count += other.found.failed_count;
+    squares += other.squares;
+    if (other.found.excess > found.excess) note(other.found.excess, other.found.tolerance_there);
+    return *this;
+  }
+  void note(double excess, double may) {
+    found.excess = excess;
+    found.tolerance_there = may;
+  }
+};
+
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
   Difference found;
   found.count = exact.size();
@@ -155,37 +180,15 @@ Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exa
 
 Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
                         const compare::Allowance& allowance) {
-  struct Part {
-    Difference found;
-    double squares = 0;
-  };
-  const auto judge_part = [&](uint64_t begin, uint64_t end) {
-    Part part;
+  const auto judge_piece = [&](uint64_t begin, uint64_t end) {
+    Judged judged;
     for (uint64_t i = begin; i < end; ++i) {
-      const double by = distance(given[i], exact[i]);
-      const double may = static_cast<double>(allowance.of_elements[i]);
-      part.found.greatest = std::max(part.found.greatest, by);
-      if (by == 0 || std::isinf(may)) continue;
-      part.squares += std::isfinite(by) ? by * by : 0;
-      const double excess = may == 0 ? INFINITY : by / may;
-      part.found.failed_count += excess > 1 ? 1 : 0;
-      if (excess <= part.found.excess) continue;
-      part.found.excess = excess;
-      part.found.tolerance_there = may;
+      judged.add(distance(given[i], exact[i]), static_cast<double>(allowance.of_elements[i]));
     }
-    return part;
+    return judged;
   };
-  const auto join = [](Part a, const Part& b) {
-    if (b.found.excess > a.found.excess) {
-      a.found.excess = b.found.excess;
-      a.found.tolerance_there = b.found.tolerance_there;
-    }
-    a.found.greatest = std::max(a.found.greatest, b.found.greatest);
-    a.found.failed_count += b.found.failed_count;
-    a.squares += b.squares;
-    return a;
-  };
-  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Part(), judge_part, join);
+  const auto join = [](Judged a, const Judged& b) { return a.join(b); };
+  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
   found.count = exact.size();
   if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
