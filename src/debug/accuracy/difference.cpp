@@ -116,6 +116,31 @@ double rms_of(const std::vector<double>& numbers) {
   return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
 }
 
+struct Judged {
+  Difference found;
+  double squares = 0;
+
+  void add(double by, double may) {
+    found.greatest = std::max(found.greatest, by);
+    if (by == 0 || std::isinf(may)) return;
+    squares += std::isfinite(by) ? by * by : 0;
+    const double excess = may == 0 ? INFINITY : by / may;
+    found.failed_count += excess > 1 ? 1 : 0;
+    if (excess > found.excess) note(excess, may);
+  }
+  Judged join(const Judged& other) {
+    found.greatest = std::max(found.greatest, other.found.greatest);
+    found.failed_count += other.found.failed_count;
+    squares += other.squares;
+    if (other.found.excess > found.excess) note(other.found.excess, other.found.tolerance_there);
+    return *this;
+  }
+  void note(double excess, double may) {
+    found.excess = excess;
+    found.tolerance_there = may;
+  }
+};
+
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
   Difference found;
   found.count = exact.size();
@@ -155,20 +180,16 @@ Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exa
 
 Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
                         const compare::Allowance& allowance) {
-  Difference found = difference_of(given, exact);
-  double squares = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const double may = static_cast<double>(allowance.of_elements[i]);
-    if (by == 0 || std::isinf(may)) continue;
-    squares += std::isfinite(by) ? by * by : 0;
-    const double excess = may == 0 ? INFINITY : by / may;
-    if (excess > found.excess) {
-      found.excess = excess;
-      found.tolerance_there = may;
+  const auto judge_piece = [&](uint64_t begin, uint64_t end) {
+    Judged judged;
+    for (uint64_t i = begin; i < end; ++i) {
+      judged.add(distance(given[i], exact[i]), static_cast<double>(allowance.of_elements[i]));
     }
-    found.failed_count += excess > 1 ? 1 : 0;
-  }
+    return judged;
+  };
+  const auto join = [](Judged a, const Judged& b) { return a.join(b); };
+  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
+  found.count = exact.size();
   if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
     found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);

@@ -5,12 +5,20 @@
 
 #include "analysis/moves.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "ops/evaluate.h"
 
 namespace assay::debug {
 namespace {
 
 constexpr uint32_t kProduct = 1000;  // draws other numbers than any operand
+
+template <typename Fn>
+void for_all(uint64_t count, Fn&& fn) {
+  parallel_for(count, 16384, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) fn(i);
+  });
+}
 
 }  // namespace
 
@@ -44,8 +52,8 @@ std::optional<analysis::Samples> LayerRounding::runs_of_products(ir::NodeId node
                                                                  const Datum& exact, LayerOracle& oracle) const {
   const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
   if (!squares) return std::nullopt;
-  std::vector<float> deviations;
-  for (const double square : *squares) deviations.push_back(static_cast<float>(std::sqrt(square)));
+  std::vector<float> deviations(squares->size());
+  for_all(deviations.size(), [&](uint64_t i) { deviations[i] = static_cast<float>(std::sqrt((*squares)[i])); });
   analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
   for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
     const analysis::MoveKey key{.node = node.index, .run = run, .operand = kProduct};
@@ -68,7 +76,7 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
     const Datum datum = operands(value);
     if (!is_numeric(datum)) return datum;
     std::vector<double> numbers = numbers_of(datum);
-    for (double& number : numbers) number *= number;
+    for_all(numbers.size(), [&](uint64_t i) { numbers[i] *= numbers[i]; });
     return with_numbers(datum, std::move(numbers));
   })[0];
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
@@ -82,7 +90,7 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   const double of_output = rounding.output * rounding.output * unit * unit / 3;
   const std::vector<double> results = numbers_of(exact);
   std::vector<double> moved = numbers_of(squares);
-  for (size_t i = 0; i < moved.size(); ++i) moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i];
+  for_all(moved.size(), [&](uint64_t i) { moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i]; });
   return moved;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/signal_tables.h"
 #include "base/text.h"
 
 namespace assay::tasks {
@@ -49,10 +50,32 @@ std::string command_identity(const CheckRequest& request) {
   return fmt::format("{:016x}", checksum(std::as_bytes(std::span(words))));
 }
 
+// What a trial writes is removed after the round, also where a signal or an error ends the loop.
+class CheckLoop::Artifact {
+ public:
+  Artifact(std::string path, bool is_kept) : path_(std::move(path)), is_kept_(is_kept) {
+    if (!is_kept_) slot_ = remember_temporary(path_.c_str());
+  }
+  ~Artifact() {
+    if (is_kept_) return;
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    forget_temporary(slot_);
+  }
+  Artifact(const Artifact&) = delete;
+  Artifact& operator=(const Artifact&) = delete;
+
+ private:
+  std::string path_;
+  bool is_kept_;
+  int slot_ = -1;
+};
+
 struct CheckLoop::Round {
   const Trial* trial = nullptr;
   size_t slot = 0;
   std::string artifact;
+  std::unique_ptr<Artifact> written;
   std::string key;
   results::DebugIteration iteration;
   results::CheckOutput output;
@@ -140,7 +163,9 @@ bool CheckLoop::replay(Round& round) {
 }
 
 void CheckLoop::make(Round& round) {
-  if (round.trial->make) try_to(round, [&] { round.trial->make(round.artifact); });
+  if (!round.trial->make) return;
+  round.written = std::make_unique<Artifact>(round.artifact, keeps_artifact_ && round.slot == 0);
+  try_to(round, [&] { round.trial->make(round.artifact); });
 }
 
 void CheckLoop::decide(Round& round) {
@@ -189,8 +214,7 @@ void CheckLoop::finish(Round& round) {
   }
   // What has no verdict is no failure to come back to.
   replay_.add(round.key, judged(round));
-  std::error_code ignored;
-  if (!round.artifact.empty() && !(keeps_artifact_ && round.slot == 0)) fs::remove_all(round.artifact, ignored);
+  round.written.reset();
   loop_.passed_count += iteration.passed ? 1 : 0;
   loop_.iterations.push_back(iteration);
 }

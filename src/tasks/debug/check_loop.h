@@ -40,6 +40,7 @@ class CheckLoop {
   results::DebugLoop take() { return std::move(loop_); }
 
  private:
+  class Artifact;
   struct Round;
 
   Round begin(const Trial& trial, size_t slot, std::optional<uint64_t> remaining);
