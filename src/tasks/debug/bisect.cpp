@@ -1,5 +1,7 @@
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "debug/subgraph.h"
