@@ -32,6 +32,7 @@ struct WalkResult {
   std::vector<results::LayerVerdict> layers;
   std::vector<Accused> accused;  // in the order of the graph
   std::vector<results::AccuracySide> sides;
+  std::string unjudged;  // the first layer that is off and cannot be judged, with the reason; empty: none
 };
 
 struct WalkOptions {

@@ -63,6 +63,7 @@ class AccuracyJob {
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
+    unjudged_ = std::move(walked.unjudged);
     const auto may_be_harmless = [](const debug::Accused& accused) {
       return accused.is_type_at_fault || accused.is_out_of_range;
     };
@@ -107,6 +108,7 @@ class AccuracyJob {
 
   // What the outputs are off by is known only for the run that shows all values.
   void find_doubt() {
+    if (accused_.empty() && !unjudged_.empty()) hunt_.doubt = "a layer cannot be judged: " + unjudged_;
     for (const results::AccuracySide& side : hunt_.sides) {
       if (side.given_count == 0) hunt_.doubt = fmt::format("{} gives none of the model's values", side.name);
       const double rounding = kRoundings * analysis::roundoff(tensor::DType::float32) * side.output_magnitude;
@@ -124,6 +126,7 @@ class AccuracyJob {
   LoadedModel other_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
+  std::string unjudged_;
   results::AccuracyHunt hunt_;
 };
 
