@@ -19,7 +19,7 @@ from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, I
                                               IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,
                                               IRecurrenceLayer, ITripLimitLayer)
 from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
-from assay.tensorrt.network import INetworkDefinition, ITensor
+from assay.tensorrt.network import INetworkDefinition
 from assay.tensorrt.parser import OnnxParser, ParserError
 from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, IPluginCreator,
                                     IPluginCreatorV3One, IPluginRegistry, IPluginV2, IPluginV2DynamicExt, IPluginV2Ext,
@@ -27,6 +27,7 @@ from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensi
                                     PluginFieldCollection, PluginTensorDesc, get_plugin_registry,
                                     init_libnvinfer_plugins)
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
+from assay.tensorrt.tensor import ITensor
 
 __version__ = "8.6.1"  # whose names are all there, beside those of later versions
 
