@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/text.h"
