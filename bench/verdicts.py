@@ -10,6 +10,7 @@ false accusation.
 
 import argparse
 import collections
+import functools
 import json
 import pathlib
 import subprocess
@@ -19,13 +20,19 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
-from models.faults import FAULTS, convnet, looped, quantised, transformer
+from models.faults import FAULTS, convnet, halved, looped, normalised, quantised, transformer
+from onnx.reference import ReferenceEvaluator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-CLEAN = ("clean_other_rounding", "clean_renamed", "clean_fused")
-KINDS = [*FAULTS, "two_faults", "fused_fault", *CLEAN]
+CLEAN = ("clean_other_rounding", "clean_renamed", "clean_fused", "clean_half")
+KINDS = [*FAULTS, "overflow_in_half", "noisy_half", "two_faults", "fused_fault", "renamed_fault", *CLEAN]
+SEMANTIC = ("corrupted_weight", "transposed_weight", "other_operator")
+IN_HALF = [halved, functools.partial(convnet, dtype=np.float16), functools.partial(transformer, dtype=np.float16)]
+BUILDERS = {"bad_scale": [quantised], "fault_in_body": [looped], "layout_bug": [transformer], "finite_mask": [transformer],
+            "birth_of_nan": [normalised], "overflow_in_half": [halved],
+            "noisy_half": IN_HALF, "clean_half": IN_HALF}
 
 
 def values_of(model, feeds, level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, everything=True):
@@ -48,19 +55,33 @@ def differ(sound, other):
         return not np.isclose(a, b, rtol=0, atol=atol, equal_nan=True).all()
 
 
+def renamed(model):
+    """A copy in which only inputs and outputs have their names."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    kept = {value.name for value in [*copy.graph.input, *copy.graph.output]}
+    for node in copy.graph.node:
+        node.name += "_renamed"
+        for names in (node.input, node.output):
+            names[:] = [name if not name or name in kept else f"renamed_{name}" for name in names]
+    for weight in copy.graph.initializer:
+        weight.name = f"renamed_{weight.name}"
+    return copy
+
+
 class Case:
     """One planting: the sound model, the values that are judged, and the layers that may be named."""
 
     def __init__(self, kind, rng):
         self.kind, self.rng = kind, rng
         self.guilty, self.more = [], []
+        self.values, self.other = None, None
 
     def draw(self):
-        builders = {"bad_scale": [quantised], "fault_in_body": [looped], "layout_bug": [transformer],
-                    "finite_mask": [transformer]}.get(self.kind, [convnet, transformer, quantised, looped])
+        builders = BUILDERS.get(self.kind, [convnet, transformer, quantised, looped])
         net = builders[int(self.rng.integers(len(builders)))](self.rng)
-        self.model = net.model()
-        self.feeds = {"x": self.rng.normal(size=net.shape).astype(np.float32)}
+        self.net, self.model = net, net.model()
+        self.feeds = {"x": self.rng.normal(size=net.shape).astype(net.dtype)}
         faulty = onnx.ModelProto()
         faulty.CopyFrom(self.model)
         getattr(self, f"plant_{self.kind}", self.plant)(faulty)
@@ -75,6 +96,27 @@ class Case:
     def is_effective(self, faulty, name, before=None):
         output = next(node.output[0] for node in faulty.graph.node if node.name == name)
         return differ(values_of(before or self.model, self.feeds)[output], values_of(faulty, self.feeds)[output])
+
+    def plant_overflow_in_half(self, faulty):
+        """The type is at fault; numpy computes node by node in float16."""
+        names = [name for node in faulty.graph.node for name in node.output]
+        del faulty.graph.output[:]
+        faulty.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+        with np.errstate(all="ignore"):
+            self.values = dict(zip(names, ReferenceEvaluator(faulty).run(names, self.feeds)))
+        born = [node.name for node in faulty.graph.node if np.isinf(self.values[node.output[0]]).any()]
+        if born and not np.isfinite(self.values[names[-1]]).all():
+            self.guilty = born[:1]
+
+    def plant_noisy_half(self, faulty):
+        name = FAULTS["noisy_weight"](self.rng, faulty)
+        if name is not None and self.is_effective(faulty, name):
+            self.guilty, self.values = [name], values_of(faulty, self.feeds)
+
+    def plant_renamed_fault(self, faulty):
+        name = FAULTS[str(self.rng.choice(SEMANTIC))](self.rng, faulty)
+        if name is not None and self.is_effective(faulty, name):
+            self.guilty, self.other = [name], renamed(faulty)
 
     def plant_two_faults(self, faulty):
         kinds = self.rng.permutation([f for f in FAULTS if f not in ("fault_in_body", "noisy_weight", "birth_of_nan")])
@@ -100,7 +142,7 @@ class Case:
 
     def plant_fused_fault(self, faulty):
         """Half of the values are not there."""
-        name = FAULTS[str(self.rng.choice(["corrupted_weight", "transposed_weight", "other_operator"]))](self.rng, faulty)
+        name = FAULTS[str(self.rng.choice(SEMANTIC))](self.rng, faulty)
         if name is None or not self.is_effective(faulty, name):
             return
         values = values_of(faulty, self.feeds)
@@ -113,26 +155,34 @@ class Case:
     def plant_clean_other_rounding(self, faulty):
         self.values = values_of(faulty, self.feeds)
 
+    plant_clean_half = plant_clean_other_rounding
+
     def plant_clean_renamed(self, faulty):
-        last = faulty.graph.output[0].name
-        for node in faulty.graph.node:
-            node.name += "_renamed"
-        values = values_of(faulty, self.feeds)
-        self.values = {n if n == last else f"renamed_{n}": v for n, v in values.items()}
+        self.other = renamed(faulty)
 
     def plant_clean_fused(self, faulty):
         level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         self.values = values_of(faulty, self.feeds, level, everything=False)
 
     def judge(self, program, folder):
-        model, inputs, outputs = folder / "model.onnx", folder / "inputs.npz", folder / "side.npz"
+        model, inputs = folder / "model.onnx", folder / "inputs.npz"
         onnx.save(self.model, str(model))
         np.savez(inputs, **self.feeds)
-        np.savez(outputs, **self.values)
+        return self.verdict([program, "debug", "accuracy", model, "--load-inputs", inputs, *self.side(folder)], folder)
+
+    def side(self, folder):
+        """What is judged: another model on the reference, or values."""
+        if self.other is not None:
+            onnx.save(self.other, str(folder / "other.onnx"))
+            return ["--other", folder / "other.onnx"]
+        np.savez(folder / "side.npz", **self.values)
+        return ["--load-outputs", folder / "side.npz"]
+
+    def verdict(self, command, folder):
         report = folder / "report.json"
-        done = subprocess.run([program, "debug", "accuracy", str(model), "--load-inputs", str(inputs), "--load-outputs",
-                               str(outputs), "--json", str(report), "--silent"], capture_output=True, text=True, timeout=300)
-        if done.returncode not in (0, 1, 3):
+        report.unlink(missing_ok=True)
+        done = subprocess.run([*command, "--json", report, "--silent"], capture_output=True, text=True, timeout=300)
+        if not report.exists():
             return f"error: {done.stderr.strip()[:200]}"
         found = json.loads(report.read_text())
         accused = [(g["node"], g["group"]) for g in found["guilty"]]
@@ -151,6 +201,28 @@ class Case:
         return "hit" if named else f"accused {node} for {self.guilty[0]}"
 
 
+def plantings(kind, count, seed):
+    """That many numbers and cases; what cannot be planted, or would not show, is passed over."""
+    drawn = 0
+    for number in range(20 * count):
+        case = Case(kind, np.random.default_rng([seed, KINDS.index(kind), number]))
+        if drawn < count and case.draw():
+            drawn += 1
+            yield number, case
+
+
+def word_for(verdict):
+    if verdict in ("hit", "clean"):
+        return "right"
+    return "false" if verdict.startswith(("accused", "hit,")) else "miss"
+
+
+def print_table(table):
+    print(f"{'planted':<24}{'right':>7}{'missed':>8}{'false accusations':>19}")
+    for kind, counts in [*table.items(), ("all", sum(table.values(), collections.Counter()))]:
+        print(f"{kind:<24}{counts['right']:>7}{counts['miss']:>8}{counts['false']:>19}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=32, help="plantings of each kind")
@@ -158,27 +230,15 @@ def main():
     parser.add_argument("--kind", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--program", default=str(ROOT / "build/release/bin/assay"))
     options = parser.parse_args()
+    drawn = [(kind, *planting) for kind in options.kind for planting in plantings(kind, options.count, options.seed)]
     table, faults = collections.defaultdict(collections.Counter), []
     with tempfile.TemporaryDirectory(prefix="verdicts-") as place:
-        for kind in options.kind:
-            drawn = 0
-            for number in range(20 * options.count):
-                if drawn == options.count:
-                    break
-                case = Case(kind, np.random.default_rng([options.seed, KINDS.index(kind), number]))
-                if not case.draw():
-                    continue
-                drawn += 1
-                verdict = case.judge(options.program, pathlib.Path(place))
-                word = "right" if verdict in ("hit", "clean") else "false" if verdict.startswith(("accused", "hit,")) else "miss"
-                table[kind][word] += 1
-                if word != "right":
-                    faults.append(f"{kind} {number}: {verdict}")
-    print(f"{'planted':<24}{'right':>7}{'missed':>8}{'false accusations':>19}")
-    for kind, counts in table.items():
-        print(f"{kind:<24}{counts['right']:>7}{counts['miss']:>8}{counts['false']:>19}")
-    total = sum(table.values(), collections.Counter())
-    print(f"{'all':<24}{total['right']:>7}{total['miss']:>8}{total['false']:>19}")
+        for kind, number, case in drawn:
+            verdict = case.judge(options.program, pathlib.Path(place))
+            table[kind][word_for(verdict)] += 1
+            if word_for(verdict) != "right":
+                faults.append(f"{kind} {number}: {verdict}")
+    print_table(table)
     print("\n".join(faults[:20]))
     return 1 if faults else 0
 

@@ -7,9 +7,9 @@ folder=build/$preset
 
 case $preset in
   release) tools/setup.sh ;;
-  clang | fuzz) tools/setup.sh clang ;;
+  clang | fuzz | threads) tools/setup.sh clang ;;
   *)
-    echo "dev build: unknown preset '$preset'; presets: release, clang, fuzz" >&2
+    echo "dev build: unknown preset '$preset'; presets: release, clang, fuzz, threads" >&2
     exit 2
     ;;
 esac

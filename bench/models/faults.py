@@ -6,15 +6,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 class Net:
-    """A chain of layers with names, float32."""
+    """A chain of layers with names."""
 
-    def __init__(self, rng, shape):
-        self.rng, self.shape = rng, shape
+    def __init__(self, rng, shape, dtype=np.float32):
+        self.rng, self.shape, self.dtype = rng, shape, dtype
         self.nodes, self.weights, self.last = [], {}, "x"
 
-    def constant(self, array, dtype=np.float32):
+    def constant(self, array, dtype=None):
         name = f"w{len(self.weights)}"
-        self.weights[name] = np.asarray(array, dtype)
+        self.weights[name] = np.asarray(array, dtype or self.dtype)
         return name
 
     def normal(self, *shape, scale=1.0):
@@ -27,14 +27,15 @@ class Net:
         return self.last
 
     def model(self):
-        graph = helper.make_graph(self.nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)],
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(self.dtype))
+        graph = helper.make_graph(self.nodes, "net", [helper.make_tensor_value_info("x", kind, self.shape)],
                                   [onnx.ValueInfoProto(name=self.last)],
                                   [numpy_helper.from_array(array, name) for name, array in self.weights.items()])
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def convnet(rng):
-    net = Net(rng, [1, 3, 16, 16])
+def convnet(rng, dtype=np.float32):
+    net = Net(rng, [1, 3, 16, 16], dtype)
     channels = 3
     for _ in range(int(rng.integers(2, 5))):
         after = int(rng.choice([8, 16]))
@@ -53,9 +54,9 @@ def convnet(rng):
     return net
 
 
-def transformer(rng):
+def transformer(rng, dtype=np.float32):
     length, width = int(rng.choice([8, 12])), 16
-    net = Net(rng, [1, length, width])
+    net = Net(rng, [1, length, width], dtype)
     for _ in range(int(rng.integers(1, 3))):
         start = net.last
         net.add("LayerNormalization", net.constant(rng.uniform(0.5, 2, width)), net.normal(width, scale=0.1), epsilon=1e-3)
@@ -107,7 +108,40 @@ def looped(rng):
     return net
 
 
+def normalised(rng):
+    """Rows are divided by their sums; a row without a positive number has the sum 0."""
+    net = Net(rng, [12, 8])
+    for _ in range(int(rng.integers(1, 3))):
+        net.add("MatMul", net.normal(8, 3, scale=0.4))
+        positive = net.add("Relu")
+        net.add("ReduceSum", net.constant([1], np.int64), keepdims=1)
+        guarded = net.add("Max", net.constant(1e-3))
+        net.add("Div", guarded, source=positive)
+        net.add("MatMul", net.normal(3, 8))
+    return net
+
+
+def halved(rng):
+    """In float16; somewhere in the middle, numbers leave its range and come back."""
+    net = Net(rng, [4, 16], np.float16)
+    count = int(rng.integers(2, 5))
+    middle = int(rng.integers(count))
+    for i in range(count):
+        net.add("MatMul", net.normal(16, 16, scale=0.3))
+        net.add("Tanh")
+        if i == middle:
+            factor = net.constant(rng.uniform(400, 900))
+            net.add("Mul", factor)
+            net.overflowing = net.nodes[-1].name if net.add("Mul", factor) else None
+            net.add("Div", factor)
+            net.add("Div", factor)
+    return net
+
+
 # Faults: each changes one node of a copy, or says that there is none to change.
+
+NOISE = {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 1e-2}
+
 
 def pick(rng, model, *ops):
     nodes = [node for node in model.graph.node if node.op_type in ops]
@@ -161,7 +195,7 @@ def noisy_weight(rng, model):
     node = pick(rng, model, "Conv", "MatMul", "Gemm")
     if node is None or node.input[1] not in {t.name for t in model.graph.initializer}:
         return None
-    change_weight(model, node, 1, lambda a: (a * (1 + 1e-4 * rng.normal(size=a.shape))).astype(np.float32))
+    change_weight(model, node, 1, lambda a: (a * (1 + NOISE[a.dtype] * rng.normal(size=a.shape))).astype(a.dtype))
     return node.name
 
 
@@ -198,10 +232,12 @@ def bad_scale(rng, model):
 
 
 def birth_of_nan(rng, model):
+    """0/0, where the divisor was kept from being 0."""
     node = pick(rng, model, "Div")
-    if node is None:
+    guard = None if node is None else next((n for n in model.graph.node if n.output[0] == node.input[1]), None)
+    if guard is None or guard.op_type != "Max":
         return None
-    change_weight(model, node, 1, lambda a: np.full_like(a, np.nan))
+    node.input[1] = guard.input[0]
     return node.name
 
 

@@ -159,8 +159,10 @@ tensor::Tensor to_tensor(nb::handle object) {
 }
 
 tensor::NamedData to_named_data(const nb::dict& values) {
+  const auto held =
+      nb::steal<nb::dict>(PyDict_Copy(values.ptr()));  // arrays of others may change it when they are read
   tensor::NamedData data;
-  for (const auto [name, value] : values) {
+  for (const auto [name, value] : held) {
     if (!nb::isinstance<nb::str>(name)) fail(ErrorCode::usage, "names of arrays are strings");
     data.push_back({nb::cast<std::string>(name), to_tensor(value)});
   }

@@ -16,6 +16,21 @@ namespace {
 // Makes a model as assay.graphsurgeon tells it. Weights are shared, not copied.
 class GraphBuilder {
  public:
+  // One call at a time: what Python runs to give an array may not change what the call has looked up.
+  class Use {
+   public:
+    explicit Use(GraphBuilder& builder) : is_busy_(builder.is_busy_) {
+      if (is_busy_) fail(ErrorCode::usage, "the graph is being written");
+      is_busy_ = true;
+    }
+    ~Use() { is_busy_ = false; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    bool& is_busy_;
+  };
+
   explicit GraphBuilder(const nb::dict& header) {
     ir::Header& made = edit_.header();
     made.ir_version = nb::cast<int64_t>(header["ir_version"]);
@@ -217,25 +232,34 @@ class GraphBuilder {
 
   ir::Model model_;
   ir::Edit edit_{model_};
+  bool is_busy_ = false;
 };
+
+template <typename Result, typename... Arguments>
+auto used(Result (GraphBuilder::*method)(Arguments...)) {
+  return [method](GraphBuilder& self, Arguments... arguments) -> Result {
+    const GraphBuilder::Use use(self);
+    return (self.*method)(std::forward<Arguments>(arguments)...);
+  };
+}
 
 }  // namespace
 
 void bind_graph_builder(nb::module_& module) {
   nb::class_<GraphBuilder>(module, "GraphBuilder")
       .def(nb::init<const nb::dict&>())
-      .def("add_graph", &GraphBuilder::add_graph)
-      .def("add_input", &GraphBuilder::add_input)
-      .def("add_initializer", &GraphBuilder::add_initializer)
-      .def("add_undefined", &GraphBuilder::add_undefined)
-      .def("set_type", &GraphBuilder::set_type, nb::arg("value"), nb::arg("kind"), nb::arg("dtype"),
+      .def("add_graph", used(&GraphBuilder::add_graph))
+      .def("add_input", used(&GraphBuilder::add_input))
+      .def("add_initializer", used(&GraphBuilder::add_initializer))
+      .def("add_undefined", used(&GraphBuilder::add_undefined))
+      .def("set_type", used(&GraphBuilder::set_type), nb::arg("value"), nb::arg("kind"), nb::arg("dtype"),
            nb::arg("dims").none())
-      .def("add_node", &GraphBuilder::add_node)
-      .def("set_operands", &GraphBuilder::set_operands)
-      .def("set_outputs", &GraphBuilder::set_outputs)
-      .def("set_attributes", &GraphBuilder::set_attributes)
-      .def("add_function", &GraphBuilder::add_function)
-      .def("finish", &GraphBuilder::finish);
+      .def("add_node", used(&GraphBuilder::add_node))
+      .def("set_operands", used(&GraphBuilder::set_operands))
+      .def("set_outputs", used(&GraphBuilder::set_outputs))
+      .def("set_attributes", used(&GraphBuilder::set_attributes))
+      .def("add_function", used(&GraphBuilder::add_function))
+      .def("finish", used(&GraphBuilder::finish));
 }
 
 }  // namespace assay::python

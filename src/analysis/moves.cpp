@@ -70,6 +70,11 @@ bool keeps_wide(const MoveKey& key) {
   return key.run % 3 == 1 && draw(stream(key), ~uint64_t{0}) < 0;
 }
 
+// What the run rounds a result to.
+static DType kept_type(const Datum& datum, const MoveKey& key) {
+  return tensor::bit_width(datum.declared()) < 32 && keeps_wide(key) ? DType::float32 : datum.declared();
+}
+
 double arithmetic_roundoff(DType declared) { return declared == DType::float64 ? 0x1p-53 : 0x1p-24; }
 
 Datum moved_input(const Datum& datum, double amplitude, const MoveKey& key) {
@@ -91,7 +96,7 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
   const uint64_t draws = stream(key);
   const double scale = rounding.output * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   const double least = rounding.counts_one ? 1 : 0;
-  const DType target = tensor::bit_width(datum.declared()) < 32 && keeps_wide(key) ? DType::float32 : datum.declared();
+  const DType target = kept_type(datum, key);
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
     std::copy_n(from.begin() + static_cast<int64_t>(begin), to.size(), to.begin());
     round_to(target, to);
@@ -102,6 +107,19 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
       to[i] = exact + scale * size * draw(draws, begin + i);
     }
     round_to(target, to);
+  });
+}
+
+Datum moved_by(const Datum& datum, std::span<const float> deviations, const MoveKey& key) {
+  const std::span<const double> from = doubles(datum);
+  const uint64_t draws = stream(key);
+  const double amplitude = std::sqrt(3.0);
+  return made_like(datum, [&](uint64_t begin, std::span<double> to) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      const double by = amplitude * static_cast<double>(deviations[begin + i]) * draw(draws, begin + i);
+      to[i] = std::isfinite(by) ? from[begin + i] + by : from[begin + i];
+    }
+    round_to(kept_type(datum, key), to);
   });
 }
 

@@ -41,6 +41,8 @@ tensor::Datum moved_input(const tensor::Datum& datum, double amplitude, const Mo
 // elements, is what Rounding::counts_input asks for.
 tensor::Datum moved_output(const tensor::Datum& datum, const Rounding& rounding, const tensor::Datum* first_input,
                            const MoveKey& key);
+// Each element moved at random, by `deviations` in the mean of squares, and rounded to the declared type.
+tensor::Datum moved_by(const tensor::Datum& datum, std::span<const float> deviations, const MoveKey& key);
 // Rounded to the declared type.
 tensor::Datum rounded(const tensor::Datum& datum);
 // The same numbers in float32, where the declared type, and so every rounded number of it, fits into that.

@@ -28,6 +28,7 @@ constexpr uint64_t kFewFlips = 2;
 constexpr double kFlippedShare = 2e-5;
 constexpr double kFewUnlimited = 0.01;  // of the elements, where a run overflows
 constexpr double kLeastUlps = 4;
+constexpr uint64_t kPiece = 16384;             // elements at a time
 constexpr double kLeastDifference = 0x1p-126;  // below, results may be flushed to 0
 
 std::vector<double> numbers(const Tensor& tensor) {
@@ -130,6 +131,16 @@ uint64_t rare_flips(const Samples& samples) {
                   static_cast<uint64_t>(kFlippedShare * static_cast<double>(samples.nominal.tensor().count())));
 }
 
+template <typename Fn>
+double rms_of(uint64_t count, Fn&& number) {
+  const auto add = [&](uint64_t begin, uint64_t end) {
+    double sum = 0;
+    for (uint64_t i = begin; i < end; ++i) sum += number(i) * number(i);
+    return sum;
+  };
+  return std::sqrt(parallel_reduce(count, kPiece, 0.0, add, std::plus<>()) / static_cast<double>(count));
+}
+
 compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
   const Tensor& tensor = samples.nominal.tensor();
   const std::vector<double> nominal = numbers(tensor);
@@ -139,8 +150,8 @@ compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
   const auto least = [&](uint64_t i) {
     return std::isfinite(nominal[i]) ? kLeastDifference + share * std::fabs(nominal[i]) : 0;
   };
-  for (uint64_t i = 0; i < tensor.count(); ++i) allowance.of_elements[i] = static_cast<float>(least(i));
   if (samples.is_same()) {
+    for (uint64_t i = 0; i < tensor.count(); ++i) allowance.of_elements[i] = static_cast<float>(least(i));
     allowance.reason = "all correct computations give the same";
     return allowance;
   }
@@ -150,11 +161,9 @@ compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
     const double step = samples.steps.empty() ? 0 : samples.steps[i];
     allowance.of_elements[i] = static_cast<float>(std::max(least(i) + kMargin * deviation, step));
   });
-  double squares = 0;
-  for (uint64_t i = 0; i < tensor.count(); ++i) squares += least(i) * least(i);
   const double greatest = *std::ranges::max_element(differences.rms_of_runs());
   if (tensor.count() >= kLeastForRms && samples.steps.empty()) {
-    allowance.rms = rms_limit(differences.rms_of_runs()) + std::sqrt(squares / static_cast<double>(tensor.count()));
+    allowance.rms = rms_limit(differences.rms_of_runs()) + rms_of(tensor.count(), least);
   }
   const auto unlimited =
       std::ranges::count_if(allowance.of_elements, [](float allowed) { return std::isinf(allowed); });
@@ -259,20 +268,30 @@ compare::Allowance allowance_of(const Datum& nominal, const std::vector<double>&
   const uint64_t block = neighbours(nominal.tensor().shape());
   compare::Allowance allowance{.reason = "the roundings of its products may do so much"};
   allowance.of_elements.resize(values.size());
-  double all = 0;
-  double least_squares = 0;
-  for (uint64_t begin = 0; begin < values.size(); begin += block) {
-    const uint64_t end = std::min<uint64_t>(begin + block, values.size());
-    double mean = 0;
-    for (uint64_t i = begin; i < end; ++i) mean += squares[i] / static_cast<double>(end - begin);
-    for (uint64_t i = begin; i < end; ++i) {
-      const double least = std::isfinite(values[i]) ? kLeastDifference + share * std::fabs(values[i]) : 0;
-      const double deviation = std::sqrt((kPriorRuns * mean + kMovedRuns * squares[i]) / (kPriorRuns + kMovedRuns));
-      allowance.of_elements[i] = static_cast<float>(least + kMargin * deviation);
-      all += squares[i];
-      least_squares += least * least;
+  struct Sums {
+    double all = 0;
+    double least = 0;
+  };
+  const auto add_blocks = [&](uint64_t first, uint64_t last) {
+    Sums sums;
+    for (uint64_t begin = first * block; begin < std::min<uint64_t>(last * block, values.size()); begin += block) {
+      const uint64_t end = std::min<uint64_t>(begin + block, values.size());
+      double mean = 0;
+      for (uint64_t i = begin; i < end; ++i) mean += squares[i] / static_cast<double>(end - begin);
+      for (uint64_t i = begin; i < end; ++i) {
+        const double least = std::isfinite(values[i]) ? kLeastDifference + share * std::fabs(values[i]) : 0;
+        const double deviation = std::sqrt((kPriorRuns * mean + kMovedRuns * squares[i]) / (kPriorRuns + kMovedRuns));
+        allowance.of_elements[i] = static_cast<float>(least + kMargin * deviation);
+        sums.all += squares[i];
+        sums.least += least * least;
+      }
     }
-  }
+    return sums;
+  };
+  const auto join = [](Sums a, const Sums& b) { return Sums{a.all + b.all, a.least + b.least}; };
+  const uint64_t grain = std::max<uint64_t>(1, kPiece / block);
+  const auto [all, least_squares] =
+      parallel_reduce((values.size() + block - 1) / block, grain, Sums(), add_blocks, join);
   if (values.size() < kLeastForRms) return allowance;
   const auto count = static_cast<double>(values.size());
   allowance.rms = kRmsMargin * std::sqrt(2 * all / count) + std::sqrt(least_squares / count);

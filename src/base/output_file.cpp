@@ -16,6 +16,7 @@
 #include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parallel.h"
 #include "base/signal_tables.h"
 
 namespace assay {
@@ -39,6 +40,37 @@ uint64_t copy_in_kernel(int source, int target, uint64_t offset, uint64_t size) 
   copy([&](off_t* from, uint64_t rest) { return copy_file_range(source, from, target, nullptr, rest, 0); });
   copy([&](off_t* from, uint64_t rest) { return sendfile(target, source, from, rest); });  // also between file systems
   return copied;
+}
+
+// Copies a piece to a place of a file, and gives how many bytes could be copied. Pages of the source do not stay in
+// memory.
+uint64_t copy_piece(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
+  auto from = static_cast<off_t>(offset);
+  auto to = static_cast<off_t>(place);
+  const off_t end = from + static_cast<off_t>(size);
+  const auto rest = [&] { return static_cast<size_t>(end - from); };
+  for (ssize_t count = 1; file.fd() >= 0 && from < end && count > 0;) {
+    count = copy_file_range(file.fd(), &from, target, &to, rest(), 0);
+  }
+  while (from < end) {
+    const ssize_t count = pwrite(target, file.bytes().data() + from, rest(), to);
+    if (count <= 0) break;
+    from += count;
+    to += count;
+  }
+  file.release(offset, size);
+  return size - rest();
+}
+
+// Several pieces at once. Gives how many bytes were copied before the first fault.
+uint64_t copy_at_once(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
+  std::vector<uint64_t> copied((size + kCopyStepBytes - 1) / kCopyStepBytes);
+  parallel_for(size, kCopyStepBytes, [&](uint64_t begin, uint64_t end) {
+    copied[begin / kCopyStepBytes] = copy_piece(file, offset + begin, end - begin, target, place + begin);
+  });
+  uint64_t sum = 0;
+  for (size_t i = 0; i < copied.size() && sum == i * kCopyStepBytes; ++i) sum += copied[i];
+  return sum;
 }
 
 // N of a path below /proc that stands for this process's descriptor N.
@@ -170,7 +202,14 @@ void OutputFile::write_out(Bytes bytes) {
 void OutputFile::copy_from(const MappedFile& file, uint64_t offset, uint64_t size) {
   ASSAY_CHECK(offset <= file.size() && size <= file.size() - offset);
   const uint64_t end = offset + size;
-  if (file.fd() >= 0 && size >= kBufferBytes) {
+  const bool is_large = size >= 2 * kCopyStepBytes && !temporary_.empty();
+  if (is_large && thread_count() > 1) {
+    flush();
+    const uint64_t copied = copy_at_once(file, offset, size, fd_, position_);
+    offset += copied;
+    position_ += copied;
+    if (lseek(fd_, static_cast<off_t>(position_), SEEK_SET) < 0) fail_to_write(errno);
+  } else if (file.fd() >= 0 && size >= kBufferBytes) {
     flush();
     const uint64_t copied = copy_in_kernel(file.fd(), fd_, offset, size);
     offset += copied;

@@ -129,6 +129,15 @@ TEST(Lower, layers_hold_no_more_values_than_kernels) {
   EXPECT_EQ(std::ranges::count(ops[0], '_'), 22);  // as many values less one
 }
 
+TEST(Lower, results_may_be_omitted) {
+  ir::Model model =
+      parsed(header("g (float[1,3,2] x, float[1,15,2] w, float[1,15,5] r) => (float[1,1,5] y) { , y = GRU<hidden_size "
+                    "= 5>(x, w, r) }"));
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  EXPECT_EQ(ops_of(model), std::vector<std::string>{"GRU"});
+}
+
 TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {
   const ir::Model model = parsed(header(kModels[2]));
   ir::Model lowered = model.copy();

@@ -14,8 +14,9 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
     backend.prepare(model, options, findings);
   } catch (const Error& error) {
     std::vector<Refusal> refusals;
-    for (const ir::NodeId node : interpreter.blamed(model, error)) refusals.push_back({node, error.line()});
-    if (refusals.empty()) refusals.push_back({ir::NodeId{}, error.line()});
+    for (const ir::NodeId node : interpreter.blamed(model, error))
+      refusals.push_back({node, error.line(), error.remedy()});
+    if (refusals.empty()) refusals.push_back({ir::NodeId{}, error.line(), error.remedy()});
     return refusals;
   }
   return {};

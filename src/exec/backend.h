@@ -35,6 +35,7 @@ struct Probe {
 struct Refusal {
   ir::NodeId node;
   std::string reason;
+  std::string remedy = {};  // the setting of a request that lifts it, as Error::remedy()
 };
 
 // A way to run models. A backend reports what it cannot do by Error: unsupported, limit or backend.

@@ -226,10 +226,12 @@ class Trial {
     for (const exec::Refusal& refusal : refusals) {
       if (!refusal.node.valid()) {
         result_.whole_refusal = refusal.reason;
+        result_.whole_remedy = refusal.remedy;
         continue;
       }
       const std::string op(model_.text(model_[refusal.node].op));
-      result_.refused.push_back({ir::describe(model_, refusal.node), op, refusal.reason, places.of(refusal.node)});
+      result_.refused.push_back(
+          {ir::describe(model_, refusal.node), op, refusal.reason, refusal.remedy, places.of(refusal.node)});
     }
   }
 

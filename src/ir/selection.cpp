@@ -73,14 +73,6 @@ class Selector {
                    fmt::format("`{}` excludes nothing: the model has no such value", printable(unwanted)));
   }
 
-  std::vector<ValueId> selected() {
-    if (taken_.empty()) fail(ErrorCode::usage, "no output is left to be computed");
-    return std::move(taken_);
-  }
-
- private:
-  std::string_view name_of(ValueId value) const { return model_.text(model_[value].name); }
-
   void take_name(const std::string& wanted) {
     if (by_name_.empty()) {
       for (const ValueId value : candidates_) by_name_[name_of(value)].push_back(value);
@@ -89,6 +81,14 @@ class Selector {
     if (found == by_name_.end()) fail_unknown(wanted);
     for (const ValueId value : found->second) take(value);
   }
+
+  std::vector<ValueId> selected() {
+    if (taken_.empty()) fail(ErrorCode::usage, "no output is left to be computed");
+    return std::move(taken_);
+  }
+
+ private:
+  std::string_view name_of(ValueId value) const { return model_.text(model_[value].name); }
 
   void add_results(NodeId id) {
     const Node& node = model_[id];
@@ -134,6 +134,7 @@ std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& s
   for (const std::string& type : selection.op_types) selector.take_type(type);
   if (!selection.is_everything && selection.names.empty() && selection.op_types.empty()) selector.take_own_outputs();
   for (const std::string& name : selection.excluded) selector.drop(name);
+  for (const std::string& name : selection.debugged) selector.take_name(name);
   return selector.selected();
 }
 

@@ -13,7 +13,9 @@ struct OutputSelection {
   std::vector<std::string> names;     // none, and no types and not everything: the model's own outputs
   std::vector<std::string> op_types;  // results of all nodes of these operators
   std::vector<std::string> excluded;
-  bool is_everything = false;  // results of all nodes but Constant, in the order of the nodes
+  std::vector<std::string> debugged;  // plain names: values beside all others
+  bool is_everything = false;         // results of all nodes but Constant, in the order of the nodes
+  // Nothing stands for the outputs but themselves.
   bool is_empty() const { return names.empty() && op_types.empty() && excluded.empty() && !is_everything; }
 };
 

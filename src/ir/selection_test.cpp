@@ -45,6 +45,12 @@ TEST(SelectOutputs, names_wildcards_types_and_exclusions) {
   EXPECT_EQ(selected({.excluded = {"u"}, .is_everything = true}), (Names{"t", "y"}));
 }
 
+TEST(SelectOutputs, debugged_are_beside_the_others) {
+  EXPECT_EQ(selected({.debugged = {"u", "y", "x"}}), (Names{"y", "u", "x"}));
+  EXPECT_EQ(selected({.names = {"t"}, .excluded = {"u"}, .debugged = {"u"}}), (Names{"t", "u"}));
+  EXPECT_EQ(error_of({.debugged = {"tt"}}), "the model has no value `tt`; did you mean `t`?");
+}
+
 TEST(SelectOutputs, what_fits_nothing) {
   EXPECT_EQ(error_of({.names = {"tt"}}), "the model has no value `tt`; did you mean `t`?");
   EXPECT_EQ(error_of({.op_types = {"Ad"}}), "the model has no node of the type `Ad`; did you mean `Add`?");

@@ -18,6 +18,8 @@ struct BisectionReport {
   std::string explanation;     // of this step
   std::string output;
   std::string good_output;
+  std::vector<ReducedNode> nodes;  // of a smallest part that fails, of the model after that step
+  std::string reduced;             // where that is saved
   DebugLoop loop;
   std::vector<std::pair<std::string, double>> timings;
 };

@@ -26,6 +26,7 @@ struct CapabilityReport {
   std::vector<NodeRange> ranges;  // all of the model, in order
   size_t untried_count = 0;       // nodes that need what refused ones give; they count as supported
   std::string whole_refusal;      // of the model where no node is named; empty: it is not refused
+  std::string whole_remedy;       // the setting of a request that lifts that, as Error::remedy()
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };
 

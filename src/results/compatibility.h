@@ -12,6 +12,7 @@ struct RefusedNode {
   std::string node;
   std::string op;
   std::string reason;
+  std::string remedy = {};  // the setting of a request that lifts it, as Error::remedy()
   // Numbers, in the main graph, of the nodes that are it, hold it in a body, or call a function with it.
   std::vector<size_t> places = {};
 };
@@ -24,6 +25,7 @@ struct BackendCompatibility {
   std::vector<RefusedNode> refused;
   size_t untried_count = 0;   // nodes that need what refused ones give, and could not be judged without it
   std::string whole_refusal;  // why what is left of the model is refused where no node is named; empty: it is not
+  std::string whole_remedy;   // the setting that lifts that
 
   bool accepts_all() const { return refused.empty() && whole_refusal.empty(); }
 };

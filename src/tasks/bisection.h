@@ -21,6 +21,7 @@ struct BisectionRequest {
   bool keeps_artifact = false;
   std::string output;      // the model after that step; empty: none
   std::string least_good;  // before it
+  std::string reduced;     // the smallest part of the model after that step that still fails; empty: none is looked for
   onnx::SaveOptions save;
 };
 results::BisectionReport debug_bisect(const BisectionRequest& request, Observer& observer);

@@ -48,6 +48,14 @@ class CompatibilityTest(InFolder):
         nodes, found = self.refused(text, "onnxrt")
         self.assertEqual(nodes, ["node `deep` (Thing)"], found)
 
+    def test_what_lifts_a_refusal_is_said(self):
+        text = """g (float[2] X) => (float[2] Y) { Y = own.Twice(X) }
+            <domain: "own", opset_import: ["" : 17]> Twice (a) => (b) { b = Add(a, a) }"""
+        model = self.save(onnx.parser.parse_model(HEADER.replace('"my" : 1', '"my" : 1, "own" : 1') + text))
+        out = run(ASSAY, "check", "compatibility", model, "--openvino", status=1)
+        self.assertIn("surgeon sanitize MODEL --passes inline-functions", out)
+        self.assertEqual(out.count("inline-functions"), 1)
+
     def test_a_model_that_is_fine(self):
         nodes, found = self.refused("g (float[2] X) => (float[2] Y) { Y = Relu(X) }", "onnxrt")
         self.assertEqual((nodes, found["untried_count"]), ([], 0))

@@ -160,6 +160,21 @@ class ReportsTest(unittest.TestCase):
         self.assertIn("missing in", cases["only"].find("failure").get("message"))
         self.assertIn("not in", cases["new"].find("failure").get("message"))
 
+    def test_what_lifts_a_failure_is_an_option(self):
+        (self.folder / "loop.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 13]>
+            g (float[1] X) => (float[] Y) <bool on = {1}> {
+                Y = Loop("", on, X) <body = b (int64 i, bool c, float[1] a) => (bool d, float[1] e) {
+                    d = Identity(c) e = Neg(a) }> }""")
+        done = subprocess.run([ASSAY, "run", "loop.onnxtxt", "--ref", "--max-steps", "9", "--report", "r.html",
+                               "--junit", "r.xml", "--json", "r.json"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        line = "the loop did not end within 9 iterations (--max-steps)"
+        self.assertIn(line, self.page()[0])
+        (error,) = self.junit().iter("error")
+        self.assertIn(line, error.get("message"))
+        (run,) = json.loads((self.folder / "r.json").read_text())["runs"]
+        self.assertEqual(run["remedy"], "max_steps")
+
     def test_page_of_many_outputs_stays_small(self):
         rng = np.random.default_rng(1)
         first = {f"layer_{i}": rng.normal(size=(3, 30, 30)).astype(np.float32) for i in range(2000)}

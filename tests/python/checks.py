@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import tempfile
 import traceback
 
@@ -40,6 +41,17 @@ def raises(kind, *words):
             assert word in str(error), f"`{word}` is not in: {error}"
         return
     raise AssertionError(f"expected {kind.__name__}")
+
+
+def stays_flat(work, warm=50, kilobytes=10_000):
+    """The process does not grow while the work is done 200 times."""
+    for _ in range(warm):
+        work()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(200):
+        work()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < kilobytes, f"200 times took {grown} kB"
 
 
 def model(nodes, inputs, outputs, initializers=(), opset=17, **kwargs):

@@ -448,5 +448,22 @@ def test_large_weights_go_from_file_to_file():
     assert np.array_equal(numpy_helper.to_array(onnx.load("copy.onnx").graph.initializer[0]), values)
 
 
+def test_memory_stays_flat():
+    weights = np.ones((64, 64), np.float32)
+    nodes = [helper.make_node("Add", ["w", "w"], ["d"]), helper.make_node("MatMul", ["x", "d"], ["m"]),
+             helper.make_node("Relu", ["m"], ["y"])]
+    made = checks.model(nodes, [("x", 1, [4, 64])], [("y", 1, [4, 64])], [numpy_helper.from_array(weights, "w")])
+
+    def edit():
+        graph = ours.import_onnx(made)
+        graph.fold_constants().cleanup()
+        graph.outputs = graph.layer(op="Mul", inputs=[graph.outputs[0], weights], outputs=["z"])
+        graph.outputs[0].dtype = np.float32
+        assert graph.copy().tensors()["d"].values[0, 0] == 2
+        ours.save(graph.toposort(), "made.onnx")
+
+    checks.stays_flat(edit)
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

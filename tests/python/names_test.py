@@ -12,11 +12,10 @@ MODULES = ("comparator", "backend.onnx", "backend.onnxrt", "backend.trt", "backe
            "datatype")
 # What serves the package itself, or things that are not here.
 ABSENT = {"backend.trt.FileReader", "backend.trt.lazy_import_trt", "backend.trt.tensorrt_module_and_version_string",
-          "backend.trt.Algorithm.from_trt", "backend.trt.TensorInfo.from_trt", "backend.trt.TrtRunner.set_debug_listener",
+          "backend.trt.Algorithm.from_trt", "backend.trt.TensorInfo.from_trt",
           "cuda.Cuda.check", "mod.List", "mod.dedent", "datatype.from_datatype", "datatype.lazy_import_trt",
           "datatype.register_dtype_exporter",
-          "datatype.register_dtype_importer", "comparator.AccuracyResults.output_names",
-          "comparator.AccuracyResults.reevaluate", "GraphPattern.match", "GraphPattern.get_inbound_or_outbound_onnx_node"}
+          "datatype.register_dtype_importer", "GraphPattern.match", "GraphPattern.get_inbound_or_outbound_onnx_node"}
 ABSENT |= {f"backend.onnx.{name}.load" for name in ("ConvertToFp16", "FoldConstants", "ModifyOutputs", "SetUpperBound")}
 
 

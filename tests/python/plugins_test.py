@@ -186,5 +186,27 @@ def test_plugins_inside_of_loops_are_refused():
         builder._build(network, builder.create_builder_config())
 
 
+def test_damaged_engines_are_refused():
+    REGISTRY.register_creator(ScaledCreator())
+    builder, network, (tensor,) = start(floats(2, 3))
+    layer = network.add_plugin_v2([network.add_identity(tensor).get_output(0)], Scaled(2))
+    network.mark_output(layer.get_output(0))
+    plan = bytes(builder.build_serialized_network(network, builder.create_builder_config()))
+    runtime = trt.Runtime(LOGGER)
+    assert runtime.deserialize_cuda_engine(plan) is not None
+    damaged = [plan[:length] for length in (8, 12, 19, 20, 21, 300, len(plan) - 1)]
+    damaged += [plan[:at] + bytes([plan[at] ^ 1]) + plan[at + 1:] for at in [*range(16, 600), len(plan) - 5]]
+    for each in damaged:
+        runtime.error_recorder = recorder = Recorder()
+        assert runtime.deserialize_cuda_engine(each) is None and "damaged" in recorder.errors[0][1]
+
+
+def test_memory_stays_flat():
+    REGISTRY.register_creator(ScaledCreator())
+    x = floats(64, 64)
+
+    checks.stays_flat(lambda: check(lambda network, tensor: network.add_plugin_v2([tensor], Scaled(2)), 2 * x, x), 30)
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

@@ -233,9 +233,40 @@ def test_users_own_functions_compare():
     with checks.raises(PolygraphyException, "no output"):
         one = RunResults([("a", [IterationResult({"left": np.ones(1)})]), ("b", [IterationResult({})])])
         Comparator.compare_accuracy(one)
-    judged = Comparator.compare_accuracy(results_of(__import__("assay.comparator").comparator, [{"y": np.ones(3)}],
-                                                    [{"y": np.full(3, 2.0)}]))
-    assert not judged and judged[0].reevaluate(lambda name: SimpleThreshold("elemwise", 2, 2))
+
+
+def test_comparisons_are_judged_again_and_on_average_as_the_peer_does():
+    import polygraphy.comparator as real
+
+    import assay.comparator as ours
+
+    def judged(package):
+        outputs = [{"y": np.full(3, each, np.float32)} for each in (1.0, 1.0, 1.0)]
+        others = [{"y": np.full(3, each, np.float32)} for each in (1.0, 1.2, 1.1)]
+        functions = [package.SimpleCompareFunc(atol=0.15, rtol=0, check_error_stat="max"),
+                     package.L2CompareFunc(l2_threshold=0.01)]
+        compared = package.Comparator.compare_accuracy(results_of(package, outputs, others), compare_func=functions,
+                                                       check_average=True)
+        facts = [[each.aggregation, bool(each), each.stats()[:2], each.output_names()] for each in compared]
+        facts.append(round(list(compared[0].average_results().values())[0].max_absdiff, 6))
+        compared.save(f"{package.__name__}.json")
+        compared[0].reevaluate({"": package.SimpleThreshold("max", 0.15, 0)}, aggregation="per_sample")
+        facts += [bool(compared[0]), compared.output_names()]
+        compared.reevaluate([package.L2Threshold(10)])
+        return facts + [len(compared), bool(compared), len(compared[0].average_results())]
+
+    found = judged(ours)
+    assert found == judged(real) and found[0][:2] == ["average", True] and found[1][1] is False
+    for package in (ours, real):
+        for file in ("assay.comparator.json", "polygraphy.comparator.json"):
+            loaded = package.AccuracyResults.load(file)
+            assert [bool(each) for each in loaded] == [True, False] and loaded[0].stats()[1] == 1, (package, file)
+    with checks.raises(PolygraphyException, "psnr"):
+        ours.AccuracyResults.load("polygraphy.comparator.json").reevaluate(ours.PsnrThreshold(3))
+    verdicts = ours.AccuracyResult([(("a", "b"), [{"y": True}])])
+    for call in (verdicts.average_results, lambda: verdicts.reevaluate(ours.L2Threshold(1))):
+        with checks.raises(PolygraphyException, "`y`"):
+            call()
 
 
 def test_runners_and_loaders_of_users():

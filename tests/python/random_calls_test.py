@@ -5,6 +5,7 @@ A seed repeats a run: random_calls_test.py 7
 
 import random
 import sys
+import threading
 
 import assay.graphsurgeon as gs
 import assay.tensorrt as trt
@@ -83,6 +84,80 @@ def network_calls(rng):
         yield rng.choice(calls)
 
 
+class Echo(trt.IPluginV2DynamicExt):
+    """Does what it was made for: gives its input, raises, or tells shapes that cannot be."""
+
+    plugin_type = "Echo"
+
+    def __init__(self, deed):
+        super().__init__()
+        self.deed = deed
+
+    def get_output_dimensions(self, output_index, inputs, expr_builder):
+        if self.deed == "shape":
+            return [-5, 1 << 62]
+        return inputs[0]
+
+    def serialize(self):
+        return self.deed.encode()
+
+    def enqueue(self, input_desc, output_desc, inputs, outputs, workspace, stream):
+        if self.deed == "raise":
+            raise ValueError("no luck")
+        if self.deed == "copy":
+            _native.copy_memory(outputs[0], inputs[0], 24)
+        return 1 if self.deed == "fail" else 0
+
+
+class EchoCreator(trt.IPluginCreator):
+    name = "Echo"
+
+    def deserialize_plugin(self, name, data):
+        return Echo(data.decode())
+
+
+def body_calls(rng):
+    """Loops, conditions and plugins; what is built runs, and is refitted."""
+    trt.get_plugin_registry().register_creator(EchoCreator())
+    builder = trt.Builder(None)
+    network = builder.create_network(0)
+    tensors = [network.add_input("x", trt.float32, (2, 3)), None,
+               network.add_constant((), np.array(2, np.int32)).get_output(0),
+               network.add_constant((), np.array(True)).get_output(0)]
+    loop, condition = network.add_loop(), network.add_if_conditional()
+    layers = [network.add_convolution_nd(tensors[0], 1, (1, 1), np.ones(2, np.float32))]
+    config = builder.create_builder_config()
+    config.set_flag(rng.choice([trt.BuilderFlag.REFIT, trt.BuilderFlag.STRIP_PLAN, trt.BuilderFlag.TF32]))
+
+    def add(layer):
+        layers.append(layer)
+        tensors.extend(layer.get_output(i) for i in range(layer.num_outputs))
+
+    def build():
+        engine = builder._build(network, config)
+        engine = trt.Runtime(None).deserialize_cuda_engine(engine)
+        context = engine.create_execution_context()
+        refitter = trt.Refitter(engine, None)
+        refitter.set_named_weights(rng.choice([*refitter.get_all_weights(), "w"]), rng.choice(ARRAYS))
+        refitter.refit_cuda_engine()
+        context.infer({"x": np.ones((2, 3), np.float32)})
+
+    for _ in range(14):
+        tensor, other = rng.choice(tensors), rng.choice(tensors)
+        calls = [lambda: add(loop.add_trip_limit(tensor, rng.choice(list(trt.TripLimit)))),
+                 lambda: add(loop.add_recurrence(tensor)), lambda: add(loop.add_iterator(tensor, rng.randint(-1, 3))),
+                 lambda: add(loop.add_loop_output(tensor, rng.choice(list(trt.LoopOutput)), rng.randint(-1, 2))),
+                 lambda: add(condition.set_condition(tensor)), lambda: add(condition.add_input(tensor)),
+                 lambda: add(condition.add_output(tensor, other)),
+                 lambda: rng.choice(layers).set_input(rng.randint(0, 2), tensor),
+                 lambda: add(network.add_plugin_v2([tensor], Echo(rng.choice(["copy", "raise", "fail", "shape"])))),
+                 lambda: add(network.add_elementwise(tensor, other, trt.ElementWiseOperation.SUM)),
+                 lambda: setattr(rng.choice(layers), "precision", rng.choice([trt.bfloat16, trt.int8, 3])),
+                 lambda: network.mark_output(tensor), lambda: tensor.shape, build]
+        yield rng.choice(calls)
+    yield build
+
+
 HEADER = {"ir_version": 8, "imports": [("", 17)], "producer_name": "", "producer_version": "", "domain": "",
           "model_version": 0, "doc": "", "metadata": []}
 
@@ -100,13 +175,46 @@ def builder_calls(rng):
         yield rng.choice(calls)
 
 
+def test_threads_may_share_objects():
+    """Two threads call what they like of the same things."""
+    rng = random.Random(3)
+    made = checks.save_identity()
+    for _ in range(10):
+        runner = BackendRunner(made, "engine")
+        context = engine_from_network(network_from_onnx_bytes(made.SerializeToString())).create_execution_context()
+        graph = gs.import_onnx(made)
+        builder = _native.GraphBuilder(HEADER)
+        builder.add_graph("g", "")
+        good = [each.ctypes.data for each in (ARRAYS[0], np.empty((1, 1, 2, 2), np.float32))]
+        calls = [runner.activate, runner.deactivate, lambda: runner.infer({"x": ARRAYS[0]}),
+                 lambda: context.execute_v2(good), lambda: context.infer({"x": ARRAYS[0]}), context._forget,
+                 lambda: graph.layer(op="Relu", inputs=graph.outputs, outputs=["a"]), graph.cleanup, graph.toposort,
+                 lambda: gs.export_onnx(graph), graph.fold_constants, lambda: builder.add_input(0, "x"),
+                 lambda: builder.add_initializer(0, "w", ARRAYS[6]), lambda: builder.finish("m")]
+
+        def work(order):
+            for call in order:
+                try:
+                    call()
+                except Exception:
+                    pass
+
+        threads = [threading.Thread(target=work, args=([rng.choice(calls) for _ in range(60)],)) for _ in range(2)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    with BackendRunner(made, "engine") as runner:
+        assert np.array_equal(runner.infer({"x": ARRAYS[0]})["y"], ARRAYS[0])
+
+
 def test_nothing_ends_the_interpreter():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(1 << 30)
     print(f"seed {seed}", flush=True)
     rng = random.Random(seed)
     refused = made = 0
     for _ in range(60):
-        for calls in (session_calls, engine_calls, graph_calls, network_calls, builder_calls):
+        for calls in (session_calls, engine_calls, graph_calls, network_calls, body_calls, builder_calls):
             for call in calls(rng):
                 try:
                     call()

@@ -586,6 +586,25 @@ def test_wrong_use_gives_a_line_and_no_crash():
     assert (str(trt.DataType.FLOAT), str(trt.LayerType.CONVOLUTION)) == ("DataType.FLOAT", "LayerType.CONVOLUTION")
 
 
+def test_memory_stays_flat():
+    x, k = floats(1, 3, 8, 8), floats(4, 3, 3, 3)
+
+    def build_refit_and_run():
+        builder, network, (tensor,) = start(x)
+        convolution = network.add_convolution_nd(tensor, 4, (3, 3), k)
+        network.mark_output(network.add_activation(convolution.get_output(0), trt.ActivationType.RELU).get_output(0))
+        config = builder.create_builder_config()
+        config.set_flag(trt.BuilderFlag.REFIT)
+        engine = builder.build_engine(network, config)
+        context = engine.create_execution_context()
+        refitter = trt.Refitter(engine, LOGGER)
+        assert refitter.set_weights(convolution.name, trt.WeightsRole.KERNEL, -k) and refitter.refit_cuda_engine()
+        y = np.empty((1, 4, 6, 6), np.float32)
+        assert context.execute_v2([x.ctypes.data, y.ctypes.data]) and y.max() > 0
+
+    checks.stays_flat(build_refit_and_run)
+
+
 if __name__ == "__main__":
     assert TensorProto.FLOAT == trt.float32.onnx_number
     checks.run_all(globals())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections import OrderedDict
 
 from assay import _native, util
 from assay.comparator.compare import SimpleCompareFunc
@@ -160,7 +159,7 @@ class Comparator:
         for function in functions:
             compared.append(_compare(results, pairs, function or SimpleCompareFunc(), fail_fast))
             if check_average:
-                compared[-1] = _averaged(compared[-1])
+                compared[-1].aggregation = "average"
         return compared
 
     @staticmethod
@@ -207,13 +206,6 @@ def _compare(results, pairs, function, fail_fast):
         if fail_fast and matched != total:
             break
     return found
-
-
-def _averaged(result):
-    averaged = AccuracyResult(aggregation="average")
-    for pair in result.keys():
-        averaged[pair] = [OrderedDict(result.average_results(pair))]
-    return averaged
 
 
 def _save_blobs(cache, folder):

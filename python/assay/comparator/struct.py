@@ -258,6 +258,8 @@ class AccuracyResult(_Pairs):
         self.aggregation = aggregation
 
     def __bool__(self):
+        if self.aggregation == "average":
+            return all(bool(each) for pair, _ in self.lst for each in self.average_results(pair).values())
         return all(bool(result) for _, iterations in self.lst for each in iterations for result in each.values())
 
     def _pair(self, runner_pair):
@@ -274,30 +276,40 @@ class AccuracyResult(_Pairs):
         matched = sum(all(bool(result) for result in each.values()) for each in iterations)
         return matched, len(iterations) - matched, len(iterations)
 
-    def output_names(self, runner_pair=None):
-        """Of all iterations, each once."""
-        return util.unique_list(name for each in self[self._pair(runner_pair)] for name in each)
+    def output_names(self):
+        """Of all pairs and iterations, each once."""
+        return util.unique_list(name for _, iterations in self.lst for each in iterations for name in each)
 
     def average_results(self, runner_pair=None):
-        """By output: a result with the means of what was measured, judged by the same thresholds; None without them."""
+        """By output: a result with the means of what was measured, judged by the same thresholds."""
         averages = OrderedDict()
         iterations = self[self._pair(runner_pair)]
-        for name in self.output_names(runner_pair):
-            averages[name] = _average([each[name] for each in iterations if name in each])
+        for name in util.unique_list(name for each in iterations for name in each):
+            averages[name] = _average(name, [each[name] for each in iterations if name in each])
         return averages
+
+    def metric_fields(self):
+        """What was measured; nothing, if there are verdicts only."""
+        results = (result for _, iterations in self.lst for each in iterations for result in each.values())
+        return next((list(each.metric_fields()) for each in results if hasattr(each, "metric_fields")), [])
 
     def describe_average(self, runner_pair=None):
         """The averages as lines."""
         lines = [f"{name}: {result}" for name, result in self.average_results(runner_pair).items()]
         return "\n".join(lines)
 
-    def reevaluate(self, thresholds_for):
-        """The same measurements judged by other thresholds: a function from names of outputs to them."""
-        judged = AccuracyResult(aggregation=self.aggregation)
-        for pair, iterations in self.lst:
-            judged.lst.append((pair, [OrderedDict((name, _rejudged(result, thresholds_for(name)))
-                                                  for name, result in each.items()) for each in iterations]))
-        return judged
+    def reevaluate(self, thresholds, aggregation=None):
+        """The same measurements judged by a Threshold, or a dictionary of them by output ("": others). Gives itself."""
+        self.aggregation = util.default(aggregation, self.aggregation)
+        for _, iterations in self.lst:
+            for name, result in [item for each in iterations for item in each.items()]:
+                threshold = util.value_or_from_dict(thresholds, name)
+                if threshold is None:
+                    G_LOGGER.critical(f"there is no threshold for the output `{name}`")
+                if not hasattr(result, "set_thresholds"):
+                    G_LOGGER.critical(f"the output `{name}` has a verdict only: it cannot be judged again")
+                result.set_thresholds(threshold)
+        return self
 
     def to_dict(self):
         lst = [[list(pair), [dict(each) for each in iterations]] for pair, iterations in self.lst]
@@ -313,24 +325,14 @@ class AccuracyResult(_Pairs):
         return _table(("runners", "iteration", "output", "verdict", "measured"), rows)
 
 
-def _rejudged(result, thresholds):
-    if not hasattr(result, "set_thresholds"):
-        return result
-    import copy
-
-    judged = copy.copy(result)
-    judged.set_thresholds(thresholds)
-    return judged
-
-
-def _average(results):
-    measured = [each.metric_values() for each in results if hasattr(each, "metric_values")]
-    if not measured:
-        return None
+def _average(name, results):
+    if not all(hasattr(each, "metric_values") for each in results):
+        G_LOGGER.critical(f"the output `{name}` has no average: in some iteration nothing could be measured")
+    measured = [each.metric_values() for each in results]
     means = {}
-    for name in measured[0]:
-        numbers = [each[name] for each in measured if each.get(name) is not None]
-        means[name] = math.fsum(numbers) / len(numbers) if numbers else None
+    for field in measured[0]:
+        numbers = [each[field] for each in measured if each.get(field) is not None]
+        means[field] = math.fsum(numbers) / len(numbers) if numbers else None
     return type(results[0])._of_metrics(means, results[0].thresholds)
 
 
@@ -365,6 +367,23 @@ class AccuracyResults(MutableSequence):
 
     def __bool__(self):
         return all(bool(each) for each in self)
+
+    def output_names(self):
+        """Of all comparisons, each once."""
+        return util.unique_list(name for each in self for name in each.output_names())
+
+    def reevaluate(self, thresholds, aggregation=None):
+        """Keeps the comparisons that measured what the thresholds are about, judged by them. Gives itself."""
+        rest, judged = list(self.lst), []
+        for each in thresholds if isinstance(thresholds, (list, tuple)) else [thresholds]:
+            fields = list((next(iter(each.values())) if isinstance(each, dict) else each).metric_fields())
+            fitting = [result for result in rest if result.metric_fields() == fields]
+            if not fitting:
+                G_LOGGER.critical(f"no comparison measured {fields}; seen: {[result.metric_fields() for result in self]}")
+            rest.remove(fitting[0])
+            judged.append(fitting[0].reevaluate(each, aggregation))
+        self.lst = judged
+        return self
 
     def __getattr__(self, name):
         if name.startswith("_") or name == "lst" or not self.lst or not hasattr(AccuracyResult, name):

@@ -12,12 +12,14 @@ from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, 
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
-from assay.tensorrt.layers import ILayer
+from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IProfiler, IProgressMonitor,
+                                       IStreamReader, IStreamWriter, ISerializationConfig, Profiler)
+from assay.tensorrt.layers import LAYERS, ILayer
 from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, IIfConditionalInputLayer,
                                               IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,
                                               IRecurrenceLayer, ITripLimitLayer)
 from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
-from assay.tensorrt.network import INetworkDefinition, ITensor
+from assay.tensorrt.network import INetworkDefinition
 from assay.tensorrt.parser import OnnxParser, ParserError
 from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, IPluginCreator,
                                     IPluginCreatorV3One, IPluginRegistry, IPluginV2, IPluginV2DynamicExt, IPluginV2Ext,
@@ -25,60 +27,16 @@ from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensi
                                     PluginFieldCollection, PluginTensorDesc, get_plugin_registry,
                                     init_libnvinfer_plugins)
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
+from assay.tensorrt.tensor import ITensor
 
 __version__ = "8.6.1"  # whose names are all there, beside those of later versions
 
 globals().update(enums.ENUMS)
+globals().update({each.__name__: each for each in LAYERS.values()})
 DataType = enums.DataType
 float32, float16, int8, int32 = DataType.FLOAT, DataType.HALF, DataType.INT8, DataType.INT32
 bool, uint8, fp8, bfloat16 = DataType.BOOL, DataType.UINT8, DataType.FP8, DataType.BF16
 int64, int4, fp4, e8m0 = DataType.INT64, DataType.INT4, DataType.FP4, DataType.E8M0
-
-
-class IAlgorithmSelector:
-    """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
-
-    def __init__(self):
-        pass
-
-    def select_algorithms(self, context, choices):
-        return list(range(len(choices)))
-
-    def report_algorithms(self, contexts, choices):
-        pass
-
-
-class IProfiler:
-    """To be derived from: is told the time of each layer."""
-
-    def __init__(self):
-        pass
-
-    def report_layer_time(self, layer_name, ms):
-        raise NotImplementedError
-
-
-class Profiler(IProfiler):
-    """Prints the time of each layer."""
-
-    def report_layer_time(self, layer_name, ms):
-        print(f"{layer_name}: {ms}ms")
-
-
-class IProgressMonitor:
-    """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
-
-    def __init__(self):
-        pass
-
-    def phase_start(self, phase_name, parent_phase, num_steps):
-        raise NotImplementedError
-
-    def step_complete(self, phase_name, step):
-        raise NotImplementedError
-
-    def phase_finish(self, phase_name):
-        raise NotImplementedError
 
 
 def volume(iterable):

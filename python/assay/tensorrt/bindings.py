@@ -50,6 +50,15 @@ class Bindings:
     def get_binding_vectorized_dim(self, binding):
         return -1
 
+    def get_binding_format_desc(self, binding):
+        return self.get_tensor_format_desc(self._name_at(binding))
+
+    def get_binding_bytes_per_component(self, binding):
+        return -1
+
+    def get_binding_components_per_element(self, binding):
+        return -1
+
     def get_location(self, binding):
         return self.get_tensor_location(self._name_at(binding))
 

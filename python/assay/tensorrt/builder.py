@@ -18,6 +18,7 @@ from assay.tensorrt.network import INetworkDefinition
 
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
+DEBUG = "assay.debug"  # names of tensors that were marked for debugging, and of those of them that are no outputs
 WEIGHTS = "assay.weights"  # names of weights by layers and roles; of plans that can be refitted
 
 
@@ -39,7 +40,11 @@ def _metadata(network, config):
     """What an engine remembers of its network."""
     profiles, values = ([{name: [list(dims) for dims in triple] for name, triple in each.items()} for each in some]
                         for some in ([each._shapes for each in config._profiles], [each._values for each in config._profiles]))
-    return [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
+    metadata = [(PROFILES, json.dumps([profiles, values])), (NAME, network.name)]
+    if network._debug:
+        names = [[each.name for each in some] for some in (network._debug, network._hidden())]
+        metadata.append((DEBUG, json.dumps(names)))
+    return metadata
 
 
 def _is_refittable(config):
@@ -61,6 +66,11 @@ def _precision_settings(network, config):
             # Patterns of names: what is special in them stands for any letter.
             types.append(f"{re.sub(r'[][*?]', '?', layer.name)}:{_PRECISIONS[told]}")
     return {"precision-constraints": ["obey" if is_obeyed else "prefer"], **({"layer-precisions": types} if types else {})}
+
+
+def _debug_settings(network):
+    hidden = [each.name for each in network._hidden()]
+    return {"mark-debug": hidden} if hidden else {}
 
 
 _PRECISIONS = {enums.DataType.FLOAT: "fp32", enums.DataType.HALF: "fp16", enums.DataType.BF16: "bf16"}
@@ -105,6 +115,7 @@ class Builder(NoOpContext):
         self.num_DLA_cores = 0
         self.max_DLA_batch_size = 0
         self.error_recorder = None
+        self.gpu_allocator = None
         self.strict_type_constraints = False
 
     def create_network(self, flags=0):
@@ -139,6 +150,11 @@ class Builder(NoOpContext):
             report(self, error)
             return None
 
+    def build_serialized_network_to_stream(self, network, config, writer):
+        """Gives an IStreamWriter the bytes of a plan; whether there is one."""
+        plan = self.build_serialized_network(network, config)
+        return plan is not None and writer.write(plan) == len(plan)
+
     def build_engine(self, network, config):
         """The engine; None if it cannot be built."""
         from assay.tensorrt.engine import Runtime
@@ -162,7 +178,7 @@ class Builder(NoOpContext):
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
         return {**(_shape_settings(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config),
-                **_precision_settings(network, config)}
+                **_precision_settings(network, config), **_debug_settings(network)}
 
     def _build(self, network, config):
         if not network._outputs:
@@ -193,7 +209,8 @@ class Builder(NoOpContext):
 
     def _build_pipeline(self, network, config, settings, phases):
         """An engine with plugins; its parts have any shapes, and no calibration."""
-        settings = {name: values for name, values in settings.items() if not name.startswith("trt-")}
+        settings = {name: values for name, values in settings.items()
+                    if not name.startswith("trt-") and name != "mark-debug"}
         header = {"metadata": dict(_metadata(network, config))}
         made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings))
         for _ in range(phases.STEPS):
@@ -203,7 +220,7 @@ class Builder(NoOpContext):
     def _model(self, network, config):
         from assay.graphsurgeon import export_onnx
 
-        graph = network._graph()
+        graph = network._graph(network._outputs)
         metadata = _metadata(network, config)
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))

@@ -93,9 +93,9 @@ class IBuilderConfig(NoOpContext):
         self.profile_stream = 0
         self.quantization_flags = 0
         self.max_batch_size = 1
-        self.tiling_optimization_level = 0
+        self.tiling_optimization_level = enums.TilingOptimizationLevel.NONE
         self.l2_limit_for_tiling = -1
-        self.runtime_platform = 0
+        self.runtime_platform = enums.RuntimePlatform.SAME_AS_BUILD
         self._tactic_sources = (1 << len(enums.TacticSource)) - 1
         self._is_made = True
 
@@ -194,6 +194,9 @@ class IBuilderConfig(NoOpContext):
 
     def get_device_type(self, layer):
         return enums.DeviceType.GPU
+
+    def reset_device_type(self, layer):
+        pass
 
     def is_device_type_set(self, layer):
         return False

@@ -4,10 +4,20 @@ from assay import _native
 from assay._arrays import to_numpy
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
+from assay.tensorrt.debugging import DebugTensors
 from assay.tensorrt.dims import Dims, NoOpContext
 from assay.tensorrt.logger import report
+from assay.tensorrt.shapes import Shapes
 
 LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
+
+
+def is_address(memory):
+    """Whether a number, or what stands for one, can be an address."""
+    try:
+        return LEAST_ADDRESS <= int(memory) < 1 << 64
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 class IOutputAllocator:
@@ -23,19 +33,18 @@ class IOutputAllocator:
         raise NotImplementedError
 
 
-class IExecutionContext(NoOpContext):
+class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     """One execution of an engine: shapes and addresses. For one thread at a time."""
 
     def __init__(self, engine):
         self.engine = engine
         self.name = ""
         self._execution = engine._new_execution()
-        self._profile = 0
-        self._shapes = {}
         self._addresses = {}
         self._allocators = {}
-        self._known = {}
         self._plan = None  # what the next run reads and writes, where that is settled
+        self._start_shapes()
+        self._start_debugging()
         self._bound = None  # the addresses that it was settled for, given by index
         self.profiler = None
         self.error_recorder = engine.error_recorder
@@ -44,31 +53,8 @@ class IExecutionContext(NoOpContext):
         self.nvtx_verbosity = enums.ProfilingVerbosity.LAYER_NAMES_ONLY
         self.persistent_cache_limit = 0
         self.device_memory = 0
-
-    # Profiles and shapes.
-
-    @property
-    def active_optimization_profile(self):
-        return self._profile
-
-    @active_optimization_profile.setter
-    def active_optimization_profile(self, index):
-        if not self.set_optimization_profile(index):
-            raise PolygraphyException(f"the engine has no profile {index}")
-
-    def set_optimization_profile(self, index):
-        """Whether there is a profile of that number; shapes are set anew then."""
-        if not 0 <= index < self.engine.num_optimization_profiles:
-            self._tell(f"the engine has {self.engine.num_optimization_profiles} profiles, not one of the number {index}")
-            return False
-        if index != self._profile:
-            self._profile = index
-            self._forget()
-            self._shapes = {}
-        return True
-
-    def set_optimization_profile_async(self, index, stream_handle=0):
-        return self.set_optimization_profile(index)
+        self.temporary_allocator = None
+        self._event = 0
 
     @property
     def logger(self):
@@ -85,80 +71,6 @@ class IExecutionContext(NoOpContext):
 
     def _forget(self):
         self._plan = None
-
-    def set_input_shape(self, name, shape):
-        """Whether the shape is within the profile."""
-        port = self.engine._port(name)
-        if not port[4]:
-            return self._tell(f"`{name}` is an output: its shape follows from the inputs")
-        shape = Dims(shape)
-        low, _, high = self.engine.get_tensor_profile_shape(name, self._profile)
-        declared = self.engine.get_tensor_shape(name)
-        fits = len(shape) == len(declared) and all(
-            a == b if b >= 0 else (lo < 0 or lo <= a <= hi) for a, b, lo, hi in zip(shape, declared, low, high))
-        if not fits:
-            return self._tell(f"the input `{name}` cannot have the shape {shape}: declared is {declared}, and the profile "
-                              f"goes from {low} to {high}")
-        if self._shapes.get(name) != shape:
-            self._shapes[name] = shape
-            self._forget()
-        return True
-
-    def _input_names(self):
-        return [each[0] for each in self.engine._ports if each[4]]
-
-    def _input_shape(self, name):
-        return self._shapes.get(name) or self.engine.get_tensor_shape(name)
-
-    @property
-    def all_binding_shapes_specified(self):
-        return all(min(self._input_shape(name), default=0) >= 0 for name in self._input_names())
-
-    all_shape_inputs_specified = True
-
-    def infer_shapes(self):
-        """Names of inputs whose shapes are not set."""
-        return [name for name in self._input_names() if min(self._input_shape(name), default=0) < 0]
-
-    def get_tensor_shape(self, name):
-        """The shape for the shapes of the inputs; -1 for what is not known before a run."""
-        if self.engine._port(name)[4]:
-            return self._input_shape(name)
-        declared = self.engine.get_tensor_shape(name)
-        if min(declared, default=0) >= 0 or not self.all_binding_shapes_specified:
-            return declared
-        return self._outputs().get(name, declared)
-
-    def _outputs(self):
-        key = tuple(self._input_shape(name) for name in self._input_names())
-        if key not in self._known:
-            self._known[key] = self.engine._output_shapes(dict(zip(self._input_names(), key)))
-        return self._known[key]
-
-    def get_tensor_strides(self, name):
-        strides, step = [], 1
-        for dim in reversed(self.get_tensor_shape(name)):
-            strides.insert(0, step)
-            step *= dim
-        return Dims(strides)
-
-    def get_max_output_size(self, name):
-        from assay.tensorrt import volume
-
-        return int(volume(self.get_tensor_shape(name)) * self.engine.get_tensor_dtype(name).itemsize)
-
-    def set_binding_shape(self, binding, shape):
-        return self.set_input_shape(self.engine._name_at(binding), shape)
-
-    def get_binding_shape(self, binding):
-        return self.get_tensor_shape(self.engine._name_at(binding))
-
-    def get_strides(self, binding):
-        return self.get_tensor_strides(self.engine._name_at(binding))
-
-    def set_shape_input(self, binding, shape):
-        """Elements of an input that decides shapes; they are read from its address."""
-        return True
 
     # Memory.
 
@@ -185,7 +97,12 @@ class IExecutionContext(NoOpContext):
         return self._allocators.get(name)
 
     def set_input_consumed_event(self, event):
+        """Inputs are consumed when a run returns."""
+        self._event = event
         return True
+
+    def get_input_consumed_event(self):
+        return self._event
 
     def set_aux_streams(self, aux_streams):
         pass
@@ -195,9 +112,6 @@ class IExecutionContext(NoOpContext):
 
     def update_device_memory_size_for_shapes(self):
         return 0
-
-    def set_all_tensors_debug_state(self, flag):
-        return False
 
     def report_to_profiler(self):
         return self._profile_layers()
@@ -234,10 +148,10 @@ class IExecutionContext(NoOpContext):
         try:
             if self._plan is None:
                 self._plan = self._prepared()
-                if not self._plan[2]:
+                if not self._is_collected():
                     self._execution.bind_at(*self._plan[:2])
-            if self._plan[2]:
-                self._run_unknown(*self._plan)
+            if self._is_collected():
+                self._run_collected(*self._plan)
             else:
                 self._execution.run_bound()
         except PolygraphyException as error:
@@ -245,6 +159,10 @@ class IExecutionContext(NoOpContext):
         if self.profiler is not None:
             self._profile_layers()
         return True
+
+    def _is_collected(self):
+        """Whether outputs are collected and copied, not written to their addresses."""
+        return bool(self._plan[2]) or self._is_debugging
 
     def _prepared(self):
         missing = self.infer_shapes()
@@ -257,27 +175,33 @@ class IExecutionContext(NoOpContext):
             if not is_input and (min(shape, default=0) < 0 or name in self._allocators):
                 unknown.append(name)
                 continue
-            if address < LEAST_ADDRESS:
+            if not is_address(address):
                 raise PolygraphyException(f"the tensor `{name}` has no address")
             (inputs if is_input else outputs).append((name, address, list(shape)))
         return inputs, outputs, unknown
 
-    def _run_unknown(self, inputs, outputs, unknown):
+    def _run_collected(self, inputs, outputs, unknown):
         names = [each[0] for each in outputs] + unknown
         ports = {each[0]: each[1] for each in self.engine._ports}
         feeds = {name: _native.array_at(address, ports[name], shape) for name, address, shape in inputs}
-        for name, array in self._execution.run(feeds, names).items():
-            address = self._addresses.get(name, 0)
-            allocator = self._allocators.get(name)
-            if allocator is not None:
-                reallocate = getattr(allocator, "reallocate_output_async", None)
-                address = reallocate(name, address, array.nbytes, 256, 0) if reallocate else \
-                    allocator.reallocate_output(name, address, array.nbytes, 256)
-                allocator.notify_shape(name, Dims(array.shape))
-            if not address:
-                raise PolygraphyException(f"the output `{name}` has no memory")
-            values = to_numpy(array)
-            _native.copy_memory(int(address), values.ctypes.data, array.nbytes)
+        values = self._execution.run(feeds, list(dict.fromkeys(names + self._debugged())))
+        for name in names:
+            address = self._place_of(name, values[name])
+            if not is_address(address):
+                raise PolygraphyException(f"the output `{name}` has no memory: its address is {address!r}")
+            array = to_numpy(values[name])
+            _native.copy_memory(int(address), array.ctypes.data, array.nbytes)
+        self._tell_listener(values)
+
+    def _place_of(self, name, array):
+        """The address of an output, which an allocator may be asked for."""
+        address, allocator = self._addresses.get(name, 0), self._allocators.get(name)
+        if allocator is not None:
+            reallocate = getattr(allocator, "reallocate_output_async", None)
+            address = reallocate(name, address, array.nbytes, 256, 0) if reallocate else \
+                allocator.reallocate_output(name, address, array.nbytes, 256)
+            allocator.notify_shape(name, Dims(array.shape))
+        return address
 
     def infer(self, feeds):
         """Runs on arrays by name and gives arrays of outputs."""
@@ -287,7 +211,10 @@ class IExecutionContext(NoOpContext):
                 raise PolygraphyException(f"the input `{name}` has the shape {tuple(value.shape)}, the profile goes from "
                                           f"{low} to {high}")
         self._forget()  # the run takes other memory
-        return {name: to_numpy(array) for name, array in self._execution.run(feeds).items()}
+        names = self.engine._outputs()
+        values = self._execution.run(feeds, list(dict.fromkeys(names + self._debugged())))
+        self._tell_listener(values)
+        return {name: to_numpy(values[name]) for name in names}
 
     @property
     def seconds(self):
@@ -298,7 +225,7 @@ class IExecutionContext(NoOpContext):
         if self.profiler is None:
             return False
         profiled = self.engine._new_execution(True)
-        if self._plan is None or self._plan[2]:
+        if self._plan is None or self._is_collected():
             return False
         profiled.bind_at(*self._plan[:2])
         profiled.run_bound()

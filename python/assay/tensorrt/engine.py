@@ -8,10 +8,11 @@ from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.bindings import Bindings
-from assay.tensorrt.builder import NAME, PROFILES, WEIGHTS
+from assay.tensorrt.builder import DEBUG, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
+from assay.tensorrt.interfaces import ISerializationConfig, IStreamReader
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
 
@@ -24,11 +25,15 @@ class Runtime(NoOpContext):
         self.engine_host_code_allowed = False
         self.max_threads = 0
         self.error_recorder = None
+        self.gpu_allocator = None
+        self.temporary_directory = None
         self.DLA_core = -1
         self.num_DLA_cores = 0
 
     def deserialize_cuda_engine(self, serialized_engine):
         """The engine of a plan; None if it is none, which the logger is told."""
+        if isinstance(serialized_engine, IStreamReader):
+            serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20)), b""))
         try:
             engine = ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
             engine.error_recorder = self.error_recorder
@@ -72,22 +77,28 @@ class ICudaEngine(Bindings, NoOpContext):
         self.error_recorder = None
         self.max_batch_size = 1
         self.has_implicit_batch_dimension = False
-        self.device_memory_size = self.device_memory_size_v2 = 0
+        self.device_memory_size = self.device_memory_size_v2 = self.max_workspace_size = 0
         self.profiling_verbosity = enums.ProfilingVerbosity.DETAILED
         self.engine_capability = enums.EngineCapability.STANDARD
         self.hardware_compatibility_level = enums.HardwareCompatibilityLevel.NONE
         self.num_aux_streams = 0
         self.tactic_sources = 0
+        self.minimum_weight_streaming_budget = self.weight_streaming_scratch_memory_size = 0
         self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
 
     def _open_plan(self):
         path, descriptor = _in_memory(self._data)
         try:
             metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
-            self._session = None if is_stripped else self._open(path, {})
+            metadata = dict(metadata)
+            self._read_debug(metadata)
+            self._session = None if is_stripped else self._open(path, {}, self._hidden)
         finally:
             os.close(descriptor)
-        return dict(metadata)
+        return metadata
+
+    def _read_debug(self, metadata):
+        self._debug, self._hidden = json.loads(metadata.get(DEBUG, "[[], []]"))
 
     def _open_pipeline(self):
         def open_plan(data):
@@ -103,6 +114,7 @@ class ICudaEngine(Bindings, NoOpContext):
             name = step["plugin"][0] if "plugin" in step else "native part"
             tensors = {key: [(each, None, [], "") for each in step[key]] for key in ("inputs", "outputs")}
             self._layers.append({"name": name, "op": name, "tactic": "plugin", "origins": [], **tensors})
+        self._read_debug(self._session.header["metadata"])
         return self._session.header["metadata"]
 
     def _new_execution(self, profiles=False):
@@ -110,8 +122,9 @@ class ICudaEngine(Bindings, NoOpContext):
             return PipelineExecution(self._session)
         return _native.Execution(self._session, profiles)
 
-    def _open(self, path, settings):
-        return _native.open_plan(path, _native.Wanted("engine", settings, [], self._threads), native_log(self.logger))
+    def _open(self, path, settings, values=()):
+        wanted = _native.Wanted("engine", settings, list(values), self._threads)
+        return _native.open_plan(path, wanted, native_log(self.logger))
 
     def _ports_of(self, session):
         """(name, type, dims, whether elements decide shapes, whether it is an input); of a plan without weights as its
@@ -120,14 +133,18 @@ class ICudaEngine(Bindings, NoOpContext):
             inputs, outputs = ([(*each, False) for each in some] for some in (self._source.inputs, self._source.outputs))
         else:
             inputs, outputs = session.inputs, session.outputs
-        return [(*each, True) for each in inputs] + [(*each, False) for each in outputs]
+        return [(*each, True) for each in inputs] + [(*each, False) for each in outputs if each[0] not in self._hidden]
+
+    def _outputs(self):
+        return [each[0] for each in self._ports if not each[4]]
 
     def _refit(self, model, log):
         """The weights of the model of a file take the place of those that the engine and its contexts have."""
         path, descriptor = _in_memory(self._data)
         try:
-            self._session = _native.open_plan(path, _native.Wanted("engine", {"refit-from": [model]}, [], self._threads),
-                                              log)
+            settings = {"refit-from": [model], **({"mark-debug": self._hidden} if self._hidden else {})}
+            wanted = _native.Wanted("engine", settings, self._hidden, self._threads)
+            self._session = _native.open_plan(path, wanted, log)
         finally:
             os.close(descriptor)
         self._ports = self._ports_of(self._session)
@@ -147,7 +164,7 @@ class ICudaEngine(Bindings, NoOpContext):
         return self.serialize()
 
     def create_serialization_config(self):
-        return NoOpContext()
+        return ISerializationConfig()
 
     def create_execution_context(self, strategy=None):
         """None for a plan without weights, which the logger is told."""
@@ -204,11 +221,20 @@ class ICudaEngine(Bindings, NoOpContext):
     def get_tensor_vectorized_dim(self, name, profile_index=0):
         return -1
 
+    def get_device_memory_size_for_profile(self, profile_index):
+        return self.device_memory_size
+
+    get_device_memory_size_for_profile_v2 = get_device_memory_size_for_profile
+
+    def get_weight_streaming_automatic_budget(self):
+        return self.weight_streaming_budget
+
     def get_aliased_input_tensor(self, name):
         return None
 
     def is_debug_tensor(self, name):
-        return False
+        """Whether the tensor was marked for debugging."""
+        return name in self._debug
 
     def get_tensor_profile_shape(self, name, profile_index=0):
         """Least, best and greatest shape of an input."""

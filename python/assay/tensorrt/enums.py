@@ -80,7 +80,7 @@ BuilderFlag = _numbered("BuilderFlag",
                         "SAFETY_SCOPE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS DIRECT_IO "
                         "REJECT_EMPTY_ALGORITHMS VERSION_COMPATIBLE EXCLUDE_LEAN_RUNTIME FP8 ERROR_ON_TIMING_CACHE_MISS "
                         "BF16 DISABLE_COMPILATION_CACHE WEIGHT_STREAMING STRIP_PLAN INT4 REFIT_INDIVIDUAL "
-                        "STRICT_NANS MONITOR_MEMORY FP4 EDITABLE_TIMING_CACHE")
+                        "STRICT_NANS MONITOR_MEMORY FP4 EDITABLE_TIMING_CACHE REFIT_IDENTICAL DISTRIBUTIVE_INDEPENDENCE")
 QuantizationFlag = _numbered("QuantizationFlag", "CALIBRATE_BEFORE_FUSION")
 MemoryPoolType = _numbered("MemoryPoolType",
                            "WORKSPACE DLA_MANAGED_SRAM DLA_LOCAL_DRAM DLA_GLOBAL_DRAM TACTIC_DRAM TACTIC_SHARED_MEMORY")
@@ -99,12 +99,18 @@ PreviewFeature = _numbered("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805 DISABLE
                                              "RUNTIME_ACTIVATION_RESIZE_10_10")
 ExecutionContextAllocationStrategy = _numbered("ExecutionContextAllocationStrategy",
                                                "STATIC ON_PROFILE_CHANGE USER_MANAGED")
+SerializationFlag = _numbered("SerializationFlag", "EXCLUDE_WEIGHTS EXCLUDE_LEAN_RUNTIME INCLUDE_REFIT")
+RuntimePlatform = _numbered("RuntimePlatform", "SAME_AS_BUILD WINDOWS_AMD64")
+TilingOptimizationLevel = _numbered("TilingOptimizationLevel", "NONE FAST MODERATE FULL")
 LayerInformationFormat = _numbered("LayerInformationFormat", "ONELINE JSON")
-OnnxParserFlag = _numbered("OnnxParserFlag", "NATIVE_INSTANCENORM ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA")
+OnnxParserFlag = _numbered("OnnxParserFlag", "NATIVE_INSTANCENORM ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA REPORT_CAPABILITY_DLA "
+                            "ENABLE_PLUGIN_OVERRIDE ADJUST_FOR_DLA")
 CalibrationAlgoType = _numbered("CalibrationAlgoType",
                                 "LEGACY_CALIBRATION ENTROPY_CALIBRATION ENTROPY_CALIBRATION_2 MINMAX_CALIBRATION")
 ErrorCode = _numbered("ErrorCode", "SUCCESS INTERNAL_ERROR MEM_ALLOC_FAILED MODEL_DESERIALIZE_FAILED INVALID_VALUE "
-                                   "INVALID_GRAPH INVALID_NODE UNSUPPORTED_GRAPH UNSUPPORTED_NODE")
+                                   "INVALID_GRAPH INVALID_NODE UNSUPPORTED_GRAPH UNSUPPORTED_NODE UNSUPPORTED_NODE_ATTR "
+                                   "UNSUPPORTED_NODE_INPUT UNSUPPORTED_NODE_DATATYPE UNSUPPORTED_NODE_DYNAMIC "
+                                   "UNSUPPORTED_NODE_SHAPE REFIT_FAILED")
 ErrorCodeTRT = _numbered("ErrorCodeTRT",
                          "SUCCESS UNSPECIFIED_ERROR INTERNAL_ERROR INVALID_ARGUMENT INVALID_CONFIG FAILED_ALLOCATION "
                          "FAILED_INITIALIZATION FAILED_EXECUTION FAILED_COMPUTATION INVALID_STATE UNSUPPORTED_STATE")
@@ -126,7 +132,7 @@ ElementWiseOperation = _numbered("ElementWiseOperation",
 UnaryOperation = _numbered("UnaryOperation",
                            "EXP LOG SQRT RECIP ABS NEG SIN COS TAN SINH COSH ASIN ACOS ATAN ASINH ACOSH ATANH CEIL FLOOR "
                            "ERF NOT SIGN ROUND ISINF ISNAN")
-ReduceOperation = _numbered("ReduceOperation", "SUM PROD MAX MIN AVG")
+ReduceOperation = _numbered("ReduceOperation", "SUM PROD MAX MIN AVG NONE")
 TopKOperation = _numbered("TopKOperation", "MAX MIN")
 MatrixOperation = _numbered("MatrixOperation", "NONE TRANSPOSE VECTOR")
 ScaleMode = _numbered("ScaleMode", "UNIFORM CHANNEL ELEMENTWISE")
@@ -139,6 +145,8 @@ FillOperation = _numbered("FillOperation", "LINSPACE RANDOM_UNIFORM RANDOM_NORMA
 InterpolationMode = _numbered("InterpolationMode", "NEAREST LINEAR CUBIC")
 ResizeMode = InterpolationMode
 ResizeCoordinateTransformation = _numbered("ResizeCoordinateTransformation", "ALIGN_CORNERS ASYMMETRIC HALF_PIXEL")
+ResizeSelector = _numbered("ResizeSelector", "FORMULA UPPER")
+BoundingBoxFormat = _numbered("BoundingBoxFormat", "CORNER_PAIRS CENTER_SIZES")
 ResizeRoundMode = _numbered("ResizeRoundMode", "HALF_UP HALF_DOWN FLOOR CEIL")
 CumulativeOperation = _numbered("CumulativeOperation", "SUM")
 LoopOutput = _numbered("LoopOutput", "LAST_VALUE CONCATENATE REVERSE")

@@ -3,107 +3,13 @@
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims, NoOpContext
-from assay.tensorrt.enums import DataType, LayerType, TensorFormat, TensorLocation
+from assay.tensorrt.enums import LayerType
 from assay.tensorrt.layers import LAYERS
 from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.logger import note
+from assay.tensorrt.tensor import ITensor
 
 OPSET = 18
-
-
-class ITensor:
-    """A tensor of a network."""
-
-    def __init__(self, network, name, dtype=None, shape=None, layer=None):
-        self._network = network
-        self._name = name
-        self._dtype = dtype
-        self._shape = shape
-        self._layer = layer
-        self.location = TensorLocation.DEVICE
-        self.allowed_formats = 1 << int(TensorFormat.LINEAR)
-        self._dynamic_range = None
-        self._dim_names = {}
-        self._number = None  # of the element type of a parsed input, which TensorRT may have no word for
-
-    @property
-    def name(self):
-        return self._name
-
-    @name.setter
-    def name(self, value):
-        self._network._rename(self, value)
-
-    @property
-    def dtype(self):
-        if self._dtype is not None:
-            return self._dtype
-        return DataType.of_native(self._network._inferred(self)[0]) or DataType.FLOAT
-
-    @dtype.setter
-    def dtype(self, value):
-        self._network._changed()
-        self._dtype = value
-
-    @property
-    def shape(self):
-        if self._shape is not None:
-            return Dims(self._shape)
-        dims = self._network._inferred(self)[1]
-        if dims is None:
-            raise PolygraphyException(f"the shape of the tensor `{self._name}` cannot be told")
-        return Dims(dims)
-
-    @shape.setter
-    def shape(self, value):
-        self._network._changed()
-        self._shape = Dims(value)
-
-    @property
-    def is_network_input(self):
-        return any(each is self for each in self._network._inputs)
-
-    @property
-    def is_network_output(self):
-        return any(each is self for each in self._network._outputs)
-
-    @property
-    def is_shape_tensor(self):
-        return self.is_network_input and self.dtype in (DataType.INT32, DataType.INT64, DataType.BOOL) and \
-            self._name in self._network._shape_inputs()
-
-    @property
-    def is_execution_tensor(self):
-        return not self.is_shape_tensor
-
-    @property
-    def dynamic_range(self):
-        return self._dynamic_range
-
-    @dynamic_range.setter
-    def dynamic_range(self, value):
-        note(self._network.logger, "dynamic ranges are not used: scales come from calibration or from quantisers")
-        self._dynamic_range = value
-
-    def set_dynamic_range(self, min, max):
-        """Accepted; see dynamic_range."""
-        self.dynamic_range = (min, max)
-        return True
-
-    def get_dimension_name(self, index):
-        """The name of a dim of an input."""
-        return self._dim_names.get(index)
-
-    def set_dimension_name(self, index, name):
-        """Dims of one name are equal."""
-        self._network._changed()
-        self._dim_names[index] = name
-
-    def _dims(self):
-        return [self._dim_names.get(i) if dim < 0 else dim for i, dim in enumerate(self._shape)]
-
-    def __repr__(self):
-        return f"<ITensor {self._name}>"
 
 
 class INetworkDefinition(NoOpContext):
@@ -115,7 +21,9 @@ class INetworkDefinition(NoOpContext):
         self._name = "Unnamed Network 0"
         self._inputs = []
         self._outputs = []
+        self._debug = []  # tensors that a listener is told of
         self._layers = []
+        self._is_mixed = False  # a layer reads what a later one gives
         self._constructs = []  # loops and conditions
         self._tensors = {}  # by name
         self._parsed = None  # what a parser read: the header of the model, and its functions
@@ -197,8 +105,35 @@ class INetworkDefinition(NoOpContext):
         return True
 
     def mark_debug(self, tensor):
-        """Not used: the values of all tensors can be had from `assay run --trt-outputs mark all`."""
-        note(self.logger, "tensors are not marked for debugging: mark them as outputs")
+        """Runs tell a debug listener of the tensor, which is no output of the engine; whether that can be."""
+        self._check_own(tensor)
+        if tensor._layer is None and tensor.is_network_input or tensor._layer is not None and \
+                tensor._layer.type == LayerType.CONSTANT:
+            note(self.logger, f"the tensor `{tensor.name}` is known without a run: it is not marked for debugging")
+            return False
+        if not self.is_debug_tensor(tensor):
+            self._debug.append(tensor)
+        return True
+
+    def unmark_debug(self, tensor):
+        """The tensor is not told of any more; whether it was."""
+        before = len(self._debug)
+        self._debug = [each for each in self._debug if each is not tensor]
+        return len(self._debug) < before
+
+    def is_debug_tensor(self, tensor):
+        return any(each is tensor for each in self._debug)
+
+    def _hidden(self):
+        """Tensors that are marked for debugging and are no outputs."""
+        return [each for each in self._debug if not each.is_network_output]
+
+    def mark_unfused_tensors_as_debug_tensors(self):
+        """False: tensors are marked by name."""
+        note(self.logger, "tensors are marked for debugging one by one: mark_debug(tensor)")
+        return False
+
+    def unmark_unfused_tensors_as_debug_tensors(self):
         return False
 
     def add_loop(self):
@@ -251,13 +186,33 @@ class INetworkDefinition(NoOpContext):
     def _changed(self):
         self._types = {}
 
+    def _ordered(self):
+        """The layers, each after those whose outputs it reads; values that go round a loop do not count."""
+        if not self._is_mixed:
+            return self._layers
+        entered, places = set(), {}
+        for layer in self._layers:
+            waiting = [layer]
+            while waiting:
+                last = waiting[-1]
+                if id(last) in entered:
+                    places.setdefault(id(waiting.pop()), (len(places), last))
+                else:
+                    entered.add(id(last))
+                    waiting += [each for each in last._producers() if id(each) not in entered]
+        for place, layer in places.values():
+            layer._index = place
+        return [layer for _, layer in places.values()]
+
     def _graph(self, outputs=None, layers=None):
         """The network, or what the layers `layers` make of it, as a graph of assay.graphsurgeon."""
         from assay.tensorrt.emit import Emitter
 
-        before, self._emitted = self._emitted, self._layers if layers is None else layers
+        before, self._emitted = self._emitted, self._ordered() if layers is None else layers
+        if outputs is None:
+            outputs = self._outputs + self._hidden()
         try:
-            return Emitter(self, self._emitted).graph(self._outputs if outputs is None else outputs)
+            return Emitter(self, self._emitted).graph(outputs)
         finally:
             self._emitted = before
 
@@ -269,7 +224,7 @@ class INetworkDefinition(NoOpContext):
     def _inferred(self, tensor):
         """(element type, dims) of a tensor, as far as they can be told. A layer that is being emitted may ask for those
         of its inputs: the layers before it tell."""
-        layers = self._layers
+        layers = self._ordered()
         if self._emitted is not None:
             layers = [] if tensor._layer is None else layers[:tensor._layer._index + 1]
             if len(layers) >= len(self._emitted):
@@ -289,7 +244,7 @@ class INetworkDefinition(NoOpContext):
 
     def _infer(self, layers):
         """Types of all tensors by name."""
-        outputs = list(self._outputs) if layers is self._layers else []
+        outputs = list(self._outputs) if len(layers) == len(self._layers) else []
         outputs += [each for layer in layers if layer.type == LayerType.CONSTANT for each in layer._outputs]
         found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
         types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}

@@ -1,5 +1,7 @@
 """The parser of ONNX models."""
 
+import re
+
 from assay import _native
 from assay.tensorrt.dims import NoOpContext
 from assay.tensorrt.enums import DataType, ErrorCode, PluginFieldType, TensorRTPhase
@@ -37,6 +39,12 @@ class ParserError:
     def func(self):
         return ""
 
+    def local_function_stack(self):
+        return []
+
+    def local_function_stack_size(self):
+        return 0
+
     def line(self):
         return 0
 
@@ -54,6 +62,8 @@ class OnnxParser(NoOpContext):
         self.network = network
         self.logger = logger
         self._errors = []
+        self._subgraphs = []
+        self._faulty = set()  # numbers of nodes that cannot be parsed
         self.flags = 0
 
     num_errors = property(lambda self: len(self._errors))
@@ -88,8 +98,43 @@ class OnnxParser(NoOpContext):
 
     def supports_model(self, model, path=None):
         """(whether the engine runs the model, [(nodes, whether it runs them)])."""
-        ok = OnnxParser(type(self.network)(self.logger), self.logger).parse(model, path)
-        return ok, [([], ok)]
+        is_whole = self.supports_model_v2(model, path)
+        return is_whole, list(self._subgraphs)
+
+    def supports_model_v2(self, model, path=None):
+        """Whether the engine runs the model. Subgraphs are runs of nodes, by number, that are supported or not."""
+        from assay.model import native_of
+
+        other = OnnxParser(type(self.network)(self.logger), self.logger)
+        is_whole = other.parse(model, path)
+        self._errors = other._errors
+        self._subgraphs = []
+        try:
+            count = len(_native.read_graph(native_of(path or model))["graph"][5])
+        except _native.Error:
+            return False
+        for index in range(count):
+            fits = index not in other._faulty
+            if not self._subgraphs or self._subgraphs[-1][1] != fits:
+                self._subgraphs.append(([], fits))
+            self._subgraphs[-1][0].append(index)
+        return is_whole
+
+    num_subgraphs = property(lambda self: len(self._subgraphs))
+
+    def is_subgraph_supported(self, index):
+        return self._subgraphs[index][1]
+
+    def get_subgraph_nodes(self, index):
+        return self._subgraphs[index][0]
+
+    def get_layer_output_tensor(self, name, i):
+        """An output of the layer of a node; None: there is none."""
+        layer = next((each for each in self.network if each.name == name), None)
+        return None if layer is None else layer.get_output(i)
+
+    def get_used_vc_plugin_libraries(self):
+        return []
 
     def supports_operator(self, op_name):
         """Whether there is an operator of that name."""
@@ -105,8 +150,12 @@ class OnnxParser(NoOpContext):
             return False
         plugins = {f"has no operator `{each.name}`" for each in get_plugin_registry().plugin_creator_list}
         faults = [each for each in native.findings if each[0] == 2 and not any(text in each[3] for text in plugins)]
-        for _, _, node, message in faults:
-            self._errors.append(ParserError(message, node_name=node))
+        nodes = _native.read_graph(native)["graph"][5] if faults else []
+        for _, _, name, message in faults:
+            places = _places(nodes, name, message)
+            op, _, name = nodes[places[0]][:3] if places else ("", "", name)
+            self._errors.append(ParserError(message, node=places[0] if places else -1, node_name=name, operator=op))
+            self._faulty.update(places)
         if faults:
             return False
         self._fill(native)
@@ -150,6 +199,14 @@ class OnnxParser(NoOpContext):
         if tensor.name not in known:
             known[tensor.name] = network._new_tensor(tensor.name)
         return known[tensor.name]
+
+
+def _places(nodes, name, message):
+    """Numbers of the nodes that a finding is about: those of its name, or all of an operator that is not known."""
+    unknown = re.match(r"domain `(.*)` has no operator `(.*)`:", message)
+    if unknown is None:
+        return [i for i, node in enumerate(nodes) if name and node[2] == name]
+    return [i for i, node in enumerate(nodes) if (node[1] or "ai.onnx", node[0]) == unknown.groups()]
 
 
 def _plugin_of(node):

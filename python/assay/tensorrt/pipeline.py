@@ -1,12 +1,14 @@
 """Engines with plugins: plans of the parts between them, which native code runs, and the plugins, which run here.
 
-A file is MAGIC, the size of a header, the header as JSON, and the bytes that it refers to.
+A file is MAGIC, the size of a header and the CRC-32 of all that follows, the header as JSON, and the bytes that it
+refers to.
 """
 
 import base64
 import io
 import json
 import struct
+import zlib
 
 from assay import _native
 from assay._arrays import to_numpy
@@ -16,7 +18,7 @@ from assay.tensorrt.layers.plugin import DOMAIN
 from assay.tensorrt.plugins import Capabilities, PluginField, PluginFieldCollection, PluginTensorDesc
 
 MAGIC = b"ASSAYPIP"
-SIZE = struct.Struct("<Q")
+SIZE_AND_SUM = struct.Struct("<QI")
 
 
 # Building.
@@ -104,7 +106,18 @@ def build(network, header, build_part):
     blobs.append(_packed(constants))
     header = {**header, "steps": steps, "inputs": _ports(graph.inputs), "outputs": _ports(graph.outputs)}
     head = json.dumps(header).encode()
-    return b"".join([MAGIC, SIZE.pack(len(head)), head, *blobs])
+    body = b"".join([head, *blobs])
+    return MAGIC + SIZE_AND_SUM.pack(len(head), zlib.crc32(body)) + body
+
+
+def opened(data):
+    """(header, what it refers to) of the bytes of an engine."""
+    start = len(MAGIC) + SIZE_AND_SUM.size
+    size, checksum = SIZE_AND_SUM.unpack_from(data, len(MAGIC)) if len(data) >= start else (0, None)
+    body = memoryview(data)[start:]
+    if zlib.crc32(body) != checksum:
+        raise PolygraphyException("the engine is damaged")
+    return json.loads(bytes(body[:size])), body[size:]
 
 
 def _names(tensors):
@@ -152,18 +165,13 @@ class PipelineSession:
     def __init__(self, data, open_plan):
         import numpy as np
 
-        start = len(MAGIC) + SIZE.size
-        size, = SIZE.unpack_from(data, len(MAGIC))
-        try:
-            self.header = json.loads(data[start:start + size])
-        except ValueError:
-            raise PolygraphyException("the engine is damaged") from None
+        self.header, data = opened(data)
         self.inputs, self.outputs = ([tuple(each) for each in self.header[name]] for name in ("inputs", "outputs"))
         self.steps = []
-        place = start + size
+        place = 0
         for step in self.header["steps"]:
             if "plan" in step:
-                session = open_plan(data[place:place + step["plan"]])
+                session = open_plan(bytes(data[place:place + step["plan"]]))
                 place += step["plan"]
             else:
                 session = _plugin(step)

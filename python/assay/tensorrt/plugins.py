@@ -3,6 +3,7 @@
 `enqueue` gets addresses of memory of this process, which are valid during the call.
 """
 
+from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, DimensionOperation, PluginCapabilityType, PluginFieldType, TensorFormat
 
@@ -253,12 +254,17 @@ class IPluginRegistry:
     def __init__(self):
         self._creators = {}
         self.error_recorder = None
+        self.parent_search_enabled = True
 
     @property
     def plugin_creator_list(self):
         return list(self._creators.values())
 
-    all_creators = plugin_creator_list
+    all_creators = all_creators_recursive = plugin_creator_list
+
+    def load_library(self, plugin_path):
+        """Libraries of plugins hold code for TensorRT and its devices."""
+        raise PolygraphyException(f"the plugins of `{plugin_path}` are TensorRT's: here, plugins are written in Python")
 
     @staticmethod
     def _key(creator):

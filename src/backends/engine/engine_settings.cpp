@@ -121,6 +121,9 @@ std::vector<exec::Setting> plan_settings() {
        .kind = Kind::flag,
        .help = "keep the weights of the model in the plan beside their packed forms, so that some of them can be "
                "replaced (assay.tensorrt.Refitter)"},
+      {.name = kMarkDebug,
+       .is_list = true,
+       .help = "values that no layer takes in, so that runs can give them; they do not become outputs"},
       {.name = kRefit,
        .alias = "refitFromOnnx",
        .kind = Kind::input_file,
@@ -149,6 +152,7 @@ EngineSettings read_engine_settings(const exec::Settings& settings, const engine
   read.save_engine = settings.text(kSaveEngine);
   read.strips_plan = settings.has(kStrip);
   read.keeps_source = settings.has(kRefittable);
+  if (settings.has(kMarkDebug)) read.debug_values = settings.list(kMarkDebug);
   read.save_timing_cache = settings.text(kSaveCache);
   read.save_tactics = settings.text(kSaveTactics);
   // What it cannot be added to is said before anything is measured.

@@ -12,11 +12,11 @@
 
 namespace assay::backends {
 
-Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> values,
+Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> apart,
                  const engine::Precision& precision)
     : model_(source.copy()) {
   engine::fix_shapes(model_, shapes);
-  if (!shapes.empty()) keep_apart(source, values);
+  if (!apart.empty()) keep_apart(source, apart);
   ir::Rewriter rewriter(model_);
   engine::lower(model_, rewriter, precision);
   find_values(source);
@@ -34,8 +34,7 @@ Lowered::Lowered(const engine::SavedPlan& plan, size_t number)
   index();
 }
 
-// Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are
-// outputs, which no layer takes in.
+// Values that are outputs are in no layer.
 void Lowered::keep_apart(const ir::Model& source, std::span<const std::string> values) {
   std::vector<ir::ValueId> outputs;
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs.push_back(use.value);

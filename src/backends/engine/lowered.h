@@ -17,8 +17,8 @@ using Shapes = std::map<std::string, tensor::Shape>;
 // A model lowered for one set of input shapes, and where the values of its source went.
 class Lowered {
  public:
-  // `values` are those of the main graph that runs may ask for.
-  Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> values,
+  // No layer takes in the values `apart` of the main graph.
+  Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> apart,
           const engine::Precision& precision);
   // As it was saved.
   Lowered(const engine::SavedPlan& plan, size_t number);

@@ -52,6 +52,7 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
   profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
   engine::check_precision(source, settings_.config.precision, findings);
+  static_cast<void>(exec::TappedValues(source, settings_.debug_values));  // they are there
   if (options.settings.has(setting::kInt8) && !engine::has_quantizers(source)) {
     findings.warn("engine_setting", "", "engine: the model has no quantizers: nothing is computed in 8-bit integers");
   }
@@ -81,7 +82,7 @@ void Plans::adopt(const engine::Manifest& manifest) {
   profiles_ = manifest.profiles;
 }
 
-// Values that runs ask for are not merged: layers are others then.
+// Values that runs ask for are not merged where shapes come with the feeds: layers are others then.
 void Plans::adopt_tactics(const engine::Manifest& manifest) {
   if (!options_.values.empty() || manifest.machine != machine()) return;
   for (const engine::PlannedModel& planned : manifest.planned) {
@@ -157,6 +158,13 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
   return found;
 }
 
+// Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are kept.
+std::vector<std::string> Plans::kept_apart(const Shapes& shapes) const {
+  std::vector<std::string> names = settings_.debug_values;
+  if (!shapes.empty()) names.insert(names.end(), options_.values.begin(), options_.values.end());
+  return names;
+}
+
 std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   engine::ProgramOptions program;
   program.packed = packed_;
@@ -165,7 +173,7 @@ std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
   if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;
-  return std::make_shared<const Planned>(Lowered(source_, shapes, options_.values, settings_.config.precision),
+  return std::make_shared<const Planned>(Lowered(source_, shapes, kept_apart(shapes), settings_.config.precision),
                                          *device_, std::move(program), options_.values);
 }
 

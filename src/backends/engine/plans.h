@@ -46,6 +46,7 @@ class Plans {
   template <typename Fn>
   auto with_threads(Fn&& fn) const;
   std::shared_ptr<const Planned> make(const Shapes& shapes) const;
+  std::vector<std::string> kept_apart(const Shapes& shapes) const;
   std::optional<Shapes> best_shapes(const engine::Profile& profile) const;
   void check_profile() const;
   std::optional<size_t> saved_for(const Shapes& shapes) const;

@@ -34,6 +34,7 @@ inline constexpr std::string_view kProfile = "optimization-profile";
 inline constexpr std::string_view kSaveEngine = "save-engine";
 inline constexpr std::string_view kStrip = "strip-plan";
 inline constexpr std::string_view kRefittable = "refittable";
+inline constexpr std::string_view kMarkDebug = "mark-debug";
 inline constexpr std::string_view kRefit = "refit-from";
 
 }  // namespace assay::backends::setting

@@ -56,6 +56,7 @@ void check_writable(const Arguments& arguments) {
       if (path != "-" || canonical_name(*row) != "--json") static_cast<void>(OutputFile(path));
     }
   }
+  for (const tasks::RawInput& file : saved_debug_values(arguments)) static_cast<void>(OutputFile(file.path));
 }
 
 void print_lines(const std::vector<std::string>& lines, Log& log) {
@@ -119,6 +120,15 @@ void save(const Arguments& arguments, std::string_view option, const std::string
   file.commit();
 }
 
+void save_elements(const tensor::NamedData& outputs, const tasks::RawInput& wanted, Log& log) {
+  const auto found = std::ranges::find(outputs, wanted.name, &tensor::NamedDatum::name);
+  if (found == outputs.end() || !found->value.is_tensor()) return;
+  log.info("Saving " + printable(wanted.path));
+  OutputFile file(wanted.path);
+  file.write(found->value.tensor().bytes());
+  file.commit();
+}
+
 void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, Environment& environment) {
   const results::BenchSide& side = outcome.bench.sides[0];
   Log& log = environment.log;
@@ -131,6 +141,7 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
   if (arguments.has("--export-output")) {
     save(arguments, "--export-output", report::trtexec_outputs(outcome.outputs), log);
   }
+  for (const tasks::RawInput& file : saved_debug_values(arguments)) save_elements(outcome.outputs, file, log);
   if (arguments.has("--export-profile")) {
     save(arguments, "--export-profile", report::trtexec_profile(side.profile), log);
   }

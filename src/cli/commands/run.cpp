@@ -74,6 +74,17 @@ void print_hint(const results::RunReport& report, const Arguments& arguments, Lo
   log.info("The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic");
 }
 
+// Sides of other precisions differ by more than rounding.
+void print_precisions(const results::RunReport& report, const Arguments& arguments, Log& log) {
+  if (report.verdict != results::Verdict::different || report.pairs.empty()) return;
+  for (const auto& [option, type] :
+       {std::pair("--bf16", "bfloat16"), std::pair("--best", "bfloat16"), std::pair("--int8", "int8")}) {
+    if (arguments.flag(option))
+      log.info(
+          fmt::format("The engine computes in {} where it can ({}), the other side as the model says", type, option));
+  }
+}
+
 void print_unused(const std::vector<compare::NamedOutput>& unused, const Arguments& arguments, Log& log) {
   for (const compare::NamedOutput& named : unused) {
     log.warning(
@@ -98,6 +109,8 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
     tasks::save_accuracy_results(words.accuracy, report, words.request.compare);
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
+  // Pages and JUnit are read by people: there a remedy is an option. JSON has its name.
+  for (results::RunnerRun& run : outcome.report.runs) run.failure += remedy_text(run.remedy, arguments);
   write_reports(report, words, environment);
   environment.kept.push_back(std::move(outcome.sessions));
   if (outcome.save_failure) throw Error(*outcome.save_failure);
@@ -133,6 +146,7 @@ int run(const Arguments& arguments, Environment& environment) {
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);
   print_hint(report, arguments, environment.log);
+  print_precisions(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   const int status = finish(outcome, words, arguments, environment);
   const bool passed = report.verdict == results::Verdict::equal;

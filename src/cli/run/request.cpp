@@ -149,10 +149,12 @@ RunWords parse_run(const Arguments& arguments) {
     fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
   }
   const std::optional<tasks::Int8Request> int8 = engine_int8(arguments);
-  if (std::ranges::find(request.backends, "engine") != request.backends.end()) request.int8 = int8;
+  const bool has_engine = std::ranges::find(request.backends, "engine") != request.backends.end();
+  if (has_engine) request.int8 = int8;
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
+  if (has_engine) request.outputs.debugged = arguments.values("--mark-debug");
   request.interface_types = parse_interface_types(arguments);
   request.warm_up = parse_count("--warm-up", arguments.value("--warm-up"), 0);
   request.is_sequential = arguments.flag("--sequential-runners");

@@ -61,7 +61,7 @@ void check_options(const Arguments& arguments) {
   groups.push_back(logging_group());
   groups.push_back(backend_group(true));
   for (const OptionGroup& group : groups) add_names(group, known);
-  for (const std::string_view limit : {"--threads", "--max-memory", "--python"}) known.erase(limit);
+  for (const std::string_view limit : {"--threads", "--max-memory", "--python", "--mark-debug"}) known.erase(limit);
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     if (known.contains(canonical_name(*use.row))) continue;
     fail(ErrorCode::unsupported, "--gen-script: `{}` has no counterpart in a script", use.typed);

@@ -93,7 +93,7 @@ class RangeChooser {
     const Error& error = std::get<Error>(result);
     if (error.code() == ErrorCode::cancelled) throw error;
     const std::string line = "the quantization error could not be measured: " + error.line();
-    is_told_ ? host_.verbose(line) : host_.warning(line);
+    is_told_ ? host_.verbose(line) : host_.warning(line, error.remedy());
     is_told_ = true;
     return {};
   }

@@ -29,7 +29,8 @@ class MeasuringHost {
   // `steps` 0: not known.
   virtual std::unique_ptr<MeasuringWork> start(std::string what, uint64_t steps) = 0;
   virtual void verbose(const std::string& line) = 0;
-  virtual void warning(const std::string& line) = 0;
+  // `remedy`: the setting of a request that lifts it, as Error::remedy().
+  virtual void warning(const std::string& line, const std::string& remedy) = 0;
 };
 
 }  // namespace assay::convert

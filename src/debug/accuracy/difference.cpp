@@ -14,6 +14,7 @@ namespace assay::debug {
 namespace {
 
 constexpr uint64_t kElementsAtATime = 16384;
+constexpr double kUnits = 16;  // of an element and of the root mean square
 
 double greatest_of(tensor::DType dtype) {
   if (dtype == tensor::DType::float16) return 65504;
@@ -109,6 +110,37 @@ void add_truth(std::span<const double> given, std::span<const double> exact, std
   }
 }
 
+double rms_of(const std::vector<double>& numbers) {
+  double squares = 0;
+  for (const double number : numbers) squares += finite_or_zero(number * number);
+  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
+}
+
+struct Judged {
+  Difference found;
+  double squares = 0;
+
+  void add(double by, double may) {
+    found.greatest = std::max(found.greatest, by);
+    if (by == 0 || std::isinf(may)) return;
+    squares += std::isfinite(by) ? by * by : 0;
+    const double excess = may == 0 ? INFINITY : by / may;
+    found.failed_count += excess > 1 ? 1 : 0;
+    if (excess > found.excess) note(excess, may);
+  }
+  Judged join(const Judged& other) {
+    found.greatest = std::max(found.greatest, other.found.greatest);
+    found.failed_count += other.found.failed_count;
+    squares += other.squares;
+    if (other.found.excess > found.excess) note(other.found.excess, other.found.tolerance_there);
+    return *this;
+  }
+  void note(double excess, double may) {
+    found.excess = excess;
+    found.tolerance_there = may;
+  }
+};
+
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
   Difference found;
   found.count = exact.size();
@@ -148,20 +180,16 @@ Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exa
 
 Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
                         const compare::Allowance& allowance) {
-  Difference found = difference_of(given, exact);
-  double squares = 0;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const double may = static_cast<double>(allowance.of_elements[i]);
-    if (by == 0 || std::isinf(may)) continue;
-    squares += std::isfinite(by) ? by * by : 0;
-    const double excess = may == 0 ? INFINITY : by / may;
-    if (excess > found.excess) {
-      found.excess = excess;
-      found.tolerance_there = may;
+  const auto judge_piece = [&](uint64_t begin, uint64_t end) {
+    Judged judged;
+    for (uint64_t i = begin; i < end; ++i) {
+      judged.add(distance(given[i], exact[i]), static_cast<double>(allowance.of_elements[i]));
     }
-    found.failed_count += excess > 1 ? 1 : 0;
-  }
+    return judged;
+  };
+  const auto join = [](Judged a, const Judged& b) { return a.join(b); };
+  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
+  found.count = exact.size();
   if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
     found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
@@ -171,10 +199,7 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
 
 std::optional<Difference> judge_type(const std::vector<double>& given, const std::vector<double>& exact,
                                      tensor::DType dtype, double roundoff) {
-  constexpr double kUnits = 16;
-  double squares = 0;
-  for (const double number : exact) squares += finite_or_zero(number * number);
-  const double rms = std::sqrt(squares / static_cast<double>(std::max<size_t>(exact.size(), 1)));
+  const double rms = rms_of(exact);
   Difference found = difference_of(given, exact);
   for (size_t i = 0; i < exact.size(); ++i) {
     const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
@@ -186,6 +211,15 @@ std::optional<Difference> judge_type(const std::vector<double>& given, const std
     found.tolerance_there = may;
   }
   return found.failed_count > 0 ? std::optional(found) : std::nullopt;
+}
+
+bool are_near(const std::vector<double>& given, const std::vector<double>& exact, double roundoff) {
+  const double rms = rms_of(exact);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
+    if (distance(given[i], exact[i]) > may) return false;
+  }
+  return true;
 }
 
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,

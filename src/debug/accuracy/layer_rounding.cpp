@@ -1,10 +1,26 @@
 #include "debug/accuracy/layer_rounding.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/moves.h"
 #include "base/error.h"
+#include "base/parallel.h"
+#include "ops/evaluate.h"
 
 namespace assay::debug {
+namespace {
+
+constexpr uint32_t kProduct = 1000;  // draws other numbers than any operand
+
+template <typename Fn>
+void for_all(uint64_t count, Fn&& fn) {
+  parallel_for(count, 16384, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) fn(i);
+  });
+}
+
+}  // namespace
 
 LayerRounding::LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff)
     : model_(model),
@@ -28,6 +44,28 @@ RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& oper
 
 std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, const OperandSource& operands,
                                                              const Datum& exact, LayerOracle& oracle) const {
+  const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
+  return squares ? std::optional(analysis::allowance_of(exact, *squares, least_roundoff_)) : std::nullopt;
+}
+
+std::optional<analysis::Samples> LayerRounding::runs_of_products(ir::NodeId node, const OperandSource& operands,
+                                                                 const Datum& exact, LayerOracle& oracle) const {
+  const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
+  if (!squares) return std::nullopt;
+  std::vector<float> deviations(squares->size());
+  for_all(deviations.size(), [&](uint64_t i) { deviations[i] = static_cast<float>(std::sqrt((*squares)[i])); });
+  analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
+  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
+    const analysis::MoveKey key{.node = node.index, .run = run, .operand = kProduct};
+    samples.moved.push_back(analysis::compact(analysis::moved_by(exact, deviations, key)));
+  }
+  analysis::settle(samples);
+  return samples;
+}
+
+// The mean squares of what moved roundings do to sums of products.
+std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId node, const OperandSource& operands,
+                                                                  const Datum& exact, LayerOracle& oracle) const {
   const std::string_view op = model_.text(model_[node].op);
   if (op != "Conv" && op != "MatMul") return std::nullopt;
   std::vector<Datum> inputs;
@@ -38,17 +76,38 @@ std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, co
     const Datum datum = operands(value);
     if (!is_numeric(datum)) return datum;
     std::vector<double> numbers = numbers_of(datum);
-    for (double& number : numbers) number *= number;
+    for_all(numbers.size(), [&](uint64_t i) { numbers[i] *= numbers[i]; });
     return with_numbers(datum, std::move(numbers));
   })[0];
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
-  const double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!may_be_wider(model_[node].operands[i].value, inputs[i])) continue;
+    const double half = analysis::roundoff(inputs[i].declared());
+    of_inputs += half * half / 3;
+  }
   const double of_output = rounding.output * rounding.output * unit * unit / 3;
   const std::vector<double> results = numbers_of(exact);
   std::vector<double> moved = numbers_of(squares);
-  for (size_t i = 0; i < moved.size(); ++i) moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i];
-  return analysis::allowance_of(exact, moved, least_roundoff_);
+  for_all(moved.size(), [&](uint64_t i) { moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i]; });
+  return moved;
+}
+
+bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {
+  if (!value || !model_[value].producer || !is_numeric(datum)) return false;
+  return datum.declared() == tensor::DType::float16 || datum.declared() == tensor::DType::bfloat16;
+}
+
+analysis::Samples LayerRounding::shown(ir::ValueId value, Datum datum) const {
+  analysis::Samples samples{.nominal = std::move(datum)};
+  if (!may_be_wider(value, samples.nominal)) return samples;
+  const Datum wide = ops::widen(samples.nominal);
+  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
+    const analysis::MoveKey key{.node = value.index, .run = run, .least_roundoff = analysis::roundoff(wide.declared())};
+    samples.moved.push_back(analysis::compact(analysis::moved_input(wide, 1, key)));
+  }
+  return samples;
 }
 
 std::vector<analysis::Samples> LayerRounding::run(ir::NodeId node, const SamplesSource& operands,

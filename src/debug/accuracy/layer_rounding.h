@@ -24,7 +24,13 @@ class LayerRounding {
   std::optional<compare::Allowance> of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
                                                 LayerOracle& oracle) const;
 
-  // An operand in all runs: of one that the side gave, the same in each.
+  // The same as runs that lie so far from the exact result.
+  std::optional<analysis::Samples> runs_of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                                    LayerOracle& oracle) const;
+
+  // An operand in all runs, of what the side gave: the same in each, but for halves that nodes made, which may have
+  // been rounded only to be shown.
+  analysis::Samples shown(ir::ValueId value, Datum datum) const;
   using SamplesSource = std::function<analysis::Samples(ir::ValueId)>;
   // The results in all runs, with the node's rounding moved at random; `captured` are values that its bodies use.
   std::vector<analysis::Samples> run(ir::NodeId node, const SamplesSource& operands,
@@ -35,6 +41,10 @@ class LayerRounding {
   }
 
  private:
+  std::optional<std::vector<double>> product_squares(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                                     LayerOracle& oracle) const;
+  bool may_be_wider(ir::ValueId value, const Datum& datum) const;
+
   const ir::Model& model_;
   double least_roundoff_;
   analysis::NodeRuns runs_;

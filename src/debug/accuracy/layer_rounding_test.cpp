@@ -37,6 +37,9 @@ class OneLayer {
   std::optional<compare::Allowance> of_products() {
     return rounding_.of_products(node_, operands(), exact_[0], oracle_);
   }
+  compare::Allowance of_drawn_runs() {
+    return rounding_.allowance_of(rounding_.runs_of_products(node_, operands(), exact_[0], oracle_).value());
+  }
   // Of each element as given by the rough allowance.
   Distances off_by(double share) {
     std::vector<double> numbers = numbers_of(exact_[0]);
@@ -98,6 +101,7 @@ TEST(LayerRounding, ProductsGoAsFarAsTheirSquaresSay) {
     const compare::Allowance computed = layer.of_products().value();
     const compare::Allowance seen = layer.of_runs();
     EXPECT_NEAR(computed.rms / seen.rms, 1, 0.15) << text;
+    EXPECT_NEAR(layer.of_drawn_runs().rms / seen.rms, 1, 0.15) << text;
     double ratio = 0;
     for (size_t i = 0; i < seen.of_elements.size(); ++i) {
       ratio += static_cast<double>(computed.of_elements[i] / seen.of_elements[i]) /

@@ -42,10 +42,14 @@ void Side::take_type(ValueId value, const Datum& truth) {
   given->second = Datum(ops::widen(given->second).tensor(), truth.declared());
 }
 
-bool Side::shows(NodeId node) const {
+bool Side::has_doubts(NodeId node) const {
   bool has_doubts = false;
   ir::for_each_operand(model_, node, [&](ValueId value) { has_doubts = has_doubts || doubts_.contains(value); });
-  return !has_doubts && std::ranges::all_of(model_[node].results, [&](ValueId value) {
+  return has_doubts;
+}
+
+bool Side::shows(NodeId node) const {
+  return std::ranges::all_of(model_[node].results, [&](ValueId value) {
     return !value || model_[value].first_use == nullptr || gives(value);
   });
 }
@@ -65,7 +69,7 @@ std::vector<std::string> Side::group_of(NodeId node) const {
 std::vector<Samples> Side::run_moved(NodeId node, const std::vector<ValueId>& captured) {
   const auto samples_of = [this](ValueId operand) {
     const auto found = doubts_.find(operand);
-    return found != doubts_.end() ? found->second : Samples{.nominal = value(operand)};
+    return found != doubts_.end() ? found->second : rounding_->shown(operand, value(operand));
   };
   return rounding_->run(node, samples_of, captured);
 }
@@ -91,7 +95,7 @@ std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
     if (made && !made->empty()) return std::move(made->front());
   }
   const Datum known = value(wanted);
-  return known.is_none() ? std::nullopt : std::optional(Samples{.nominal = known});
+  return known.is_none() ? std::nullopt : std::optional(rounding_->shown(wanted, known));
 }
 
 void Side::take_for_granted(NodeId node, ValueId value, const Datum& exact, Samples samples) {

@@ -29,8 +29,10 @@ class Side {
   Datum value(ir::ValueId value) const;
   // What it gives in another floating type is a number like any other of the declared one.
   void take_type(ir::ValueId value, const Datum& truth);
-  // Whether it gives all results that anybody needs, and whether no operand was computed here with doubts.
+  // Whether it gives all results that anybody needs.
   bool shows(ir::NodeId node) const;
+  // Whether an operand was computed here, and may be another.
+  bool has_doubts(ir::NodeId node) const;
   // The layers before a node whose results it does not give.
   std::vector<std::string> group_of(ir::NodeId node) const;
 

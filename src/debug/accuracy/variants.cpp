@@ -1,11 +1,13 @@
 #include "debug/accuracy/variants.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ir/edit.h"
 #include "ops/resolve.h"
 
@@ -15,21 +17,21 @@ namespace {
 constexpr double kLikeness = 256;  // roundoffs of an element that a match may be away, beside its allowance
 
 // Operators that take and give the same.
-const std::vector<std::vector<std::string_view>> kFamilies = {
-    {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"},
-    {"Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Equal"},
-    {"And", "Or", "Xor"},
-    {"Max", "Min", "Sum", "Mean"},
-    {"Sigmoid", "Tanh", "Relu", "Softplus", "Elu", "HardSigmoid", "HardSwish", "LeakyRelu", "Selu", "Softsign", "Gelu",
-     "Erf", "Identity"},
-    {"Exp", "Log", "Sqrt", "Reciprocal", "Neg", "Abs", "Sign", "Sin", "Cos", "Tan", "Identity"},
-    {"Ceil", "Floor", "Round"},
-    {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceSumSquare",
-     "ReduceLogSum", "ReduceLogSumExp"},
-    {"MaxPool", "AveragePool"},
-    {"GlobalMaxPool", "GlobalAveragePool"},
-    {"ArgMax", "ArgMin"},
-    {"Softmax", "LogSoftmax"}};
+constexpr std::array<std::string_view, 12> kFamilies = {
+    "Add Sub Mul Div Pow PRelu",
+    "Less Greater LessOrEqual GreaterOrEqual Equal",
+    "And Or Xor",
+    "Max Min Sum Mean",
+    "Sigmoid Tanh Relu Softplus Elu HardSigmoid HardSwish LeakyRelu Selu Softsign Gelu Erf Identity",
+    "Exp Log Sqrt Reciprocal Neg Abs Sign Sin Cos Tan Identity",
+    "Ceil Floor Round",
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum "
+    "ReduceLogSumExp",
+    "MaxPool AveragePool",
+    "GlobalMaxPool GlobalAveragePool",
+    "ArgMax ArgMin",
+    "Softmax LogSoftmax",
+};
 
 class Variants {
  public:
@@ -159,7 +161,8 @@ class Variants {
     return {};
   }
 
-  // Turned round, shifted by one place, and one more or less at one place or everywhere.
+  // Turned round, shifted by one place, one more or less at one place or everywhere, and one taken from a place to the
+  // one half a list away, as pads at both ends of an axis are.
   std::string other_lists(const ir::Attribute& written) {
     const std::vector<int64_t> values(written.integers().begin(), written.integers().end());
     std::vector<std::vector<int64_t>> others(2, values);
@@ -171,6 +174,8 @@ class Variants {
       for (size_t i = 0; i < values.size(); ++i) {
         others.push_back(values);
         others.back()[i] += by;
+        others.push_back(others.back());
+        others.back()[(i + values.size() / 2) % values.size()] -= by;
       }
     }
     const ir::Symbol name = written.name();
@@ -188,7 +193,8 @@ class Variants {
     const ir::Symbol own = model_[accused_.node].op;
     const std::string_view name = model_.text(own);
     ir::Edit edit(model_);
-    for (const std::vector<std::string_view>& family : kFamilies) {
+    for (const std::string_view listed : kFamilies) {
+      const std::vector<std::string_view> family = split(listed, ' ');
       if (std::ranges::find(family, name) == family.end()) continue;
       for (const std::string_view other : family) {
         if (other == name) continue;

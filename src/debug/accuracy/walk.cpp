@@ -1,12 +1,11 @@
 #include "debug/accuracy/walk.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 
 #include "base/error.h"
-#include "debug/accuracy/difference.h"
+#include "base/text.h"
+#include "debug/accuracy/layer_judge.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
@@ -42,16 +41,6 @@ class Walk {
   }
 
  private:
-  // One layer of one side.
-  struct Layer {
-    NodeId node;
-    uint64_t index = 0;
-    size_t side = 0;
-    std::vector<Datum> exact;
-    RoughAllowance rough;
-    std::vector<analysis::Samples> samples;  // empty: it was not run with moved roundings
-  };
-
   void count_uses() {
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
       ir::for_each_operand(model_, node, [&](ValueId value) { ++uses_left_[value]; });
@@ -111,11 +100,11 @@ class Walk {
 
   void visit_side(NodeId node, uint64_t index, size_t side) {
     const OperandSource operands = [this, side](ValueId value) { return sides_[side].value(value); };
-    Layer layer{.node = node, .index = index, .side = side, .exact = {}, .rough = {}, .samples = {}};
+    SideLayer layer{.node = node, .index = index, .side = side};
     const std::variant<std::monostate, Error> computed = attempt([&] {
       layer.exact = oracle_.exact(node, operands);
       layer.rough = sides_[side].rounding().roughly(node, operands, layer.exact);
-      if (!sides_[side].shows(node)) run_moved(layer);
+      if (sides_[side].has_doubts(node) || !sides_[side].shows(node)) judge_of(side).run_moved(layer);
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
@@ -132,132 +121,45 @@ class Walk {
     }
   }
 
-  void run_moved(Layer& layer) {
-    layer.samples = sides_[layer.side].run_moved(layer.node, oracle_.captured(layer.node));
-    layer.samples.resize(layer.exact.size());
-  }
+  LayerJudge judge_of(size_t side) { return {model_, sides_[side], oracle_}; }
 
-  void judge(Layer& layer, size_t k) {
+  void judge(SideLayer& layer, size_t k) {
+    const size_t side = layer.side;
     const ValueId value = model_[layer.node].results[k];
-    const Datum& given = sides_[layer.side].given(value);
-    const Datum& exact = layer.exact[k];
-    if (!is_numeric(given) || !is_numeric(exact)) return;
-    ++result_.sides[layer.side].given_count;
+    const Datum& given = sides_[side].given(value);
+    if (!is_numeric(given) || !is_numeric(layer.exact[k])) return;
+    ++result_.sides[side].given_count;
     results::LayerVerdict error{.index = layer.index,
                                 .node = std::string(ir::known_name(model_, layer.node)),
                                 .op = std::string(model_.text(model_[layer.node].op)),
                                 .value = std::string(model_.text(model_[value].name)),
-                                .side = sides_[layer.side].name()};
-    error.group = sides_[layer.side].group_of(layer.node);
-    Judged judged;
-    if (given.tensor().shape() != exact.tensor().shape()) {
-      error.introduced = error.total = error.excess = INFINITY;
-      error.failed_count = error.count = exact.tensor().count();
-    } else {
-      judged = measure(layer, k, given, error);
-      judged.is_out_of_range = error.excess <= 1 && std::isinf(error.inherited) && leaves_range(layer, k, given);
-      if (judged.is_out_of_range) error.excess = INFINITY;
-      note_output(value, layer.side, error);
-    }
-    if (error.excess > 1 && result_.accused.size() < options_.most_accused) accuse(layer, k, error, std::move(judged));
+                                .side = sides_[side].name()};
+    error.group = sides_[side].group_of(layer.node);
+    Judged judged = judge_of(side).judge(layer, k, given, true_value(value), error);
+    if (judged.is_kept_wide) note_kept_wide(layer.node, side);
+    if (!judged.unknown.empty() && result_.unjudged.empty())
+      result_.unjudged = fmt::format("`{}` of {}: {}", printable(error.node), error.side, judged.unknown);
+    note_output(value, side, error);
+    if (error.excess > 1 && has_room(judged.is_of_type)) accuse(layer, k, error, std::move(judged));
     result_.layers.push_back(std::move(error));
   }
 
-  // What was found when a layer was looked at closely.
-  struct Judged {
-    compare::Allowance allowance;
-    bool is_of_type = false;
-    bool is_out_of_range = false;
-  };
-
-  // Whether a finite truth and finite operands end in infinity or NaN.
-  bool leaves_range(const Layer& layer, size_t k, const Datum& given) const {
-    const Datum truth = true_value(model_[layer.node].results[k]);
-    if (!is_numeric(truth) || are_finite(given) || !are_finite(truth)) return false;
-    return std::ranges::all_of(model_[layer.node].operands, [&](const ir::Use& use) {
-      const Datum operand = use.value ? sides_[layer.side].value(use.value) : Datum();
-      return !is_numeric(operand) || are_finite(operand);
-    });
+  // What its type explains may be harmless, and must not hide the others.
+  bool has_room(bool is_of_type) const {
+    const auto count = std::ranges::count(result_.accused, is_of_type, &Accused::is_type_at_fault);
+    return static_cast<uint64_t>(count) < options_.most_accused;
   }
 
-  static bool are_finite(const Datum& datum) {
-    if (!tensor::is_floating(datum.declared())) return true;
-    return std::ranges::all_of(numbers_of(datum), [](double number) { return std::isfinite(number); });
-  }
-
-  Judged measure(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
-    constexpr double kClear = 0.5;
-    const Datum& exact = layer.exact[k];
-    const Datum truth = true_value(model_[layer.node].results[k]);
-    const bool has_truth = is_numeric(truth) && truth.tensor().shape() == exact.tensor().shape();
-    const Distances found = measure_distances(given, exact, has_truth ? truth : Datum(), layer.rough);
-    error.introduced = found.introduced;
-    error.inherited = found.inherited;
-    error.total = found.total;
-    error.magnitude = found.magnitude;
-    error.tolerance = found.tolerance_there;
-    error.excess = found.excess;
-    error.count = exact.tensor().count();
-    if (found.excess <= kClear && layer.samples.empty()) return {};
-    return judge_closely(layer, k, given, error);
-  }
-
-  // Beside what moved roundings make of the layer.
-  Judged judge_closely(Layer& layer, size_t k, const Datum& given, results::LayerVerdict& error) {
-    const LayerRounding& rounding = sides_[layer.side].rounding();
-    const Datum& exact = layer.exact[k];
-    const std::vector<double> numbers = numbers_of(given), right = numbers_of(exact);
-    const tensor::DType type = exact.declared();
-    if (tensor::is_floating(type)) {
-      const std::optional<Difference> of_type = judge_type(numbers, right, type, rounding.roundoff(type));
-      if (of_type) {
-        note(*of_type, error);
-        return {.allowance = {}, .is_of_type = true};
+  // Of the layers just before it, those that show infinity.
+  void note_kept_wide(NodeId node, size_t side) {
+    for (const ir::Use& use : model_[node].operands) {
+      const NodeId maker = use.value ? model_[use.value].producer : NodeId();
+      if (!maker || !sides_[side].gives(use.value) || are_finite(sides_[side].given(use.value))) continue;
+      for (Accused& accused : result_.accused) {
+        if (accused.node == maker && accused.error.side == sides_[side].name()) accused.is_kept_wide = true;
       }
+      note_kept_wide(maker, side);
     }
-    Judged judged{.allowance = allowance_of(layer, k)};
-    if (judged.allowance.is_unknown || judged.allowance.of_elements.size() != exact.tensor().count()) {
-      error.tolerance = INFINITY;
-      error.excess = 0;
-      return judged;
-    }
-    note(judge_numbers(numbers, right, type, judged.allowance), error);
-    if (error.excess > 1) judge_as_merged(layer, k, numbers, error);
-    return judged;
-  }
-
-  static Difference judge_numbers(const std::vector<double>& given, const std::vector<double>& right,
-                                  tensor::DType type, const compare::Allowance& allowance) {
-    return tensor::is_floating(type) ? judge_floats(given, right, allowance) : judge_whole(given, right, allowance);
-  }
-
-  // A side that shows the operands may have computed the result without them, together with layers before it.
-  void judge_as_merged(const Layer& layer, size_t k, const std::vector<double>& numbers, results::LayerVerdict& error) {
-    const std::optional<std::vector<analysis::Samples>> merged = sides_[layer.side].run_merged(layer.node);
-    if (!merged || k >= merged->size()) return;
-    const analysis::Samples& samples = (*merged)[k];
-    const compare::Allowance allowance = sides_[layer.side].rounding().allowance_of(samples);
-    if (allowance.is_unknown || allowance.of_elements.size() != numbers.size()) return;
-    const Difference difference =
-        judge_numbers(numbers, numbers_of(samples.nominal), samples.nominal.declared(), allowance);
-    if (difference.excess <= 1) note(difference, error);
-  }
-
-  compare::Allowance allowance_of(Layer& layer, size_t k) {
-    const LayerRounding& rounding = sides_[layer.side].rounding();
-    if (layer.samples.empty()) {
-      const auto operands = [this, side = layer.side](ValueId value) { return sides_[side].value(value); };
-      std::optional<compare::Allowance> known = rounding.of_products(layer.node, operands, layer.exact[k], oracle_);
-      if (known) return std::move(*known);
-      run_moved(layer);
-    }
-    return rounding.allowance_of(layer.samples[k]);
-  }
-
-  static void note(const Difference& difference, results::LayerVerdict& error) {
-    error.tolerance = difference.tolerance_there;
-    error.excess = difference.excess;
-    error.failed_count = difference.failed_count;
   }
 
   void note_output(ValueId value, size_t side, const results::LayerVerdict& error) {
@@ -267,18 +169,19 @@ class Walk {
     facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
   }
 
-  void accuse(const Layer& layer, size_t k, const results::LayerVerdict& error, Judged judged) {
-    const auto [node, side] = std::pair(layer.node, layer.side);
+  void accuse(const SideLayer& layer, size_t k, const results::LayerVerdict& error, Judged judged) {
+    const NodeId node = layer.node;
+    const Side& side = sides_[layer.side];
     Accused accused{
         .error = error, .node = node, .result = k, .exact = layer.exact[k], .allowance = std::move(judged.allowance)};
-    accused.given = sides_[side].given(model_[node].results[k]);
+    accused.given = side.given(model_[node].results[k]);
     accused.truth = true_value(model_[node].results[k]);
     accused.is_type_at_fault = judged.is_of_type;
     accused.is_out_of_range = judged.is_out_of_range;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {
-        accused.operands.emplace_back(value, sides_[side].value(value));
+        accused.operands.emplace_back(value, side.value(value));
       }
     });
     result_.accused.push_back(std::move(accused));

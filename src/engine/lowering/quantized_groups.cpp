@@ -18,6 +18,7 @@ bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir:
 
 ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
   ir::NodeId user;
+  if (!value.valid()) return user;
   for (const ir::Use& use : ir::uses(model, value)) {
     if (user.valid() || model[use.user].is_outputs || model[use.user].graph != model.main_graph()) return {};
     user = use.user;
@@ -112,8 +113,6 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
     const std::vector<ir::NodeId> sums = {product, cast};
     return cast.valid() && match_sums(model, inference, sums, constant) ? sums : std::vector<ir::NodeId>();
   }
-  // A few rows are read faster than the weights, which compressed products have as they are.
-  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product)) return {};
   std::vector<ir::NodeId> group;
   for (const ir::Use& use : model[product].operands) {
     const ir::NodeId producer = producer_of(model, use.value);
@@ -124,6 +123,8 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   group.push_back(product);
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
   if (group.size() < 3 || group.back() != product || !match_quantized(model, inference, group, constant)) return {};
+  // A few rows are read faster than the weights, which compressed products have as they are.
+  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product)) return {};
   return group;
 }
 

@@ -18,11 +18,13 @@ void write_backend(JsonWriter& json, const results::BackendCompatibility& backen
     json.field("node", node.node);
     json.field("op", node.op);
     json.field("reason", node.reason);
+    if (!node.remedy.empty()) json.field("remedy", node.remedy);
     json.end_object();
   }
   json.end_array();
   json.field("untried_count", static_cast<uint64_t>(backend.untried_count));
   if (!backend.whole_refusal.empty()) json.field("whole_refusal", backend.whole_refusal);
+  if (!backend.whole_remedy.empty()) json.field("whole_remedy", backend.whole_remedy);
   json.end_object();
 }
 

@@ -17,6 +17,13 @@ std::string bisection_json(const results::BisectionReport& report) {
   json.field("explanation", report.explanation);
   json.field("output", report.output);
   json.field("good_output", report.good_output);
+  json.field("reduced", report.reduced);
+  write_list(json, "nodes", report.nodes, [](JsonWriter& to, const results::ReducedNode& node) {
+    to.begin_object();
+    to.field("name", node.name);
+    to.field("op", node.op);
+    to.end_object();
+  });
   write_loop(json, report.loop);
   return out.end(report.timings);
 }

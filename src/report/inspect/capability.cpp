@@ -73,6 +73,7 @@ std::string capability_json(const results::CapabilityReport& report) {
   json.field("model", report.path);
   json.field("backend", report.backend);
   if (!report.whole_refusal.empty()) json.field("whole_refusal", report.whole_refusal);
+  if (!report.whole_remedy.empty()) json.field("whole_remedy", report.whole_remedy);
   json.field("untried_count", static_cast<uint64_t>(report.untried_count));
   write_list(json, "ranges", report.ranges, [](JsonWriter& list, const results::NodeRange& range) {
     list.begin_object();

@@ -177,16 +177,30 @@ class BenchJob {
     tell_findings(told, observer_);
     side.load_seconds = watch.seconds();
     side.description = session->description();
+    if (&side == &bench().sides[0]) check_values(*session);
     if (sets_.empty()) make_sets(session->signature());
     auto subject = std::make_unique<BenchSubject>(side, std::move(session), sets_);
     subject->make_streams(request_.streams, request_.streams == 1 ? 0 : bench().threads);
     subjects_.push_back(std::move(subject));
   }
 
+  // A plan has those values that were marked when it was built.
+  void check_values(const exec::Session& session) const {
+    for (const std::string& value : request_.session.values) {
+      const exec::TapAnswer answer = session.answer(value);
+      if (answer.kind == exec::TapAnswer::Kind::absent) {
+        throw Error(ErrorCode::usage,
+                    fmt::format("the value `{}` is computed inside a layer of the plan", printable(value)))
+            .about("mark_debug");
+      }
+    }
+  }
+
   std::unique_ptr<exec::Session> open_session(const exec::Backend& backend, const results::BenchSide& side,
                                               Diagnostics& told) {
     exec::SessionOptions session = request_.session;
     session.on_layer = layer_counter(observer_);
+    if (&side != &bench().sides[0]) session.values.clear();
     for (const std::string& setting : settings_of(side.backend)) session.settings.set(setting, {});
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
     const ir::Model& model = model_of(side, session);
@@ -220,7 +234,7 @@ class BenchJob {
     constexpr uint64_t kLeastOfProfile = 10;  // runs
     constexpr double kMostOfProfile = 10;     // seconds
     if (request_.profiles) subject.profile(std::max<uint64_t>(request_.iterations, kLeastOfProfile), kMostOfProfile);
-    if (request_.keeps_outputs) outcome_.outputs = subject.outputs();
+    if (request_.keeps_outputs) outcome_.outputs = subject.outputs(request_.session.values);
   }
 
   BenchOutcome finish() {
@@ -259,9 +273,9 @@ void check_bench(const BenchRequest& request) {
   const auto refuse = [](std::string_view setting, std::string message) {
     throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
   };
-  if (request.duration_seconds == 0 || !is_time(request.duration_seconds)) {
+  if (!is_time(request.duration_seconds)) {
     refuse("duration",
-           fmt::format("expected seconds above 0 and up to {:g}, found {}", kMostSeconds, request.duration_seconds));
+           fmt::format("expected seconds from 0 to {:g}, found {}", kMostSeconds, request.duration_seconds));
   }
   const std::string expected = fmt::format("expected milliseconds from 0 to {:g}", kMostSeconds * 1e3);
   if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);

@@ -200,8 +200,8 @@ void BenchSubject::make_streams(unsigned streams, unsigned threads_each) {
   for (unsigned i = 0; i < streams; ++i) streams_.push_back({session_->make_execution({.threads = threads_each})});
 }
 
-void BenchSubject::run_on(Stream& stream, exec::TensorSink& sink) {
-  stream.execution->run(sets_[stream.runs++ % sets_.size()], names_, sink);
+void BenchSubject::run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink) {
+  stream.execution->run(sets_[stream.runs++ % sets_.size()], names, sink);
 }
 
 results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin) {
@@ -238,11 +238,13 @@ void BenchSubject::profile(uint64_t runs, double seconds) {
   for (results::LayerTimes& layer : side_.profile.layers) layer.share = sum > 0 ? layer.total_seconds / sum : 0;
 }
 
-tensor::NamedData BenchSubject::outputs() {
+tensor::NamedData BenchSubject::outputs(const std::vector<std::string>& others) {
+  std::vector<std::string> names = names_;
+  names.insert(names.end(), others.begin(), others.end());
   Keeper keeper;
-  run_on(streams_[0], keeper);
+  run_on(streams_[0], names, keeper);
   tensor::NamedData ordered;
-  for (const std::string& name : names_) {
+  for (const std::string& name : names) {
     const auto found = std::ranges::find(keeper.kept, name, &tensor::NamedDatum::name);
     if (found != keeper.kept.end()) ordered.push_back(*found);
   }

@@ -26,14 +26,16 @@ class BenchSubject {
   results::BenchSample run(unsigned stream, const Stopwatch& origin);
   // Runs with an execution that measures its layers, at least once and until as many runs or seconds have gone by.
   void profile(uint64_t runs, double seconds);
-  tensor::NamedData outputs();
+  // Of one more run, with other values that the session was made for.
+  tensor::NamedData outputs(const std::vector<std::string>& others);
 
  private:
   struct Stream {
     std::unique_ptr<exec::Execution> execution;
     uint64_t runs = 0;
   };
-  void run_on(Stream& stream, exec::TensorSink& sink);
+  void run_on(Stream& stream, exec::TensorSink& sink) { run_on(stream, names_, sink); }
+  void run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink);
 
   results::BenchSide& side_;
   std::unique_ptr<exec::Session> session_;

@@ -21,7 +21,9 @@ class JobHost final : public convert::ConversionHost, private convert::Measuring
  private:
   std::unique_ptr<convert::MeasuringWork> start(std::string what, uint64_t steps) override;
   void verbose(const std::string& line) override { job_.observer.verbose(line); }
-  void warning(const std::string& line) override { job_.observer.warning(line); }
+  void warning(const std::string& line, const std::string& remedy) override {
+    job_.observer.on_finding({Severity::warning, "error", "", line, remedy});
+  }
 
   ConversionJob& job_;
   std::string backend_;

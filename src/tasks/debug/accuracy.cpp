@@ -63,16 +63,25 @@ class AccuracyJob {
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
+    unjudged_ = std::move(walked.unjudged);
+    const auto may_be_harmless = [](const debug::Accused& accused) {
+      return accused.is_type_at_fault || accused.is_out_of_range;
+    };
+    const bool are_others = !std::ranges::all_of(walked.accused, may_be_harmless);
     for (debug::Accused& accused : walked.accused) {
-      const bool may_be_harmless = accused.is_type_at_fault || accused.is_out_of_range;
-      if (!may_be_harmless || harms(accused)) accused_.push_back(std::move(accused));
+      if (!may_be_harmless(accused) || harms(accused, are_others)) accused_.push_back(std::move(accused));
     }
   }
 
-  // Infinity that the declared type asks for is no fault unless the outputs show it.
-  bool harms(const debug::Accused& accused) const {
+  // What the declared type asks for, such as infinity, is no fault unless the outputs show it: where others may be why
+  // they are off, by itself.
+  bool harms(const debug::Accused& accused, bool are_others) const {
     const auto side = std::ranges::find(hunt_.sides, accused.error.side, &results::AccuracySide::name);
-    return !(side->output_error <= kHarmless * side->output_magnitude);
+    const double harmless = kHarmless * side->output_magnitude;
+    if (side->output_error <= harmless) return false;
+    if (accused.is_kept_wide) return std::isinf(side->output_error);
+    if (!are_others || !accused.is_type_at_fault) return true;
+    return debug::influence(loaded_.model, feeds_, accused).value_or(INFINITY) > harmless;
   }
 
   void explain() {
@@ -99,6 +108,7 @@ class AccuracyJob {
 
   // What the outputs are off by is known only for the run that shows all values.
   void find_doubt() {
+    if (accused_.empty() && !unjudged_.empty()) hunt_.doubt = "a layer cannot be judged: " + unjudged_;
     for (const results::AccuracySide& side : hunt_.sides) {
       if (side.given_count == 0) hunt_.doubt = fmt::format("{} gives none of the model's values", side.name);
       const double rounding = kRoundings * analysis::roundoff(tensor::DType::float32) * side.output_magnitude;
@@ -116,6 +126,7 @@ class AccuracyJob {
   LoadedModel other_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
+  std::string unjudged_;
   results::AccuracyHunt hunt_;
 };
 

@@ -1,7 +1,11 @@
 #include <bit>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/text.h"
+#include "debug/subgraph.h"
+#include "ir/naming.h"
 #include "surgery/boundary_types.h"
 #include "tasks/bisection.h"
 #include "tasks/debug/check_loop.h"
@@ -60,6 +64,48 @@ class Bisection {
     report_.explanation = lines[bad - 1];
     save(bad, request_.output, report_.output);
     save(good, request_.least_good, report_.good_output);
+    if (!request_.reduced.empty()) reduce(after(bad));
+  }
+
+  // Parts of the changed model are fed the values of the model as it was.
+  void reduce(ir::Model changed) {
+    LoadedModel loaded;
+    loaded.model = std::move(changed);
+    infer_shapes(loaded);
+    const ir::Model& model = loaded.model;
+    const debug::Parts parts(model);
+    const auto judge_all = [&](std::span<const debug::Subset> subsets, uint64_t remaining) {
+      std::vector<Verdict> verdicts;
+      for (const debug::Subset& subset : subsets) verdicts.push_back(judge_part(parts, subset, remaining));
+      return verdicts;
+    };
+    const debug::Subset found = debug::minimize(parts.count(), judge_all, {});
+    for (const uint32_t part : found) {
+      const ir::NodeId node = parts.node(part);
+      report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(model.text(model[node].op))});
+    }
+    ir::Model reduced = cut(parts, found);
+    save_model(reduced, request_.reduced, request_.save, observer_);
+    report_.reduced = request_.reduced;
+  }
+
+  Verdict judge_part(const debug::Parts& parts, const debug::Subset& subset, uint64_t remaining) {
+    Trial trial{.subject = fmt::format("{} of {} nodes", subset.size(), parts.count()),
+                .identity = fmt::format("{} nodes {}", command_identity(request_.check), fmt::join(subset, ","))};
+    if (comparing_)
+      trial.passes = [&] { return !comparing_->fails(cut(parts, subset)); };
+    else
+      trial.make = [&](const std::string& path) { onnx::save(cut(parts, subset), path, request_.save); };
+    return loop_.judge(trial, remaining);
+  }
+
+  ir::Model cut(const debug::Parts& parts, const debug::Subset& subset) {
+    debug::SubgraphOptions options;
+    options.rule = comparing_ ? debug::CutRule::inputs : debug::CutRule::branches;
+    options.value_of = [&](ir::ValueId value) { return values_.find(parts.model().text(parts.model()[value].name)); };
+    ir::Model part = debug::subgraph(parts, subset, options);
+    surgery::complete_outputs(part);
+    return part;
   }
 
   bool fails(uint64_t steps, std::optional<uint64_t> remaining = std::nullopt) {
@@ -86,6 +132,7 @@ class Bisection {
       wanted.edit.model = source;
       wanted.last_step = steps;
       wanted.explains = true;
+      wanted.inputs = request_.inputs;
       return convert(wanted, observer).model;
     }
     SanitizeRequest wanted{.edit = {.model = source}, .passes = std::get<PassRequest>(request_.steps)};

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/signal_tables.h"
 #include "base/text.h"
 
 namespace assay::tasks {
@@ -49,10 +50,32 @@ std::string command_identity(const CheckRequest& request) {
   return fmt::format("{:016x}", checksum(std::as_bytes(std::span(words))));
 }
 
+// What a trial writes is removed after the round, also where a signal or an error ends the loop.
+class CheckLoop::Artifact {
+ public:
+  Artifact(std::string path, bool is_kept) : path_(std::move(path)), is_kept_(is_kept) {
+    if (!is_kept_) slot_ = remember_temporary(path_.c_str());
+  }
+  ~Artifact() {
+    if (is_kept_) return;
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+    forget_temporary(slot_);
+  }
+  Artifact(const Artifact&) = delete;
+  Artifact& operator=(const Artifact&) = delete;
+
+ private:
+  std::string path_;
+  bool is_kept_;
+  int slot_ = -1;
+};
+
 struct CheckLoop::Round {
   const Trial* trial = nullptr;
   size_t slot = 0;
   std::string artifact;
+  std::unique_ptr<Artifact> written;
   std::string key;
   results::DebugIteration iteration;
   results::CheckOutput output;
@@ -82,7 +105,8 @@ CheckLoop::CheckLoop(const CheckRequest& request, std::string artifact, Observer
     : request_(request),
       artifact_(std::move(artifact)),
       observer_(observer),
-      sorter_(request.artifacts, request.artifacts_folder) {
+      sorter_(request.artifacts, request.artifacts_folder),
+      replay_(request.save_replay) {
   if (!request_.command.empty()) {
     with_frame([] { return std::string("the check"); }, [&] { debug::find_program(request_.command[0]); });
   }
@@ -139,7 +163,9 @@ bool CheckLoop::replay(Round& round) {
 }
 
 void CheckLoop::make(Round& round) {
-  if (round.trial->make) try_to(round, [&] { round.trial->make(round.artifact); });
+  if (!round.trial->make) return;
+  round.written = std::make_unique<Artifact>(round.artifact, keeps_artifact_ && round.slot == 0);
+  try_to(round, [&] { round.trial->make(round.artifact); });
 }
 
 void CheckLoop::decide(Round& round) {
@@ -169,12 +195,9 @@ void CheckLoop::check(Round& round) const {
   }
 }
 
-// So that a crash of the check can be passed over by loading the file.
-void CheckLoop::note_progress(const Round& round) {
-  if (request_.save_replay.empty()) return;
-  debug::Replay current = new_;
-  current[round.key] = {round.iteration.index, false, round.trial->node_count, round.trial->identity};
-  debug::save_replay(current, debug::skip_path(request_.save_replay));
+debug::JudgedIteration CheckLoop::judged(const Round& round) {
+  return {round.iteration.index, round.iteration.passed || !round.iteration.fault.empty(), round.trial->node_count,
+          round.trial->identity};
 }
 
 void CheckLoop::finish(Round& round) {
@@ -190,11 +213,8 @@ void CheckLoop::finish(Round& round) {
       observer_.on_message(LogLevel::error, fault, std::source_location::current());
   }
   // What has no verdict is no failure to come back to.
-  new_[round.key] = {iteration.index, iteration.passed || !iteration.fault.empty(), round.trial->node_count,
-                     round.trial->identity};
-  if (!request_.save_replay.empty()) debug::save_replay(new_, request_.save_replay);
-  std::error_code ignored;
-  if (!round.artifact.empty() && !(keeps_artifact_ && round.slot == 0)) fs::remove_all(round.artifact, ignored);
+  replay_.add(round.key, judged(round));
+  round.written.reset();
   loop_.passed_count += iteration.passed ? 1 : 0;
   loop_.iterations.push_back(iteration);
 }
@@ -215,7 +235,8 @@ void CheckLoop::check_all(std::span<Round> rounds) {
   std::vector<std::thread> threads;
   for (Round& round : rounds) {
     if (round.is_settled()) continue;
-    note_progress(round);
+    // So that a crash of the check can be passed over by loading the file.
+    replay_.note_current(round.key, judged(round));
     write_info(round);
     if (round.trial->passes) {
       decide(round);

@@ -40,6 +40,7 @@ class CheckLoop {
   results::DebugLoop take() { return std::move(loop_); }
 
  private:
+  class Artifact;
   struct Round;
 
   Round begin(const Trial& trial, size_t slot, std::optional<uint64_t> remaining);
@@ -51,7 +52,7 @@ class CheckLoop {
   void write_info(const Round& round) const;
   void check_all(std::span<Round> rounds);
   void finish(Round& round);
-  void note_progress(const Round& round);
+  static debug::JudgedIteration judged(const Round& round);
   std::string artifact_of(size_t slot) const;
   std::vector<std::string> words_of(size_t slot) const;
 
@@ -60,7 +61,7 @@ class CheckLoop {
   Observer& observer_;
   debug::ArtifactSorter sorter_;
   debug::Replay old_;
-  debug::Replay new_;
+  debug::ReplayWriter replay_;
   results::DebugLoop loop_;
   bool keeps_artifact_ = false;
   bool has_told_mismatch_ = false;

@@ -9,7 +9,9 @@
 #include "compare/compare_output.h"
 #include "compare/runs/pairing.h"
 #include "ir/walk.h"
+#include "ops/eval.h"
 #include "remote/isolated_backend.h"
+#include "tensor/elements.h"
 
 namespace assay::tasks {
 namespace {
@@ -36,6 +38,20 @@ std::string shape_of(const Error& error) {
 const tensor::NamedDatum* find(const tensor::NamedData& data, std::string_view name) {
   const auto found = std::ranges::find(data, name, &tensor::NamedDatum::name);
   return found == data.end() ? nullptr : &*found;
+}
+
+// A floating type that a converted model has for an input in place of the value's own.
+std::optional<tensor::DType> other_type(const ir::Model& model, ir::ValueId input, const tensor::Datum& value) {
+  const ir::TypeId type = model[input].type;
+  if (!type || model[type].kind != ir::TypeKind::tensor || !value.is_tensor()) return std::nullopt;
+  const tensor::DType wanted = model[type].dtype, own = value.tensor().dtype();
+  if (wanted == own || !tensor::is_floating(wanted) || !tensor::is_floating(own)) return std::nullopt;
+  return wanted;
+}
+
+tensor::Datum in_type(tensor::DType type, const tensor::Datum& value) {
+  const tensor::Tensor& tensor = value.tensor();
+  return tensor::Datum(ops::make_rounded(type, tensor.shape(), tensor::load_elements<double>(tensor)));
 }
 
 std::string text_of(const results::OutputComparison& output) {
@@ -103,6 +119,7 @@ bool ComparingJudge::judge_error(const Error& error) {
 
 std::vector<exec::Feed> ComparingJudge::feeds_of(const ir::Model& model) {
   tensor::NamedData given;
+  rounded_feeds_.clear();
   for (const ir::ValueId input : model[model.main_graph()].inputs) {
     const std::string name(model.text(model[input].name));
     if (const tensor::NamedDatum* own = find(*inputs_, name)) {
@@ -111,10 +128,28 @@ std::vector<exec::Feed> ComparingJudge::feeds_of(const ir::Model& model) {
     }
     const tensor::NamedDatum* const saved = find(saved_, name);
     std::optional<tensor::Datum> value = saved != nullptr ? std::optional(saved->value) : values_->find(name);
-    if (value) given.push_back({name, std::move(*value)});
+    if (!value && !model[input].constant) {
+      fail(ErrorCode::unsupported, "the value that `{}` would be fed is not known", printable(name));
+    }
+    if (value) given.push_back({name, fed_as(model, input, std::move(*value))});
   }
   Diagnostics ignored;
   return exec::check_feeds(exec::signature_of(model), given, ignored);
+}
+
+// What a narrower type loses before the part begins is not the part's fault: what is expected follows from the rounded
+// value.
+tensor::Datum ComparingJudge::fed_as(const ir::Model& model, ir::ValueId input, tensor::Datum value) {
+  const std::optional<tensor::DType> type = other_type(model, input, value);
+  if (!type) return value;
+  const std::string name(model.text(model[input].name));
+  if (!saved_.empty()) {
+    fail(ErrorCode::unsupported, "what is saved does not follow from `{}` rounded to {}", printable(name),
+         tensor::name(*type));
+  }
+  tensor::Datum rounded = in_type(*type, value);
+  rounded_feeds_.push_back({name, in_type(value.tensor().dtype(), rounded)});
+  return rounded;
 }
 
 tensor::NamedData ComparingJudge::run(const std::string& backend, const ir::Model& model,
@@ -135,11 +170,12 @@ tensor::NamedData ComparingJudge::expected_of(const ir::Model& model, std::span<
   const bool is_reference = request_.against == "ref" && saved_.empty();
   if (!is_reference && saved_.empty()) return run(request_.against, model, feeds);
   tensor::NamedData expected;
+  const std::map<ir::ValueId, tensor::Datum> changed = values_->following(rounded_feeds_);
   for (const exec::Port& output : exec::signature_of(model).outputs) {
     const tensor::NamedDatum* const saved = find(saved_, output.name);
     std::optional<tensor::Datum> value;
     if (saved != nullptr) value = saved->value;
-    if (is_reference) value = values_->find(output.name);
+    if (is_reference) value = values_->find(output.name, changed);
     if (value) expected.push_back({output.name, std::move(*value)});
   }
   return expected;

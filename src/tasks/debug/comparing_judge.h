@@ -30,6 +30,7 @@ class ComparingJudge {
  private:
   tensor::NamedData run(const std::string& backend, const ir::Model& model, std::span<const exec::Feed> feeds) const;
   std::vector<exec::Feed> feeds_of(const ir::Model& model);
+  tensor::Datum fed_as(const ir::Model& model, ir::ValueId input, tensor::Datum value);
   tensor::NamedData expected_of(const ir::Model& model, std::span<const exec::Feed> feeds);
   bool differ(const tensor::NamedData& outputs, const tensor::NamedData& expected, std::string& where) const;
   bool judge_error(const Error& error);
@@ -46,6 +47,7 @@ class ComparingJudge {
   std::string symptom_;
   tensor::NamedData inputs_of_last_;
   tensor::NamedData expected_of_last_;
+  tensor::NamedData rounded_feeds_;  // of the last model: values that its type has rounded, in their own types
 };
 
 }  // namespace assay::tasks

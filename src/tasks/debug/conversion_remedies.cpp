@@ -67,7 +67,7 @@ class ConversionRemedies {
     request.edit.model = {.path = given_.request.model.path, .model = &given_.model};
     if (precision_ == "int8") {
       Int8Request wanted{.options = {.choice = std::move(choice)}, .backend = "ref"};
-      const std::string_view word = remedy.calibration.empty() ? "minmax" : remedy.calibration;
+      const std::string_view word = remedy.calibration.empty() ? std::string_view("minmax") : remedy.calibration;
       set_calibrator(*std::ranges::find(calibrators(), word, &Calibrator::word), wanted);
       request.conversion = std::move(wanted);
     } else {
@@ -93,7 +93,7 @@ class ConversionRemedies {
 std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
                                              std::span<const debug::Accused> culprits, double error_before) {
   const std::string precision = precision_of(other);
-  if (precision.empty()) return {};
+  if (precision.empty() || precision == precision_of(given.model)) return {};
   return ConversionRemedies(given, precision, error_before).run(culprits);
 }
 

@@ -1,6 +1,10 @@
 #include "tasks/debug/observed.h"
 
+#include "base/error.h"
+#include "base/text.h"
+#include "debug/accuracy/layer_oracle.h"
 #include "exec/feeds.h"
+#include "ir/walk.h"
 
 namespace assay::tasks {
 
@@ -46,9 +50,42 @@ std::optional<tensor::Datum> ObservedValues::find(ir::ValueId value) {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<tensor::Datum> ObservedValues::find(std::string_view name) {
+std::optional<tensor::Datum> ObservedValues::find(std::string_view name) { return find(name, {}); }
+
+std::optional<tensor::Datum> ObservedValues::find(std::string_view name,
+                                                  const std::map<ir::ValueId, tensor::Datum>& changed) {
   const auto known = names_.find(name);
-  return known == names_.end() ? std::nullopt : find(known->second);
+  if (known == names_.end()) return std::nullopt;
+  const auto found = changed.find(known->second);
+  return found == changed.end() ? find(known->second) : found->second;
+}
+
+tensor::Datum ObservedValues::operand(ir::ValueId value, const std::map<ir::ValueId, tensor::Datum>& changed) {
+  const auto found = changed.find(value);
+  if (found != changed.end()) return found->second;
+  if (const ir::TensorId constant = model_[value].constant) return tensor::Datum(model_[constant].tensor);
+  std::optional<tensor::Datum> known = find(value);
+  if (!known)
+    fail(ErrorCode::unsupported, "the value of `{}` is not known", printable(model_.text(model_[value].name)));
+  return std::move(*known);
+}
+
+std::map<ir::ValueId, tensor::Datum> ObservedValues::following(std::span<const tensor::NamedDatum> given) {
+  std::map<ir::ValueId, tensor::Datum> changed;
+  if (given.empty()) return changed;
+  for (const tensor::NamedDatum& one : given) changed.insert_or_assign(names_.at(one.name), one.value);
+  debug::LayerOracle oracle(model_, max_memory_bytes_);
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
+    bool follows = false;
+    ir::for_each_operand(model_, node, [&](ir::ValueId value) { follows = follows || changed.contains(value); });
+    if (!follows) continue;
+    const std::vector<tensor::Datum> results =
+        oracle.declared(node, [&](ir::ValueId value) { return operand(value, changed); });
+    for (size_t k = 0; k < results.size() && k < model_[node].results.size(); ++k) {
+      if (model_[node].results[k]) changed.try_emplace(model_[node].results[k], results[k]);
+    }
+  }
+  return changed;
 }
 
 }  // namespace assay::tasks

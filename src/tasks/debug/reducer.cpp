@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -133,6 +135,7 @@ std::vector<debug::Verdict> Reducer::judge(std::span<const debug::Subset> subset
     }
     models[i] = std::move(std::get<ir::Model>(made));
     trials.push_back(trial_of(models[i], kept.back().size(), identity));
+    if (!comparing_) trials.back().make = [this, &model = models[i]](const std::string& path) { save_to(model, path); };
   }
   const std::vector<debug::Verdict> verdicts = loop_.judge(trials, remaining);
   for (size_t i = 0; i < subsets.size(); ++i) {
@@ -154,10 +157,14 @@ Trial Reducer::trial_of(const ir::Model& model, size_t node_count, std::string i
 
 void Reducer::save_copy(const ir::Model& model, const std::string& path) const {
   ir::Model complete = model.copy();
-  surgery::complete_outputs(complete);
+  save_to(complete, path);
+}
+
+void Reducer::save_to(ir::Model& model, const std::string& path) const {
+  surgery::complete_outputs(model);
   onnx::SaveOptions options = request_.save;
   if (options.external_name) options.external_name = path + ".data";
-  onnx::save(complete, path, options);
+  onnx::save(model, path, options);
 }
 
 ir::Model Reducer::cut(ReducedBase& base, const debug::Subset& parts) {

@@ -54,6 +54,7 @@ class Reducer {
   void describe(const ir::Model& model);
   void write_reproducer(ir::Model& reduced);
   void save_copy(const ir::Model& model, const std::string& path) const;
+  void save_to(ir::Model& model, const std::string& path) const;
 
   const ReduceRequest& request_;
   Observer& observer_;

@@ -114,6 +114,7 @@ results::CapabilityReport inspect_capability(const CapabilityRequest& request, O
   report.title = backend->title();
   report.ranges = inspect::node_ranges(loaded.model, found);
   report.whole_refusal = found.whole_refusal;
+  report.whole_remedy = found.whole_remedy;
   report.untried_count = found.untried_count;
   const bool is_split = std::ranges::any_of(report.ranges, [](const auto& range) { return !range.is_supported; });
   if (is_split && !request.folder.empty()) save_ranges(loaded, request.folder, report, observer);

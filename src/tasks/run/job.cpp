@@ -236,8 +236,10 @@ class Job {
     if (request_.infer_shapes) infer_shapes(edited);
     if (!request_.outputs.is_empty()) {
       Diagnostics repeated;
+      ir::OutputSelection outputs = request_.outputs;
+      outputs.debugged.clear();
       ir::Edit(edited.model)
-          .set_outputs(edited.model.main_graph(), ir::select_outputs(edited.model, request_.outputs, repeated));
+          .set_outputs(edited.model.main_graph(), ir::select_outputs(edited.model, outputs, repeated));
     }
     tasks::save_model(edited.model, request_.save_onnx, request_.save_onnx_options, observer_);
   }

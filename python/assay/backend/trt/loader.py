@@ -185,7 +185,7 @@ class SetLayerPrecisions(_ChangesNetwork):
 
 @mod.export(funcify=True)
 class MarkDebug(_ChangesNetwork):
-    """Tensors to be watched; here they are outputs, whose values every run gives."""
+    """Tensors to be watched, whose values a TrtRunner gives beside the outputs."""
 
     def __init__(self, network, mark_debug):
         super().__init__(network)
@@ -194,8 +194,7 @@ class MarkDebug(_ChangesNetwork):
     def _change(self, network):
         tensors = _all_tensors(network)
         for name in self.mark_debug:
-            if not _found(tensors, name).is_network_output:
-                network.mark_output(tensors[name])
+            network.mark_debug(_found(tensors, name))
 
 
 @mod.export(funcify=True)

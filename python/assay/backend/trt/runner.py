@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 
+from assay import _native, util
 from assay import tensorrt as trt
-from assay import util
+from assay._arrays import to_numpy
 from assay.backend.base import BaseRunner
 from assay.backend.base.loader import given
 from assay.common import TensorMetadata
@@ -21,6 +22,8 @@ class TrtRunner(BaseRunner):
         if allocation_strategy not in (None, "static", "profile", "runtime"):
             G_LOGGER.critical(f"there is no allocation strategy `{allocation_strategy}`; known are static, profile and "
                               "runtime")
+        self.debug_listener = debug_listener
+        self._listener = None
         self.engine = None
         self.context = None
         self._metadata = None
@@ -37,8 +40,23 @@ class TrtRunner(BaseRunner):
             G_LOGGER.critical(f"a TrtRunner takes an engine or a context, not a {type(loaded).__name__}")
         if self.optimization_profile is not None:
             self.set_profile(self.optimization_profile)
+        self.context.set_all_tensors_debug_state(True)
+        self._set_listener(self.debug_listener or _Collector())
+
+    def _set_listener(self, listener):
+        self._listener = listener
+        self.context.set_debug_listener(listener)
+
+    def set_debug_listener(self, listener):
+        """Is told the tensors that were marked for debugging from now on; without one of the user's own they are given
+        beside the outputs."""
+        if self.context is None:
+            G_LOGGER.critical(f"{self.name} | must be activated before a debug listener is set")
+        self._set_listener(listener)
 
     def deactivate_impl(self):
+        if self.context is not None:
+            self._set_listener(None)
         self.engine = None
         self.context = None
         self._metadata = None
@@ -71,6 +89,8 @@ class TrtRunner(BaseRunner):
     def infer_impl(self, feed_dict, copy_outputs_to_host=None, return_raw_buffers=None):
         feeds = {name: _host_array(self, name, value) for name, value in feed_dict.items()}
         outputs = self.context.infer(feeds)
+        if isinstance(self._listener, _Collector):
+            outputs.update(self._listener.take())
         self.inference_time = self.context.seconds
         if util.has_torch(feed_dict.values()):
             import torch
@@ -79,13 +99,26 @@ class TrtRunner(BaseRunner):
         return outputs
 
 
+class _Collector(trt.IDebugListener):
+    """Keeps the tensors of a run that were marked for debugging."""
+
+    def __init__(self):
+        super().__init__()
+        self._values = {}
+
+    def process_debug_tensor(self, addr, location, type, shape, name, stream):
+        self._values[name] = to_numpy(_native.array_at(addr, type.native, list(shape))).copy()
+        return True
+
+    def take(self):
+        taken, self._values = self._values, {}
+        return taken
+
+
 def _host_array(runner, name, value):
     if hasattr(value, "__array_interface__") and not hasattr(value, "ptr"):
         return value
     if isinstance(value, int):
-        from assay import _native
-        from assay._arrays import to_numpy
-
         shape = list(runner.context.get_tensor_shape(name))
         if min(shape, default=0) < 0:
             G_LOGGER.critical(f"the shape of the input `{name}` at an address is not known: set it on the context")

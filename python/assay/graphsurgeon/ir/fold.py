@@ -226,7 +226,7 @@ def _run(graph, wanted, nodes):
                 waiting.extend(_reads(node))
     ordered = [node for node in graph.nodes if id(node) in needed]
     ordered = by_level(ordered, _producers(ordered), lambda node: f"`{node.name}` ({node.op})")
-    part = Graph(ordered, [], [_Named(each.name) for each in wanted], "folded", "", graph.opset, graph.import_domains,
+    part = Graph(ordered, [], list(wanted), "folded", "", graph.opset, graph.import_domains,
                  ir_version=graph.ir_version)
     part._functions = graph._functions
     exporter = _Exporter(part, False, _header(part, {}))
@@ -240,18 +240,6 @@ def _run(graph, wanted, nodes):
     execution = _native.Execution(_native.prepare(model, _native.Wanted("ref"), G_LOGGER.native))
     values = execution.run({}, [each.name for each in wanted])
     return {id(each): (each, values[each.name]) for each in wanted}
-
-
-class _Named:
-    """An output by its name alone: the tensor itself keeps its edges."""
-
-    def __init__(self, name):
-        self.name = name
-        self.shape = self.dtype = None
-        self.inputs = self.outputs = ()
-
-    def is_empty(self):
-        return False
 
 
 def _write_back(results, options):

@@ -64,7 +64,12 @@ class ILayer:
         self._network._check_own(tensor)
         self._inputs.extend([None] * (index + 1 - len(self._inputs)))
         self._inputs[index] = tensor
+        self._network._is_mixed |= any(each._index > self._index for each in self._producers())
         self._network._changed()
+
+    def _producers(self):
+        """The layers before this one."""
+        return [each._layer for each in self._inputs if each is not None and each._layer is not None]
 
     @property
     def precision(self):

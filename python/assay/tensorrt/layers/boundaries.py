@@ -42,6 +42,9 @@ class IRecurrenceLayer(_LoopBoundary):
     def __init__(self, network, index, loop, initial_value):
         super().__init__(network, index, loop, [initial_value])
 
+    def _producers(self):
+        return [each for each in [self._inputs[0]._layer] if each is not None]
+
 
 class IIteratorLayer(_LoopBoundary):
     """A slice of a tensor for each iteration."""

@@ -1,7 +1,5 @@
 """Layers that move elements. Their properties may be changed until the network is built."""
 
-from assay.exception import PolygraphyException
-from assay.tensorrt import enums
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds
@@ -80,40 +78,6 @@ class IShuffleLayer(ILayer):
             emitter.node(self, "Transpose", [value], self._outputs, perm=list(self.second_transpose))
         else:
             emitter.node(self, "Identity", [value], self._outputs)
-
-
-@adds("slice")
-class ISliceLayer(ILayer):
-    """`shape` elements from `start` on, each `stride`-th."""
-
-    TYPE, WORD = LayerType.SLICE, "Slice"
-
-    def __init__(self, network, index, input, start, shape, stride):
-        super().__init__(network, index, [input])
-        self.start, self.shape, self.stride = Dims(start), Dims(shape), Dims(stride)
-        self.mode = enums.SampleMode.STRICT_BOUNDS
-
-    def _part(self, emitter, index, dims):
-        given = self.get_input(index)
-        if given is None:
-            return emitter.constant(list(dims))
-        return emitter.node(self, "Cast", [given], to=DataType.INT64.onnx_number)
-
-    def _emit(self, emitter):
-        if self.mode != enums.SampleMode.STRICT_BOUNDS:
-            raise PolygraphyException(f"`{self.name}`: slices beyond the bounds are not supported")
-        start, size, stride = (self._part(emitter, i + 1, dims)
-                               for i, dims in enumerate((self.start, self.shape, self.stride)))
-        end = emitter.node(self, "Add", [start, emitter.node(self, "Mul", [size, stride])])
-        axes = emitter.constant(list(range(len(self.start))))
-        if all(each > 0 for each in self.stride):
-            emitter.node(self, "Slice", [self._inputs[0], start, end, axes, stride], self._outputs)
-            return
-        # An end before the first element is not a place counted from the back.
-        least = emitter.constant([-(1 << 62)] * len(self.start))
-        before = emitter.node(self, "Less", [end, emitter.constant([0] * len(self.start))])
-        end = emitter.node(self, "Where", [before, least, end])
-        emitter.node(self, "Slice", [self._inputs[0], start, end, axes, stride], self._outputs)
 
 
 @adds("shape")

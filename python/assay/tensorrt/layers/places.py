@@ -124,6 +124,35 @@ class INonZeroLayer(SimpleLayer):
         super().__init__(network, index, [input])
 
 
+@adds("nms")
+class INMSLayer(ILayer):
+    """Boxes that do not overlap with better ones: (batch, class, box) of each, and their number. `topk_box_limit` is not
+    needed."""
+
+    TYPE, WORD = LayerType.NMS, "NMS"
+
+    def __init__(self, network, index, boxes, scores, max_output_boxes_per_class, indices_type=DataType.INT32):
+        super().__init__(network, index, [boxes, scores, max_output_boxes_per_class], 2)
+        self.bounding_box_format = enums.BoundingBoxFormat.CORNER_PAIRS
+        self.topk_box_limit = -1
+        self.indices_type = indices_type
+
+    def _emit(self, emitter):
+        boxes, scores, count, *thresholds = self._inputs
+        if len(boxes.shape) == 4 and boxes.shape[2] != 1:
+            raise PolygraphyException(f"`{self.name}`: boxes of their own for each class are not there")
+        if len(boxes.shape) == 4:
+            boxes = emitter.node(self, "Squeeze", [boxes, emitter.constant([2])])
+        scores = emitter.node(self, "Transpose", [scores], perm=[0, 2, 1])
+        count = emitter.node(self, "Cast", [count], to=DataType.INT64.onnx_number)
+        is_centred = self.bounding_box_format == enums.BoundingBoxFormat.CENTER_SIZES
+        found = emitter.node(self, "NonMaxSuppression", [boxes, scores, count, *thresholds],
+                             center_point_box=int(is_centred))
+        number = emitter.node(self, "Gather", [emitter.node(self, "Shape", [found]), emitter.constant(0)])
+        emitter.node(self, "Cast", [found], self._outputs[:1], to=self.indices_type.onnx_number)
+        emitter.node(self, "Cast", [number], self._outputs[1:], to=DataType.INT32.onnx_number)
+
+
 @adds("resize")
 class IResizeLayer(ILayer):
     """Interpolation to another shape."""
@@ -138,6 +167,7 @@ class IResizeLayer(ILayer):
         self.scales = None
         self.resize_mode = enums.InterpolationMode.NEAREST
         self.coordinate_transformation = enums.ResizeCoordinateTransformation.ASYMMETRIC
+        self.selector_for_single_pixel = enums.ResizeSelector.FORMULA
         self.nearest_rounding = enums.ResizeRoundMode.FLOOR
         self.exclude_outside = False
         self.cubic_coeff = -0.75

@@ -34,6 +34,28 @@ class ISoftMaxLayer(SimpleLayer):
         return {"axis": axes_of(self.axes)[0]}
 
 
+@adds("ragged_softmax")
+class IRaggedSoftMaxLayer(ILayer):
+    """Softmax along the last axis over the first elements of each row, as many as `bounds` says; 0 for the others."""
+
+    TYPE, WORD = LayerType.RAGGED_SOFTMAX, "RaggedSoftMax"
+
+    def __init__(self, network, index, input, bounds):
+        super().__init__(network, index, [input, bounds])
+
+    def _emit(self, emitter):
+        def node(op, *inputs, **attrs):
+            return emitter.node(self, op, inputs, **attrs)
+
+        x, bounds = self._inputs
+        width = node("Gather", node("Shape", x), emitter.constant(-1))
+        places = node("Range", emitter.constant(0), width, emitter.constant(1))
+        inside = node("Less", places, node("Cast", bounds, to=DataType.INT64.onnx_number))
+        least = node("CastLike", emitter.constant(float("-inf"), "float32"), x)
+        shares = node("Softmax", node("Where", inside, x, least), axis=-1)
+        emitter.node(self, "Where", [inside, shares, node("CastLike", emitter.constant(0), x)], self._outputs)
+
+
 @adds("reduce")
 class IReduceLayer(ILayer):
     """A statistic along axes."""
@@ -116,9 +138,10 @@ class IEinsumLayer(SimpleLayer):
         return {"equation": self.equation}
 
 
-@adds("normalization")
+@adds("normalization", "normalization_v2")
 class INormalizationLayer(ILayer):
-    """Mean 0 and variance 1 along the axes whose bits are set, then scale and bias."""
+    """Mean 0 and variance 1 along the axes whose bits are set, within groups of channels if there are several; then scale
+    and bias, by group or by channel."""
 
     TYPE, WORD = LayerType.NORMALIZATION, "Normalization"
 
@@ -128,20 +151,38 @@ class INormalizationLayer(ILayer):
         self.compute_precision = DataType.FLOAT
 
     def _emit(self, emitter):
+        x, scale, bias = self._inputs
+        if self.num_groups == 1:
+            scaled = self._normalized(emitter, x, axes_of(self.axes))
+        else:
+            dims = emitter.node(self, "Shape", [x])
+            parts = [emitter.node(self, "Gather", [dims, emitter.constant([0])]),
+                     emitter.constant([self.num_groups, -1])]
+            groups = emitter.node(self, "Reshape", [x, emitter.node(self, "Concat", parts, axis=0)])
+            scaled = emitter.node(self, "Reshape", [self._normalized(emitter, groups, [2]), dims])
+            scale, bias = (self._by_channel(emitter, each, x.shape[1]) for each in (scale, bias))
+        emitter.node(self, "Add", [emitter.node(self, "Mul", [scaled, scale]), bias], self._outputs)
+
+    def _normalized(self, emitter, x, axes):
         import numpy as np
 
-        if self.num_groups != 1:
-            raise PolygraphyException(f"`{self.name}`: normalisation in groups is not supported")
-        x, scale, bias = self._inputs
-        axes = axes_of(self.axes)
         inputs, attrs = ([emitter.constant(axes)], {}) if emitter.opset >= 18 else ([], {"axes": axes})
         mean = emitter.node(self, "ReduceMean", [x, *inputs], keepdims=1, **attrs)
         centred = emitter.node(self, "Sub", [x, mean])
         square = emitter.node(self, "Mul", [centred, centred])
         variance = emitter.node(self, "ReduceMean", [square, *inputs], keepdims=1, **attrs)
         shifted = emitter.node(self, "Add", [variance, emitter.constant(self.epsilon, np.float32)])
-        scaled = emitter.node(self, "Div", [centred, emitter.node(self, "Sqrt", [shifted])])
-        emitter.node(self, "Add", [emitter.node(self, "Mul", [scaled, scale]), bias], self._outputs)
+        return emitter.node(self, "Div", [centred, emitter.node(self, "Sqrt", [shifted])])
+
+    def _by_channel(self, emitter, tensor, channels):
+        """Numbers of groups, each as often as its group has channels."""
+        if tensor.shape[1] in (1, channels):
+            return tensor
+        if channels % self.num_groups or tensor.shape[1] != self.num_groups:
+            raise PolygraphyException(f"`{self.name}`: {tensor.shape[1]} numbers do not fit {channels} channels in "
+                                      f"{self.num_groups} groups")
+        places = [i // (channels // self.num_groups) for i in range(channels)]
+        return emitter.node(self, "Gather", [tensor, emitter.constant(places)], axis=1)
 
 
 @adds("cumulative")

@@ -14,14 +14,14 @@
 namespace assay::cli {
 namespace {
 
-std::string counts(const results::BackendCompatibility& backend) {
+std::string counts(const results::BackendCompatibility& backend, const Arguments& arguments) {
   const size_t known = backend.node_count - backend.refused.size() - backend.untried_count;
   std::string text = fmt::format("{} of {} nodes can be run", known, backend.node_count);
   if (!backend.whole_refusal.empty()) {
     text = backend.refused.empty() ? "the model as a whole is refused"
                                    : fmt::format("{} of {} nodes cannot be run, and the rest as a whole is refused",
                                                  backend.refused.size(), backend.node_count);
-    return text + ": " + backend.whole_refusal;
+    return text + ": " + backend.whole_refusal + remedy_text(backend.whole_remedy, arguments);
   }
   if (backend.untried_count != 0)
     text += fmt::format("; {} that need their results were not tried", backend.untried_count);
@@ -35,10 +35,11 @@ void print(const results::BackendCompatibility& backend, const Arguments& argume
     return;
   }
   for (const results::RefusedNode& node : backend.refused) {
-    log.info(fmt::format("{} | {}: {}", backend.backend, node.node, node.reason));
+    log.info(
+        fmt::format("{} | {}: {}{}", backend.backend, node.node, node.reason, remedy_text(node.remedy, arguments)));
   }
   log.finish(fmt::format("{} | {} | {}", backend.backend, backend.accepts_all() ? "COMPATIBLE" : "NOT COMPATIBLE",
-                         counts(backend)));
+                         counts(backend, arguments)));
 }
 
 int verdict(const results::CompatibilityReport& report) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -19,7 +21,12 @@ namespace assay::cli {
 namespace {
 
 bool is_conversion(const Arguments& arguments) {
-  return arguments.flag("--fp-to-fp16") || arguments.flag("--fp-to-bf16");
+  return arguments.flag("--fp-to-fp16") || arguments.flag("--fp-to-bf16") || arguments.flag("--fp-to-int8");
+}
+
+bool is_rewrite(const Arguments& arguments) {
+  return arguments.has("--simplify") || arguments.has("--fuse") || arguments.has("--opset") ||
+         arguments.has("--passes") || arguments.has("--fold-constants") || arguments.has("--cleanup");
 }
 
 tasks::PassRequest passes_of(const Arguments& arguments) {
@@ -29,21 +36,29 @@ tasks::PassRequest passes_of(const Arguments& arguments) {
   return request;
 }
 
+tasks::ConvertRequest int8_request() {
+  tasks::Int8Request int8{.backend = "ref"};
+  const std::span<const tasks::Calibrator> known = tasks::calibrators();
+  tasks::set_calibrator(*std::ranges::find(known, "minmax", &tasks::Calibrator::word), int8);
+  tasks::ConvertRequest request;
+  request.conversion = std::move(int8);
+  return request;
+}
+
 std::variant<tasks::PassRequest, tasks::ConvertRequest> steps_of(const Arguments& arguments) {
   for (const std::string_view name : {"--explain", "--stop-after-step"}) {
     if (arguments.has(name)) fail(ErrorCode::usage, "{} has no meaning here: steps are counted by the search", name);
   }
-  const bool rewrites = arguments.has("--simplify") || arguments.has("--fuse") || arguments.has("--opset") ||
-                        arguments.has("--passes") || arguments.has("--fold-constants") || arguments.has("--cleanup");
-  if (rewrites == is_conversion(arguments)) {
+  if (is_rewrite(arguments) == is_conversion(arguments)) {
     fail(ErrorCode::usage,
          "name what changes the model: passes (--simplify, --fuse, --fold-constants, ...), or a "
-         "conversion (--fp-to-fp16, --fp-to-bf16)");
+         "conversion (--fp-to-fp16, --fp-to-bf16, --fp-to-int8)");
   }
-  if (rewrites) return passes_of(arguments);
-  if (arguments.flag("--fp-to-fp16") && arguments.flag("--fp-to-bf16")) {
-    fail(ErrorCode::usage, "--fp-to-fp16 and --fp-to-bf16 exclude each other");
+  if (is_rewrite(arguments)) return passes_of(arguments);
+  if (arguments.flag("--fp-to-fp16") + arguments.flag("--fp-to-bf16") + arguments.flag("--fp-to-int8") > 1) {
+    fail(ErrorCode::usage, "--fp-to-fp16, --fp-to-bf16 and --fp-to-int8 exclude each other");
   }
+  if (arguments.flag("--fp-to-int8")) return int8_request();
   tasks::HalfRequest half;
   half.options.half = arguments.flag("--fp-to-fp16") ? tensor::DType::float16 : tensor::DType::bfloat16;
   tasks::ConvertRequest request;
@@ -68,6 +83,7 @@ tasks::BisectionRequest bisection_request(const Arguments& arguments, Environmen
   request.keeps_artifact = arguments.flag("--no-remove-intermediate");
   request.output = arguments.value("--output");
   request.least_good = arguments.value("--min-good");
+  request.reduced = arguments.value("--reduced");
   request.save = save_options(arguments, request.output);
   return request;
 }
@@ -84,10 +100,23 @@ int finish(const results::BisectionReport& report, Log& log) {
   }
   log.finish(
       fmt::format("It fails from step {} of {} on: {}", report.step, report.step_count, printable(report.explanation)));
+  if (!report.nodes.empty()) log.info(fmt::format("Of the model then, {} node(s) are enough:", report.nodes.size()));
+  for (const results::ReducedNode& node : report.nodes)
+    log.info(fmt::format("    {} ({})", printable(node.name), printable(node.op)));
   return kExitEqual;
 }
 
+void refuse_steps(const Arguments& arguments) {
+  if (is_rewrite(arguments) || is_conversion(arguments)) {
+    fail(ErrorCode::usage, "--tactics searches tactics: the model is not changed");
+  }
+  for (const std::string_view name : {"--output", "--min-good", "--reduced"}) {
+    if (arguments.has(name)) fail(ErrorCode::usage, "{} has no meaning with --tactics: the model is not changed", name);
+  }
+}
+
 tasks::TacticSearchRequest tactics_request(const Arguments& arguments, Environment& environment) {
+  refuse_steps(arguments);
   const std::vector<std::string> files = arguments.values("--tactics");
   if (files.size() != 2) fail(ErrorCode::usage, "--tactics: expected two files, the good tactics and the bad ones");
   tasks::TacticSearchRequest request{.good_tactics = files[0], .bad_tactics = files[1]};
@@ -169,6 +198,7 @@ OptionGroup steps_group() {
   group.rows.push_back(flag("--fold-constants", "compute what is the same in every run"));
   group.rows.push_back(flag("--fp-to-fp16", "convert to float16: a step for each layer"));
   group.rows.push_back(flag("--fp-to-bf16", "convert to bfloat16 likewise"));
+  group.rows.push_back(flag("--fp-to-int8", "quantise to int8, calibrated on the inputs: a step for each layer"));
   group.rows.push_back({.names = {"--tactics"},
                         .arity = Arity::one_or_more,
                         .metavar = "FILE",
@@ -180,6 +210,8 @@ OptionGroup steps_group() {
   };
   group.rows.push_back(file({"-o", "--output"}, "save the model after the step that is found"));
   group.rows.push_back(file({"--min-good"}, "save the model before it"));
+  group.rows.push_back(
+      file({"--reduced"}, "search the model after that step too, and save its smallest part that fails"));
   return group;
 }
 

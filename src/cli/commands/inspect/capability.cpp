@@ -13,6 +13,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/remedies.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -41,9 +42,10 @@ void save_summary(const std::string& folder, const std::string& text, Log& log) 
   file.commit();
 }
 
-void print(const results::CapabilityReport& report, const std::string& folder, Log& log) {
+void print(const results::CapabilityReport& report, const std::string& folder, const Arguments& arguments, Log& log) {
   if (!report.whole_refusal.empty()) {
-    log.info(fmt::format("{} refuses the model as a whole: {}", report.title, printable(report.whole_refusal)));
+    log.info(fmt::format("{} refuses the model as a whole: {}{}", report.title, printable(report.whole_refusal),
+                         remedy_text(report.whole_remedy, arguments)));
   }
   const bool is_split = std::ranges::any_of(report.ranges, [](const auto& range) { return !range.is_supported; });
   if (!is_split) {
@@ -66,7 +68,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const tasks::CapabilityRequest request = capability_request(arguments);
   LogObserver observer(arguments, environment);
   const results::CapabilityReport report = tasks::inspect_capability(request, observer);
-  if (!json_on_stdout(arguments)) print(report, request.folder, environment.log);
+  if (!json_on_stdout(arguments)) print(report, request.folder, arguments, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
   return kExitEqual;
 }

@@ -14,12 +14,14 @@ namespace assay::cli {
 namespace {
 
 // What is named must be there; a folder `good` or `bad` may be missing.
-std::string place(const Arguments& arguments, std::string_view option, std::string_view name) {
-  if (arguments.has(option)) {
-    if (!is_there(arguments.value(option))) {
-      fail(ErrorCode::usage, "{}: there is no file or folder `{}`", option, printable(arguments.value(option)));
-    }
-    return arguments.value(option);
+std::string place(const Arguments& arguments, const std::string& name) {
+  const std::string option = "--" + name, word = name + "_replay";
+  if (arguments.has(option) && arguments.has(word)) fail(ErrorCode::usage, "{} is named twice", option);
+  for (const std::string& named : {option, word}) {
+    if (!arguments.has(named)) continue;
+    const std::string path = arguments.value(named);
+    if (!is_there(path)) fail(ErrorCode::usage, "{}: there is no file or folder `{}`", named, printable(path));
+    return path;
   }
   return (std::filesystem::path(arguments.value("--dir")) / name).string();
 }
@@ -27,8 +29,10 @@ std::string place(const Arguments& arguments, std::string_view option, std::stri
 int run(const Arguments& arguments, Environment& environment) {
   const std::string folder = arguments.value("--dir");
   if (!folder.empty() && !is_there(folder)) fail(ErrorCode::usage, "--dir: there is no folder `{}`", printable(folder));
-  const results::TacticDiff diff =
-      tasks::diff_tactics({place(arguments, "--good", "good"), place(arguments, "--bad", "bad")});
+  if (arguments.has("good_replay") != arguments.has("bad_replay")) {
+    fail(ErrorCode::usage, "expected two files, of an engine that works and of one that fails");
+  }
+  const results::TacticDiff diff = tasks::diff_tactics({place(arguments, "good"), place(arguments, "bad")});
   Log& log = environment.log;
   if (!json_on_stdout(arguments)) {
     for (const std::string& path : diff.skipped) {
@@ -63,10 +67,14 @@ Command command_inspect_diff_tactics() {
           .description =
               "Compares what `--save-tactics` wrote for engines that work with what it wrote for engines that fail, as "
               "`debug build` sorts them. Tactics of a layer that no good engine has are suspects.",
-          .positionals = {},
+          .positionals = {{.names = {"good_replay"},
+                           .arity = Arity::optional,
+                           .help = "the same as --good, with --bad behind it",
+                           .is_file = true},
+                          {.names = {"bad_replay"}, .arity = Arity::optional, .help = "as --bad", .is_file = true}},
           .groups = {logging_group(), replay_group(), json_group()},
           .run = run,
-          .examples = {"assay inspect diff-tactics --dir replays"}};
+          .examples = {"assay inspect diff-tactics --dir replays", "assay inspect diff-tactics good.json bad.json"}};
 }
 
 }  // namespace assay::cli

@@ -150,11 +150,25 @@ OptionGroup bench_output_group() {
                flag({"--dump-layer-info", "--dumpLayerInfo"}, "print the names of the layers"),
                written({"--export-times", "--exportTimes"}, "write the times of every run as JSON"),
                written({"--export-output", "--exportOutput"}, "write the outputs as JSON"),
+               {.names = {"--save-debug-tensors", "--saveDebugTensors"},
+                .repeat = Repeat::append,
+                .metavar = "NAME:FILE,...",
+                .help = "write the elements of values of --mark-debug, little-endian, and nothing else"},
                written({"--export-profile", "--exportProfile"}, "write the time of each layer as JSON"),
                written({"--export-layer-info", "--exportLayerInfo"}, "write the names of the layers as JSON"),
                written({"--report"}, "write a page with the statistics and the distribution of the times"),
                flag({"--with-samples"}, "let the report of --json hold every run")},
   };
+}
+
+std::vector<tasks::RawInput> saved_debug_values(const Arguments& arguments) {
+  std::vector<tasks::RawInput> files;
+  for (const std::string& list : arguments.values("--save-debug-tensors")) {
+    for (const std::string_view text : split(list, ',')) {
+      files.push_back(parse_raw_input("--save-debug-tensors", text));
+    }
+  }
+  return files;
 }
 
 tasks::BenchRequest bench_request(const Arguments& arguments) {
@@ -165,6 +179,7 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   request.int8 = engine_int8(arguments);
   request.session = session_options(arguments);
   read_trtexec_builder(arguments, request.session.settings);
+  if (request.session.settings.has("mark-debug")) request.session.values = request.session.settings.list("mark-debug");
   request.save_plan = request.session.settings.text("save-engine");
   request.session.settings.erase("save-engine");
   request.only_builds = arguments.flag("--skip-inference");
@@ -175,13 +190,21 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   request.sleep_seconds = milliseconds(arguments, "--sleep-time");
   request.duration_seconds = parse_number("--duration", arguments.value("--duration"));
   request.iterations = parse_count("--iterations", arguments.value("--iterations"), 1);
+  if (request.duration_seconds == 0 && !arguments.has("--iterations")) {
+    fail(ErrorCode::usage, "--duration: 0 seconds need --iterations, the number of runs");
+  }
   request.percentiles.clear();
   for (const std::string_view p : split(arguments.value("--percentile"), ',')) {
     request.percentiles.push_back(parse_number("--percentile", p));
   }
   const auto has_any = [&](auto... names) { return (arguments.has(names) || ...); };
   request.profiles = has_any("--dump-profile", "--export-profile", "--dump-layer-info", "--export-layer-info");
-  request.keeps_outputs = has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info");
+  request.keeps_outputs =
+      has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info", "--save-debug-tensors");
+  for (const tasks::RawInput& file : saved_debug_values(arguments)) {
+    if (std::ranges::find(request.session.values, file.name) != request.session.values.end()) continue;
+    fail(ErrorCode::usage, "--save-debug-tensors: `{}` is not marked (--mark-debug)", printable(file.name));
+  }
   tasks::check_bench(request);
   return request;
 }

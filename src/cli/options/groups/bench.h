@@ -13,6 +13,8 @@ namespace assay::cli {
 OptionGroup bench_group();
 OptionGroup bench_output_group();
 
+// Files that values marked for debugging are written to.
+std::vector<tasks::RawInput> saved_debug_values(const Arguments& arguments);
 // The request that the options make. Error (usage) for contradictory ones.
 tasks::BenchRequest bench_request(const Arguments& arguments);
 

@@ -41,7 +41,7 @@ std::vector<OptionRow> refused_rows() {
         "--gpu-memory-fraction", "--opset", "--minimum-segment-size", "--quantile"}) {
     rows.push_back(refused({name}, Arity::one));
   }
-  for (const std::string_view name : {"--plugins", "--mark-debug", "--tf-outputs"}) {
+  for (const std::string_view name : {"--plugins", "--tf-outputs"}) {
     rows.push_back(refused({name}, Arity::any));
   }
   rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));

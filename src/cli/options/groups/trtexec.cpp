@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/values.h"
 
@@ -58,11 +59,11 @@ bool is_without_effect(std::string_view name) {
 }
 
 // What trtexec calls other than we do, or writes in another form.
-constexpr std::array<std::string_view, 10> kBuilderValues = {
+constexpr std::array<std::string_view, 11> kBuilderValues = {
     "--minShapes",       "--optShapes",       "--maxShapes",
     "--workspace",       "--memPoolSize",     "--tacticSources",
     "--layerPrecisions", "--timingCacheFile", "--precisionConstraints",
-    "--profile"};
+    "--profile",         "--markDebug"};
 
 // `NAME:1x3x224x224` with `scalar` or nothing for rank 0; a name with colons may be quoted.
 exec::InputShape parse_shape(std::string_view option, std::string_view text) {
@@ -200,13 +201,14 @@ void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings) 
   if (!has_profile) read_profiles(arguments, "--shapes", "trt-opt-shapes", settings);
   read_pools(arguments, settings);
   read_sources(arguments, settings);
-  for (const auto& [option, setting] : {std::pair("--layerPrecisions", "layer-precisions"),
-                                        std::pair("--precisionConstraints", "precision-constraints")}) {
+  for (const auto& [option, setting] :
+       {std::pair("--layerPrecisions", "layer-precisions"),
+        std::pair("--precisionConstraints", "precision-constraints"), std::pair("--markDebug", "mark-debug")}) {
     if (arguments.has(option)) settings.set(setting, words_of(arguments, option));
   }
   if (!arguments.has("--timingCacheFile")) return;
   const std::string cache = arguments.value("--timingCacheFile");
-  settings.set("load-timing-cache", {cache});
+  if (is_there(cache)) settings.set("load-timing-cache", {cache});
   settings.set("save-timing-cache", {cache});
 }
 

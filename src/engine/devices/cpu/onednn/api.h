@@ -62,13 +62,14 @@ inline constexpr int kScratchpad = 80;
 inline constexpr int kScales = 4096;      // with the argument they belong to
 inline constexpr int kZeroPoints = 8192;  // likewise
 // The operand of an operation that is appended, by its index.
-inline constexpr int operand_of_appended(int index) { return 32768 * (index + 1) | 2; }
+constexpr int operand_of_appended(int index) { return 32768 * (index + 1) | 2; }
 inline constexpr int kBinaryAdd = 0x1fff0;
 
 struct Api {
   const Version* (*dnnl_version)();
   Status (*dnnl_engine_create)(Engine**, int kind, size_t index);
   Status (*dnnl_stream_create)(Stream**, Engine*, unsigned flags);
+  Status (*dnnl_stream_destroy)(Stream*);
   Status (*dnnl_memory_desc_create_with_strides)(MemoryDesc**, int rank, const int64_t* dims, int type,
                                                  const int64_t* strides);
   Status (*dnnl_memory_desc_create_with_tag)(MemoryDesc**, int rank, const int64_t* dims, int type, int tag);

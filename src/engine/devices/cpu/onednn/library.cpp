@@ -54,6 +54,7 @@ void Library::load_all() {
   load(api_.dnnl_version, "dnnl_version");
   load(api_.dnnl_engine_create, "dnnl_engine_create");
   load(api_.dnnl_stream_create, "dnnl_stream_create");
+  load(api_.dnnl_stream_destroy, "dnnl_stream_destroy");
   load(api_.dnnl_memory_desc_create_with_strides, "dnnl_memory_desc_create_with_strides");
   load(api_.dnnl_memory_desc_create_with_tag, "dnnl_memory_desc_create_with_tag");
   load(api_.dnnl_memory_desc_clone, "dnnl_memory_desc_clone");
@@ -89,10 +90,14 @@ void Library::load_all() {
 }
 
 Stream* Library::stream() const {
-  thread_local std::map<const Library*, Stream*> streams;
-  Stream*& stream = streams[this];
-  if (stream == nullptr) check(api_.dnnl_stream_create(&stream, engine_, kInOrder), "a stream");
-  return stream;
+  thread_local std::map<const Library*, Owned<Stream>> streams;
+  Owned<Stream>& stream = streams.try_emplace(this, nullptr, api_.dnnl_stream_destroy).first->second;
+  if (stream == nullptr) {
+    Stream* created = nullptr;
+    check(api_.dnnl_stream_create(&created, engine_, kInOrder), "a stream");
+    stream.reset(created);
+  }
+  return stream.get();
 }
 
 std::string Library::version() const {

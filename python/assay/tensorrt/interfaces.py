@@ -1,0 +1,116 @@
+"""What users derive their own classes from, beside calibrators, loggers and plugins."""
+
+from assay.exception import PolygraphyException
+from assay.tensorrt.dims import NoOpContext
+from assay.tensorrt.enums import SerializationFlag
+
+
+class IAlgorithmSelector:
+    """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
+
+    def __init__(self):
+        pass
+
+    def select_algorithms(self, context, choices):
+        return list(range(len(choices)))
+
+    def report_algorithms(self, contexts, choices):
+        pass
+
+
+class IProfiler:
+    """To be derived from: is told the time of each layer."""
+
+    def __init__(self):
+        pass
+
+    def report_layer_time(self, layer_name, ms):
+        raise NotImplementedError
+
+
+class Profiler(IProfiler):
+    """Prints the time of each layer."""
+
+    def report_layer_time(self, layer_name, ms):
+        print(f"{layer_name}: {ms}ms")
+
+
+class IProgressMonitor:
+    """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
+
+    def __init__(self):
+        pass
+
+    def phase_start(self, phase_name, parent_phase, num_steps):
+        raise NotImplementedError
+
+    def step_complete(self, phase_name, step):
+        raise NotImplementedError
+
+    def phase_finish(self, phase_name):
+        raise NotImplementedError
+
+
+class IDebugListener:
+    """To be derived from: is told the tensors that were marked for debugging, after each run."""
+
+    def __init__(self):
+        pass
+
+    def process_debug_tensor(self, addr, location, type, shape, name, stream):
+        """The address is valid during the call."""
+        raise NotImplementedError
+
+
+class IGpuAllocator:
+    """To be derived from. Not asked: memory is that of the process."""
+
+    def __init__(self):
+        pass
+
+    def allocate(self, size, alignment, flags):
+        raise NotImplementedError
+
+    def deallocate(self, memory):
+        raise NotImplementedError
+
+
+class IStreamReader:
+    """To be derived from: `read(size)` gives the next bytes of a plan, none at its end."""
+
+    def __init__(self):
+        pass
+
+    def read(self, size):
+        raise NotImplementedError
+
+
+class IStreamWriter:
+    """To be derived from: `write(data)` takes the bytes of a plan and gives their number."""
+
+    def __init__(self):
+        pass
+
+    def write(self, data):
+        raise NotImplementedError
+
+
+class ISerializationConfig(NoOpContext):
+    """How an engine is written again: as it is."""
+
+    def __init__(self):
+        self.flags = 0
+
+    def set_flag(self, flag):
+        """Whether the flag can be heeded."""
+        if SerializationFlag(flag) == SerializationFlag.EXCLUDE_WEIGHTS:
+            raise PolygraphyException("an engine keeps its weights: BuilderFlag.STRIP_PLAN builds one without")
+        self.flags |= 1 << int(flag)
+        return True
+
+    def clear_flag(self, flag):
+        self.flags &= ~(1 << int(flag))
+        return True
+
+    def get_flag(self, flag):
+        return bool(self.flags >> int(flag) & 1)

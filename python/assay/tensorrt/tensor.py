@@ -1,0 +1,101 @@
+"""Tensors of networks."""
+
+from assay.exception import PolygraphyException
+from assay.tensorrt.dims import Dims
+from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
+from assay.tensorrt.logger import note
+
+
+class ITensor:
+    """A tensor of a network."""
+
+    def __init__(self, network, name, dtype=None, shape=None, layer=None):
+        self._network = network
+        self._name = name
+        self._dtype = dtype
+        self._shape = shape
+        self._layer = layer
+        self.location = TensorLocation.DEVICE
+        self.allowed_formats = 1 << int(TensorFormat.LINEAR)
+        self._dynamic_range = None
+        self._dim_names = {}
+        self._number = None  # of the element type of a parsed input, which TensorRT may have no word for
+
+    @property
+    def name(self):
+        return self._name
+
+    @name.setter
+    def name(self, value):
+        self._network._rename(self, value)
+
+    @property
+    def dtype(self):
+        if self._dtype is not None:
+            return self._dtype
+        return DataType.of_native(self._network._inferred(self)[0]) or DataType.FLOAT
+
+    @dtype.setter
+    def dtype(self, value):
+        self._network._changed()
+        self._dtype = value
+
+    @property
+    def shape(self):
+        if self._shape is not None:
+            return Dims(self._shape)
+        dims = self._network._inferred(self)[1]
+        if dims is None:
+            raise PolygraphyException(f"the shape of the tensor `{self._name}` cannot be told")
+        return Dims(dims)
+
+    @shape.setter
+    def shape(self, value):
+        self._network._changed()
+        self._shape = Dims(value)
+
+    @property
+    def is_network_input(self):
+        return any(each is self for each in self._network._inputs)
+
+    @property
+    def is_network_output(self):
+        return any(each is self for each in self._network._outputs)
+
+    @property
+    def is_shape_tensor(self):
+        return self.is_network_input and self.dtype in (DataType.INT32, DataType.INT64, DataType.BOOL) and \
+            self._name in self._network._shape_inputs()
+
+    @property
+    def is_execution_tensor(self):
+        return not self.is_shape_tensor
+
+    @property
+    def dynamic_range(self):
+        return self._dynamic_range
+
+    @dynamic_range.setter
+    def dynamic_range(self, value):
+        note(self._network.logger, "dynamic ranges are not used: scales come from calibration or from quantisers")
+        self._dynamic_range = value
+
+    def set_dynamic_range(self, min, max):
+        """Accepted; see dynamic_range."""
+        self.dynamic_range = (min, max)
+        return True
+
+    def get_dimension_name(self, index):
+        """The name of a dim of an input."""
+        return self._dim_names.get(index)
+
+    def set_dimension_name(self, index, name):
+        """Dims of one name are equal."""
+        self._network._changed()
+        self._dim_names[index] = name
+
+    def _dims(self):
+        return [self._dim_names.get(i) if dim < 0 else dim for i, dim in enumerate(self._shape)]
+
+    def __repr__(self):
+        return f"<ITensor {self._name}>"

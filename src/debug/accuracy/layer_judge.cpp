@@ -1,0 +1,147 @@
+#include "debug/accuracy/layer_judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "debug/accuracy/difference.h"
+
+namespace assay::debug {
+namespace {
+
+constexpr double kClear = 0.5;  // of the rough allowance
+
+Difference judge_numbers(const std::vector<double>& given, const std::vector<double>& right, tensor::DType type,
+                         const compare::Allowance& allowance) {
+  return tensor::is_floating(type) ? judge_floats(given, right, allowance) : judge_whole(given, right, allowance);
+}
+
+// Whether the values between leave the range of their type and the side has kept them in a wider one.
+bool is_of_a_run(const analysis::Samples& samples, const std::vector<double>& numbers, const LayerRounding& rounding) {
+  return std::ranges::any_of(samples.moved, [&](const Datum& moved) {
+    return is_numeric(moved) && moved.tensor().count() == numbers.size() &&
+           are_near(numbers, numbers_of(moved), rounding.roundoff(samples.nominal.declared()));
+  });
+}
+
+void note(const Difference& difference, results::LayerVerdict& error) {
+  error.tolerance = difference.tolerance_there;
+  error.excess = difference.excess;
+  error.failed_count = difference.failed_count;
+}
+
+void acquit(results::LayerVerdict& error) {
+  error.tolerance = INFINITY;
+  error.excess = 0;
+}
+
+}  // namespace
+
+bool are_finite(const Datum& datum) {
+  if (!tensor::is_floating(datum.declared())) return true;
+  return std::ranges::all_of(numbers_of(datum), [](double number) { return std::isfinite(number); });
+}
+
+void LayerJudge::run_moved(SideLayer& layer) {
+  if (!side_.has_doubts(layer.node) && layer.exact.size() == 1) {
+    const auto operands = [&](ir::ValueId value) { return side_.value(value); };
+    std::optional<analysis::Samples> runs =
+        side_.rounding().runs_of_products(layer.node, operands, layer.exact[0], oracle_);
+    if (runs) {
+      layer.samples = {std::move(*runs)};
+      return;
+    }
+  }
+  layer.samples = side_.run_moved(layer.node, oracle_.captured(layer.node));
+  layer.samples.resize(layer.exact.size());
+}
+
+Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, const Datum& truth,
+                         results::LayerVerdict& error) {
+  const Datum& exact = layer.exact[result];
+  error.count = exact.tensor().count();
+  if (given.tensor().shape() != exact.tensor().shape()) {
+    error.introduced = error.total = error.excess = INFINITY;
+    error.failed_count = error.count;
+    return {};
+  }
+  const bool has_truth = is_numeric(truth) && truth.tensor().shape() == exact.tensor().shape();
+  const Distances found = measure_distances(given, exact, has_truth ? truth : Datum(), layer.rough);
+  error.introduced = found.introduced;
+  error.inherited = found.inherited;
+  error.total = found.total;
+  error.magnitude = found.magnitude;
+  error.tolerance = found.tolerance_there;
+  error.excess = found.excess;
+  const bool is_clear = found.excess <= kClear && layer.samples.empty();
+  Judged judged = is_clear ? Judged() : judge_closely(layer, result, given, error);
+  judged.is_out_of_range = error.excess <= 1 && std::isinf(error.inherited) && leaves_range(layer.node, truth, given);
+  if (judged.is_out_of_range) error.excess = INFINITY;
+  return judged;
+}
+
+// Beside what moved roundings make of the layer.
+Judged LayerJudge::judge_closely(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error) {
+  const LayerRounding& rounding = side_.rounding();
+  const Datum& exact = layer.exact[result];
+  const std::vector<double> numbers = numbers_of(given), right = numbers_of(exact);
+  const tensor::DType type = exact.declared();
+  if (tensor::is_floating(type)) {
+    const std::optional<Difference> of_type = judge_type(numbers, right, type, rounding.roundoff(type));
+    if (of_type) {
+      note(*of_type, error);
+      return {.is_of_type = true};
+    }
+  }
+  const double rough_excess = error.excess;
+  Judged judged{.allowance = allowance_of(layer, result)};
+  if (judged.allowance.is_unknown || judged.allowance.of_elements.size() != exact.tensor().count()) {
+    if (rough_excess > 1) judged.unknown = judged.allowance.reason;
+    acquit(error);
+    return judged;
+  }
+  note(judge_numbers(numbers, right, type, judged.allowance), error);
+  if (error.excess > 1) judged.is_kept_wide = judge_as_merged(layer, result, numbers, error);
+  return judged;
+}
+
+// A side that shows the operands may have computed the result without them, together with layers before it. Whether it
+// has kept infinite values between in a wider type.
+bool LayerJudge::judge_as_merged(const SideLayer& layer, size_t result, const std::vector<double>& numbers,
+                                 results::LayerVerdict& error) {
+  const std::optional<std::vector<analysis::Samples>> merged = side_.run_merged(layer.node);
+  if (!merged || result >= merged->size()) return false;
+  const analysis::Samples& samples = (*merged)[result];
+  const LayerRounding& rounding = side_.rounding();
+  const compare::Allowance allowance = rounding.allowance_of(samples);
+  if (allowance.is_unknown && is_of_a_run(samples, numbers, rounding)) {
+    acquit(error);
+    return true;
+  }
+  if (allowance.is_unknown || allowance.of_elements.size() != numbers.size()) return false;
+  const Difference difference =
+      judge_numbers(numbers, numbers_of(samples.nominal), samples.nominal.declared(), allowance);
+  if (difference.excess <= 1) note(difference, error);
+  return false;
+}
+
+// Whether a finite truth and finite operands end in infinity or NaN.
+bool LayerJudge::leaves_range(ir::NodeId node, const Datum& truth, const Datum& given) const {
+  if (!is_numeric(truth) || are_finite(given) || !are_finite(truth)) return false;
+  return std::ranges::all_of(model_[node].operands, [&](const ir::Use& use) {
+    const Datum operand = use.value ? side_.value(use.value) : Datum();
+    return !is_numeric(operand) || are_finite(operand);
+  });
+}
+
+compare::Allowance LayerJudge::allowance_of(SideLayer& layer, size_t result) {
+  const LayerRounding& rounding = side_.rounding();
+  if (layer.samples.empty()) {
+    const auto operands = [&](ir::ValueId value) { return side_.value(value); };
+    std::optional<compare::Allowance> known = rounding.of_products(layer.node, operands, layer.exact[result], oracle_);
+    if (known) return std::move(*known);
+    run_moved(layer);
+  }
+  return rounding.allowance_of(layer.samples[result]);
+}
+
+}  // namespace assay::debug

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "debug/accuracy/side.h"
+#include "results/culprit.h"
+
+namespace assay::debug {
+
+// One layer, computed exactly on what a side gave it.
+struct SideLayer {
+  ir::NodeId node;
+  uint64_t index = 0;  // of the node
+  size_t side = 0;
+  std::vector<Datum> exact = {};
+  RoughAllowance rough = {};
+  std::vector<analysis::Samples> samples = {};  // empty: it was not run with moved roundings
+};
+
+// What was found when a result was looked at.
+struct Judged {
+  compare::Allowance allowance = {};
+  bool is_of_type = false;       // what is wrong is beyond the range of its type
+  bool is_out_of_range = false;  // it is right, but infinite or NaN for finite operands
+  bool is_kept_wide = false;     // what layers just before it show as infinite was not what it was computed from
+  std::string unknown = {};      // why it cannot be judged
+};
+
+// Judges the results of single layers of one side.
+class LayerJudge {
+ public:
+  // All must outlive it.
+  LayerJudge(const ir::Model& model, Side& side, LayerOracle& oracle) : model_(model), side_(side), oracle_(oracle) {}
+
+  // Runs it with moved roundings. Sums of products of what a side shows need no runs.
+  void run_moved(SideLayer& layer);
+  // Fills the numbers of `error`; nothing is wrong where its excess is at most 1. `truth`: of the result.
+  Judged judge(SideLayer& layer, size_t result, const Datum& given, const Datum& truth, results::LayerVerdict& error);
+
+ private:
+  Judged judge_closely(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
+  bool judge_as_merged(const SideLayer& layer, size_t result, const std::vector<double>& numbers,
+                       results::LayerVerdict& error);
+  bool leaves_range(ir::NodeId node, const Datum& truth, const Datum& given) const;
+  compare::Allowance allowance_of(SideLayer& layer, size_t result);
+
+  const ir::Model& model_;
+  Side& side_;
+  LayerOracle& oracle_;
+};
+
+// Whether no element is infinite or NaN.
+bool are_finite(const Datum& datum);
+
+}  // namespace assay::debug

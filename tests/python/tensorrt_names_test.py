@@ -1,0 +1,140 @@
+"""Names of TensorRT's Python package, of version 8 and later ones, are there, but for a known few; what is behind them."""
+
+import pathlib
+
+import assay.tensorrt as trt
+import checks
+import numpy as np
+from assay.exception import PolygraphyException
+from assay.tensorrt.layers import LAYERS
+from onnx import helper
+
+# What is only of use on a device, or is not here.
+ABSENT = set("""
+    AllocatorFlag AttentionNormalizationOp IAlgorithm IAlgorithmContext IAlgorithmIOInfo IAlgorithmVariant IAssertionLayer
+    IAttention IDynamicQuantizeLayer IGpuAsyncAllocator IKVCacheUpdateLayer IRotaryEmbeddingLayer IRuntimeConfig
+    IStreamReaderV2 IVersionedInterface InterfaceInfo OptProfileSelector Permutation PluginCreatorVersion
+    TempfileControlFlag
+    INetworkDefinition.add_assertion INetworkDefinition.add_attention INetworkDefinition.add_dynamic_quantize
+    INetworkDefinition.add_kv_cache_update INetworkDefinition.add_rotary_embedding
+    INetworkDefinition.are_weights_marked_refittable INetworkDefinition.mark_weights_refittable
+    INetworkDefinition.unmark_weights_refittable
+    ITensor.broadcast_across_batch ITensor.reset_dynamic_range IBuilderConfig.get_compute_capability
+    IBuilderConfig.num_compute_capabilities IBuilderConfig.set_compute_capability ITimingCache.query
+    ITimingCache.queryKeys ITimingCache.update Runtime.tempfile_control_flags ICudaEngine.create_runtime_config
+    ICudaEngine.get_engine_stat IExecutionContext.get_runtime_config IExecutionContext.set_communicator
+    OnnxParser.load_initializer OnnxParser.load_model_proto OnnxParser.parse_model_proto
+    OnnxParserRefitter.load_initializer OnnxParserRefitter.load_model_proto OnnxParserRefitter.refit_model_proto
+    Refitter.get_dynamic_range Refitter.get_tensors_with_dynamic_range Refitter.set_dynamic_range
+    IPluginRegistry.acquire_plugin_resource IPluginRegistry.deregister_library IPluginRegistry.release_plugin_resource
+    BuilderFlag.WEIGHTLESS EngineCapability.DEFAULT PaddingMode.CAFFE_ROUND_DOWN PaddingMode.CAFFE_ROUND_UP
+    ISliceLayer.axes ITopKLayer.indices_type IQuantizeLayer.block_shape IDequantizeLayer.block_shape
+    INormalizationLayer.is_v2 IOutputAllocator.reallocate_output_async IGpuAllocator.allocate_async
+    IGpuAllocator.deallocate_async IGpuAllocator.reallocate
+""".split())
+
+
+def instances():
+    """An object of each class that has attributes of its own."""
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (1, 4, 8, 8))
+    one = network.add_constant((1,), np.ones(1, np.float32)).get_output(0)
+    made = {"activation": (x, trt.ActivationType.RELU), "convolution_nd": (x, 4, (1, 1), np.ones(16, np.float32)),
+            "deconvolution_nd": (x, 4, (1, 1), np.ones(16, np.float32)), "pooling_nd": (x, trt.PoolingType.MAX, (2, 2)),
+            "fully_connected": (x, 1, np.ones(256, np.float32)), "lrn": (x, 3, 1, 1, 1), "softmax": (x,),
+            "scale": (x, trt.ScaleMode.UNIFORM), "concatenation": ([x],), "elementwise": (x, x, trt.ElementWiseOperation.SUM),
+            "gather": (x, x, 0), "scatter": (x, x, x, trt.ScatterMode.ND), "unary": (x, trt.UnaryOperation.EXP),
+            "reduce": (x, trt.ReduceOperation.SUM, 1, True), "padding_nd": (x, (1, 1), (1, 1)), "shuffle": (x,),
+            "slice": (x, (0,) * 4, (1,) * 4, (1,) * 4), "topk": (x, trt.TopKOperation.MAX, 1, 8),
+            "matrix_multiply": (x, trt.MatrixOperation.NONE, x, trt.MatrixOperation.NONE),
+            "constant": ((1,), np.ones(1, np.float32)), "resize": (x,), "cast": (x, trt.int32),
+            "fill": ((1,), trt.FillOperation.LINSPACE), "quantize": (x, one), "dequantize": (x, one),
+            "einsum": ([x], "abcd->a"), "one_hot": (x, one, one, 0), "grid_sample": (x, x), "nms": (x, x, one),
+            "reverse_sequence": (x, one), "normalization": (x, one, one, 8),
+            "cumulative": (x, one, trt.CumulativeOperation.SUM, False, False), "select": (x, x, x)}
+    found = [LAYERS[name](network, 0, *given) for name, given in made.items()]
+    network.mark_output(network.add_identity(x).get_output(0))
+    config = builder.create_builder_config()
+    config.set_flag(trt.BuilderFlag.REFIT)
+    engine = builder.build_engine(network, config)
+    loop, condition = network.add_loop(), network.add_if_conditional()
+    return found + [builder, network, x, engine, engine.create_execution_context(), engine.create_engine_inspector(), loop,
+                    loop.add_iterator(x), loop.add_loop_output(x, trt.LoopOutput.LAST_VALUE), condition,
+                    loop.add_trip_limit(x, trt.TripLimit.COUNT), config, trt.Refitter(engine, None), trt.Runtime(None),
+                    builder.create_optimization_profile(), trt.OnnxParser(network, None), trt.ITimingCache(),
+                    trt.Weights(np.ones(1)), trt.PluginField("x"), trt.PluginTensorDesc(), trt.get_plugin_registry(),
+                    trt.ISerializationConfig()]
+
+
+def test_names():
+    objects = {type(each).__name__: each for each in instances()}
+    objects["ILayer"] = objects["IActivationLayer"]
+    missing = set()
+    for line in (pathlib.Path(__file__).parent / "tensorrt_names.txt").read_text().splitlines():
+        head, _, names = line.partition(": ")
+        if head == "module":
+            missing |= {name for name in names.split() if not hasattr(trt, name)}
+        elif hasattr(trt, head):
+            owner = objects.get(head) or getattr(trt, head)
+            missing |= {f"{head}.{name}" for name in names.split() if not hasattr(owner, name) and not
+                        hasattr(type(owner), name)}
+    assert missing == ABSENT, (sorted(missing - ABSENT), sorted(ABSENT - missing))
+
+
+def network_of_identity():
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    network.mark_output(network.add_identity(network.add_input("x", trt.float32, (2,))).get_output(0))
+    return builder, network
+
+
+def test_plans_go_through_streams():
+    class Pipe(trt.IStreamReader, trt.IStreamWriter):
+        def __init__(self):
+            self.data = b""
+
+        def write(self, data):
+            self.data += bytes(data)
+            return len(data)
+
+        def read(self, size):
+            piece, self.data = self.data[:100], self.data[100:]
+            return piece
+
+    builder, network = network_of_identity()
+    pipe = Pipe()
+    assert builder.build_serialized_network_to_stream(network, builder.create_builder_config(), pipe)
+    engine = trt.Runtime(None).deserialize_cuda_engine(pipe)
+    x = np.array([3, 4], np.float32)
+    assert next(iter(engine.create_execution_context().infer({"x": x}).values())).tolist() == [3, 4]
+    config = engine.create_serialization_config()
+    assert config.set_flag(trt.SerializationFlag.EXCLUDE_LEAN_RUNTIME) and config.flags == 2
+    assert engine.serialize_with_config(config) == engine.serialize()
+    with checks.raises(PolygraphyException, "STRIP_PLAN"):
+        config.set_flag(trt.SerializationFlag.EXCLUDE_WEIGHTS)
+    with checks.raises(PolygraphyException, "`plugins.so`"):
+        trt.get_plugin_registry().load_library("plugins.so")
+
+
+def test_parts_of_models_that_are_supported():
+    ops = ["Relu", "Unheard", "Unheard", "Neg", "Relu", "Unheard"]
+    nodes = [helper.make_node(op, [f"v{i}"], [f"v{i + 1}"], name=f"n{i}") for i, op in enumerate(ops)]
+    model = checks.model(nodes, [("v0", 1, [2])], [("v6", 1, [2])]).SerializeToString()
+    _, network = network_of_identity()
+    parser = trt.OnnxParser(network, None)
+    is_whole, parts = parser.supports_model(model)
+    assert not is_whole and parts == [([0], True), ([1, 2], False), ([3, 4], True), ([5], False)]
+    assert parser.num_subgraphs == 4 and parser.get_subgraph_nodes(2) == [3, 4] and not parser.is_subgraph_supported(1)
+    assert parser.num_errors == 1 and parser.get_error(0).node() == 1 and parser.get_error(0).node_operator() == "Unheard"
+    assert network.num_layers == 1 and not parser.supports_model_v2(b"no model") and parser.num_subgraphs == 0
+    whole = checks.model(nodes[:1], [("v0", 1, [2])], [("v1", 1, [2])]).SerializeToString()
+    assert parser.supports_model(whole) == (True, [([0], True)])
+    other = trt.Builder(None).create_network()
+    parser = trt.OnnxParser(other, None)
+    assert parser.parse(whole) and parser.get_layer_output_tensor("n0", 0).name == "v1"
+    assert parser.get_layer_output_tensor("n1", 0) is None
+
+
+if __name__ == "__main__":
+    checks.run_all(globals())
