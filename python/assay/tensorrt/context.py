@@ -43,6 +43,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         self._addresses = {}
         self._allocators = {}
         self._plan = None  # what the next run reads and writes, where that is settled
+        self._is_collected = False  # outputs are collected and copied then, not written to their addresses
         self._start_shapes()
         self._start_debugging()
         self._bound = None  # the addresses that it was settled for, given by index
@@ -147,10 +148,8 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         """Runs with the addresses that are set; it is over when it returns."""
         try:
             if self._plan is None:
-                self._plan = self._prepared()
-                if not self._is_collected():
-                    self._execution.bind_at(*self._plan[:2])
-            if self._is_collected():
+                self._settle()
+            if self._is_collected:
                 self._run_collected(*self._plan)
             else:
                 self._execution.run_bound()
@@ -160,9 +159,12 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
             self._profile_layers()
         return True
 
-    def _is_collected(self):
-        """Whether outputs are collected and copied, not written to their addresses."""
-        return bool(self._plan[2]) or self._is_debugging
+    def _settle(self):
+        plan = self._prepared()
+        self._is_collected = bool(plan[2]) or self._is_debugging
+        if not self._is_collected:
+            self._execution.bind_at(*plan[:2])
+        self._plan = plan
 
     def _prepared(self):
         missing = self.infer_shapes()
@@ -225,7 +227,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         if self.profiler is None:
             return False
         profiled = self.engine._new_execution(True)
-        if self._plan is None or self._is_collected():
+        if self._plan is None or self._is_collected:
             return False
         profiled.bind_at(*self._plan[:2])
         profiled.run_bound()
