@@ -3,7 +3,7 @@
 import assay.tensorrt as trt
 import checks
 import numpy as np
-from assay.backend.trt import MarkDebug, NetworkFromOnnxBytes, TrtRunner, engine_from_network
+from assay.backend.trt import MarkDebug, NetworkFromOnnxBytes, TrtRunner, engine_from_network, get_trt_logger
 from assay.compat import cudart
 from assay.exception import PolygraphyException
 from onnx import helper
@@ -119,6 +119,18 @@ def test_engines_with_plugins_and_refits_have_them():
     assert refitter.refit_cuda_engine() and engine.num_io_tensors == 2
     with TrtRunner(engine) as runner:
         assert np.array_equal(runner.infer({"x0": x})["total"], x + 5)
+
+
+def test_marking_what_is_not_fused_is_refused_aloud():
+    told = []
+    logger = get_trt_logger()
+    before, logger.log = logger.log, lambda severity, text: told.append(text)
+    try:
+        model = checks.save_identity().SerializeToString()
+        NetworkFromOnnxBytes(model, mark_unfused_tensors_as_debug_tensors=True)()
+    finally:
+        logger.log = before
+    assert len(told) == 1 and "mark_debug" in told[0]
 
 
 if __name__ == "__main__":

@@ -224,6 +224,41 @@ def test_runners_and_comparisons():
         assert np.array_equal(theirs.infer({"x": x})["y"], outputs["y"])
 
 
+def test_messages_go_to_the_logging_system():
+    import logging
+
+    from assay.logger.logger import Logger
+    from polygraphy.logger.logger import Logger as Real
+
+    class Keeper(logging.Handler):
+        def emit(self, record):
+            kept.append((record.levelno, record.getMessage()))
+
+    system, keeper = logging.getLogger("Polygraphy"), Keeper()
+    system.setLevel(1)
+    system.addHandler(keeper)
+    system.propagate = False
+    try:
+        rows = []
+        for kind in (Logger, Real):
+            kept = []
+            logger = kind(severity=kind.ULTRA_VERBOSE, letter=False, colors=False)
+            logger.use_python_logging_system = True
+            for say in (logger.ultra_verbose, logger.super_verbose, logger.extra_verbose, logger.verbose, logger.info,
+                        logger.start, logger.finish, logger.warning, logger.error):
+                say("told")
+            rows.append(kept)
+        assert rows[0] == rows[1] and len(rows[0]) == 9, rows
+    finally:
+        system.removeHandler(keeper)
+    told = []
+    logger = Logger()
+    logger.error = told.append
+    with checks.raises(ValueError, "no luck"):
+        logger.log_exception(lambda: (_ for _ in ()).throw(ValueError("no luck")))()
+    assert str(told[0]) == "no luck"
+
+
 def test_users_own_functions_compare():
     def compare(a, b):
         return {"y": a["y"].sum() == b["y"].sum()}

@@ -454,6 +454,14 @@ def test_outputs_whose_sizes_data_decides():
     context.set_output_allocator("y", allocator)
     assert context.execute_async_v3(0) and tuple(allocator.shape) == (1, 3)
     assert cuda.DeviceView(held[-1].ptr, (1, 3), np.int64).numpy().tolist() == [[1, 3, 4]]
+    layers = []
+
+    class Profiler(trt.IProfiler):
+        def report_layer_time(self, layer_name, ms):
+            layers.append(layer_name)
+
+    context.profiler = Profiler()
+    assert context.execute_async_v3(0) and len(layers) == 1
 
 
 class Batches(trt.IInt8MinMaxCalibrator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import os
 import sys
 import time
@@ -70,6 +71,7 @@ class Logger:
         self.line_info = line_info
         self.exit_on_errors = exit_on_errors
         self.use_stderr = False
+        self.use_python_logging_system = False  # messages go to logging.getLogger("Polygraphy")
 
     @property
     def module_severity(self):
@@ -156,11 +158,20 @@ class Logger:
         line = prefix + blanks + lines
         if self._log_file:
             print(line, file=self._log_file, flush=True)
+        if self.use_python_logging_system:
+            return self._hand_on(line, severity)
         stream = sys.stderr if severity >= self.WARNING or self.use_stderr else sys.stdout
         color = self.COLORS.get(severity, 0)
         if self.colors and color and "NO_COLOR" not in os.environ and stream.isatty():
             line = f"\033[{color}m{line}\033[0m"
         print(line, file=stream)
+
+    def _hand_on(self, line, severity):
+        import logging
+
+        # There, all severities are above 0.
+        levels = {self.ULTRA_VERBOSE: 2, self.SUPER_VERBOSE: 4, self.EXTRA_VERBOSE: 6}
+        logging.getLogger("Polygraphy").log(levels.get(severity, severity), line)
 
     def backtrace(self, depth=0, limit=None, severity=ERROR):
         """Where the caller is."""
@@ -209,6 +220,20 @@ class Logger:
         if config.INTERNAL_CORRECTNESS_CHECKS:
             self.log(message, self.CRITICAL, stack_depth=2)
             raise PolygraphyInternalException(str(message() if callable(message) else message))
+
+    def log_exception(self, func):
+        """A decorator: exceptions of the function that are none of this package are written, and go on."""
+        @functools.wraps(func)
+        def logged(*args, **kwargs):
+            try:
+                return func(*args, **kwargs)
+            except PolygraphyException:
+                raise
+            except Exception as error:
+                self.error(error)
+                raise
+
+        return logged
 
     def native(self, severity, text):
         """Takes messages of native code."""

@@ -43,6 +43,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         self._addresses = {}
         self._allocators = {}
         self._plan = None  # what the next run reads and writes, where that is settled
+        self._is_collected = False  # outputs are collected and copied then, not written to their addresses
         self._start_shapes()
         self._start_debugging()
         self._bound = None  # the addresses that it was settled for, given by index
@@ -147,10 +148,8 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         """Runs with the addresses that are set; it is over when it returns."""
         try:
             if self._plan is None:
-                self._plan = self._prepared()
-                if not self._is_collected():
-                    self._execution.bind_at(*self._plan[:2])
-            if self._is_collected():
+                self._settle()
+            if self._is_collected:
                 self._run_collected(*self._plan)
             else:
                 self._execution.run_bound()
@@ -160,9 +159,12 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
             self._profile_layers()
         return True
 
-    def _is_collected(self):
-        """Whether outputs are collected and copied, not written to their addresses."""
-        return bool(self._plan[2]) or self._is_debugging
+    def _settle(self):
+        plan = self._prepared()
+        self._is_collected = bool(plan[2]) or self._is_debugging
+        if not self._is_collected:
+            self._execution.bind_at(*plan[:2])
+        self._plan = plan
 
     def _prepared(self):
         missing = self.infer_shapes()
@@ -182,9 +184,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
 
     def _run_collected(self, inputs, outputs, unknown):
         names = [each[0] for each in outputs] + unknown
-        ports = {each[0]: each[1] for each in self.engine._ports}
-        feeds = {name: _native.array_at(address, ports[name], shape) for name, address, shape in inputs}
-        values = self._execution.run(feeds, list(dict.fromkeys(names + self._debugged())))
+        values = self._execution.run(self._feeds(inputs), list(dict.fromkeys(names + self._debugged())))
         for name in names:
             address = self._place_of(name, values[name])
             if not is_address(address):
@@ -192,6 +192,11 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
             array = to_numpy(values[name])
             _native.copy_memory(int(address), array.ctypes.data, array.nbytes)
         self._tell_listener(values)
+
+    def _feeds(self, inputs):
+        """What lies at the addresses of inputs."""
+        types = {each[0]: each[1] for each in self.engine._ports}
+        return {name: _native.array_at(address, types[name], shape) for name, address, shape in inputs}
 
     def _place_of(self, name, array):
         """The address of an output, which an allocator may be asked for."""
@@ -222,13 +227,14 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         return self._execution.seconds
 
     def _profile_layers(self):
-        if self.profiler is None:
+        if self.profiler is None or self._plan is None:
             return False
         profiled = self.engine._new_execution(True)
-        if self._plan is None or self._is_collected():
-            return False
-        profiled.bind_at(*self._plan[:2])
-        profiled.run_bound()
+        if self._is_collected:
+            profiled.run(self._feeds(self._plan[0]), self.engine._outputs())
+        else:
+            profiled.bind_at(*self._plan[:2])
+            profiled.run_bound()
         for name, _, seconds in profiled.profile():
             self.profiler.report_layer_time(name, seconds * 1e3)
         return True

@@ -35,6 +35,24 @@ def is_dimension_dynamic(dim):
     return not isinstance(dim, int) and not hasattr(dim, "__index__") or int(dim) < 0
 
 
+def is_empty_shape(shape):
+    """Whether it has no elements."""
+    return volume(shape) == 0
+
+
+def is_nan(obj):
+    return isinstance(obj, float) and obj != obj
+
+
+def is_inf(obj):
+    return isinstance(obj, float) and abs(obj) == float("inf")
+
+
+def sanitize_filename(path):
+    """A path as the name of one file."""
+    return path.replace(os.path.sep, "_")
+
+
 def is_shape_dynamic(shape):
     """Whether a dim of the shape is."""
     return any(is_dimension_dynamic(dim) for dim in shape)
@@ -206,12 +224,13 @@ def is_sequence(obj):
 
 def contains_wildcard(name):
     """Whether it can stand for several names."""
-    return any(each in name for each in "*?[")
+    return any(each in name for each in "*?[]!")
 
 
-def match_keys(patterns, names):
-    """Names that fit one of the patterns, in their order."""
-    return [name for name in names if any(name == each or fnmatch(name, each) for each in patterns)]
+def match_keys(keys, targets):
+    """(the key that each target fits, by target; keys that fit none): keys are names or wildcards, the last one counts."""
+    found = {target: key for key in keys for target in targets if fnmatch(target, key)}
+    return found, [key for key in keys if not any(fnmatch(target, key) for target in targets)]
 
 
 def invert_dict(dct):

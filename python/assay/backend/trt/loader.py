@@ -46,13 +46,17 @@ class CreateNetwork(BaseLoader):
 
     def __init__(self, explicit_batch=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None):
         self.strongly_typed = util.default(strongly_typed, False)
+        self.marks_unfused = mark_unfused_tensors_as_debug_tensors
 
     def call_impl(self):
         builder = trt.Builder(get_trt_logger())
         flags = 1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH)
         if self.strongly_typed:
             flags |= 1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
-        return builder, builder.create_network(flags)
+        network = builder.create_network(flags)
+        if self.marks_unfused:
+            network.mark_unfused_tensors_as_debug_tensors()
+        return builder, network
 
 
 class _Parsed(BaseLoader):
@@ -60,10 +64,11 @@ class _Parsed(BaseLoader):
                  mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
         self.flags = util.default(flags, [])
         self.strongly_typed = strongly_typed
+        self.marks_unfused = mark_unfused_tensors_as_debug_tensors
         self.config = config
 
     def _parse(self, read):
-        builder, network = CreateNetwork(strongly_typed=self.strongly_typed)()
+        builder, network = CreateNetwork(None, self.strongly_typed, self.marks_unfused)()
         parser = trt.OnnxParser(network, get_trt_logger())
         for flag in self.flags:
             parser.set_flag(flag)
@@ -80,7 +85,7 @@ class NetworkFromOnnxBytes(_Parsed):
 
     def __init__(self, model_bytes, flags=None, plugin_instancenorm=None, strongly_typed=None,
                  mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
-        super().__init__(flags, strongly_typed=strongly_typed, config=config)
+        super().__init__(flags, None, strongly_typed, mark_unfused_tensors_as_debug_tensors, config=config)
         self._model_bytes = model_bytes
 
     def call_impl(self):
@@ -93,7 +98,7 @@ class NetworkFromOnnxPath(_Parsed):
 
     def __init__(self, path, flags=None, plugin_instancenorm=None, strongly_typed=None,
                  mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
-        super().__init__(flags, strongly_typed=strongly_typed, config=config)
+        super().__init__(flags, None, strongly_typed, mark_unfused_tensors_as_debug_tensors, config=config)
         self.path = path
 
     def call_impl(self):

@@ -1,0 +1,71 @@
+"""What goes by names of runners, or pairs of them."""
+
+from __future__ import annotations
+
+
+class Pairs:
+    """A list of (key, value) that also goes by its keys."""
+
+    def __init__(self, lst=None):
+        self.lst = [(key, value) for key, value in (lst or [])]
+
+    def _index(self, key):
+        if isinstance(key, int):
+            return key
+        for i, (name, _) in enumerate(self.lst):
+            if name == key:
+                return i
+        raise KeyError(f"there is nothing of `{key}`; there is: {', '.join(str(name) for name, _ in self.lst)}")
+
+    def __len__(self):
+        return len(self.lst)
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, key):
+        return any(name == key for name, _ in self.lst)
+
+    def __getitem__(self, key):
+        index = self._index(key)
+        return self.lst[index] if isinstance(key, int) else self.lst[index][1]
+
+    def __setitem__(self, key, value):
+        if isinstance(key, int):
+            self.lst[key] = value
+            return
+        if key in self:
+            self.lst[self._index(key)] = (key, value)
+        else:
+            self.lst.append((key, value))
+
+    def __delitem__(self, key):
+        del self.lst[self._index(key)]
+
+    def keys(self):
+        return [name for name, _ in self.lst]
+
+    def values(self):
+        return [value for _, value in self.lst]
+
+    def items(self):
+        return list(self.lst)
+
+    def get(self, key, fallback=None):
+        return self[key] if key in self else fallback
+
+    def update(self, other):
+        for key, value in other.items():
+            self[key] = value
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self.lst!r})"
+
+
+def table(head, rows):
+    from html import escape
+
+    def row(cells, tag):
+        return "<tr>" + "".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    return f"<table>{row(head, 'th')}{''.join(row(each, 'td') for each in rows)}</table>"
