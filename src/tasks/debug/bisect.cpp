@@ -74,10 +74,11 @@ class Bisection {
     const debug::Parts parts(model);
     const auto judge_all = [&](std::span<const debug::Subset> subsets, uint64_t remaining) {
       std::vector<Verdict> verdicts;
-      for (const debug::Subset& subset : subsets) verdicts.push_back(judge_part(parts, subset, remaining));
+      for (const debug::Subset& subset : subsets)
+        verdicts.push_back(judge_part(parts, closed(parts, subset), remaining));
       return verdicts;
     };
-    const debug::Subset found = debug::minimize(parts.count(), judge_all, {});
+    const debug::Subset found = closed(parts, debug::minimize(parts.count(), judge_all, {}));
     for (const uint32_t part : found) {
       const ir::NodeId node = parts.node(part);
       report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(model.text(model[node].op))});
@@ -85,6 +86,11 @@ class Bisection {
     ir::Model reduced = cut(parts, found);
     save_model(reduced, request_.reduced, request_.save, observer_);
     report_.reduced = request_.reduced;
+  }
+
+  // What is compared are the model's outputs: they are right before the step, other values may be off in all steps.
+  debug::Subset closed(const debug::Parts& parts, const debug::Subset& subset) const {
+    return comparing_ ? parts.with_users(subset) : subset;
   }
 
   Verdict judge_part(const debug::Parts& parts, const debug::Subset& subset, uint64_t remaining) {
