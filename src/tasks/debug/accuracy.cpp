@@ -26,18 +26,16 @@ class AccuracyJob {
   results::AccuracyHunt run() {
     loaded_ = load_model(request_.model, observer_);
     require_runnable(loaded_);
-    const InputData data = make_inputs(loaded_.model, request_.inputs, observer_, loaded_.findings);
-    const std::optional<tensor::NamedData> inputs = data.source->get(0);
-    if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+    const tensor::NamedData inputs = make_first_inputs(loaded_, request_.inputs, observer_);
     if (request_.inputs.is_generated() && !request_.saved_outputs.empty()) {
       observer_.warning("saved results are judged with generated inputs: they must be those that they were made from");
     }
     tell_findings(loaded_.findings, observer_);
-    SideRuns runs(request_, loaded_.model, *inputs, observer_);
+    SideRuns runs(request_, loaded_.model, inputs, observer_);
     std::vector<debug::SideValues> sides = runs.collect();
     if (request_.other.is_given()) sides.push_back(other_side(runs));
     Diagnostics ignored;
-    feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), *inputs, ignored));
+    feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), inputs, ignored));
     judge(std::move(sides));
     runs.add_looks(hunt_.sides);
     explain();

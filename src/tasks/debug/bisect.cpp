@@ -76,10 +76,11 @@ class Bisection {
     const debug::Parts parts(model);
     const auto judge_all = [&](std::span<const debug::Subset> subsets, uint64_t remaining) {
       std::vector<Verdict> verdicts;
-      for (const debug::Subset& subset : subsets) verdicts.push_back(judge_part(parts, subset, remaining));
+      for (const debug::Subset& subset : subsets)
+        verdicts.push_back(judge_part(parts, closed(parts, subset), remaining));
       return verdicts;
     };
-    const debug::Subset found = debug::minimize(parts.count(), judge_all, {});
+    const debug::Subset found = closed(parts, debug::minimize(parts.count(), judge_all, {}));
     for (const uint32_t part : found) {
       const ir::NodeId node = parts.node(part);
       report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(model.text(model[node].op))});
@@ -87,6 +88,11 @@ class Bisection {
     ir::Model reduced = cut(parts, found);
     save_model(reduced, request_.reduced, request_.save, observer_);
     report_.reduced = request_.reduced;
+  }
+
+  // What is compared are the model's outputs: they are right before the step, other values may be off in all steps.
+  debug::Subset closed(const debug::Parts& parts, const debug::Subset& subset) const {
+    return comparing_ ? parts.with_users(subset) : subset;
   }
 
   Verdict judge_part(const debug::Parts& parts, const debug::Subset& subset, uint64_t remaining) {
@@ -164,11 +170,9 @@ results::BisectionReport debug_bisect(const BisectionRequest& request, Observer&
   const TaskThreads threads(request.comparison.session.threads);
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
-  const InputData data = make_inputs(loaded.model, request.inputs, observer, loaded.findings);
-  const std::optional<tensor::NamedData> inputs = data.source->get(0);
-  if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
   tell_findings(loaded.findings, observer);
-  results::BisectionReport report = Bisection(request, loaded, *inputs, observer).run();
+  results::BisectionReport report = Bisection(request, loaded, inputs, observer).run();
   report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }

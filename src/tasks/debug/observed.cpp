@@ -8,6 +8,13 @@
 
 namespace assay::tasks {
 
+tensor::NamedData make_first_inputs(LoadedModel& loaded, const InputRequest& request, Observer& observer) {
+  std::optional<tensor::NamedData> inputs =
+      make_inputs(loaded.model, request, observer, loaded.findings).source->get(0);
+  if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+  return std::move(*inputs);
+}
+
 std::vector<ops::InputDatum> as_input_data(const ir::Model& model, std::span<const tensor::NamedDatum> feeds) {
   std::map<std::string_view, ir::ValueId> by_name;
   for (const ir::ValueId input : model[model.main_graph()].inputs)

@@ -5,6 +5,7 @@
 
 #include "ops/interpreter.h"
 #include "tasks/inputs.h"
+#include "tasks/load.h"
 
 namespace assay::tasks {
 
@@ -33,6 +34,9 @@ class ObservedValues {
   std::map<ir::ValueId, tensor::Datum> values_;
   std::map<std::string_view, ir::ValueId> names_;
 };
+
+// The first set of a model's inputs. Error (usage) if there is none.
+tensor::NamedData make_first_inputs(LoadedModel& loaded, const InputRequest& request, Observer& observer);
 
 // Inputs of a session by the values of the model's main graph.
 std::vector<ops::InputDatum> as_input_data(const ir::Model& model, std::span<const tensor::NamedDatum> feeds);

@@ -9,6 +9,7 @@
 #include "exec/backend.h"
 #include "exec/feeds.h"
 #include "ir/naming.h"
+#include "tasks/debug/observed.h"
 #include "tasks/threads.h"
 
 namespace assay::tasks {
@@ -132,10 +133,8 @@ results::SameReport debug_same(const SameRequest& request, Observer& observer) {
   const TaskThreads threads(request.session.threads);
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
-  const InputData data = make_inputs(loaded.model, request.inputs, observer, loaded.findings);
-  const std::optional<tensor::NamedData> inputs = data.source->get(0);
-  if (!inputs) fail(ErrorCode::usage, "there are no inputs");
-  std::vector<exec::Feed> feeds = exec::check_feeds(exec::signature_of(loaded.model), *inputs, loaded.findings);
+  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
+  std::vector<exec::Feed> feeds = exec::check_feeds(exec::signature_of(loaded.model), inputs, loaded.findings);
   tell_findings(loaded.findings, observer);
   results::SameReport report = SameRuns(request, loaded.model, std::move(feeds), observer).run();
   report.model = request.model.path;

@@ -109,11 +109,9 @@ results::TacticReport debug_tactics(const TacticSearchRequest& request, Observer
   const TaskThreads threads(request.comparison.session.threads);
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
-  const InputData data = make_inputs(loaded.model, request.inputs, observer, loaded.findings);
-  const std::optional<tensor::NamedData> inputs = data.source->get(0);
-  if (!inputs) fail(ErrorCode::usage, "there are no inputs");
+  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
   tell_findings(loaded.findings, observer);
-  results::TacticReport report = TacticSearch(request, loaded, *inputs, observer).run();
+  results::TacticReport report = TacticSearch(request, loaded, inputs, observer).run();
   report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }
