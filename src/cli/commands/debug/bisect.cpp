@@ -21,7 +21,7 @@ namespace assay::cli {
 namespace {
 
 bool is_conversion(const Arguments& arguments) {
-  return arguments.flag("--fp-to-fp16") || arguments.flag("--fp-to-bf16") || arguments.flag("--int8");
+  return arguments.flag("--fp-to-fp16") || arguments.flag("--fp-to-bf16") || arguments.flag("--fp-to-int8");
 }
 
 bool is_rewrite(const Arguments& arguments) {
@@ -52,13 +52,13 @@ std::variant<tasks::PassRequest, tasks::ConvertRequest> steps_of(const Arguments
   if (is_rewrite(arguments) == is_conversion(arguments)) {
     fail(ErrorCode::usage,
          "name what changes the model: passes (--simplify, --fuse, --fold-constants, ...), or a "
-         "conversion (--fp-to-fp16, --fp-to-bf16, --int8)");
+         "conversion (--fp-to-fp16, --fp-to-bf16, --fp-to-int8)");
   }
   if (is_rewrite(arguments)) return passes_of(arguments);
-  if (arguments.flag("--fp-to-fp16") + arguments.flag("--fp-to-bf16") + arguments.flag("--int8") > 1) {
-    fail(ErrorCode::usage, "--fp-to-fp16, --fp-to-bf16 and --int8 exclude each other");
+  if (arguments.flag("--fp-to-fp16") + arguments.flag("--fp-to-bf16") + arguments.flag("--fp-to-int8") > 1) {
+    fail(ErrorCode::usage, "--fp-to-fp16, --fp-to-bf16 and --fp-to-int8 exclude each other");
   }
-  if (arguments.flag("--int8")) return int8_request();
+  if (arguments.flag("--fp-to-int8")) return int8_request();
   tasks::HalfRequest half;
   half.options.half = arguments.flag("--fp-to-fp16") ? tensor::DType::float16 : tensor::DType::bfloat16;
   tasks::ConvertRequest request;
@@ -198,7 +198,7 @@ OptionGroup steps_group() {
   group.rows.push_back(flag("--fold-constants", "compute what is the same in every run"));
   group.rows.push_back(flag("--fp-to-fp16", "convert to float16: a step for each layer"));
   group.rows.push_back(flag("--fp-to-bf16", "convert to bfloat16 likewise"));
-  group.rows.push_back(flag("--int8", "quantise to int8, calibrated on the inputs: a step for each layer"));
+  group.rows.push_back(flag("--fp-to-int8", "quantise to int8, calibrated on the inputs: a step for each layer"));
   group.rows.push_back({.names = {"--tactics"},
                         .arity = Arity::one_or_more,
                         .metavar = "FILE",
