@@ -1,11 +1,12 @@
 #pragma once
 
-// Whether this build runs under the sanitizer of addresses or threads, which map memory of their own: limits of
-// addresses mean nothing.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+// Whether this build runs under the sanitizer of addresses or threads. Both map memory of their own: limits of
+// addresses mean nothing. That of threads makes fork of vfork: a child cannot tell its parent why it failed to start.
+#if defined(__has_feature)
+constexpr bool kHasAddressSanitizer = __has_feature(address_sanitizer);
+constexpr bool kHasThreadSanitizer = __has_feature(thread_sanitizer);
 #else
-constexpr bool kIsSanitized = false;
+constexpr bool kHasAddressSanitizer = false;
+constexpr bool kHasThreadSanitizer = false;
 #endif
+constexpr bool kIsSanitized = kHasAddressSanitizer || kHasThreadSanitizer;
