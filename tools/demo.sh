@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh: makes a small model and an edited copy in build/demo, looks at them, and compares all layers of two backends.
+# demo.sh: makes a small model and an edited copy in build/demo, looks at them, and compares all layers of the
+# reference, the engine and ONNX Runtime.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/build.sh release assay
@@ -27,6 +28,8 @@ show() {
 show model.txt assay inspect model model.onnx --shape-inference --show layers cost
 show run.txt assay run model.onnx --ref --onnxrt --input-shapes image:[2,3,32,32] --onnx-outputs mark all --tolerance auto \
   --report layers.html -qq
+show engine.txt assay run model.onnx --trt --onnxrt --input-shapes image:[2,3,32,32] --onnx-outputs mark all \
+  --tolerance auto -qq
 show lint.txt assay check lint model.onnx --input-shapes image:[2,3,32,32]
 show diff.txt assay inspect diff model.onnx edited.onnx
 show sparsity.txt assay inspect sparsity model.onnx
