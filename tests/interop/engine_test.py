@@ -33,6 +33,35 @@ def convolution(graph, x):
     return graph.add("Conv", operands, [batch, out, *size], kernel_shape=kernel, strides=strides, pads=pads, group=groups)
 
 
+def spread(graph, x):
+    """A ConvTranspose over one or two dims."""
+    random = graph.random
+    batch, channels, *sizes = graph.shapes[x]
+    groups = int(random.choice([1, 1, 1, channels]))
+    filters = int(random.integers(1, 7))
+    facts = {"kernel_shape": [int(n) for n in random.integers(1, 5, len(sizes))],
+             "strides": [int(n) for n in random.integers(1, 4, len(sizes))],
+             "dilations": [int(n) for n in random.choice([1, 1, 1, 2], len(sizes))]}
+    reach = [(kernel - 1) * dilation + 1 for kernel, dilation in zip(facts["kernel_shape"], facts["dilations"])]
+    whole = [stride * (size - 1) + end for stride, size, end in zip(facts["strides"], sizes, reach)]
+    form = random.choice(["pads", "padded", "shape", "same"])
+    if form in ("pads", "padded"):
+        facts["pads"] = [int(random.integers(0, (end + 1) // 2 + 1)) for end in reach * 2]
+        facts["output_padding"] = [int(random.integers(0, stride)) if form == "padded" else 0 for stride in facts["strides"]]
+        out = [size - facts["pads"][i] - facts["pads"][i + len(sizes)] + facts["output_padding"][i]
+               for i, size in enumerate(whole)]
+    elif form == "shape":
+        out = facts["output_shape"] = [max(1, size - int(random.integers(0, end))) for size, end in zip(whole, reach)]
+    else:
+        facts["auto_pad"] = str(random.choice(["SAME_UPPER", "SAME_LOWER"]))
+        out = [min(stride * size, end) for stride, size, end in zip(facts["strides"], sizes, whole)]
+    if min(out) < 1:
+        return x
+    weights = graph.constant(floats(random, channels, filters, *facts["kernel_shape"]) * 0.4)
+    operands = [x, weights] + ([graph.constant(floats(random, groups * filters))] if random.random() < 0.7 else [])
+    return graph.add("ConvTranspose", operands, [batch, groups * filters, *out], group=groups, **facts)
+
+
 def activation(graph, x):
     shape = graph.shapes[x]
     op = str(graph.random.choice(["Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "silu", "gelu", "Clip", "Elu"]))
@@ -148,7 +177,7 @@ def norm(graph, x):
 
 
 ANY = [activation, activation, together, together, part, turn, fold, join]
-PICTURES = [convolution, convolution, convolution, pool, enlarge, *ANY]
+PICTURES = [convolution, convolution, convolution, spread, pool, enlarge, *ANY]
 MATRICES = [product, product, softmax, norm, *ANY]
 
 
@@ -220,6 +249,16 @@ class EngineTest(EngineCase):
         for seed in range(SEEDS):
             with self.subTest(seed):
                 self.check(*random_graph(seed))
+
+    def test_transposed_convolutions(self):
+        for seed in range(120):
+            with self.subTest(seed):
+                graph = Graph(seed)
+                random = graph.random
+                sizes = [int(n) for n in random.integers(1, 12, 1 + seed % 2)]
+                x = spread(graph, graph.input(int(random.integers(1, 3)), int(random.integers(1, 20)), *sizes))
+                if graph.nodes:
+                    self.check(graph.model([activation(graph, x) if seed % 3 else x]), graph.feeds)
 
     def test_outputs_that_are_views_inputs_and_twice_the_same(self):
         graph = Graph(1)

@@ -26,7 +26,7 @@ using ir::ValueId;
 
 constexpr size_t kMostNodes = 24;       // of a layer
 constexpr int64_t kFirstIrVersion = 8;  // that has functions
-constexpr std::array<std::string_view, 3> kProducts = {"Conv", "MatMul", "Gemm"};
+constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
 
 class LayerFormer {
  public:

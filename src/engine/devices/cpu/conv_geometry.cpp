@@ -6,8 +6,9 @@
 namespace assay::engine::cpu {
 namespace {
 
+// All that is added to the operand; transposed, what is cut off the result.
 int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
-  return std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
+  return (out - 1) * stride + dilation * (kernel - 1) + 1 - in;
 }
 
 // The attribute for both dims; a picture of one row has 1 for the other.
@@ -18,8 +19,9 @@ std::pair<int64_t, int64_t> pair_of(const ops::Node& facts, const char* name, bo
 }
 
 void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
-  const int64_t y = padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
-  const int64_t x = padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
+  const int64_t y =
+      std::max<int64_t>(0, padding_for(g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y));
+  const int64_t x = std::max<int64_t>(0, padding_for(g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x));
   const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
   const std::vector<int64_t> pads = facts.integers("pads");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
@@ -27,6 +29,27 @@ void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
     g.pad_top = is_lower ? y - y / 2 : y / 2;
     g.pad_left = is_lower ? x - x / 2 : x / 2;
   } else if (auto_pad == "NOTSET" && !pads.empty()) {
+    g.pad_top = is_flat ? 0 : pads[0];
+    g.pad_left = is_flat ? pads[0] : pads[1];
+  }
+  g.pad_bottom = y - g.pad_top;
+  g.pad_right = x - g.pad_left;
+}
+
+// What is cut off; an output padding leaves more of the end, where it may be more than there is.
+void set_cuts(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
+  const int64_t y = padding_for(g.out_height, g.height, g.kernel_height, g.stride_y, g.dilation_y);
+  const int64_t x = padding_for(g.out_width, g.width, g.kernel_width, g.stride_x, g.dilation_x);
+  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER" || facts.has_attribute("output_shape")) {
+    const std::vector<int64_t> added = facts.integers("output_padding");
+    const auto first_of = [&](int64_t total) {
+      total = std::max<int64_t>(total, 0);
+      return auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    };
+    g.pad_top = is_flat ? 0 : first_of(y + (added.empty() ? 0 : added[0]));
+    g.pad_left = first_of(x + (added.empty() ? 0 : added.back()));
+  } else if (const std::vector<int64_t> pads = facts.integers("pads"); auto_pad == "NOTSET" && !pads.empty()) {
     g.pad_top = is_flat ? 0 : pads[0];
     g.pad_left = is_flat ? pads[0] : pads[1];
   }
@@ -52,7 +75,11 @@ std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, c
   g.kernel_width = weights.back();
   std::tie(g.stride_y, g.stride_x) = pair_of(facts, "strides", is_flat);
   std::tie(g.dilation_y, g.dilation_x) = pair_of(facts, "dilations", is_flat);
-  set_padding(facts, is_flat, g);
+  g.is_transposed = layer.op(conv) == "ConvTranspose";
+  if (g.is_transposed)
+    set_cuts(facts, is_flat, g);
+  else
+    set_padding(facts, is_flat, g);
   return g;
 }
 

@@ -12,10 +12,11 @@ struct ConvGeometry {
   int64_t out_channels, out_height, out_width;
   int64_t groups, kernel_height, kernel_width;
   int64_t stride_y, stride_x, dilation_y, dilation_x;
-  int64_t pad_top, pad_left, pad_bottom, pad_right;
+  int64_t pad_top, pad_left, pad_bottom, pad_right;  // transposed: what is cut off the result
+  bool is_transposed = false;
 };
 
-// Of a Conv in a layer; nullopt: one over more dims, or another result than the layer's.
+// Of a Conv or ConvTranspose in a layer; nullopt: one over more dims, or another result than the layer's.
 std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
                                           const tensor::Shape& weights);
 

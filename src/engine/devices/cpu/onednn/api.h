@@ -42,6 +42,7 @@ inline constexpr int kFloat32 = 3;
 inline constexpr int kAnyTag = 1;
 inline constexpr int kForwardInference = 96;
 inline constexpr int kConvolutionDirect = 1;
+inline constexpr int kDeconvolutionDirect = 10;
 inline constexpr int kUserScratchpad = 1;
 inline constexpr int kQueryWeights = 131;
 inline constexpr int kQueryScratchpad = 136;
@@ -96,6 +97,12 @@ struct Api {
                                                            const int64_t* strides, const int64_t* dilations,
                                                            const int64_t* padding_before, const int64_t* padding_after,
                                                            const Attributes*);
+  Status (*dnnl_deconvolution_forward_primitive_desc_create)(PrimitiveDesc**, Engine*, int kind, int algorithm,
+                                                             const MemoryDesc* source, const MemoryDesc* weights,
+                                                             const MemoryDesc* bias, const MemoryDesc* target,
+                                                             const int64_t* strides, const int64_t* dilations,
+                                                             const int64_t* padding_before,
+                                                             const int64_t* padding_after, const Attributes*);
   Status (*dnnl_matmul_primitive_desc_create)(PrimitiveDesc**, Engine*, const MemoryDesc* source,
                                               const MemoryDesc* weights, const MemoryDesc* bias,
                                               const MemoryDesc* target, const Attributes*);

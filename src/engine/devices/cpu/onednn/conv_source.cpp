@@ -49,8 +49,10 @@ std::optional<ConvSource> integer_source(const Layer& layer) {
 
 bool is_convolution(const Layer& layer) {
   const tensor::DType dtype = layer.inputs.empty() ? tensor::DType::undefined : layer.inputs[0].dtype;
-  if (!layer.starts_with("Conv") || layer.outputs.size() != 1 || !is_float(dtype)) return false;
-  if (layer.outputs[0].dtype != dtype || layer.inputs[1].dtype != dtype) return false;
+  if (!layer.starts_with("Conv") && !layer.starts_with("ConvTranspose")) return false;
+  if (layer.outputs.size() != 1 || !is_float(dtype) || layer.outputs[0].dtype != dtype ||
+      layer.inputs[1].dtype != dtype)
+    return false;
   if (layer.constants[1] == nullptr || !has_layout(layer.inputs[0], Layout::channels_last) ||
       !has_layout(layer.outputs[0], Layout::channels_last) || layer.outputs[0].count() == 0 ||
       layer.inputs[0].count() == 0) {

@@ -15,7 +15,8 @@ struct ConvSource {
   std::optional<QuantizedProduct> quantized;  // of integers
 };
 
-// Whether a layer begins with a Conv of floats over one or two dims, channels last, with constant weights.
+// Whether a layer begins with a Conv or ConvTranspose of floats over one or two dims, channels last, with constant
+// weights.
 bool is_convolution(const Layer& layer);
 
 // The convolution at the front of a layer, channels last; nullopt: there is none that is computed so.

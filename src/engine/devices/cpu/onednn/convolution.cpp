@@ -29,7 +29,19 @@ struct Band {
   auto operator<=>(const Band&) const = default;
 };
 
+// What the rows of the operand reach beyond the band is cut off, where nothing is left to be filled.
+Band transposed_band_of(const ConvGeometry& g, int64_t first, int64_t last) {
+  const int64_t reach = g.dilation_y * (g.kernel_height - 1) + 1;
+  const int64_t top = first + g.pad_top;  // of all that the operand spreads over
+  const int64_t in_first = std::clamp<int64_t>((top - reach) / g.stride_y + (top >= reach ? 1 : 0), 0, g.height);
+  const int64_t in_last = std::clamp<int64_t>((last - 1 + g.pad_top) / g.stride_y + 1, in_first, g.height);
+  const int64_t pad_top = top - in_first * g.stride_y;
+  const int64_t spread = (in_last - in_first - 1) * g.stride_y + reach;
+  return {last - first, in_first, in_last - in_first, pad_top, spread - pad_top - (last - first)};
+}
+
 Band band_of(const ConvGeometry& g, int64_t first, int64_t last) {
+  if (g.is_transposed) return transposed_band_of(g, first, last);
   const int64_t top = first * g.stride_y - g.pad_top;
   const int64_t bottom = (last - 1) * g.stride_y - g.pad_top + g.dilation_y * (g.kernel_height - 1) + 1;
   const int64_t in_first = std::clamp<int64_t>(top, 0, g.height);
@@ -51,14 +63,27 @@ struct Share {
   std::vector<Piece> pieces;
 };
 
-tensor::Shape dims_of_weights(const tensor::Tensor& weights, int64_t groups) {
+// As the library counts them: groups, channels of the result and of the operand, rows, columns.
+tensor::Shape dims_of_weights(const tensor::Tensor& weights, const ConvGeometry& g) {
   tensor::Shape dims = weights.shape();
   if (dims.size() == 3) dims.insert(dims.begin() + 2, 1);
-  if (groups > 1) {
-    dims[0] /= groups;
-    dims.insert(dims.begin(), groups);
+  if (g.groups > 1) {
+    dims[0] /= g.groups;
+    dims.insert(dims.begin(), g.groups);
   }
+  if (g.is_transposed) std::swap(dims[dims.size() - 4], dims[dims.size() - 3]);
   return dims;
+}
+
+// As they lie in the model.
+Desc desc_of_weights(const Library& library, tensor::DType dtype, const tensor::Shape& dims, bool is_transposed) {
+  if (!is_transposed) return plain_desc(library, dtype, dims);
+  tensor::Shape lying = dims;
+  const size_t first = dims.size() - 4;
+  std::swap(lying[first], lying[first + 1]);
+  tensor::Shape strides = make_desc(dtype, lying).strides;
+  std::swap(strides[first], strides[first + 1]);
+  return strided_desc(library, dtype, dims, strides);
 }
 
 class ConvolutionKernel final : public Kernel {
@@ -71,7 +96,7 @@ class ConvolutionKernel final : public Kernel {
         plan_(std::move(plan)),
         dtype_(layer.inputs[static_cast<size_t>(source.data)].dtype),
         out_type_(layer.outputs[0].dtype),
-        weights_dims_(dims_of_weights(*source.weights, g_.groups)),
+        weights_dims_(dims_of_weights(*source.weights, g_)),
         packed_(*layer.packed),
         constant_(*source.weights) {
     // What the library writes, and whether that is beside the result.
@@ -137,7 +162,8 @@ class ConvolutionKernel final : public Kernel {
   // Every lane computes some channels of whole pictures beside the result, and puts them there pixel by pixel.
   bool divide_channels() {
     const auto lanes = static_cast<int64_t>(thread_count());
-    if (g_.groups > 1 || g_.out_channels < std::max(kLeastChannels, lanes * kChannelStep)) return false;
+    if (g_.groups > 1 || g_.is_transposed || g_.out_channels < std::max(kLeastChannels, lanes * kChannelStep))
+      return false;
     // What is added lies like the result.
     if (std::ranges::any_of(epilogue_.steps, [](const Epilogue::Step& step) { return step.added >= 0; })) return false;
     if (lanes == 1 || g_.out_height * g_.out_width > kFewPixels) return false;
@@ -165,7 +191,9 @@ class ConvolutionKernel final : public Kernel {
     band.in_first = 0;
     const auto [known, is_new] = known_.try_emplace({band, channels.begin}, prepared_.size());
     if (!is_new) return known->second;
-    if (band.in_rows == 0) return std::nullopt;  // nothing but padding
+    if (band.in_rows == 0) return std::nullopt;                                         // nothing but padding
+    const bool has_gaps = band.pad_top < 0 || band.pad_bottom < 0 || g_.pad_right < 0;  // rows that nothing reaches
+    if (g_.is_transposed && has_gaps) return std::nullopt;
     const int64_t count = channels.end - channels.begin;
     tensor::Shape weights_dims = weights_dims_;
     if (plan_.by_channels) weights_dims[0] = count;
@@ -174,7 +202,8 @@ class ConvolutionKernel final : public Kernel {
     if (!made) return std::nullopt;
     const uint64_t first = static_cast<uint64_t>(channels.begin) * constant_.size_bytes() /
                            static_cast<uint64_t>(std::max<int64_t>(constant_.shape()[0], 1));
-    const WeightsPart part{constant_, plain_desc(library_, constant_.dtype(), weights_dims), first};
+    const WeightsPart part{constant_, desc_of_weights(library_, constant_.dtype(), weights_dims, g_.is_transposed),
+                           first};
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
     PackedWeights::Bytes weights = pack(library_, packed_, part, made->weights());
     prepared_.push_back({std::move(made), std::move(weights)});
@@ -194,6 +223,7 @@ class ConvolutionKernel final : public Kernel {
     if (has_bias()) convolution.bias = plain_desc(library_, bias_type, {out_channels});
     if (source_.quantized) convolution.scaling = &shares_.back().scaling;
     convolution.is_grouped = g_.groups > 1;
+    convolution.is_transposed = g_.is_transposed;
     convolution.strides = {g_.stride_y, g_.stride_x};
     convolution.dilations = {g_.dilation_y - 1, g_.dilation_x - 1};
     convolution.padding_before = {band.pad_top, g_.pad_left};

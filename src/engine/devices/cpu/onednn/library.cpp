@@ -75,6 +75,7 @@ void Library::load_all() {
   load(api_.dnnl_post_ops_append_binary, "dnnl_post_ops_append_binary");
   load(api_.dnnl_post_ops_destroy, "dnnl_post_ops_destroy");
   load(api_.dnnl_convolution_forward_primitive_desc_create, "dnnl_convolution_forward_primitive_desc_create");
+  load(api_.dnnl_deconvolution_forward_primitive_desc_create, "dnnl_deconvolution_forward_primitive_desc_create");
   load(api_.dnnl_matmul_primitive_desc_create, "dnnl_matmul_primitive_desc_create");
   load(api_.dnnl_reorder_primitive_desc_create, "dnnl_reorder_primitive_desc_create");
   load(api_.dnnl_primitive_desc_query, "dnnl_primitive_desc_query");

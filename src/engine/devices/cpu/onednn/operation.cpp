@@ -113,11 +113,15 @@ OwnedDesc own(const Library& library, PrimitiveDesc* desc) { return {desc, libra
 OwnedDesc describe(const Library& library, const Operation::Convolution& convolution) {
   const AttributesWith attributes(library, convolution.appended, convolution.scaling, convolution.is_grouped ? 3 : 1);
   PrimitiveDesc* made = nullptr;
-  const Status status = library.api().dnnl_convolution_forward_primitive_desc_create(
-      &made, library.engine(), kForwardInference, kConvolutionDirect, convolution.source.get(),
-      convolution.weights.get(), convolution.bias.get(), convolution.target.get(), convolution.strides.data(),
-      convolution.dilations.data(), convolution.padding_before.data(), convolution.padding_after.data(),
-      attributes.get());
+  const Api& api = library.api();
+  const bool is_transposed = convolution.is_transposed;
+  const auto create = is_transposed ? api.dnnl_deconvolution_forward_primitive_desc_create
+                                    : api.dnnl_convolution_forward_primitive_desc_create;
+  const Status status =
+      create(&made, library.engine(), kForwardInference, is_transposed ? kDeconvolutionDirect : kConvolutionDirect,
+             convolution.source.get(), convolution.weights.get(), convolution.bias.get(), convolution.target.get(),
+             convolution.strides.data(), convolution.dilations.data(), convolution.padding_before.data(),
+             convolution.padding_after.data(), attributes.get());
   return own(library, status == kSuccess ? made : nullptr);
 }
 

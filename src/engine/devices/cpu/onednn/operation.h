@@ -52,6 +52,7 @@ class Operation {
     std::vector<Appended> appended;
     const Scaling* scaling = nullptr;  // of floats: null
     bool is_grouped = false;
+    bool is_transposed = false;
   };
   struct Product {
     Desc source, weights, bias, target;

@@ -308,7 +308,9 @@ bool reads_weights_often(const ConvGeometry& g) {
 std::vector<std::string> winograd_variants(const Library&, const Layer&) { return {"lanes", "stages"}; }
 
 std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant) {
-  if (layer.is_strict || !is_convolution(layer) || layer.inputs[0].dtype != tensor::DType::float32) return {};
+  if (layer.is_strict || !is_convolution(layer) || !layer.starts_with("Conv") ||
+      layer.inputs[0].dtype != tensor::DType::float32)
+    return {};
   const std::optional<ConvGeometry> geometry =
       conv_geometry(layer, layer.nodes[0], layer.inputs[0].dims, layer.inputs[1].dims);
   if (!geometry || !fits(*geometry) || (variant.empty() && !pays(*geometry))) return {};
