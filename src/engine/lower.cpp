@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/lowering/batch_norm.h"
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
@@ -38,6 +39,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
+  pipeline.run(std::array{spell_batch_normalization()});
   pipeline.run(passes::cleanup_passes());
   bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged

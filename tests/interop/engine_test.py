@@ -95,10 +95,13 @@ def together(graph, x):
 def pool(graph, x):
     batch, channels, height, width = graph.shapes[x]
     if graph.random.random() < 0.3:
-        return graph.add("GlobalAveragePool", [x], [batch, channels, 1, 1])
+        return graph.add(str(graph.random.choice(["GlobalAveragePool", "GlobalMaxPool"])), [x], [batch, channels, 1, 1])
     if min(height, width) < 3:
         return x
     op = str(graph.random.choice(["MaxPool", "AveragePool"]))
+    if graph.random.random() < 0.3:
+        return graph.add(op, [x], [batch, channels, (height + 1) // 2, (width + 2) // 3], kernel_shape=[2, 3],
+                         strides=[2, 3], auto_pad=str(graph.random.choice(["SAME_UPPER", "SAME_LOWER"])))
     size = [(height + 2 - 3) // 2 + 1, (width + 2 - 3) // 2 + 1]
     return graph.add(op, [x], [batch, channels, *size], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
 
@@ -176,8 +179,30 @@ def norm(graph, x):
     return graph.add("Add", [scaled, shift], shape)
 
 
-ANY = [activation, activation, together, together, part, turn, fold, join]
-PICTURES = [convolution, convolution, convolution, spread, pool, enlarge, *ANY]
+def reduction(graph, x):
+    """Over some axes, which may be neighbours or not."""
+    shape = graph.shapes[x]
+    axes = [axis for axis in range(len(shape)) if graph.random.random() < 0.5] or [len(shape) - 1]
+    keeps = bool(graph.random.random() < 0.6)
+    out = [1 if axis in axes else size for axis, size in enumerate(shape) if keeps or axis not in axes]
+    op = str(graph.random.choice(["ReduceSum", "ReduceMean", "ReduceSumSquare", "ReduceL2", "ReduceMax"]))
+    written = [axis - len(shape) if graph.random.random() < 0.5 else axis for axis in axes]
+    if op == "ReduceSum":
+        return graph.add(op, [x, graph.constant(np.array(written, np.int64))], out, keepdims=int(keeps))
+    return graph.add(op, [x], out, axes=written, keepdims=int(keeps))
+
+
+def channel_norm(graph, x):
+    shape = graph.shapes[x]
+    numbers = [graph.constant(floats(graph.random, shape[1])) for _ in range(3)]
+    variance = graph.constant(np.abs(floats(graph.random, shape[1])) + 0.5)
+    if graph.random.random() < 0.5:
+        return graph.add("BatchNormalization", [x, *numbers, variance], shape)
+    return graph.add("InstanceNormalization", [x, *numbers[:2]], shape, epsilon=1e-2)
+
+
+ANY = [activation, activation, together, together, part, turn, fold, join, reduction]
+PICTURES = [convolution, convolution, convolution, spread, channel_norm, pool, enlarge, *ANY]
 MATRICES = [product, product, softmax, norm, *ANY]
 
 
@@ -259,6 +284,25 @@ class EngineTest(EngineCase):
                 x = spread(graph, graph.input(int(random.integers(1, 3)), int(random.integers(1, 20)), *sizes))
                 if graph.nodes:
                     self.check(graph.model([activation(graph, x) if seed % 3 else x]), graph.feeds)
+
+    def test_normalisations_of_groups(self):
+        for seed in range(24):
+            with self.subTest(seed):
+                graph = Graph(seed)
+                random = graph.random
+                groups, each = (int(n) for n in random.integers(1, 9, 2))
+                shape = [int(random.integers(1, 3)), groups * each, int(random.integers(1, 30)), int(random.integers(1, 30))]
+                x = graph.input(*shape)
+                if seed % 2:  # channels last
+                    weights = graph.constant(floats(random, shape[1], shape[1], 1, 1) * 0.3)
+                    x = graph.add("Conv", [x, weights], shape)
+                x = graph.add("Add", [x, graph.constant(np.float32(7))], shape)
+                numbers = [graph.constant(floats(random, shape[1])) for _ in range(2)]
+                x = graph.add("GroupNormalization", [x, *numbers], shape, num_groups=groups, epsilon=1e-3)
+                model = graph.model([x])
+                model.opset_import[0].version = 21
+                model.ir_version = 10
+                self.check(model, graph.feeds)
 
     def test_outputs_that_are_views_inputs_and_twice_the_same(self):
         graph = Graph(1)

@@ -1,5 +1,6 @@
-// MaxPool, AveragePool and GlobalAveragePool of pictures, channels last.
+// Pools of pictures, channels last.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
 #include <type_traits>
@@ -96,10 +97,12 @@ class PoolKernel final : public PlainKernel {
   tensor::DType dtype_;
 };
 
-bool is_simple(const Layer& layer) {
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  const bool has_indices = layer.outputs.size() > 1 && layer.outputs[1].exists();
-  return facts.string("auto_pad", "NOTSET") == "NOTSET" && !has_indices;
+// What stands before the first element where the padding follows from the sizes.
+int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                       int64_t dilation) {
+  if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return 0;
+  const int64_t total = std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
+  return auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
 }
 
 std::optional<Geometry> geometry_of(const Layer& layer) {
@@ -108,12 +111,13 @@ std::optional<Geometry> geometry_of(const Layer& layer) {
   Geometry g{
       .batch = in[0], .channels = in[1], .height = in[2], .width = in[3], .out_height = out[2], .out_width = out[3]};
   g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
-  if (layer.starts_with("GlobalAveragePool")) {
+  g.is_maximum = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool");
+  if (layer.starts_with("GlobalAveragePool") || layer.starts_with("GlobalMaxPool")) {
     g.kernel_height = g.height;
     g.kernel_width = g.width;
     return g;
   }
-  if (!is_simple(layer)) return std::nullopt;
+  if (layer.outputs.size() > 1 && layer.outputs[1].exists()) return std::nullopt;
   const ops::Node facts = layer.facts(layer.nodes[0]);
   const std::vector<int64_t> kernel = facts.integers("kernel_shape");
   const std::vector<int64_t> strides = facts.integers("strides");
@@ -124,8 +128,13 @@ std::optional<Geometry> geometry_of(const Layer& layer) {
   g.kernel_width = kernel[1];
   if (!strides.empty()) std::tie(g.stride_y, g.stride_x) = std::pair(strides[0], strides[1]);
   if (!dilations.empty()) std::tie(g.dilation_y, g.dilation_x) = std::pair(dilations[0], dilations[1]);
-  if (!pads.empty()) std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
-  g.is_maximum = layer.starts_with("MaxPool");
+  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
+  if (auto_pad != "NOTSET") {
+    g.pad_top = padding_before(auto_pad, g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
+    g.pad_left = padding_before(auto_pad, g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
+  } else if (!pads.empty()) {
+    std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
+  }
   g.counts_padding = !g.is_maximum && facts.integer("count_include_pad", 0) != 0;
   // Windows that reach beyond the padding count what is there only, which needs care of its own.
   const bool reaches_beyond = facts.integer("ceil_mode", 0) != 0 && g.counts_padding;
@@ -136,11 +145,12 @@ class Pooling final : public Implementation {
  public:
   std::string_view name() const override { return "pool.channels_last"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_pool =
-        layer.starts_with("MaxPool") || layer.starts_with("AveragePool") || layer.starts_with("GlobalAveragePool");
+    constexpr std::array<const char*, 4> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
+    const bool is_pool = std::ranges::any_of(kPools, [&](const char* op) { return layer.starts_with(op); });
     if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
-      const bool is_known = layer.starts_with("MaxPool") ? is_readable(desc.dtype) : is_float(desc.dtype);
+      const bool is_known = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool") ? is_readable(desc.dtype)
+                                                                                               : is_float(desc.dtype);
       if (!is_known || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
     }
     const std::optional<Geometry> geometry = geometry_of(layer);

@@ -33,7 +33,13 @@ constexpr RowKernels kKernels = {"base",
                                  softmax,
                                  softmax_block,
                                  dot,
-                                 normalize};
+                                 normalize,
+                                 greatest_of,
+                                 sum,
+                                 sum_of_squares,
+                                 add_squares,
+                                 move_and_scale,
+                                 move_and_scale_each};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -59,7 +65,13 @@ constexpr RowKernels kKernels = {"avx2",
                                  softmax,
                                  softmax_block,
                                  dot,
-                                 normalize};
+                                 normalize,
+                                 greatest_of,
+                                 sum,
+                                 sum_of_squares,
+                                 add_squares,
+                                 move_and_scale,
+                                 move_and_scale_each};
 }  // namespace avx2
 
 namespace avx512 {
@@ -84,7 +96,13 @@ constexpr RowKernels kKernels = {"avx512",
                                  softmax,
                                  softmax_block,
                                  dot,
-                                 normalize};
+                                 normalize,
+                                 greatest_of,
+                                 sum,
+                                 sum_of_squares,
+                                 add_squares,
+                                 move_and_scale,
+                                 move_and_scale_each};
 }  // namespace avx512
 #endif
 

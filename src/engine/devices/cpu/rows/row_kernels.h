@@ -42,6 +42,14 @@ struct RowKernels {
   // null.
   void (*normalize)(const float* x, const float* scale, const float* shift, float* out, size_t count, float epsilon,
                     bool is_rms);
+  float (*greatest)(const float* x, size_t count);  // of one element at least; NaN is greatest
+  double (*sum)(const float* x, size_t count);
+  double (*sum_of_squares)(const float* x, float mean, size_t count);                // of (x - mean)
+  void (*add_squares)(float* sum, const float* x, const float* mean, size_t count);  // no mean: null
+  // (x - mean) * factor + shift
+  void (*move_and_scale)(const float* x, float mean, float factor, float shift, float* out, size_t count);
+  void (*move_and_scale_each)(const float* x, const float* mean, const float* factor, const float* shift, float* out,
+                              size_t count);
 };
 
 // The best that this processor has.

@@ -190,7 +190,7 @@ ASSAY_KERNEL void interleave3_bytes(const uint8_t* const* rows, uint8_t* out, si
   interleave_vectors<Sixteen>(rows, out, count);
 }
 
-ASSAY_KERNEL inline float greatest_of(const float* x, size_t count) {
+ASSAY_KERNEL float greatest_of(const float* x, size_t count) {
   float greatest = x[0];
   size_t i = 0;
   if (count >= kWidth) {
@@ -336,4 +336,63 @@ ASSAY_KERNEL void normalize(const float* x, const float* factors, const float* s
     const float scaled = (x[i] - mean) * factor * (factors != nullptr ? factors[i] : 1);
     out[i] = shift != nullptr ? scaled + shift[i] : scaled;
   }
+}
+
+constexpr size_t kSummed = 256 * kWidth;  // elements of which float32 sums are kept
+
+ASSAY_KERNEL double sum(const float* x, size_t count) {
+  double total = 0;
+  size_t i = 0;
+  while (i + kWidth <= count) {
+    const size_t end = std::min(count / kWidth * kWidth, i + kSummed);
+    Vector sums = {};
+    for (; i < end; i += kWidth) sums += at(x + i).lanes;
+    total += sum_of_lanes(sums);
+  }
+  for (; i < count; ++i) total += x[i];
+  return total;
+}
+
+ASSAY_KERNEL double sum_of_squares(const float* x, float mean, size_t count) {
+  double total = 0;
+  size_t i = 0;
+  while (i + kWidth <= count) {
+    const size_t end = std::min(count / kWidth * kWidth, i + kSummed);
+    Vector sums = {};
+    for (; i < end; i += kWidth) {
+      const Vector centered = at(x + i).lanes - mean;
+      sums += centered * centered;
+    }
+    total += sum_of_lanes(sums);
+  }
+  for (; i < count; ++i) total += double{x[i] - mean} * double{x[i] - mean};
+  return total;
+}
+
+ASSAY_KERNEL void add_squares(float* sums, const float* x, const float* mean, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    Vector centered = at(x + i).lanes;
+    if (mean != nullptr) centered -= at(mean + i).lanes;
+    at(sums + i).lanes += centered * centered;
+  }
+  for (; i < count; ++i) {
+    const float centered = x[i] - (mean != nullptr ? mean[i] : 0);
+    sums[i] += centered * centered;
+  }
+}
+
+ASSAY_KERNEL void move_and_scale(const float* x, float mean, float factor, float shift, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) at(out + i).lanes = (at(x + i).lanes - mean) * factor + shift;
+  for (; i < count; ++i) out[i] = (x[i] - mean) * factor + shift;
+}
+
+ASSAY_KERNEL void move_and_scale_each(const float* x, const float* mean, const float* factor, const float* shift,
+                                      float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    at(out + i).lanes = (at(x + i).lanes - at(mean + i).lanes) * at(factor + i).lanes + at(shift + i).lanes;
+  }
+  for (; i < count; ++i) out[i] = (x[i] - mean[i]) * factor[i] + shift[i];
 }
