@@ -8,15 +8,21 @@
 namespace assay::engine {
 namespace {
 
-constexpr std::array<std::string_view, 32> kOperators = {
-    "Add",      "Sub",     "Mul",  "Div",   "Max",  "Min",       "Relu",        "LeakyRelu",
-    "PRelu",    "Sigmoid", "Tanh", "Elu",   "Selu", "HardSwish", "HardSigmoid", "Softplus",
-    "Softsign", "Gelu",    "Mish", "Erf",   "Exp",  "Log",       "Sqrt",        "Reciprocal",
-    "Neg",      "Abs",     "Clip", "Floor", "Ceil", "Pow",       "Identity",    "Cast"};
+constexpr std::array<std::string_view, 50> kOperators = {
+    "Add",      "Sub",       "Mul",         "Div",      "Max",         "Min",
+    "Relu",     "LeakyRelu", "PRelu",       "Sigmoid",  "Tanh",        "Elu",
+    "Selu",     "HardSwish", "HardSigmoid", "Softplus", "Softsign",    "Gelu",
+    "Mish",     "Erf",       "Exp",         "Log",      "Sqrt",        "Reciprocal",
+    "Neg",      "Abs",       "Clip",        "Floor",    "Ceil",        "Pow",
+    "Identity", "Cast",      "Less",        "Greater",  "LessOrEqual", "GreaterOrEqual",
+    "Equal",    "And",       "Or",          "Xor",      "Not",         "Where",
+    "Round",    "Sign",      "Sin",         "Cos",      "Celu",        "ThresholdedRelu",
+    "IsNaN",    "IsInf"};
 
 // What a node must be to be computed element by element besides its name.
 bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t version) {
-  constexpr std::array<std::string_view, 6> kOnceByAxis = {"Add", "Sub", "Mul", "Div", "Pow", "PRelu"};
+  constexpr std::array<std::string_view, 12> kOnceByAxis = {"Add",  "Sub",     "Mul",   "Div", "Pow", "PRelu",
+                                                            "Less", "Greater", "Equal", "And", "Or",  "Xor"};
   constexpr int64_t kFirstWithBroadcasting = 7;
   const std::string_view op = model.text(node.op);
   const bool has_other_rules = std::ranges::find(kOnceByAxis, op) != kOnceByAxis.end();
@@ -42,9 +48,9 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
     return false;
   }
   const auto has_type = [](tensor::DType dtype) {
-    return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
+    return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::boolean;
   };
-  const auto is_float = [&](ir::ValueId value) {
+  const auto is_known = [&](ir::ValueId value) {
     const ir::TensorId constant = model[value].constant;
     if (model[value].kind == ir::ValueKind::initializer && constant.valid() && !model[constant].sparse) {
       return has_type(model[constant].tensor.dtype());
@@ -53,9 +59,9 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
     return type.is_tensor() && has_type(type.dtype) && has_known_dims(inference, value);
   };
   for (const ir::Use& use : node.operands) {
-    if (use.value.valid() && !is_float(use.value)) return false;
+    if (use.value.valid() && !is_known(use.value)) return false;
   }
-  return is_float(node.results.front());
+  return is_known(node.results.front());
 }
 
 }  // namespace assay::engine

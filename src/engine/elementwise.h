@@ -4,8 +4,8 @@
 
 namespace assay::engine {
 
-// Whether a node computes each element of its float32 or bfloat16 result from the elements at the same place of its
-// operands, with broadcasting, in a way that kernels can append to others.
+// Whether a node computes each element of its result, numbers of float32 or bfloat16 or truth, from the elements at the
+// same place of its operands, with broadcasting, in a way that kernels can append to others.
 bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir::NodeId node);
 
 }  // namespace assay::engine

@@ -64,7 +64,8 @@ def spread(graph, x):
 
 def activation(graph, x):
     shape = graph.shapes[x]
-    op = str(graph.random.choice(["Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "silu", "gelu", "Clip", "Elu"]))
+    op = str(graph.random.choice(["Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "silu", "gelu", "Clip", "Elu", "Celu",
+                                  "Selu", "Softplus", "Sin", "Cos", "ThresholdedRelu"]))
     if op == "silu":
         return graph.add("Mul", [x, graph.add("Sigmoid", [x], shape)], shape)
     if op == "gelu":
@@ -79,7 +80,7 @@ def activation(graph, x):
 def together(graph, x):
     """A sum or product with another value, a number, or one number for each channel or column."""
     shape = graph.shapes[x]
-    same = [name for name, other in graph.shapes.items() if other == shape]
+    same = [name for name, other in graph.shapes.items() if other == shape and name not in graph.types]
     kind = graph.random.integers(0, 4)
     if kind == 0:
         other = str(graph.random.choice(same))
@@ -110,6 +111,12 @@ def enlarge(graph, x):
     batch, channels, height, width = graph.shapes[x]
     if height * width > 400:
         return x
+    if graph.random.random() < 0.6:  # to any size, mixing neighbours
+        size = [int(n) for n in graph.random.integers(1, 30, 2)]
+        sizes = graph.constant(np.array([batch, channels, *size], np.int64))
+        facts = {"mode": str(graph.random.choice(["linear", "cubic"])), "coordinate_transformation_mode":
+                 str(graph.random.choice(["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]))}
+        return graph.add("Resize", [x, "", "", sizes], [batch, channels, *size], **facts)
     scales = graph.constant(np.array([1, 1, 2, 3], np.float32))
     return graph.add("Resize", [x, "", scales], [batch, channels, height * 2, width * 3], mode="nearest",
                      coordinate_transformation_mode="asymmetric", nearest_mode="floor")
@@ -141,7 +148,7 @@ def fold(graph, x):
 
 def join(graph, x):
     shape = graph.shapes[x]
-    same = [name for name, other in graph.shapes.items() if other == shape]
+    same = [name for name, other in graph.shapes.items() if other == shape and name not in graph.types]
     axis = int(graph.random.integers(0, len(shape)))
     grown = list(shape)
     grown[axis] *= 2
@@ -161,7 +168,7 @@ def product(graph, x):
 
 
 def softmax(graph, x):
-    return graph.add("Softmax", [x], graph.shapes[x], axis=-1)
+    return graph.add(str(graph.random.choice(["Softmax", "LogSoftmax"])), [x], graph.shapes[x], axis=-1)
 
 
 def norm(graph, x):
@@ -201,7 +208,29 @@ def channel_norm(graph, x):
     return graph.add("InstanceNormalization", [x, *numbers[:2]], shape, epsilon=1e-2)
 
 
-ANY = [activation, activation, together, together, part, turn, fold, join, reduction]
+def truths(graph, x):
+    """What conditions choose of two values, which are equal where the choice turns over."""
+    shape = graph.shapes[x]
+    other = graph.constant(floats(graph.random, *shape[1:]) if graph.random.random() < 0.5 else np.float32(0.2))
+
+    def truth(op, *operands):
+        found = graph.add(op, list(operands), shape)
+        graph.types[found] = TensorProto.BOOL
+        return found
+
+    chosen = truth(str(graph.random.choice(["Less", "Greater"])), x, other)
+    if graph.random.random() < 0.5:
+        second = truth(str(graph.random.choice(["LessOrEqual", "GreaterOrEqual"])), x, other)
+        chosen = truth(str(graph.random.choice(["And", "Or", "Xor"])), chosen, second)
+    if graph.random.random() < 0.3:
+        chosen = truth("Not", chosen)
+    if graph.random.random() < 0.3:
+        number = graph.add("Cast", [chosen], shape, to=TensorProto.FLOAT)
+        return graph.add("Mul", [number, graph.add("Sub", [x, other], shape)], shape)
+    return graph.add("Where", [chosen, x, other], shape)
+
+
+ANY = [activation, activation, truths, together, together, part, turn, fold, join, reduction]
 PICTURES = [convolution, convolution, convolution, spread, channel_norm, pool, enlarge, *ANY]
 MATRICES = [product, product, softmax, norm, *ANY]
 
@@ -215,7 +244,8 @@ def random_graph(seed):
     else:
         x = graph.input(int(random.integers(1, 4)), int(random.integers(2, 40)), int(random.integers(2, 70)))
     for _ in range(int(random.integers(3, 14))):
-        source = x if random.random() < 0.8 else str(random.choice(list(graph.shapes)))
+        numbers = [name for name in graph.shapes if name not in graph.types]
+        source = x if random.random() < 0.8 else str(random.choice(numbers))
         steps = PICTURES if len(graph.shapes[source]) == 4 else MATRICES
         made = steps[random.integers(0, len(steps))](graph, source)
         if 0 < np.prod(graph.shapes[made]) < 200_000:

@@ -144,6 +144,8 @@ class LayerFormer {
         is_product && std::ranges::any_of(group, [&](NodeId node) { return is_quantizer(model_, inference_, node); });
     const auto fits = [&](NodeId node) {
       const std::string_view op = model_.text(model_[node].op);
+      const bool is_truth = inference_.type(model_[node].results.front()).dtype == tensor::DType::boolean;
+      if (is_product && is_truth) return false;
       if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // it writes one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };

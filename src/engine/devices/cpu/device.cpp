@@ -17,8 +17,8 @@ namespace assay::engine::cpu {
 namespace {
 
 // Operators over pictures that are computed with the channels innermost.
-constexpr std::array<std::string_view, 7> kPictures = {
-    "Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize"};
+constexpr std::array<std::string_view, 8> kPictures = {
+    "Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize", "Upsample"};
 
 class PlainCall final : public Call {
  public:

@@ -102,3 +102,71 @@ ASSAY_KERNEL inline void logistic(const Vector& x, Vector& out) {
   choose(x < Vector{}, shrunk, one, above);
   out = above / (shrunk + 1.0F);
 }
+
+// 2 atanh(s): s times 2 and a series in its square.
+ASSAY_KERNEL inline void twice_area_tangent(const Vector& s, Vector& out) {
+  constexpr float kOdd[] = {2.0F, 2.0F / 3, 2.0F / 5, 2.0F / 7, 2.0F / 9, 2.0F / 11, 2.0F / 13, 2.0F / 15};
+  polynomial(kOdd, s * s, out);
+  out *= s;
+}
+
+// ln(1 + x) for x from 0 to 1.
+ASSAY_KERNEL inline void logarithm_of_one_and(const Vector& x, Vector& out) {
+  const Vector ratio = x / (x + 2.0F);
+  twice_area_tangent(ratio, out);
+}
+
+// e ln 2 + ln m with m from sqrt(1/2) to sqrt(2).
+ASSAY_KERNEL inline void logarithm(const Vector& given, Vector& out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kLeastNormal = 1.17549435e-38F;
+  constexpr int32_t kRootOfHalf = 0x3F3504F3;
+  constexpr float kLn2High = 0.693145751953125F;
+  constexpr float kLn2Low = 1.42860682030941723e-6F;
+  Vector x, added, infinity;
+  choose(given < kLeastNormal, given * 8388608.0F, given, x);
+  choose(given < kLeastNormal, Vector{} - 23.0F, Vector{}, added);
+  const Bits bits = reinterpret_cast<Bits>(x) - kRootOfHalf;
+  const Vector exponent = __builtin_convertvector(bits >> 23, Vector) + added;
+  const Vector less_one = reinterpret_cast<Vector>((bits & 0x7FFFFF) + kRootOfHalf) - 1.0F;
+  Vector inner;
+  twice_area_tangent(less_one / (less_one + 2.0F), inner);
+  out = exponent * kLn2High + (inner + exponent * kLn2Low);
+  set(infinity, kInfinity);
+  choose(given == infinity, given, out, out);
+  choose(given == Vector{}, -infinity, out, out);
+  choose((given < Vector{}) | (given != given), infinity - infinity, out, out);
+}
+
+// exp(x) - 1 for x not above 0.
+ASSAY_KERNEL inline void exponential_less_one(const Vector& x, Vector& out) {
+  constexpr float kSeries[] = {1, 1.0F / 2, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040};
+  Vector grown, small;
+  exponential(x, grown);
+  polynomial(kSeries, x, small);
+  choose(x > -0.35F, small * x, grown - 1.0F, out);
+}
+
+// sin(x + quarters * pi / 2), with x below 2^13 in size.
+ASSAY_KERNEL inline void wave(const Vector& x, int32_t quarters, Vector& out) {
+  constexpr float kTwoByPi = 0.636619772367581343F;
+  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
+  // pi / 2 in three parts, of which a whole number times the first two is exact
+  constexpr float kHigh = 1.5703125F;
+  constexpr float kMiddle = 4.837512969970703125e-4F;
+  constexpr float kLow = 7.54978995489188216e-8F;
+  constexpr float kSine[] = {1, -1.0F / 6, 8.3333310e-3F, -1.9840874e-4F, 2.7525562e-6F};
+  constexpr float kCosine[] = {1, -0.5F, 4.16666418e-2F, -1.388731625e-3F, 2.443315711e-5F};
+  Vector turns = x * kTwoByPi + kRound;
+  turns -= kRound;
+  Vector r = x - turns * kHigh;
+  r -= turns * kMiddle;
+  r -= turns * kLow;
+  const Bits quadrant = __builtin_convertvector(turns, Bits) + quarters;
+  Vector sine, cosine;
+  polynomial(kSine, r * r, sine);
+  sine *= r;
+  polynomial(kCosine, r * r, cosine);
+  choose((quadrant & 1) == 0, sine, cosine, out);
+  out = reinterpret_cast<Vector>(reinterpret_cast<Bits>(out) ^ (quadrant & 2) << 30);
+}

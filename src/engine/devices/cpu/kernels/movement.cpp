@@ -1,4 +1,4 @@
-// Concat, Gather of rows, and resizing to the nearest element.
+// Concat and Gather of rows.
 #include <algorithm>
 #include <cstring>
 
@@ -83,80 +83,10 @@ class Gather final : public Implementation {
   }
 };
 
-// Whole multiples of pictures, channels last: every pixel stands for itself and its new neighbours.
-class EnlargeKernel final : public PlainKernel {
- public:
-  EnlargeKernel(const TensorDesc& in, const TensorDesc& out) : in_(in), out_(out) {}
-  void run(const Arguments& arguments) const override {
-    const auto* const in = host<const std::byte>(arguments.inputs[0]);
-    auto* const out = host<std::byte>(arguments.outputs[0]);
-    const int64_t pixel = in_.dims[1] * tensor::bit_width(in_.dtype) / 8;  // bytes
-    const int64_t by_y = out_.dims[2] / in_.dims[2];
-    const int64_t by_x = out_.dims[3] / in_.dims[3];
-    parallel_for(static_cast<uint64_t>(out_.dims[0] * out_.dims[2]), 4, [&](uint64_t begin, uint64_t end) {
-      for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) {
-        const int64_t image = row / out_.dims[2];
-        const std::byte* const from = in + (image * in_.dims[2] + row % out_.dims[2] / by_y) * in_.dims[3] * pixel;
-        std::byte* const to = out + row * out_.dims[3] * pixel;
-        for (int64_t x = 0; x < out_.dims[3]; ++x) {
-          std::memcpy(to + x * pixel, from + x / by_x * pixel, static_cast<size_t>(pixel));
-        }
-      }
-    });
-  }
-
- private:
-  TensorDesc in_;
-  TensorDesc out_;
-};
-
-class Enlarge final : public Implementation {
- public:
-  std::string_view name() const override { return "resize.enlarge"; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("Resize") || layer.inputs[0].dims.size() != 4) return {};
-    const TensorDesc& in = layer.inputs[0];
-    const TensorDesc& out = layer.outputs[0];
-    for (const TensorDesc& desc : {in, out}) {
-      const bool has_whole_bytes = tensor::bit_width(desc.dtype) % 8 == 0;
-      if (!has_whole_bytes || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
-    }
-    const bool keeps = in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
-    const bool is_multiple = out.dims[2] % in.dims[2] == 0 && out.dims[3] % in.dims[3] == 0;
-    if (!keeps || !is_multiple || !is_nearest(layer, in, out)) return {};
-    return std::make_unique<EnlargeKernel>(in, out);
-  }
-
- private:
-  // With whole factors, these ways of counting all name the same pixel.
-  static bool is_nearest(const Layer& layer, const TensorDesc& in, const TensorDesc& out) {
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    constexpr int64_t kFirstWithCoordinates = 11;
-    if (facts.version() < kFirstWithCoordinates || facts.string("mode", "nearest") != "nearest") return false;
-    if (facts.has_attribute("axes") || facts.has_attribute("antialias")) return false;
-    const std::string_view coordinates = facts.string("coordinate_transformation_mode", "half_pixel");
-    const std::string_view rounding = facts.string("nearest_mode", "round_prefer_floor");
-    const bool is_asymmetric = coordinates == "asymmetric" && rounding == "floor";
-    const bool is_half =
-        coordinates == "half_pixel" && (rounding == "round_prefer_floor" || rounding == "round_prefer_ceil");
-    return (is_asymmetric || is_half) && has_whole_scales(layer, in, out);
-  }
-  static bool has_whole_scales(const Layer& layer, const TensorDesc& in, const TensorDesc& out) {
-    const tensor::Tensor* const scales = layer.constant(layer.operand(layer.nodes[0], 2));
-    if (scales == nullptr || scales->count() == 0) return layer.constant(layer.operand(layer.nodes[0], 3)) != nullptr;
-    const std::vector<double> factors = tensor::load_elements<double>(*scales);
-    for (size_t i = 0; i < factors.size(); ++i) {
-      if (factors[i] * static_cast<double>(in.dims[i]) != static_cast<double>(out.dims[i])) return false;
-    }
-    return true;
-  }
-};
-
 Implementations make_all(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Concat>());
   all.push_back(std::make_unique<Gather>());
-  all.push_back(std::make_unique<Enlarge>());
   return all;
 }
 

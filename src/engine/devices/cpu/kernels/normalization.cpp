@@ -57,22 +57,25 @@ std::vector<float> widened_row(tensor::DType dtype, Address address, int64_t cou
 
 class SoftmaxKernel final : public PlainKernel {
  public:
-  SoftmaxKernel(Rows rows, tensor::DType dtype) : rows_(rows), dtype_(dtype) {}
+  SoftmaxKernel(Rows rows, tensor::DType dtype, bool is_log) : rows_(rows), dtype_(dtype), is_log_(is_log) {}
   void run(const Arguments& arguments) const override {
+    const auto fn = is_log_ ? row_kernels().log_softmax : row_kernels().softmax;
     for_rows(rows_, dtype_, arguments, 0,
-             [&](const float* in, float* out) { row_kernels().softmax(in, out, static_cast<size_t>(rows_.inner)); });
+             [&](const float* in, float* out) { fn(in, out, static_cast<size_t>(rows_.inner)); });
   }
 
  private:
   Rows rows_;
   tensor::DType dtype_;
+  bool is_log_;
 };
 
 class Softmax final : public Implementation {
  public:
   std::string_view name() const override { return "softmax.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("Softmax")) return {};
+    const bool is_log = layer.starts_with("LogSoftmax");
+    if (!layer.is_single() || (!is_log && !layer.starts_with("Softmax"))) return {};
     if (!is_plain_float(layer.inputs[0]) || !is_plain_float(layer.outputs[0])) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
@@ -80,7 +83,7 @@ class Softmax final : public Implementation {
     const bool is_flattened = facts.version() < kFirstOverOneAxis;
     const int64_t axis = ops::normalize_axis(facts.integer("axis", is_flattened ? 1 : -1), rank);
     if (!is_flattened && axis != rank - 1) return {};
-    return std::make_unique<SoftmaxKernel>(rows_of(layer.inputs[0].dims, axis), layer.inputs[0].dtype);
+    return std::make_unique<SoftmaxKernel>(rows_of(layer.inputs[0].dims, axis), layer.inputs[0].dtype, is_log);
   }
 };
 

@@ -9,9 +9,10 @@ namespace assay::engine::cpu {
 inline bool is_float(tensor::DType dtype) {
   return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16;
 }
-// Types whose elements can be had as float32: those and integers of a byte.
+// Types whose elements can be had as float32: those, integers of a byte, and truth.
 inline bool is_readable(tensor::DType dtype) {
-  return is_float(dtype) || dtype == tensor::DType::int8 || dtype == tensor::DType::uint8;
+  return is_float(dtype) || dtype == tensor::DType::int8 || dtype == tensor::DType::uint8 ||
+         dtype == tensor::DType::boolean;
 }
 inline int64_t float_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
 
@@ -20,7 +21,8 @@ inline const float* read_floats(tensor::DType dtype, const void* from, float* ti
   if (dtype == tensor::DType::float32) return static_cast<const float*>(from);
   if (dtype == tensor::DType::bfloat16) row_kernels().widen(static_cast<const uint16_t*>(from), tile, count);
   if (dtype == tensor::DType::int8) row_kernels().widen_signed(static_cast<const int8_t*>(from), tile, count);
-  if (dtype == tensor::DType::uint8) row_kernels().widen_unsigned(static_cast<const uint8_t*>(from), tile, count);
+  const bool is_unsigned = dtype == tensor::DType::uint8 || dtype == tensor::DType::boolean;
+  if (is_unsigned) row_kernels().widen_unsigned(static_cast<const uint8_t*>(from), tile, count);
   return tile;
 }
 

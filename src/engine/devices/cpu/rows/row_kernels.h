@@ -20,6 +20,7 @@ struct RowKernels {
   void (*maximum_unsigned)(uint8_t* kept, const uint8_t* x, size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
   void (*add)(float* sum, const float* x, size_t count);
+  void (*add_scaled)(float* sum, const float* x, float factor, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
@@ -33,6 +34,7 @@ struct RowKernels {
   void (*interleave3_bytes)(const uint8_t* const* rows, uint8_t* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);
+  void (*log_softmax)(const float* x, float* out, size_t count);  // the logarithm of that
   // Makes the scores of a block exp(x * scale + mask - greatest), or with x / scale; no mask: null. Blocks of which all
   // are minus infinity so far weigh nothing.
   void (*softmax_block)(float* x, const float* mask, size_t count, float scale, bool divides, SoftmaxSoFar& state);

@@ -67,6 +67,12 @@ ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   for (; i < count; ++i) sum[i] += x[i];
 }
 
+ASSAY_KERNEL void add_scaled(float* sums, const float* x, float factor, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) at(sums + i).lanes += at(x + i).lanes * factor;
+  for (; i < count; ++i) sums[i] += x[i] * factor;
+}
+
 ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes * factor;
@@ -229,6 +235,22 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
     }
   }
   scale(out, static_cast<float>(1 / sum), out, count);
+}
+
+ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
+  const float greatest = greatest_of(x, count);
+  Vector sums = {};
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    Vector grown;
+    exponential(at(x + i).lanes - greatest, grown);
+    sums += grown;
+  }
+  double sum = sum_of_lanes(sums);
+  for (; i < count; ++i) sum += std::exp(x[i] - greatest);
+  const auto logarithm_of_sum = static_cast<float>(std::log(sum));
+  for (i = 0; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes - greatest - logarithm_of_sum;
+  for (; i < count; ++i) out[i] = x[i] - greatest - logarithm_of_sum;
 }
 
 // The greatest of the scores that it makes.

@@ -55,7 +55,25 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
                                Name{"Abs", TapeOp::abs},
                                Name{"Clip", TapeOp::clip},
                                Name{"Floor", TapeOp::floor},
-                               Name{"Ceil", TapeOp::ceil}};
+                               Name{"Ceil", TapeOp::ceil},
+                               Name{"Less", TapeOp::less},
+                               Name{"Greater", TapeOp::greater},
+                               Name{"LessOrEqual", TapeOp::less_or_equal},
+                               Name{"GreaterOrEqual", TapeOp::greater_or_equal},
+                               Name{"Equal", TapeOp::equal},
+                               Name{"And", TapeOp::logical_and},
+                               Name{"Or", TapeOp::logical_or},
+                               Name{"Xor", TapeOp::logical_xor},
+                               Name{"Where", TapeOp::select},
+                               Name{"Round", TapeOp::round},
+                               Name{"Sign", TapeOp::sign},
+                               Name{"Sin", TapeOp::sine},
+                               Name{"Cos", TapeOp::cosine},
+                               Name{"Celu", TapeOp::celu},
+                               Name{"ThresholdedRelu", TapeOp::thresholded_relu},
+                               Name{"Not", TapeOp::logical_not},
+                               Name{"IsNaN", TapeOp::is_nan},
+                               Name{"IsInf", TapeOp::is_infinite}};
 
 }  // namespace
 
@@ -136,6 +154,8 @@ class TapeMaker {
         step.p = attribute("alpha", 0.01);
         return true;
       case TapeOp::elu:
+      case TapeOp::celu:
+      case TapeOp::thresholded_relu:
         step.p = attribute("alpha", 1);
         return true;
       case TapeOp::selu:
@@ -146,6 +166,10 @@ class TapeMaker {
         step.p = attribute("alpha", 0.2);
         step.q = attribute("beta", 0.5);
         return true;
+      case TapeOp::is_infinite:
+        step.p = facts.integer("detect_positive", 1) != 0 ? 1 : 0;
+        step.q = facts.integer("detect_negative", 1) != 0 ? 1 : 0;
+        return true;
       case TapeOp::gelu:
         if (facts.string("approximate", "none") == "tanh") step.op = TapeOp::gelu_tanh;
         return true;
@@ -155,12 +179,16 @@ class TapeMaker {
       case TapeOp::clip:
         return read_bounds(node, facts, step);
       case TapeOp::copy:
-        if (layer_.desc_of(layer_.result(node, 0)).dtype == tensor::DType::bfloat16)
-          step.op = TapeOp::round_to_bfloat16;
+        step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
         return true;
       default:
         return true;
     }
+  }
+
+  static TapeOp copy_to(tensor::DType dtype) {
+    if (dtype == tensor::DType::boolean) return TapeOp::is_true;
+    return dtype == tensor::DType::bfloat16 ? TapeOp::round_to_bfloat16 : TapeOp::copy;
   }
 
   bool read_quantizer(ir::NodeId node, Tape::Step& step) const {
@@ -222,8 +250,10 @@ class TapeMaker {
     Tape::Step step{.op = name->code};
     step.a = register_of(layer_.operand(node, 0));
     const bool is_binary = step.op <= kLastBinary;
-    step.b = is_binary ? register_of(layer_.operand(node, 1)) : 0;
-    if (step.a < 0 || step.b < 0 || !read_numbers(node, step)) return false;
+    const bool is_choice = step.op == TapeOp::select;
+    step.b = is_binary || is_choice ? register_of(layer_.operand(node, 1)) : 0;
+    step.c = is_choice ? register_of(layer_.operand(node, 2)) : 0;
+    if (step.a < 0 || step.b < 0 || step.c < 0 || !read_numbers(node, step)) return false;
     simplify_power(node, step);
     push_step(step, layer_.result(node, 0));
     return true;
@@ -348,8 +378,11 @@ void Tape::run_row(const Row& row, std::byte* out, int64_t count) const {
     for (const Step& step : steps_) {
       float* const target = is_in_place && step.out == result_ ? reinterpret_cast<float*>(to) : tiles[step.out];
       const float* const a = registers[static_cast<size_t>(step.a)];
+      const float* const b = registers[static_cast<size_t>(step.b)];
       if (step.op <= kLastBinary)
-        kernels.binary(step.op, a, registers[static_cast<size_t>(step.b)], target, size);
+        kernels.binary(step.op, a, b, target, size);
+      else if (step.op == TapeOp::select)
+        kernels.select(a, b, registers[static_cast<size_t>(step.c)], target, size);
       else
         kernels.unary(step.op, a, target, size, step.p, step.q);
     }

@@ -35,6 +35,7 @@ class Tape {
     TapeOp op = TapeOp::copy;
     int a = 0;  // registers
     int b = 0;
+    int c = 0;
     int out = 0;
     float p = 0;
     float q = 0;

@@ -4,28 +4,20 @@
 #include <cmath>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace assay::engine::cpu {
 namespace {
 
-// Operators that are rare, or exact in the C library.
-float scalar(TapeOp op, float x, float p, float q) {
+// Of what is too far from zero for the loops.
+float scalar(TapeOp op, float x) {
   switch (op) {
-    case TapeOp::elu:
-      return x < 0 ? p * std::expm1(x) : x;
-    case TapeOp::selu:
-      return q * (x <= 0 ? p * std::expm1(x) : x);
-    case TapeOp::softplus:
-      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-    case TapeOp::mish:
-      return x * std::tanh(x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)));
-    case TapeOp::log:
-      return std::log(x);
-    case TapeOp::sqrt:
-      return std::sqrt(x);
-    case TapeOp::floor:
-      return std::floor(x);
-    case TapeOp::ceil:
-      return std::ceil(x);
+    case TapeOp::sine:
+      return std::sin(x);
+    case TapeOp::cosine:
+      return std::cos(x);
     default:
       return x;
   }
@@ -33,27 +25,35 @@ float scalar(TapeOp op, float x, float p, float q) {
 
 namespace base {
 constexpr size_t kBytes = 16;
+template <typename V>
+void square_root(const V& x, V& out) {
+  for (size_t i = 0; i < kBytes / sizeof(float); ++i) out[i] = std::sqrt(x[i]);
+}
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/tape/tape_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TapeKernels kKernels = {"base", binary, unary};
+constexpr TapeKernels kKernels = {"base", binary, select, unary};
 }  // namespace base
 
 #if defined(__x86_64__)
 namespace avx2 {
 constexpr size_t kBytes = 32;
+[[gnu::target("avx2,fma")]] inline void square_root(const __m256& x, __m256& out) { out = _mm256_sqrt_ps(x); }
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/tape/tape_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TapeKernels kKernels = {"avx2", binary, unary};
+constexpr TapeKernels kKernels = {"avx2", binary, select, unary};
 }  // namespace avx2
 
 namespace avx512 {
 constexpr size_t kBytes = 64;
+[[gnu::target("avx512f")]] inline void square_root(const __m512& x, __m512& out) {
+  out = _mm512_maskz_sqrt_ps(0xFFFF, x);  // GCC 12 warns of the plain one (its bug 105593)
+}
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/tape/tape_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TapeKernels kKernels = {"avx512", binary, unary};
+constexpr TapeKernels kKernels = {"avx512", binary, select, unary};
 }  // namespace avx512
 #endif
 

@@ -14,7 +14,16 @@ enum class TapeOp : uint8_t {
   maximum,
   minimum,
   power,
-  prelu,  // of two operands
+  prelu,
+  less,
+  greater,
+  less_or_equal,
+  greater_or_equal,
+  equal,
+  logical_and,
+  logical_or,
+  logical_xor,  // the last of two operands
+  select,       // of three: c where a is 0, otherwise b
   copy,
   round_to_bfloat16,
   dequantize,       // (x - q) * p
@@ -44,17 +53,28 @@ enum class TapeOp : uint8_t {
   clip,
   floor,
   ceil,
+  round,  // ties to even
+  sign,
+  sine,
+  cosine,
+  celu,
+  thresholded_relu,
+  logical_not,
+  is_true,  // 1 unless it is 0
+  is_nan,
+  is_infinite,  // p and q: whether the positive and the negative one count
 };
-inline constexpr TapeOp kLastBinary = TapeOp::prelu;
+inline constexpr TapeOp kLastBinary = TapeOp::logical_xor;
 
 // Elements that are worked on at a time.
 inline constexpr size_t kTapeTile = 512;
 
-// Loops over at most kTapeTile elements, for one instruction set. `out` may be an operand. Whole vectors are read and
-// written, so that the memory must reach to a multiple of 16 elements.
+// Truth is 1 or 0. Loops over at most kTapeTile elements, for one instruction set. `out` may be an operand. Whole
+// vectors are read and written, so that the memory must reach to a multiple of 16 elements.
 struct TapeKernels {
   const char* name;
   void (*binary)(TapeOp op, const float* a, const float* b, float* out, size_t count);
+  void (*select)(const float* a, const float* b, const float* c, float* out, size_t count);
   // `p` and `q`: the operator's numbers, such as the slope or the bounds.
   void (*unary)(TapeOp op, const float* a, float* out, size_t count, float p, float q);
 };

@@ -8,6 +8,12 @@ struct Numbers {
   float q;
 };
 
+ASSAY_KERNEL inline void truth(Bits yes, Vector& out) {
+  Vector one;
+  set(one, 1);
+  choose(yes, one, Vector{}, out);
+}
+
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& out) {
   Vector t;
@@ -24,6 +30,14 @@ ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& 
     choose(a != a, a, t, out);
   }
   if constexpr (kOp == TapeOp::prelu) choose(a < Vector{}, a * b, a, out);
+  if constexpr (kOp == TapeOp::less) truth(a < b, out);
+  if constexpr (kOp == TapeOp::greater) truth(a > b, out);
+  if constexpr (kOp == TapeOp::less_or_equal) truth(a <= b, out);
+  if constexpr (kOp == TapeOp::greater_or_equal) truth(a >= b, out);
+  if constexpr (kOp == TapeOp::equal) truth(a == b, out);
+  if constexpr (kOp == TapeOp::logical_and) truth((a != Vector{}) & (b != Vector{}), out);
+  if constexpr (kOp == TapeOp::logical_or) truth((a != Vector{}) | (b != Vector{}), out);
+  if constexpr (kOp == TapeOp::logical_xor) truth((a != Vector{}) ^ (b != Vector{}), out);
 }
 
 // Between two numbers; NaN stays.
@@ -80,6 +94,84 @@ ASSAY_KERNEL inline void rounded(const Vector& x, Vector& out) {
   choose(x != x, x, reinterpret_cast<Vector>(nearest), out);
 }
 
+// To a whole number: the nearest, that below or that above. Zeros keep the sign of what they are made of.
+ASSAY_KERNEL inline void whole(const Vector& x, int direction, Vector& out) {
+  constexpr float kFirstWhole = 8388608;  // 2^23: from here on, all are
+  Vector size;
+  magnitude(x, size);
+  Vector near = size + kFirstWhole;
+  near -= kFirstWhole;
+  with_sign_of(x, near);
+  Vector moved = near;
+  if (direction < 0) choose(near > x, near - 1.0F, near, moved);
+  if (direction > 0) choose(near < x, near + 1.0F, near, moved);
+  with_sign_of(x, moved);
+  choose(size < kFirstWhole, moved, x, out);
+}
+
+ASSAY_KERNEL inline void sign(const Vector& x, Vector& out) {
+  Vector one;
+  set(one, 1);
+  with_sign_of(x, one);
+  choose(x == Vector{}, Vector{}, one, out);
+  choose(x != x, x, out, out);
+}
+
+template <TapeOp kOp>
+ASSAY_KERNEL inline void apply_smooth(const Vector& a, const Numbers& numbers, Vector& out) {
+  Vector t;
+  if constexpr (kOp == TapeOp::log) logarithm(a, out);
+  if constexpr (kOp == TapeOp::softplus) {
+    magnitude(a, t);
+    exponential(-t, t);
+    logarithm_of_one_and(t, t);
+    choose(a < Vector{}, Vector{}, a, out);
+    out += t;
+  }
+  if constexpr (kOp == TapeOp::mish) {  // tanh(ln(1 + e)) = e(e + 2) / (e(e + 2) + 2)
+    constexpr float kEnough = 20;       // from here on, it is x
+    Vector enough;
+    set(enough, kEnough);
+    choose(a > enough, enough, a, t);
+    exponential(t, t);
+    t *= t + 2.0F;
+    choose(a > enough, a, a * (t / (t + 2.0F)), out);
+  }
+  if constexpr (kOp == TapeOp::elu) {
+    exponential_less_one(a, t);
+    choose(a < Vector{}, t * numbers.p, a, out);
+  }
+  if constexpr (kOp == TapeOp::selu) {
+    exponential_less_one(a, t);
+    choose(a < Vector{}, t * numbers.p, a, out);
+    out *= numbers.q;
+  }
+  if constexpr (kOp == TapeOp::celu) {
+    exponential_less_one(a / numbers.p, t);
+    choose(a < Vector{}, t * numbers.p, a, out);
+  }
+  if constexpr (kOp == TapeOp::sqrt) square_root(a, out);
+}
+
+template <TapeOp kOp>
+ASSAY_KERNEL inline void apply_simple(const Vector& a, const Numbers& numbers, Vector& out) {
+  if constexpr (kOp == TapeOp::floor) whole(a, -1, out);
+  if constexpr (kOp == TapeOp::ceil) whole(a, 1, out);
+  if constexpr (kOp == TapeOp::round) whole(a, 0, out);
+  if constexpr (kOp == TapeOp::sign) sign(a, out);
+  if constexpr (kOp == TapeOp::thresholded_relu) choose(a > numbers.p, a, Vector{}, out);
+  if constexpr (kOp == TapeOp::logical_not) truth(a == Vector{}, out);
+  if constexpr (kOp == TapeOp::is_true) truth(a != Vector{}, out);
+  if constexpr (kOp == TapeOp::is_nan) truth(a != a, out);
+  if constexpr (kOp == TapeOp::is_infinite) {
+    Vector infinity;
+    set(infinity, std::numeric_limits<float>::infinity());
+    const Bits above = (a == infinity) & (numbers.p != 0 ? -1 : 0);
+    const Bits below = (a == -infinity) & (numbers.q != 0 ? -1 : 0);
+    truth(above | below, out);
+  }
+}
+
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers, Vector& out) {
   if constexpr (kOp == TapeOp::copy) out = a;
@@ -107,6 +199,33 @@ ASSAY_KERNEL void loop(const float* a, const float* b, float* out, size_t count,
     } else {
       apply_activation<kOp>(x, Numbers{p, q}, result);
       apply_function<kOp>(x, Numbers{p, q}, result);
+      apply_smooth<kOp>(x, Numbers{p, q}, result);
+      apply_simple<kOp>(x, Numbers{p, q}, result);
+    }
+    *reinterpret_cast<Unaligned*>(out + i) = result;
+  }
+}
+
+ASSAY_KERNEL void select(const float* a, const float* b, const float* c, float* out, size_t count) {
+  for (size_t i = 0; i < count; i += kWidth) {
+    const Vector which = *reinterpret_cast<const Unaligned*>(a + i);
+    const Vector x = *reinterpret_cast<const Unaligned*>(b + i);
+    const Vector y = *reinterpret_cast<const Unaligned*>(c + i);
+    Vector result;
+    choose(which != Vector{}, x, y, result);
+    *reinterpret_cast<Unaligned*>(out + i) = result;
+  }
+}
+
+// Sines, or cosines, which are a quarter of a turn ahead.
+ASSAY_KERNEL void waves(TapeOp op, const float* a, float* out, size_t count, int32_t quarters) {
+  constexpr float kFar = 8192;
+  for (size_t i = 0; i < count; i += kWidth) {
+    const Vector x = *reinterpret_cast<const Unaligned*>(a + i);
+    Vector result;
+    wave(x, quarters, result);
+    for (size_t lane = 0; lane < kWidth; ++lane) {
+      if (!(x[lane] > -kFar && x[lane] < kFar)) result[lane] = scalar(op, x[lane]);
     }
     *reinterpret_cast<Unaligned*>(out + i) = result;
   }
@@ -128,6 +247,22 @@ ASSAY_KERNEL void binary(TapeOp op, const float* a, const float* b, float* out, 
       return loop<TapeOp::minimum>(a, b, out, count, 0, 0);
     case TapeOp::prelu:
       return loop<TapeOp::prelu>(a, b, out, count, 0, 0);
+    case TapeOp::less:
+      return loop<TapeOp::less>(a, b, out, count, 0, 0);
+    case TapeOp::greater:
+      return loop<TapeOp::greater>(a, b, out, count, 0, 0);
+    case TapeOp::less_or_equal:
+      return loop<TapeOp::less_or_equal>(a, b, out, count, 0, 0);
+    case TapeOp::greater_or_equal:
+      return loop<TapeOp::greater_or_equal>(a, b, out, count, 0, 0);
+    case TapeOp::equal:
+      return loop<TapeOp::equal>(a, b, out, count, 0, 0);
+    case TapeOp::logical_and:
+      return loop<TapeOp::logical_and>(a, b, out, count, 0, 0);
+    case TapeOp::logical_or:
+      return loop<TapeOp::logical_or>(a, b, out, count, 0, 0);
+    case TapeOp::logical_xor:
+      return loop<TapeOp::logical_xor>(a, b, out, count, 0, 0);
     default:
       for (size_t i = 0; i < count; ++i) out[i] = std::pow(a[i], b[i]);
   }
@@ -177,7 +312,41 @@ ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, flo
       return loop<TapeOp::abs>(a, a, out, count, p, q);
     case TapeOp::clip:
       return loop<TapeOp::clip>(a, a, out, count, p, q);
+    case TapeOp::log:
+      return loop<TapeOp::log>(a, a, out, count, p, q);
+    case TapeOp::softplus:
+      return loop<TapeOp::softplus>(a, a, out, count, p, q);
+    case TapeOp::mish:
+      return loop<TapeOp::mish>(a, a, out, count, p, q);
+    case TapeOp::elu:
+      return loop<TapeOp::elu>(a, a, out, count, p, q);
+    case TapeOp::selu:
+      return loop<TapeOp::selu>(a, a, out, count, p, q);
+    case TapeOp::celu:
+      return loop<TapeOp::celu>(a, a, out, count, p, q);
+    case TapeOp::sqrt:
+      return loop<TapeOp::sqrt>(a, a, out, count, p, q);
+    case TapeOp::floor:
+      return loop<TapeOp::floor>(a, a, out, count, p, q);
+    case TapeOp::ceil:
+      return loop<TapeOp::ceil>(a, a, out, count, p, q);
+    case TapeOp::round:
+      return loop<TapeOp::round>(a, a, out, count, p, q);
+    case TapeOp::sign:
+      return loop<TapeOp::sign>(a, a, out, count, p, q);
+    case TapeOp::thresholded_relu:
+      return loop<TapeOp::thresholded_relu>(a, a, out, count, p, q);
+    case TapeOp::logical_not:
+      return loop<TapeOp::logical_not>(a, a, out, count, p, q);
+    case TapeOp::is_true:
+      return loop<TapeOp::is_true>(a, a, out, count, p, q);
+    case TapeOp::is_nan:
+      return loop<TapeOp::is_nan>(a, a, out, count, p, q);
+    case TapeOp::is_infinite:
+      return loop<TapeOp::is_infinite>(a, a, out, count, p, q);
+    case TapeOp::sine:
+      return waves(op, a, out, count, 0);
     default:
-      for (size_t i = 0; i < count; ++i) out[i] = scalar(op, a[i], p, q);
+      return waves(op, a, out, count, 1);
   }
 }

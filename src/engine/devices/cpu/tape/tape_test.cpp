@@ -63,7 +63,93 @@ std::vector<Expected> unary_operators() {
           {TapeOp::softsign, 0, 0, 2, [](double x) { return std::isinf(x) ? std::nan("") : x / (1 + std::fabs(x)); }},
           {TapeOp::sqrt, 0, 0, 0.5, [](double x) { return std::sqrt(x); }},
           {TapeOp::floor, 0, 0, 0, [](double x) { return std::floor(x); }},
-          {TapeOp::ceil, 0, 0, 0, [](double x) { return std::ceil(x); }}};
+          {TapeOp::ceil, 0, 0, 0, [](double x) { return std::ceil(x); }},
+          {TapeOp::round, 0, 0, 0, [](double x) { return std::nearbyint(x); }},
+          {TapeOp::log, 0, 0, 2, [](double x) { return std::log(x); }},
+          {TapeOp::softplus, 0, 0, 3, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }},
+          {TapeOp::elu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},
+          {TapeOp::celu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x / 0.5) : x; }},
+          {TapeOp::selu, 2, 3, 5, [](double x) { return 3 * (x < 0 ? 2 * std::expm1(x) : x); }},
+          {TapeOp::sign, 0, 0, 0, [](double x) { return x > 0   ? 1
+                                                        : x < 0 ? -1
+                                                                : x; }},
+          {TapeOp::thresholded_relu, 0.5F, 0, 0, [](double x) { return x > 0.5 ? x : 0; }},
+          {TapeOp::logical_not, 0, 0, 0, [](double x) { return x == 0 ? 1 : 0; }},
+          {TapeOp::is_true, 0, 0, 0, [](double x) { return x == 0 ? 0 : 1; }},
+          {TapeOp::is_nan, 0, 0, 0, [](double x) { return std::isnan(x) ? 1 : 0; }},
+          {TapeOp::is_infinite, 1, 0, 0, [](double x) { return std::isinf(x) && x > 0 ? 1 : 0; }},
+          {TapeOp::is_infinite, 0, 1, 0, [](double x) { return std::isinf(x) && x < 0 ? 1 : 0; }}};
+}
+
+// Sines of what is a multiple of pi are differences of large numbers.
+TEST(TapeKernels, waves_are_near_in_absolute_terms) {
+  std::vector<float> in = numbers();
+  for (size_t i = 0; i < 200; ++i) in[20 + i] *= 500;
+  std::vector<float> out(in.size());
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    for (const TapeOp op : {TapeOp::sine, TapeOp::cosine}) {
+      for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(op, &in[i], &out[i], kTapeTile, 0, 0);
+      for (size_t i = 0; i < in.size(); ++i) {
+        const double exact = op == TapeOp::sine ? std::sin(double{in[i]}) : std::cos(double{in[i]});
+        ASSERT_EQ(std::isnan(out[i]), std::isnan(exact));
+        if (std::isnan(exact)) continue;
+        ASSERT_NEAR(out[i], exact, 1.5e-7) << kernels[k]->name << " of " << in[i];
+      }
+    }
+  }
+}
+
+// What the exponential makes denormal, mish does not make good.
+TEST(TapeKernels, mish_is_near_where_it_is_normal) {
+  const std::vector<float> in = numbers();
+  std::vector<float> out(in.size());
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(TapeOp::mish, &in[i], &out[i], kTapeTile, 0, 0);
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (std::isinf(in[i]) && in[i] < 0) continue;
+      const double x = in[i];
+      const double exact = x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))));
+      const bool is_near = x > -80 ? distance(out[i], exact) <= 6 : std::fabs(out[i] - exact) < 1e-30;
+      ASSERT_TRUE(is_near) << kernels[k]->name << " of " << x << ": " << out[i] << ", exactly " << exact;
+    }
+  }
+}
+
+TEST(TapeKernels, truth_and_choices) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> left = {1, 2, 3, nan, 0, -0.0F, 1, 0, 5, 6, 7, 8, 9, 10, 11, 12};
+  const std::vector<float> right = {2, 2, 1, 1, 0, 0, 0, 1, 6, 5, 7, 9, 8, 10, nan, 12};
+  const std::pair<TapeOp, std::function<bool(float, float)>> operators[] = {
+      {TapeOp::less, [](float a, float b) { return a < b; }},
+      {TapeOp::greater, [](float a, float b) { return a > b; }},
+      {TapeOp::less_or_equal, [](float a, float b) { return a <= b; }},
+      {TapeOp::greater_or_equal, [](float a, float b) { return a >= b; }},
+      {TapeOp::equal, [](float a, float b) { return a == b; }},
+      {TapeOp::logical_and, [](float a, float b) { return a != 0 && b != 0; }},
+      {TapeOp::logical_or, [](float a, float b) { return a != 0 || b != 0; }},
+      {TapeOp::logical_xor, [](float a, float b) { return (a != 0) != (b != 0); }}};
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<float> out(left.size());
+    for (const auto& [op, exact] : operators) {
+      kernels[k]->binary(op, left.data(), right.data(), out.data(), left.size());
+      for (size_t i = 0; i < left.size(); ++i) {
+        EXPECT_EQ(out[i], exact(left[i], right[i]) ? 1 : 0)
+            << kernels[k]->name << " " << static_cast<int>(op) << " " << i;
+      }
+    }
+    const std::vector<float> which = {1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0};
+    kernels[k]->select(which.data(), left.data(), right.data(), out.data(), left.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+      const float wanted = which[i] != 0 ? left[i] : right[i];
+      EXPECT_TRUE(out[i] == wanted || (std::isnan(out[i]) && std::isnan(wanted))) << i;
+    }
+  }
 }
 
 TEST(TapeKernels, unary_operators_are_near_the_exact_result) {
