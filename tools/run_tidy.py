@@ -14,7 +14,6 @@ import functools
 import hashlib
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -23,13 +22,6 @@ import source_tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIDY = pathlib.Path(sys.executable).parent / "clang-tidy"  # the virtual environment's: half the time of Debian's
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-
-
-@functools.cache
-def own_includes(file: pathlib.Path) -> list[pathlib.Path]:
-    candidates = (ROOT / folder / target for target in INCLUDE.findall(file.read_text()) for folder in ("src", "include"))
-    return [path for path in candidates if path.is_file()]
 
 
 @functools.cache
@@ -37,20 +29,9 @@ def digest(file: pathlib.Path) -> bytes:
     return hashlib.sha256(file.read_bytes()).digest()
 
 
-def parts(source: pathlib.Path) -> list[pathlib.Path]:
-    """The source and all headers of ours that it includes, itself or through others."""
-    found = {source}
-    todo = [source]
-    while todo:
-        new = set(own_includes(todo.pop())) - found
-        found |= new
-        todo += new
-    return sorted(found)
-
-
 def state(source: pathlib.Path) -> str:
     """Changes whenever clang-tidy could find something else."""
-    return hashlib.sha256(b"".join(map(digest, [ROOT / ".clang-tidy", *parts(source)]))).hexdigest()
+    return hashlib.sha256(b"".join(map(digest, [ROOT / ".clang-tidy", *source_tree.parts(source)]))).hexdigest()
 
 
 def sources(build: pathlib.Path) -> list[pathlib.Path]:
@@ -60,7 +41,7 @@ def sources(build: pathlib.Path) -> list[pathlib.Path]:
 
 def representative(header: pathlib.Path, known: list[pathlib.Path]) -> pathlib.Path | None:
     own = header.with_suffix(".cpp")
-    return own if own in known else next((source for source in known if header in parts(source)), None)
+    return own if own in known else next((source for source in known if header in source_tree.parts(source)), None)
 
 
 def changed_since(revision: str, known: list[pathlib.Path]) -> list[pathlib.Path]:
