@@ -48,7 +48,8 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
     return false;
   }
   const auto has_type = [](tensor::DType dtype) {
-    return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::boolean;
+    return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::float16 ||
+           dtype == tensor::DType::boolean;
   };
   const auto is_known = [&](ir::ValueId value) {
     const ir::TensorId constant = model[value].constant;

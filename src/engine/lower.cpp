@@ -6,6 +6,7 @@
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
 
@@ -35,6 +36,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
+  widen_halves(model, rewriter, precision.rounds_halves);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());

@@ -15,6 +15,7 @@ struct Precision {
   std::vector<std::string> float32_layers;   // that stay float32
   std::vector<std::string> bfloat16_layers;  // that are stored in it, permitted or not
   bool is_obeyed = false;                    // Error where one of them cannot be
+  bool rounds_halves = false;                // results of float16 operators, which compute in float32, are rounded each
 };
 
 // Error (usage) for layers that the model does not have; a wildcard that fits nothing is a finding.

@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 import onnxruntime
 from engine_graphs import EngineCase, Graph, floats
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from random_ops.sides import Tool
 
 RUN_TOOL = Tool(sys.argv.pop(1))
@@ -255,6 +255,24 @@ def random_graph(seed):
     return graph.model(outputs), graph.feeds
 
 
+def halved(model):
+    """The same in float16; scales and sizes of Resize stay."""
+    kept = {name for node in model.graph.node if node.op_type == "Resize" for name in node.input[1:]}
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT and tensor.name not in kept:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), tensor.name))
+    for value in [*model.graph.input, *model.graph.output]:
+        if value.type.tensor_type.elem_type == TensorProto.FLOAT:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT16
+    for node in model.graph.node:
+        if node.op_type == "Celu":  # has float32 only
+            node.op_type = "Elu"
+        for attribute in node.attribute:
+            if node.op_type == "Cast" and attribute.i == TensorProto.FLOAT:
+                attribute.i = TensorProto.FLOAT16
+    return model
+
+
 def trees(random, kind, rows):
     """A model of trees that score numbers: regression over targets, or classes."""
     prefix = "target" if kind == "TreeEnsembleRegressor" else "class"
@@ -290,20 +308,29 @@ def trees(random, kind, rows):
 class EngineTest(EngineCase):
     tool = RUN_TOOL
 
-    def check(self, model, feeds):
+    def check(self, model, feeds, backend="engine", relative=2e-4, absolute=2e-5):
         options = onnxruntime.SessionOptions()
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         expected = session.run(None, feeds)
-        for output, mine, other in zip(model.graph.output, self.ask(model, feeds), expected, strict=True):
+        for output, mine, other in zip(model.graph.output, self.ask(model, feeds, backend), expected, strict=True):
             self.assertEqual(mine.shape, other.shape, output.name)
+            self.assertEqual(mine.dtype, other.dtype, output.name)
             scale = float(np.max(np.abs(other), initial=1.0))
-            np.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-5 * scale, err_msg=output.name)
+            np.testing.assert_allclose(mine, other, rtol=relative, atol=absolute * scale, err_msg=output.name)
 
     def test_random_graphs(self):
         for seed in range(SEEDS):
             with self.subTest(seed):
                 self.check(*random_graph(seed))
+
+    def test_random_graphs_of_float16(self):
+        for seed in range(SEEDS):
+            with self.subTest(seed):
+                model, feeds = random_graph(seed)
+                feeds = {name: value.astype(np.float16) for name, value in feeds.items()}
+                for backend in ("engine", "engine+strict"):
+                    self.check(halved(model), feeds, backend, relative=2e-2, absolute=1e-2)
 
     def test_transposed_convolutions(self):
         for seed in range(120):

@@ -60,12 +60,14 @@ std::string run(std::string_view request) {
   const std::vector<std::string_view> words = split(request, '\t');
   if (words.size() != 4 && words.size() != 5) fail(ErrorCode::usage, "a request has four or five fields");
   const ir::Model model = testing_support::loaded(words[0]);
-  const exec::BackendPtr backend = exec::find_backend(std::string(words[3]));
+  const std::vector<std::string_view> backend_words = split(words[3], '+');  // engine+strict
+  const exec::BackendPtr backend = exec::find_backend(std::string(backend_words[0]));
   const std::vector<exec::Feed> feeds = read_feeds(model, words[1]);
   const std::vector<std::string> names = wanted_values(model, words);
   exec::SessionOptions options = kLimits;
   options.values = names;
   options.path = words[0];
+  for (const std::string_view flag : std::span(backend_words).subspan(1)) options.settings.set(std::string(flag), {""});
   Diagnostics findings;
   const std::unique_ptr<exec::Session> session = backend->prepare(model, options, findings);
   Collector collector;

@@ -6,13 +6,41 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "tensor/casts.h"
 
 namespace assay::engine::cpu {
 namespace {
 
+float half_of(uint16_t bits) {
+  double number = 0;
+  tensor::load(tensor::DType::float16, std::as_bytes(std::span(&bits, 1)), 0, std::span(&number, 1));
+  return static_cast<float>(number);
+}
+
+uint16_t half_bits(float x) {
+  const double number = x;
+  uint16_t bits = 0;
+  tensor::store(tensor::DType::float16, std::span(&number, 1), 0, std::as_writable_bytes(std::span(&bits, 1)));
+  return bits;
+}
+
 namespace base {
 constexpr size_t kBytes = 16;
+template <typename V>
+void widen_vector(const uint16_t* x, V& out) {
+  for (size_t i = 0; i < kBytes / sizeof(float); ++i) out[i] = half_of(x[i]);
+}
+template <typename V>
+void narrow_vector(const V& x, uint16_t* out) {
+  for (size_t i = 0; i < kBytes / sizeof(float); ++i) out[i] = half_bits(x[i]);
+}
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
@@ -26,6 +54,8 @@ constexpr RowKernels kKernels = {"base",
                                  scale,
                                  widen,
                                  narrow,
+                                 widen_half,
+                                 narrow_half,
                                  widen_signed,
                                  widen_unsigned,
                                  narrow_byte,
@@ -47,7 +77,13 @@ constexpr RowKernels kKernels = {"base",
 #if defined(__x86_64__)
 namespace avx2 {
 constexpr size_t kBytes = 32;
-#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+[[gnu::target("avx2,f16c")]] inline void widen_vector(const uint16_t* x, __m256& out) {
+  out = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
+[[gnu::target("avx2,f16c")]] inline void narrow_vector(const __m256& x, uint16_t* out) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_cvtps_ph(x, 0));
+}
+#define ASSAY_KERNEL [[gnu::target("avx2,fma,f16c")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
 constexpr RowKernels kKernels = {"avx2",
@@ -60,6 +96,8 @@ constexpr RowKernels kKernels = {"avx2",
                                  scale,
                                  widen,
                                  narrow,
+                                 widen_half,
+                                 narrow_half,
                                  widen_signed,
                                  widen_unsigned,
                                  narrow_byte,
@@ -80,6 +118,12 @@ constexpr RowKernels kKernels = {"avx2",
 
 namespace avx512 {
 constexpr size_t kBytes = 64;
+[[gnu::target("avx512f")]] inline void widen_vector(const uint16_t* x, __m512& out) {
+  out = _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+}
+[[gnu::target("avx512f")]] inline void narrow_vector(const __m512& x, uint16_t* out) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_maskz_cvtps_ph(0xFFFF, x, 0));
+}
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
@@ -93,6 +137,8 @@ constexpr RowKernels kKernels = {"avx512",
                                  scale,
                                  widen,
                                  narrow,
+                                 widen_half,
+                                 narrow_half,
                                  widen_signed,
                                  widen_unsigned,
                                  narrow_byte,
@@ -118,7 +164,8 @@ const RowKernels& find_kernels() {
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (has_avx512) return avx512::kKernels;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::kKernels;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+    return avx2::kKernels;
 #endif
   return base::kKernels;
 }

@@ -25,6 +25,8 @@ struct RowKernels {
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
   void (*narrow)(const float* x, uint16_t* out, size_t count);
+  void (*widen_half)(const uint16_t* x, float* out, size_t count);  // likewise of float16
+  void (*narrow_half)(const float* x, uint16_t* out, size_t count);
   // From and to integers; what is narrowed is a whole number of the type's range.
   void (*widen_signed)(const int8_t* x, float* out, size_t count);
   void (*widen_unsigned)(const uint8_t* x, float* out, size_t count);

@@ -124,6 +124,25 @@ ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   for (; i < count; ++i) out[i] = narrowed(x[i]);
 }
 
+ASSAY_KERNEL void widen_half(const uint16_t* x, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    Vector numbers;
+    widen_vector(x + i, numbers);
+    at(out + i).lanes = numbers;
+  }
+  for (; i < count; ++i) out[i] = half_of(x[i]);
+}
+
+ASSAY_KERNEL void narrow_half(const float* x, uint16_t* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector numbers = at(x + i).lanes;
+    narrow_vector(numbers, out + i);
+  }
+  for (; i < count; ++i) out[i] = half_bits(x[i]);
+}
+
 using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
 using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
 

@@ -188,6 +188,7 @@ class TapeMaker {
 
   static TapeOp copy_to(tensor::DType dtype) {
     if (dtype == tensor::DType::boolean) return TapeOp::is_true;
+    if (dtype == tensor::DType::float16) return TapeOp::round_to_float16;
     return dtype == tensor::DType::bfloat16 ? TapeOp::round_to_bfloat16 : TapeOp::copy;
   }
 
@@ -354,6 +355,12 @@ const float* load(tensor::DType dtype, const std::byte* from, int64_t stride, fl
   return tile;
 }
 
+void round_to_half(const float* x, float* out, size_t count) {
+  std::array<uint16_t, kTapeTile> halves;
+  row_kernels().narrow_half(x, halves.data(), count);
+  row_kernels().widen_half(halves.data(), out, count);
+}
+
 }  // namespace
 
 void Tape::run_row(const Row& row, std::byte* out, int64_t count) const {
@@ -383,6 +390,8 @@ void Tape::run_row(const Row& row, std::byte* out, int64_t count) const {
         kernels.binary(step.op, a, b, target, size);
       else if (step.op == TapeOp::select)
         kernels.select(a, b, registers[static_cast<size_t>(step.c)], target, size);
+      else if (step.op == TapeOp::round_to_float16)
+        round_to_half(a, target, size);
       else
         kernels.unary(step.op, a, target, size, step.p, step.q);
     }

@@ -26,8 +26,9 @@ enum class TapeOp : uint8_t {
   select,       // of three: c where a is 0, otherwise b
   copy,
   round_to_bfloat16,
-  dequantize,       // (x - q) * p
-  quantize_signed,  // x / p + q as a whole number of the range
+  round_to_float16,  // the tape's own
+  dequantize,        // (x - q) * p
+  quantize_signed,   // x / p + q as a whole number of the range
   quantize_unsigned,
   cube,
   relu,
