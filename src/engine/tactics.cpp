@@ -14,6 +14,7 @@ constexpr double kShare = 0.2;       // in each round
 constexpr double kBehind = 1.6;      // what takes so much longer is measured once
 constexpr double kClose = 1.2;       // what takes so much longer is not measured again
 constexpr double kCalm = 0.97;       // of what it took before: it has not become faster
+constexpr double kWorth = 0.96;      // of the first's time: what is hardly faster does not take its place
 constexpr int kAgreeing = 2;         // rounds
 constexpr int kMostRounds = 8;
 
@@ -181,7 +182,9 @@ TacticSelector::Choice TacticSelector::finish(const Layer& layer, Race& race) co
     // As later builds will find it.
     runner.seconds = cache_->find(machine_, race.key, runner.choice.tactic).value_or(runner.seconds);
   }
-  return std::move(best()->choice);
+  Runner& first = race.runners.front();
+  const bool is_first_good = first.choice.kernel && best()->seconds > kWorth * first.seconds;
+  return std::move(is_first_good ? first.choice : best()->choice);
 }
 
 }  // namespace assay::engine

@@ -70,8 +70,9 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
     out = a * 0.5F * (t + 1.0F);
   }
   if constexpr (kOp == TapeOp::gelu_tanh) {
-    hyperbolic_tangent((a * a * a * 0.044715F + a) * 0.797884560802865356F, t);
-    out = a * 0.5F * (t + 1.0F);
+    // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
+    exponential((a * a * a * 0.044715F + a) * -1.59576912160573071F, t);
+    out = a / (t + 1.0F);
   }
 }
 
