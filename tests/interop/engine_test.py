@@ -122,6 +122,17 @@ def enlarge(graph, x):
                      coordinate_transformation_mode="asymmetric", nearest_mode="floor")
 
 
+def blocks(graph, x):
+    """Depth becomes space, or the reverse."""
+    batch, channels, height, width = graph.shapes[x]
+    mode = str(graph.random.choice(["DCR", "CRD"]))
+    if channels % 4 == 0:
+        return graph.add("DepthToSpace", [x], [batch, channels // 4, height * 2, width * 2], blocksize=2, mode=mode)
+    if height % 2 == 0 and width % 2 == 0:
+        return graph.add("SpaceToDepth", [x], [batch, channels * 4, height // 2, width // 2], blocksize=2)
+    return x
+
+
 def part(graph, x):
     """A piece of some axis, perhaps backwards."""
     shape = list(graph.shapes[x])
@@ -231,7 +242,7 @@ def truths(graph, x):
 
 
 ANY = [activation, activation, truths, together, together, part, turn, fold, join, reduction]
-PICTURES = [convolution, convolution, convolution, spread, channel_norm, pool, enlarge, *ANY]
+PICTURES = [convolution, convolution, convolution, spread, channel_norm, pool, enlarge, blocks, *ANY]
 MATRICES = [product, product, softmax, norm, *ANY]
 
 
