@@ -5,6 +5,7 @@
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/spell_integers.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
 
@@ -34,6 +35,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
+  spell_integers(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
