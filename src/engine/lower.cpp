@@ -5,6 +5,7 @@
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
@@ -36,6 +37,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   spell_integers(model, rewriter);
+  spell_einsum(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
