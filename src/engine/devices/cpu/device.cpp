@@ -17,8 +17,8 @@ namespace assay::engine::cpu {
 namespace {
 
 // Operators over pictures that are computed with the channels innermost.
-constexpr std::array<std::string_view, 6> kPictures = {"Conv",        "ConvTranspose",     "MaxPool",
-                                                       "AveragePool", "GlobalAveragePool", "Resize"};
+constexpr std::array<std::string_view, 5> kPictures = {"Conv", "ConvTranspose", "MaxPool", "AveragePool",
+                                                       "GlobalAveragePool"};
 
 class PlainCall final : public Call {
  public:
@@ -49,7 +49,8 @@ class CpuDevice final : public Device {
     };
     if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
-    if (first == "Concat" || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
+    if (first == "Concat" || first == "Resize" || std::ranges::all_of(layer.nodes, is_simple))
+      return LayoutRule::follows;
     return LayoutRule::plain;
   }
 

@@ -83,31 +83,51 @@ class Gather final : public Implementation {
   }
 };
 
-// Whole multiples of pictures, channels last: every pixel stands for itself and its new neighbours.
+// Whole multiples of pictures: every pixel stands for itself and its new neighbours. Where channels are innermost, they
+// are the pixel.
 class EnlargeKernel final : public PlainKernel {
  public:
-  EnlargeKernel(const TensorDesc& in, const TensorDesc& out) : in_(in), out_(out) {}
+  EnlargeKernel(const TensorDesc& in, const TensorDesc& out)
+      : height_(in.dims[2]), width_(in.dims[3]), by_y_(out.dims[2] / height_), by_x_(out.dims[3] / width_) {
+    const bool is_plain = has_layout(in, Layout::plain) && has_layout(out, Layout::plain);
+    images_ = in.dims[0] * (is_plain ? in.dims[1] : 1);
+    pixel_ = static_cast<size_t>((is_plain ? 1 : in.dims[1]) * tensor::bit_width(in.dtype) / 8);
+  }
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const std::byte>(arguments.inputs[0]);
     auto* const out = host<std::byte>(arguments.outputs[0]);
-    const int64_t pixel = in_.dims[1] * tensor::bit_width(in_.dtype) / 8;  // bytes
-    const int64_t by_y = out_.dims[2] / in_.dims[2];
-    const int64_t by_x = out_.dims[3] / in_.dims[3];
-    parallel_for(static_cast<uint64_t>(out_.dims[0] * out_.dims[2]), 4, [&](uint64_t begin, uint64_t end) {
-      for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) {
-        const int64_t image = row / out_.dims[2];
-        const std::byte* const from = in + (image * in_.dims[2] + row % out_.dims[2] / by_y) * in_.dims[3] * pixel;
-        std::byte* const to = out + row * out_.dims[3] * pixel;
-        for (int64_t x = 0; x < out_.dims[3]; ++x) {
-          std::memcpy(to + x * pixel, from + x / by_x * pixel, static_cast<size_t>(pixel));
-        }
+    const size_t row = static_cast<size_t>(width_) * pixel_;
+    const size_t wide = row * static_cast<size_t>(by_x_);
+    const auto grain = static_cast<uint64_t>(kGrain / (wide * static_cast<size_t>(by_y_)) + 1);
+    parallel_for(static_cast<uint64_t>(images_ * height_), grain, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t y = begin; y < end; ++y) {
+        std::byte* const to = out + y * wide * static_cast<size_t>(by_y_);
+        widen(in + y * row, to);
+        for (int64_t again = 1; again < by_y_; ++again) std::memcpy(to + static_cast<size_t>(again) * wide, to, wide);
       }
     });
   }
 
  private:
-  TensorDesc in_;
-  TensorDesc out_;
+  static constexpr size_t kGrain = 1 << 16;  // bytes
+
+  void widen(const std::byte* from, std::byte* to) const {
+    if (pixel_ == sizeof(uint32_t)) return repeat<sizeof(uint32_t)>(from, to, sizeof(uint32_t));
+    if (pixel_ == 1) return repeat<1>(from, to, 1);
+    repeat<0>(from, to, pixel_);
+  }
+  // kPixel: how many bytes a pixel has, or 0 where `pixel` says it.
+  template <size_t kPixel>
+  void repeat(const std::byte* from, std::byte* to, size_t pixel) const {
+    const size_t size = kPixel == 0 ? pixel : kPixel;
+    for (int64_t x = 0; x < width_; ++x, from += size) {
+      for (int64_t again = 0; again < by_x_; ++again, to += size) std::memcpy(to, from, size);
+    }
+  }
+
+  int64_t height_, width_, by_y_, by_x_;
+  int64_t images_ = 0;
+  size_t pixel_ = 0;
 };
 
 class Enlarge final : public Implementation {
@@ -117,10 +137,9 @@ class Enlarge final : public Implementation {
     if (!layer.is_single() || !layer.starts_with("Resize") || layer.inputs[0].dims.size() != 4) return {};
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
-    for (const TensorDesc& desc : {in, out}) {
-      const bool has_whole_bytes = tensor::bit_width(desc.dtype) % 8 == 0;
-      if (!has_whole_bytes || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
-    }
+    const auto both = [&](Layout layout) { return has_layout(in, layout) && has_layout(out, layout); };
+    if (!both(Layout::plain) && !both(Layout::channels_last)) return {};
+    if (tensor::bit_width(in.dtype) % 8 != 0 || in.count() == 0 || out.count() == 0) return {};
     const bool keeps = in.dims[0] == out.dims[0] && in.dims[1] == out.dims[1];
     const bool is_multiple = out.dims[2] % in.dims[2] == 0 && out.dims[3] % in.dims[3] == 0;
     if (!keeps || !is_multiple || !is_nearest(layer, in, out)) return {};
