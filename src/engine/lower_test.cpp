@@ -40,6 +40,11 @@ constexpr const char* kModels[] = {
     "g (float[2,8] x, float[2,4] c) => (float[2,4] h, float[2,4] d) { a, b = Split<axis = 1>(x) i = Sigmoid(a) "
     "f = Tanh(b) k = Abs(f) p = Mul(i, c) q = Mul(i, k) d = Add(p, q) t = Tanh(d) s = Neg(c) r = Exp(s) h = Mul(t, r) "
     "}",
+    "g (float[1,2,4,4] x, float[3,4] a) => (uint8[1,2,4,4] y, uint8[3,2] z, int32[3,2] n) <float s = {0.1}, uint8 k = "
+    "{120}, uint8[2,2,1,1] w = {90,100,110,130}, float[2] t = {0.1,0.2}, uint8[2] p = {100,120}, float r = {0.3}, "
+    "int32[2] b = {40,-70}, uint8[4,2] v = {1,2,3,4,5,6,7,100}, float u = {0.01}, uint8 o = {4}> { "
+    "c = QuantizeLinear(x, s, k) y = QLinearConv(c, s, k, w, t, p, r, k, b) d = QuantizeLinear(a, s, k) "
+    "z = QLinearMatMul(d, s, k, v, u, o, r, k) n = MatMulInteger(d, v, k, o) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -116,6 +121,10 @@ TEST(Lower, operators_form_layers) {
                                                                "Mul_ReduceMean_Add_Sqrt_Div_1"}));
   EXPECT_EQ(lowered_ops(kModels[6]),
             (std::vector<std::string>{"Split", "Sigmoid_Tanh_Abs_Mul_Mul_Add_0", "Tanh_Neg_Exp_Mul_1"}));
+  EXPECT_EQ(lowered_ops(kModels[7]),
+            (std::vector<std::string>{"QuantizeLinear", "DequantizeLinear_DequantizeLinear_Conv_QuantizeLinear_0",
+                                      "QuantizeLinear", "DequantizeLinear", "DequantizeLinear_MatMul_QuantizeLinear_1",
+                                      "MatMulInteger"}));
 }
 
 TEST(Lower, layers_hold_no_more_values_than_kernels) {

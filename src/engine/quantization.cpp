@@ -185,18 +185,27 @@ std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis
   return sums;
 }
 
+namespace {
+
+bool is_cast_to_float(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, ir::ValueId given) {
+  return is_op(model, node, "Cast") && operand(model, node, 0) == given &&
+         dtype_of(model, inference, model[node].results[0]) == DType::float32;
+}
+
+}  // namespace
+
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
-  if (nodes.size() < 2 || !is_op(model, nodes[0], "MatMulInteger") || !is_op(model, nodes[1], "Cast")) return {};
-  if (inference.callees()[nodes[0]].op == nullptr || operand(model, nodes[1], 0) != model[nodes[0]].results[0])
-    return {};
-  if (dtype_of(model, inference, model[nodes[1]].results[0]) != DType::float32) return {};
+  if (nodes.empty() || !is_op(model, nodes[0], "MatMulInteger")) return {};
+  if (inference.callees()[nodes[0]].op == nullptr) return {};
+  if (nodes.size() > 1 && !is_cast_to_float(model, inference, nodes[1], model[nodes[0]].results[0])) return {};
   IntegerSums found{.data = operand(model, nodes[0], 0),
                     .zero = operand(model, nodes[0], 2),
-                    .weights = constant(operand(model, nodes[0], 1))};
+                    .weights = constant(operand(model, nodes[0], 1)),
+                    .become_floats = nodes.size() > 1};
   if (found.weights == nullptr || found.weights->dtype() != DType::int8 || found.weights->shape().size() != 2)
     return {};
-  if (constant(found.data) != nullptr || (found.zero.valid() && constant(found.zero) != nullptr)) return {};
+  if (constant(found.data) != nullptr) return {};
   const std::optional<TensorDesc> zero = found.zero.valid() ? find_desc(model, inference, found.zero) : std::nullopt;
   if (found.zero.valid() && (!zero || zero->count() != 1)) return {};
   const ir::ValueId right_zero = operand(model, nodes[0], 3);

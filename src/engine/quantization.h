@@ -38,14 +38,15 @@ struct QuantizedProduct {
   std::vector<float> bias;                  // by result channel or column; empty: none
 };
 
-// A MatMulInteger with constant weights without zero points, whose sums become floats.
+// A MatMulInteger with constant weights without zero points.
 struct IntegerSums {
   ir::ValueId data;
   ir::ValueId zero;                         // of the data; invalid: none
   const tensor::Tensor* weights = nullptr;  // int8
+  bool become_floats = false;               // by the Cast behind it
 };
 
-// What these nodes begin with: MatMulInteger and Cast; nullopt: something else.
+// What these nodes begin with: MatMulInteger, alone or with a Cast to float32; nullopt: something else.
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 

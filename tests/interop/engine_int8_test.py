@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 import onnxruntime
 from engine_graphs import EngineCase, Graph
-from onnx import helper
+from onnx import TensorProto, helper
 from random_ops.sides import Tool
 
 RUN_TOOL = Tool(sys.argv.pop(1))
@@ -184,6 +184,58 @@ def heads(graph, x):
     return graph.add("MatMul", [flat, graph.weights(24, 10, axis=1)], [rows, 10])
 
 
+def codes_of(graph, x):
+    """Codes of x with their scale and zero point."""
+    *constants, dtype = graph.quantizer(0.02)
+    codes = graph.add("QuantizeLinear", [x, *constants], graph.shapes[x])
+    graph.types[codes] = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return [codes, *constants]
+
+
+def integer_weights(graph, dims, axis, x):
+    """Weights with a scale and a zero point, perhaps for each channel; int8 may not hold some of them. ONNX Runtime
+    multiplies int8 by int8 only."""
+    random = graph.random
+    is_signed = random.random() < 0.5 or graph.types[x] == TensorProto.INT8
+    by_channel = random.random() < 0.5
+    zeros = random.integers(-3, 4, dims[axis] if by_channel else None) + (0 if is_signed else 128)
+    low, high = (-100, 101) if is_signed else (0, 256) if random.random() < 0.3 else (28, 228)
+    dtype = np.int8 if is_signed else np.uint8
+    scales = random.uniform(0.5, 1.5, dims[axis] if by_channel else None) / 127 / np.sqrt(np.prod(dims) / dims[axis])
+    zeros = zeros * 0 if is_signed and random.random() < 0.5 else zeros
+    return [graph.constant(value) for value in (
+        random.integers(low, high, dims).astype(dtype), np.asarray(scales, np.float32), np.asarray(zeros, dtype))]
+
+
+def whole_operator(graph, op):
+    """One of the operators that take and give codes, or sums of their products. ONNX Runtime wants both codes to have
+    one type."""
+    random = graph.random
+    if op == "QLinearConv":
+        batch, channels, size, out, kernel = (int(random.integers(1, most)) for most in (3, 40, 12, 70, 4))
+        x = graph.input(batch, channels, size + 3, size + 3)
+        codes = codes_of(graph, x)
+        weights = integer_weights(graph, (out, channels, kernel, kernel), 0, codes[0])
+        bias = [graph.constant(random.integers(-500, 500, out).astype(np.int32))] if random.random() < 0.5 else []
+        pad = int(random.integers(0, 2)) if kernel > 1 else 0
+        side = size + 3 + 2 * pad - kernel + 1
+        result = [graph.constant(np.float32(0.03)), codes[2]]
+        made = graph.add(op, [*codes, *weights, *result, *bias], [batch, out, side, side], pads=[pad] * 4)
+        graph.types[made] = graph.types[codes[0]]
+        return made
+    rows, depth, columns = (int(random.integers(1, most)) for most in (40, 300, 100))
+    x, scale, zero = codes_of(graph, graph.input(rows, depth))
+    weights, scales, zeros = integer_weights(graph, (depth, columns), 1, x)
+    if op == "MatMulInteger":
+        made = graph.add(op, [x, weights, zero, zeros], [rows, columns])
+        graph.types[made] = TensorProto.INT32
+        return made
+    result = [graph.constant(np.float32(0.03)), zero]
+    made = graph.add(op, [x, scale, zero, weights, scales, zeros, *result], [rows, columns])
+    graph.types[made] = graph.types[x]
+    return made
+
+
 class EngineInt8Test(EngineCase):
     tool = RUN_TOOL
 
@@ -226,6 +278,18 @@ class EngineInt8Test(EngineCase):
                 # A flip of codes before the attention moves all that follows it a little.
                 self.assertLess(np.max(np.abs(mine - other)), 0.1 * np.max(np.abs(other)))
                 self.assertLess(np.median(np.abs(mine - other)), 1e-4)
+
+    def test_whole_operators(self):
+        for op in ("QLinearConv", "QLinearMatMul", "MatMulInteger"):
+            for seed in range(SEEDS // 2):
+                with self.subTest(op, seed=seed):
+                    graph = Quantized(seed)
+                    made = whole_operator(graph, op)
+                    model, feeds = graph.model([made]), graph.feeds
+                    if op != "MatMulInteger":
+                        self.check(model, feeds)
+                        continue
+                    np.testing.assert_array_equal(self.ask(model, feeds)[0], self.expect(model, feeds)[0])
 
     def test_products_of_dynamic_codes(self):
         for seed in range(SEEDS // 2):

@@ -399,6 +399,44 @@ class EngineTest(EngineCase):
                 kind = ["TreeEnsembleRegressor", "TreeEnsembleClassifier"][seed % 2]
                 self.check(trees(random, kind, rows), {"x": floats(random, rows, 4)})
 
+    def test_best_elements(self):
+        """Of equal ones the first stands before; NaN counts as the largest."""
+        for seed in range(60):
+            with self.subTest(seed):
+                graph = Graph(seed)
+                random = graph.random
+                axis, largest = int(random.integers(0, 2)), int(random.integers(0, 2))
+                shape = random.integers(1, 200, 2).tolist()
+                x = graph.input(*shape)
+                numbers = np.round(graph.feeds[x] * random.choice([1, 100]))
+                graph.feeds[x] = np.where(random.random(shape) < 0.01, np.nan, numbers).astype(np.float32)
+                count = int(random.integers(1, shape[axis] + 1))
+                result = [count if i == axis else size for i, size in enumerate(shape)]
+                values = graph.add("TopK", [x, graph.constant(np.array([count]))], result, axis=axis, largest=largest)
+                graph.nodes[-1].output.append("places")
+                graph.shapes["places"], graph.types["places"] = result, TensorProto.INT64
+                given = np.where(np.isnan(graph.feeds[x]), np.inf, graph.feeds[x])
+                places = np.argsort(-given if largest else given, axis=axis, kind="stable").take(range(count), axis)
+                seen = self.ask(graph.model([values, "places"]), graph.feeds)
+                np.testing.assert_array_equal(seen[1], places)
+                np.testing.assert_array_equal(seen[0], np.take_along_axis(graph.feeds[x], places, axis))
+
+    def test_boxes_that_overlap(self):
+        for seed in range(20):
+            with self.subTest(seed):
+                graph = Graph(seed)
+                random = graph.random
+                boxes, scores = graph.input(1, 60, 4), graph.input(1, 3, 60)
+                graph.feeds[boxes] = random.random((1, 60, 4)).astype(np.float32)
+                graph.feeds[scores] = np.round(random.random((1, 3, 60)) * 20).astype(np.float32)
+                limits = [graph.constant(np.array([int(random.integers(1, 30))])), graph.constant(np.float32([0.3])),
+                          graph.constant(np.float32([5]))]
+                kept = graph.add("NonMaxSuppression", [boxes, scores, *limits], ["n", 3])
+                graph.types[kept] = TensorProto.INT64
+                model = graph.model([kept])
+                session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+                np.testing.assert_array_equal(self.ask(model, graph.feeds)[0], session.run(None, graph.feeds)[0])
+
     def test_sizes_that_data_decides(self):
         graph = Graph(3)
         x = graph.input(4, 6)

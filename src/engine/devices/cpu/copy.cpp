@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/lanes.h"
@@ -34,6 +35,39 @@ std::vector<Dim> joined_dims(const TensorDesc& from, const TensorDesc& to) {
       joined.push_back(dim);
   }
   return joined;
+}
+
+// As many numbers as 16 bytes hold.
+template <typename T>
+struct Group {
+  static constexpr size_t kCount = 16 / sizeof(T);
+  using Lanes [[gnu::vector_size(16)]] = T;
+};
+
+// The lower or the upper halves of two vectors, one element of each in turn.
+template <typename T, size_t kFirst, size_t... kIndex>
+typename Group<T>::Lanes zipped(typename Group<T>::Lanes a, typename Group<T>::Lanes b,
+                                std::index_sequence<kIndex...>) {
+  constexpr size_t kCount = Group<T>::kCount;
+  return __builtin_shufflevector(a, b, (kFirst + kIndex / 2 + kIndex % 2 * kCount)...);
+}
+
+// A square of as many rows and columns as a vector holds, turned.
+template <typename T>
+void turn_square(const T* from, int64_t from_row, T* to, int64_t to_row) {
+  constexpr size_t kCount = Group<T>::kCount;
+  constexpr auto kLanes = std::make_index_sequence<kCount>();
+  typename Group<T>::Lanes rows[kCount];
+  typename Group<T>::Lanes zips[kCount];
+  for (size_t i = 0; i < kCount; ++i) std::memcpy(&rows[i], from + static_cast<int64_t>(i) * from_row, sizeof rows[i]);
+  for (size_t stage = 1; stage < kCount; stage *= 2) {
+    for (size_t i = 0; i < kCount / 2; ++i) {
+      zips[2 * i] = zipped<T, 0>(rows[i], rows[i + kCount / 2], kLanes);
+      zips[2 * i + 1] = zipped<T, kCount / 2>(rows[i], rows[i + kCount / 2], kLanes);
+    }
+    std::ranges::copy(zips, rows);
+  }
+  for (size_t i = 0; i < kCount; ++i) std::memcpy(to + static_cast<int64_t>(i) * to_row, &rows[i], sizeof rows[i]);
 }
 
 template <typename T>
@@ -98,12 +132,30 @@ class CopyKernel final : public PlainKernel {
     }
     for (int64_t c = 0; c < columns.size; c += kBlock) {
       const int64_t end = std::min(c + kBlock, columns.size);
-      for (int64_t r = lane.begin; r < lane.end; ++r) {
+      int64_t done = lane.begin;
+      if constexpr (sizeof(T) <= 4) {
+        if (rows.from == 1 && columns.to == 1 && end == c + kBlock) done = turn(from, to, c, lane);
+      }
+      for (int64_t r = done; r < lane.end; ++r) {
         const T* const source = from + r * rows.from;
         T* const target = to + r * rows.to;
         for (int64_t i = c; i < end; ++i) target[i * columns.to] = source[i * columns.from];
       }
     }
+  }
+
+  // kBlock columns of as many rows as whole squares have; returns where it stopped.
+  int64_t turn(const T* from, T* to, int64_t column, Lane lane) const {
+    constexpr auto kSide = static_cast<int64_t>(Group<T>::kCount);
+    const int64_t from_row = dims_.back().from;
+    const int64_t to_row = dims_[dims_.size() - 2].to;
+    int64_t r = lane.begin;
+    for (; r + kSide <= lane.end; r += kSide) {
+      for (int64_t c = column; c < column + kBlock; c += kSide) {
+        turn_square(from + c * from_row + r, from_row, to + r * to_row + c, to_row);
+      }
+    }
+    return r;
   }
 
   // Pictures of three channels, one after the other, pixel by pixel.

@@ -17,8 +17,8 @@ namespace assay::engine::cpu {
 namespace {
 
 // Operators over pictures that are computed with the channels innermost.
-constexpr std::array<std::string_view, 8> kPictures = {
-    "Conv", "ConvTranspose", "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Resize", "Upsample"};
+constexpr std::array<std::string_view, 6> kPictures = {"Conv",        "ConvTranspose",     "MaxPool",
+                                                       "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
 
 class PlainCall final : public Call {
  public:
@@ -49,8 +49,8 @@ class CpuDevice final : public Device {
     };
     if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
-    constexpr std::array<std::string_view, 5> kAsTheyLie = {"Concat", "InstanceNormalization", "GroupNormalization",
-                                                            "DepthToSpace", "SpaceToDepth"};
+    constexpr std::array<std::string_view, 7> kAsTheyLie = {
+        "Concat", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization", "DepthToSpace", "SpaceToDepth"};
     const bool lies_freely = std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end() || first.starts_with("Reduce");
     if (lies_freely || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
     return LayoutRule::plain;

@@ -70,8 +70,10 @@ void Fourier::split(const Complex* in, uint64_t stride, Complex* out, uint64_t l
   }
   const uint64_t p = factors_[factor];
   const uint64_t part = length / p;
-  for (uint64_t q = 0; q < p; ++q) split(in + q * stride, stride * p, out + q * part, part, factor + 1);
+  for (uint64_t q = 0; q < p && part == 1; ++q) out[q] = in[q * stride];
+  for (uint64_t q = 0; q < p && part > 1; ++q) split(in + q * stride, stride * p, out + q * part, part, factor + 1);
   const uint64_t step = length_ / length;
+  if (p == 2) return combine_halves(out, part, step);
   std::vector<Complex> column(p);
   for (uint64_t k = 0; k < part; ++k) {
     for (uint64_t q = 0; q < p; ++q) column[q] = product(out[q * part + k], roots_[q * k * step]);
@@ -80,6 +82,18 @@ void Fourier::split(const Complex* in, uint64_t stride, Complex* out, uint64_t l
       for (uint64_t q = 1; q < p; ++q) sum += product(column[q], roots_[q * r % p * part * step]);
       out[r * part + k] = sum;
     }
+  }
+}
+
+// The same for two parts: what is multiplied by 1 keeps the signs that zeros get by it.
+void Fourier::combine_halves(Complex* out, uint64_t part, uint64_t step) const {
+  const Complex one = roots_[0];
+  const Complex minus_one = roots_[part * step];
+  for (uint64_t k = 0; k < part; ++k) {
+    const Complex first = product(out[k], one);
+    const Complex second = product(out[part + k], roots_[k * step]);
+    out[k] = first + product(second, one);
+    out[part + k] = first + product(second, minus_one);
   }
 }
 

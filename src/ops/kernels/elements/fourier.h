@@ -22,6 +22,7 @@ class Fourier {
  private:
   void split(const std::complex<double>* in, uint64_t stride, std::complex<double>* out, uint64_t length,
              size_t factor) const;
+  void combine_halves(std::complex<double>* out, uint64_t part, uint64_t step) const;
 
   uint64_t length_;
   std::vector<uint64_t> factors_;

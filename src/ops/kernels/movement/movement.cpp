@@ -1,6 +1,7 @@
 #include "ops/kernels/movement/movement.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/check.h"
 #include "base/parallel.h"
@@ -46,6 +47,23 @@ std::vector<std::byte> pack(DType dtype, const std::vector<std::byte>& bytes) {
   return packed;
 }
 
+// Calls fn with the number of bytes of an element, as a constant where it is a usual one.
+template <typename Fn>
+void with_width(uint64_t width, Fn&& fn) {
+  switch (width) {
+    case 1:
+      return fn(std::integral_constant<uint64_t, 1>());
+    case 2:
+      return fn(std::integral_constant<uint64_t, 2>());
+    case 4:
+      return fn(std::integral_constant<uint64_t, 4>());
+    case 8:
+      return fn(std::integral_constant<uint64_t, 8>());
+    default:
+      return fn(width);
+  }
+}
+
 }  // namespace
 
 MoveFrom::MoveFrom(const tensor::Tensor& tensor) : width_(width_of(tensor.dtype())), keep_(tensor) {
@@ -70,6 +88,36 @@ MoveTo::MoveTo(DType dtype, tensor::Shape shape) : dtype_(dtype), shape_(std::mo
 
 MoveTo::MoveTo(const tensor::Tensor& start) : MoveTo(start.dtype(), start.shape()) {
   copy(MoveFrom(start), 0, 0, start.count());
+}
+
+void MoveTo::gather(const MoveFrom& from, uint64_t base, std::span<const uint64_t> places, uint64_t target) {
+  if (width_ == 0) {
+    for (size_t i = 0; i < places.size(); ++i) strings_[target + i] = from.strings_[base + places[i]];
+    return;
+  }
+  with_width(width_, [&](auto width) {
+    const std::byte* const source = from.bytes_.data() + base * width;
+    std::byte* to = bytes_.data() + target * width;
+    for (const uint64_t place : places) {
+      std::memcpy(to, source + place * width, width);
+      to += width;
+    }
+  });
+}
+
+void MoveTo::scatter(const MoveFrom& from, uint64_t source, std::span<const uint64_t> places) {
+  if (width_ == 0) {
+    for (size_t i = 0; i < places.size(); ++i) strings_[places[i]] = from.strings_[source + i];
+    return;
+  }
+  with_width(width_, [&](auto width) {
+    const std::byte* next = from.bytes_.data() + source * width;
+    std::byte* const to = bytes_.data();
+    for (const uint64_t place : places) {
+      std::memcpy(to + place * width, next, width);
+      next += width;
+    }
+  });
 }
 
 void MoveTo::fill(const MoveFrom& from, uint64_t source, uint64_t target, uint64_t count) {

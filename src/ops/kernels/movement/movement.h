@@ -42,6 +42,9 @@ class MoveTo {
       std::memcpy(bytes_.data() + target * width_, from.bytes_.data() + source * width_, count * width_);
     }
   }
+  // The elements of `from` at base + places[i], or, of `scatter`, those from `source` on to the places, in order.
+  void gather(const MoveFrom& from, uint64_t base, std::span<const uint64_t> places, uint64_t target);
+  void scatter(const MoveFrom& from, uint64_t source, std::span<const uint64_t> places);
   // `count` times the element at `source`.
   void fill(const MoveFrom& from, uint64_t source, uint64_t target, uint64_t count);
   tensor::Tensor finish();  // once

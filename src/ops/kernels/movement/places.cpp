@@ -132,6 +132,28 @@ int64_t strided_place(uint64_t place, const Shape& shape, std::span<const int64_
   return result;
 }
 
+IndexedPlaces::IndexedPlaces(const Shape& data, const Shape& indices, size_t along)
+    : shape(indices),
+      strides(row_major_strides(data)),
+      step(static_cast<uint64_t>(strides[along])),
+      length(static_cast<uint64_t>(data[along])) {
+  strides[along] = 0;
+}
+
+void IndexedPlaces::find(std::span<const int64_t> indices, uint64_t begin, std::span<uint64_t> places) const {
+  const auto row = static_cast<uint64_t>(shape.back());
+  const auto stride = static_cast<uint64_t>(strides.back());
+  for (uint64_t i = 0; i < places.size();) {
+    const uint64_t first = (begin + i) % row;
+    const uint64_t count = std::min<uint64_t>(row - first, places.size() - i);
+    auto place = static_cast<uint64_t>(strided_place(begin + i, shape, strides));
+    for (uint64_t k = i; k < i + count; ++k, place += stride) {
+      places[k] = place + checked_index(indices[k], length) * step;
+    }
+    i += count;
+  }
+}
+
 Tensor move_by_maps(const Tensor& from, std::span<const AxisMap> maps, const Tensor* fill) {
   if (maps.empty()) return from;
   return MapMover(from, maps, fill).move();

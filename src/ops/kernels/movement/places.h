@@ -20,6 +20,17 @@ std::vector<int64_t> broadcast_strides(const tensor::Shape& from, const tensor::
 // The sum of index * stride over the axes, of the element at `place` of a tensor of shape `shape`.
 int64_t strided_place(uint64_t place, const tensor::Shape& shape, std::span<const int64_t> strides);
 
+// The places in data of this shape that indices along an axis name, for the indices [begin, begin + places.size()) of a
+// tensor of them. Error where one is out of range.
+struct IndexedPlaces {
+  IndexedPlaces(const tensor::Shape& data, const tensor::Shape& indices, size_t along);
+  void find(std::span<const int64_t> indices, uint64_t begin, std::span<uint64_t> places) const;
+
+  tensor::Shape shape;           // of the indices
+  std::vector<int64_t> strides;  // of the data; 0 for the axis
+  uint64_t step, length;         // of the axis
+};
+
 // Where the elements along one axis come from; kNowhere: from nowhere, they are filled.
 using AxisMap = std::vector<int64_t>;
 inline constexpr int64_t kNowhere = -1;

@@ -79,7 +79,10 @@ void scatter(Eval& node, std::span<const uint64_t> targets, uint64_t run, Reduct
   }
   const MoveFrom updates(node.tensor_in(2));
   MoveTo result(node.tensor_in(0));
-  for (uint64_t i = 0; i < targets.size() && run != 0; ++i) result.copy(updates, i * run, targets[i], run);
+  if (run == 1)
+    result.scatter(updates, 0, targets);
+  else
+    for (uint64_t i = 0; i < targets.size() && run != 0; ++i) result.copy(updates, i * run, targets[i], run);
   node.set_tensor(0, result.finish());
 }
 

@@ -120,34 +120,69 @@ void infer_resize(Infer& node) {
 }
 
 std::vector<ResampledAxis> plan_resize(const Eval& node) {
+  return plan_resize(node, node.shape(0), node.out_shape(0), [&](uint32_t input) {
+    return node.has(input) ? node.load<double>(input) : std::vector<double>();
+  });
+}
+
+std::vector<ResampledAxis> plan_resize(const Node& node, const Shape& in, const Shape& out,
+                                       FunctionRef<std::vector<double>(uint32_t input)> numbers) {
   const ResizeInputs places = resize_inputs(node);
-  const Shape& in = node.shape(0);
-  const Shape out = node.out_shape(0);
   std::vector<ResampledAxis> plan(in.size());
   for (size_t i = 0; i < in.size(); ++i) {
     plan[i] = {in[i], out[i], static_cast<double>(out[i]) / static_cast<double>(in[i])};
   }
-  const std::vector<int64_t> axes = resized_axes(node, node.rank(0));
+  const std::vector<int64_t> axes = resized_axes(node, static_cast<int64_t>(in.size()));
   const auto at = [&](size_t i) -> ResampledAxis& { return plan[static_cast<size_t>(axes[i])]; };
-  const bool has_sizes = node.has(places.sizes) && node.count(places.sizes) != 0;
-  if (!has_sizes) {
+  const std::vector<double> sizes = places.sizes == ResizeInputs::kNone ? std::vector<double>() : numbers(places.sizes);
+  if (sizes.empty()) {
     const std::vector<double> scales =
-        places.scales == ResizeInputs::kNone ? written_scales(node) : node.load<double>(places.scales);
+        places.scales == ResizeInputs::kNone ? written_scales(node) : numbers(places.scales);
     for (size_t i = 0; i < axes.size(); ++i) at(i).scale = scales[i];
   } else if (resize_aspect_policy(node) != "stretch") {
     std::vector<int64_t> lengths;
     for (size_t i = 0; i < axes.size(); ++i) lengths.push_back(at(i).in);
-    const double scale = common_scale(resize_aspect_policy(node), node.integers_in(places.sizes), lengths);
+    const std::vector<int64_t> wanted(sizes.begin(), sizes.end());
+    const double scale = common_scale(resize_aspect_policy(node), wanted, lengths);
     for (size_t i = 0; i < axes.size(); ++i) at(i).scale = scale;
   }
   if (resize_coordinate_mode(node) == "tf_crop_and_resize") {
-    const std::vector<double> roi = node.load<double>(places.roi);
+    const std::vector<double> roi = numbers(places.roi);
     for (size_t i = 0; i < axes.size(); ++i) {
       at(i).roi_start = roi[i];
       at(i).roi_end = roi[i + axes.size()];
     }
   }
   return plan;
+}
+
+ResampledTerms resize_terms(const Node& node, const ResampledAxis& axis) {
+  const Filter filter{resize_mode(node) == ResizeMode::cubic, node.floating("cubic_coeff_a", -0.75),
+                      node.flag("antialias"), node.flag("exclude_outside")};
+  ResampledTerms terms(static_cast<size_t>(axis.out));
+  for (int64_t x = 0; x < axis.out; ++x) {
+    const Taps taps = taps_at(filter, original_place(resize_coordinate_mode(node), axis, x), axis);
+    for (size_t k = 0; k < taps.weights.size(); ++k) {
+      const int64_t element = std::clamp<int64_t>(taps.first + static_cast<int64_t>(k), 0, axis.in - 1);
+      if (taps.weights[k] == 0) continue;
+      terms[static_cast<size_t>(x)].push_back({static_cast<uint64_t>(element), taps.weights[k]});
+    }
+  }
+  return terms;
+}
+
+bool is_unchanged(const ResampledAxis& axis) {
+  return axis.in == axis.out && axis.scale == 1 && axis.roi_start == 0 && axis.roi_end == 1;
+}
+
+std::vector<size_t> resampling_order(std::span<const ResampledAxis> plan) {
+  std::vector<size_t> order;
+  for (const bool grows : {false, true}) {
+    for (size_t i = 0; i < plan.size(); ++i) {
+      if (!is_unchanged(plan[i]) && (plan[i].out > plan[i].in) == grows) order.push_back(i);
+    }
+  }
+  return order;
 }
 
 }  // namespace assay::ops

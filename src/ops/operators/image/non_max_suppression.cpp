@@ -62,18 +62,25 @@ struct Limits {
 
 // Indices of the boxes of one class that are kept, best first; of equal scores the first.
 std::vector<int64_t> select(std::span<const double> scores, const std::vector<Box>& boxes, const Limits& limits) {
-  std::vector<int64_t> order;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (!limits.has_score || scores[i] > limits.score) order.push_back(static_cast<int64_t>(i));
-  }
-  const auto rank = [&](int64_t i) {
-    const double score = scores[static_cast<size_t>(i)];
-    return std::isnan(score) ? -std::numeric_limits<double>::infinity() : score;
+  struct Candidate {
+    double rank;
+    int64_t index;
   };
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return rank(a) > rank(b); });
+  std::vector<Candidate> open;  // a heap, the best on top
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (limits.has_score && !(scores[i] > limits.score)) continue;
+    const double rank = std::isnan(scores[i]) ? -std::numeric_limits<double>::infinity() : scores[i];
+    open.push_back({rank, static_cast<int64_t>(i)});
+  }
+  const auto comes_later = [](const Candidate& a, const Candidate& b) {
+    return a.rank < b.rank || (a.rank == b.rank && a.index > b.index);
+  };
+  std::ranges::make_heap(open, comes_later);
   std::vector<int64_t> kept;
-  for (const int64_t index : order) {
-    if (static_cast<int64_t>(kept.size()) >= limits.most) break;
+  while (!open.empty() && static_cast<int64_t>(kept.size()) < limits.most) {
+    std::ranges::pop_heap(open, comes_later);
+    const int64_t index = open.back().index;
+    open.pop_back();
     const Box& box = boxes[static_cast<size_t>(index)];
     const bool is_free = std::ranges::none_of(
         kept, [&](int64_t other) { return overlap(box, boxes[static_cast<size_t>(other)], limits.overlap); });

@@ -10,14 +10,10 @@
 namespace assay::ops {
 namespace {
 
-bool is_same(const ResampledAxis& axis) {
-  return axis.in == axis.out && axis.scale == 1 && axis.roi_start == 0 && axis.roi_end == 1;
-}
-
 // Which places along an axis lie beside the original one, where tf_crop_and_resize extrapolates.
 std::vector<bool> places_beside(const Node& node, const ResampledAxis& axis) {
   std::vector<bool> beside(static_cast<size_t>(axis.out));
-  if (resize_coordinate_mode(node) != "tf_crop_and_resize" || is_same(axis)) return beside;
+  if (resize_coordinate_mode(node) != "tf_crop_and_resize" || is_unchanged(axis)) return beside;
   for (int64_t x = 0; x < axis.out; ++x) {
     const double place = original_place("tf_crop_and_resize", axis, x);
     beside[static_cast<size_t>(x)] = !(place >= 0 && place <= static_cast<double>(axis.in - 1));
@@ -52,7 +48,7 @@ std::vector<std::vector<uint64_t>> nearest_offsets(const Eval& node, const std::
     for (int64_t x = 0; x < plan[i].out; ++x) {
       const double place = original_place(resize_coordinate_mode(node), plan[i], x);
       const int64_t element =
-          is_same(plan[i]) ? x : nearest_element(resize_nearest_mode(node, plan[i].scale), place, plan[i]);
+          is_unchanged(plan[i]) ? x : nearest_element(resize_nearest_mode(node, plan[i].scale), place, plan[i]);
       offsets[i].push_back(static_cast<uint64_t>(element) * stride);
     }
     stride *= static_cast<uint64_t>(plan[i].in);
@@ -66,15 +62,16 @@ void eval_nearest(Eval& node, const std::vector<ResampledAxis>& plan) {
   const std::vector<std::vector<uint64_t>> offsets = nearest_offsets(node, plan);
   const MoveFrom from(input);
   MoveTo to(input.dtype(), shape);
-  parallel_for(node.out_count(0), 4096, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t place = begin; place < end; ++place) {
+  const std::vector<uint64_t>& row = offsets.back();
+  parallel_for(node.out_count(0) / row.size(), 4096 / row.size() + 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end; ++at) {
       uint64_t source = 0;
-      uint64_t rest = place;
-      for (size_t i = plan.size(); i-- > 0;) {
+      uint64_t rest = at;
+      for (size_t i = plan.size() - 1; i-- > 0;) {
         source += offsets[i][rest % offsets[i].size()];
         rest /= offsets[i].size();
       }
-      to.copy(from, source, place);
+      to.gather(from, source, row, at * row.size());
     }
   });
   const double value = node.floating("extrapolation_value", 0);
@@ -84,49 +81,49 @@ void eval_nearest(Eval& node, const std::vector<ResampledAxis>& plan) {
   node.set_tensor(0, to.finish());
 }
 
-// Weighted sums along one axis; elements beside it are the last ones before.
-std::vector<double> resample_axis(const std::vector<double>& data, const AxisView& from, const ResampledAxis& axis,
-                                  const std::vector<Taps>& taps) {
-  const AxisView to{from.outer, static_cast<uint64_t>(axis.out), from.inner};
-  std::vector<double> result(to.outer * to.length * to.inner);
-  parallel_for(to.outer * to.length, 16, [&](uint64_t begin, uint64_t end) {
+// Along the last axis, whose lines have `in` elements.
+std::vector<double> resample_lines(const std::vector<double>& data, uint64_t lines, uint64_t in,
+                                   const ResampledTerms& terms) {
+  const bool are_pairs = std::ranges::all_of(terms, [](const auto& own) { return own.size() == 2; });
+  std::vector<ResampledTerm> flat;
+  for (const auto& own : terms) flat.insert(flat.end(), own.begin(), own.end());
+  std::vector<double> result(lines * terms.size());
+  parallel_for(lines, 4096 / terms.size() + 1, [&](uint64_t begin, uint64_t end) {
     for (uint64_t line = begin; line < end; ++line) {
-      const Taps& own = taps[line % to.length];
-      double* sums = result.data() + line * to.inner;
-      for (size_t k = 0; k < own.weights.size(); ++k) {
-        const double weight = own.weights[k];
-        if (weight == 0) continue;
-        const int64_t element = std::clamp<int64_t>(own.first + static_cast<int64_t>(k), 0, axis.in - 1);
-        const double* source = data.data() + from.place(line / to.length, static_cast<uint64_t>(element), 0);
-        for (uint64_t i = 0; i < to.inner; ++i) sums[i] += weight * source[i];
+      const double* const source = data.data() + line * in;
+      double* const sums = result.data() + line * terms.size();
+      for (size_t x = 0; x < terms.size() && are_pairs; ++x) {
+        const ResampledTerm* const own = flat.data() + 2 * x;
+        sums[x] = (0 + own[0].weight * source[own[0].element]) + own[1].weight * source[own[1].element];
+      }
+      for (size_t x = 0; x < terms.size() && !are_pairs; ++x) {
+        for (const ResampledTerm& term : terms[x]) sums[x] += term.weight * source[term.element];
       }
     }
   });
   return result;
 }
 
-// The axes in the order that keeps what lies between them small: those that get shorter first.
-std::vector<size_t> resampling_order(std::span<const ResampledAxis> plan) {
-  std::vector<size_t> order;
-  for (const bool grows : {false, true}) {
-    for (size_t i = 0; i < plan.size(); ++i) {
-      if (!is_same(plan[i]) && (plan[i].out > plan[i].in) == grows) order.push_back(i);
+std::vector<double> resample_axis(const std::vector<double>& data, const AxisView& from, const ResampledTerms& terms) {
+  if (from.inner == 1) return resample_lines(data, from.outer, from.length, terms);
+  std::vector<double> result(from.outer * terms.size() * from.inner);
+  parallel_for(from.outer * terms.size(), 16, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t line = begin; line < end; ++line) {
+      double* const sums = result.data() + line * from.inner;
+      for (const ResampledTerm& term : terms[line % terms.size()]) {
+        const double* const source = data.data() + from.place(line / terms.size(), term.element, 0);
+        for (uint64_t i = 0; i < from.inner; ++i) sums[i] += term.weight * source[i];
+      }
     }
-  }
-  return order;
+  });
+  return result;
 }
 
 void eval_filtered(Eval& node, const std::vector<ResampledAxis>& plan) {
-  const Filter filter{resize_mode(node) == ResizeMode::cubic, node.floating("cubic_coeff_a", -0.75),
-                      node.flag("antialias"), node.flag("exclude_outside")};
   std::vector<double> data = node.load<double>(0);
   Shape shape = node.shape(0);
   for (const size_t i : resampling_order(plan)) {
-    std::vector<Taps> taps;
-    for (int64_t x = 0; x < plan[i].out; ++x) {
-      taps.push_back(taps_at(filter, original_place(resize_coordinate_mode(node), plan[i], x), plan[i]));
-    }
-    data = resample_axis(data, view_axis(shape, static_cast<int64_t>(i)), plan[i], taps);
+    data = resample_axis(data, view_axis(shape, static_cast<int64_t>(i)), resize_terms(node, plan[i]));
     shape[i] = plan[i].out;
   }
   const double value = node.floating("extrapolation_value", 0);

@@ -34,6 +34,35 @@ std::vector<uint64_t> matrix_numbers(const Shape& lead, const Shape& result_lead
   return sources;
 }
 
+void integer_product(const ProductSize& size, const uint64_t* a, const uint64_t* b, uint64_t* out) {
+  integer_product(size, {a, size.depth}, {b, size.columns}, out);
+}
+
+// Modulo what `Bits` holds.
+template <typename Bits>
+void multiply_integers(Eval& node, const ProductSize& size) {
+  std::vector<int64_t> out(node.out_count(0));
+  if (!out.empty()) {
+    const auto load = [&](uint32_t input) {
+      const std::vector<uint64_t> bits = load_bits(node.tensor_in(input));
+      return std::vector<Bits>(bits.begin(), bits.end());
+    };
+    const std::vector<Bits> a = load(0);
+    const std::vector<Bits> b = load(1);
+    Shape lead = node.out_shape(0);
+    lead.resize(std::max(lead_of(node.shape(0)).size(), lead_of(node.shape(1)).size()));
+    const std::vector<uint64_t> a_of = matrix_numbers(lead_of(node.shape(0)), lead);
+    const std::vector<uint64_t> b_of = matrix_numbers(lead_of(node.shape(1)), lead);
+    std::vector<Bits> sums(size.rows * size.columns);
+    for (uint64_t m = 0; m < a_of.size(); ++m) {
+      integer_product(size, a.data() + a_of[m] * size.rows * size.depth, b.data() + b_of[m] * size.depth * size.columns,
+                      sums.data());
+      std::ranges::copy(sums, out.begin() + static_cast<ptrdiff_t>(m * sums.size()));
+    }
+  }
+  node.store(0, std::move(out));
+}
+
 // Integers of more than 32 bits are not exact in double, and none of them wraps there.
 void eval_integers(Eval& node) {
   const Shape& left = node.shape(0);
@@ -42,22 +71,8 @@ void eval_integers(Eval& node) {
   const bool is_column = right.size() == 1;
   const ProductSize size{static_cast<uint64_t>(is_row ? 1 : left[left.size() - 2]),
                          static_cast<uint64_t>(is_column ? 1 : right.back()), static_cast<uint64_t>(left.back())};
-  std::vector<int64_t> out(node.out_count(0));
-  if (!out.empty()) {
-    const std::vector<uint64_t> a = load_bits(node.tensor_in(0));
-    const std::vector<uint64_t> b = load_bits(node.tensor_in(1));
-    Shape lead = node.out_shape(0);
-    lead.resize(std::max(lead_of(left).size(), lead_of(right).size()));
-    const std::vector<uint64_t> a_of = matrix_numbers(lead_of(left), lead);
-    const std::vector<uint64_t> b_of = matrix_numbers(lead_of(right), lead);
-    std::vector<uint64_t> sums(size.rows * size.columns);
-    for (uint64_t m = 0; m < a_of.size(); ++m) {
-      integer_product(size, {a.data() + a_of[m] * size.rows * size.depth, size.depth},
-                      {b.data() + b_of[m] * size.depth * size.columns, size.columns}, sums.data());
-      std::ranges::copy(sums, out.begin() + static_cast<ptrdiff_t>(m * sums.size()));
-    }
-  }
-  node.store(0, std::move(out));
+  const bool is_narrow = tensor::bit_width(node.dtype(0)) <= 32;
+  is_narrow ? multiply_integers<uint32_t>(node, size) : multiply_integers<uint64_t>(node, size);
 }
 
 void eval_matmul(Eval& node) {

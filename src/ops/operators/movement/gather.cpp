@@ -1,5 +1,4 @@
 #include "base/parallel.h"
-#include "ops/kernels/elements/broadcast.h"
 #include "ops/kernels/elements/element_inference.h"
 #include "ops/kernels/movement/movement.h"
 #include "ops/kernels/movement/places.h"
@@ -66,17 +65,13 @@ void eval_gather_elements(Eval& node) {
   const size_t axis = axis_of(node, node.rank(0));
   const Shape shape = node.out_shape(0);
   const std::vector<int64_t> indices = node.integers_in(1);
-  std::vector<int64_t> strides = row_major_strides(node.shape(0));
-  const auto step = static_cast<uint64_t>(strides[axis]);
-  const auto length = static_cast<uint64_t>(node.shape(0)[axis]);
-  strides[axis] = 0;
+  const IndexedPlaces indexed(node.shape(0), shape, axis);
   const MoveFrom source(node.tensor_in(0));
   MoveTo target(node.tensor_in(0).dtype(), shape);
   parallel_for(indices.size(), 4096, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t at = begin; at < end; ++at) {
-      const auto place = static_cast<uint64_t>(strided_place(at, shape, strides));
-      target.copy(source, place + checked_index(indices[at], length) * step, at);
-    }
+    std::vector<uint64_t> places(end - begin);
+    indexed.find(std::span(indices).subspan(begin, end - begin), begin, places);
+    target.gather(source, 0, places, begin);
   });
   node.set_tensor(0, target.finish());
 }

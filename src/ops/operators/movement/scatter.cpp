@@ -1,6 +1,6 @@
 #include "ops/kernels/movement/scatter.h"
 
-#include "ops/kernels/elements/broadcast.h"
+#include "base/parallel.h"
 #include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
@@ -25,16 +25,12 @@ void infer_scatter(Infer& node) {
 
 void eval_scatter(Eval& node) {
   const auto axis = static_cast<size_t>(normalize_axis(node.integer("axis", 0), node.rank(0)));
-  std::vector<int64_t> strides = row_major_strides(node.shape(0));
-  const auto step = static_cast<uint64_t>(strides[axis]);
-  const auto length = static_cast<uint64_t>(node.shape(0)[axis]);
-  strides[axis] = 0;
+  const IndexedPlaces indexed(node.shape(0), node.shape(1), axis);
   const std::vector<int64_t> indices = node.integers_in(1);
   std::vector<uint64_t> targets(indices.size());
-  for (uint64_t i = 0; i < targets.size(); ++i) {
-    const auto base = static_cast<uint64_t>(strided_place(i, node.shape(1), strides));
-    targets[i] = base + checked_index(indices[i], length) * step;
-  }
+  parallel_for(targets.size(), 4096, [&](uint64_t begin, uint64_t end) {
+    indexed.find(std::span(indices).subspan(begin, end - begin), begin, std::span(targets).subspan(begin, end - begin));
+  });
   scatter(node, targets, 1, reduction_of(node));
 }
 

@@ -38,49 +38,81 @@ bool is_less(C a, C b) {
   return a < b || (b != b && a == a);
 }
 
-// Places of a line's best elements, the best first; of equal ones the lower place first.
-template <typename C>
-void sort_places(std::span<const C> line, bool largest, size_t k, std::vector<size_t>& places) {
-  std::iota(places.begin(), places.end(), size_t{0});
-  const auto stands_before = [&](size_t a, size_t b) {
-    const bool is_first = largest ? is_less(line[b], line[a]) : is_less(line[a], line[b]);
-    const bool is_second = largest ? is_less(line[a], line[b]) : is_less(line[b], line[a]);
-    return is_first || (!is_second && a < b);
+// Places of a line's `count` best elements, the best first; of equal ones the lower place first. The worst of those so
+// far is on top of a heap.
+template <typename T, bool kLargest>
+std::vector<uint64_t> best_places(std::span<const T> line, size_t count) {
+  const auto is_better = [](T a, T b) { return kLargest ? is_less(b, a) : is_less(a, b); };
+  const auto stands_before = [&](uint64_t a, uint64_t b) {
+    return is_better(line[a], line[b]) || (!is_better(line[b], line[a]) && a < b);
   };
-  std::partial_sort(places.begin(), places.begin() + static_cast<ptrdiff_t>(k), places.end(), stands_before);
+  std::vector<uint64_t> places(count);
+  if (count == 0) return places;
+  std::iota(places.begin(), places.end(), uint64_t{0});
+  std::ranges::make_heap(places, stands_before);
+  T worst = line[places.front()];
+  // Whether one of kAtOnce elements may be better: NaN may.
+  constexpr uint64_t kAtOnce = 16;
+  const auto may_be_better = [&](const T* elements) {
+    bool may_be = false;
+    for (uint64_t k = 0; k < kAtOnce; ++k) {
+      may_be |= kLargest ? !(elements[k] <= worst) : !(elements[k] >= worst);
+    }
+    return may_be;
+  };
+  for (uint64_t i = count; i < line.size(); ++i) {
+    while (i + kAtOnce <= line.size() && !may_be_better(line.data() + i)) i += kAtOnce;
+    if (i == line.size()) break;
+    if (!is_better(line[i], worst)) continue;
+    std::ranges::pop_heap(places, stands_before);
+    places.back() = i;
+    std::ranges::push_heap(places, stands_before);
+    worst = line[places.front()];
+  }
+  std::ranges::sort_heap(places, stands_before);
+  return places;
 }
 
 // Where sorted=0 leaves the order open, it is the sorted one.
-template <typename C>
-void eval_lines(Eval& node) {
-  const std::vector<C> data = node.load<C>(0);
+template <typename T>
+void eval_lines(Eval& node, std::span<const T> data) {
   const int64_t axis = normalize_axis(node.integer("axis"), node.rank(0));
   const AxisView view = view_axis(node.shape(0), axis);
   const AxisView result = view_axis(node.out_shape(0), axis);
   const bool largest = node.integer("largest", 1) != 0;
-  std::vector<C> values(node.out_count(0));
-  std::vector<int64_t> indices(values.size());
-  const uint64_t lines = values.empty() ? 0 : view.outer * view.inner;
-  parallel_for(lines, 16, [&](uint64_t begin, uint64_t end) {
-    std::vector<C> line(view.length);
-    std::vector<size_t> places(view.length);
+  const MoveFrom from(node.tensor_in(0));
+  MoveTo values(node.tensor_in(0).dtype(), node.out_shape(0));
+  std::vector<int64_t> indices(node.out_count(0));
+  const uint64_t lines = indices.empty() ? 0 : view.outer * view.inner;
+  parallel_for(lines, 16384 / std::max<uint64_t>(view.length, 1) + 1, [&](uint64_t begin, uint64_t end) {
+    std::vector<T> copied(view.inner == 1 ? 0 : view.length);
     for (uint64_t at = begin; at < end; ++at) {
       const uint64_t o = at / view.inner;
       const uint64_t i = at % view.inner;
-      for (uint64_t k = 0; k < view.length; ++k) line[k] = data[view.place(o, k, i)];
-      sort_places<C>(line, largest, result.length, places);
+      for (uint64_t k = 0; k < copied.size(); ++k) copied[k] = data[view.place(o, k, i)];
+      const std::span<const T> line = copied.empty() ? data.subspan(at * view.length, view.length) : copied;
+      const std::vector<uint64_t> places =
+          largest ? best_places<T, true>(line, result.length) : best_places<T, false>(line, result.length);
       for (uint64_t k = 0; k < result.length; ++k) {
-        values[result.place(o, k, i)] = line[places[k]];
+        values.copy(from, view.place(o, places[k], i), result.place(o, k, i));
         indices[result.place(o, k, i)] = static_cast<int64_t>(places[k]);
       }
     }
   });
-  node.store(0, std::move(values));
+  node.set_tensor(0, values.finish());
   node.store(1, std::move(indices));
 }
 
 void eval_top_k(Eval& node) {
-  with_carrier(node.dtype(0), [&](auto zero) { eval_lines<decltype(zero)>(node); });
+  const Tensor& data = node.tensor_in(0);
+  const bool is_aligned = reinterpret_cast<uintptr_t>(data.bytes().data()) % alignof(float) == 0;
+  if (data.dtype() == DType::float32 && is_aligned) {
+    return eval_lines<float>(node, {reinterpret_cast<const float*>(data.bytes().data()), data.count()});
+  }
+  with_carrier(node.dtype(0), [&](auto zero) {
+    const auto elements = node.load<decltype(zero)>(0);
+    eval_lines<decltype(zero)>(node, elements);
+  });
 }
 
 }  // namespace

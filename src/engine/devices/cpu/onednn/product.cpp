@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
@@ -42,6 +43,7 @@ class ProductKernel final : public Kernel {
         packed_(*layer.packed) {
     is_beside_ = source_.is_integer() && !epilogue_.tape.is_empty();
     target_type_ = is_beside_ ? tensor::DType::float32 : out_type_;
+    bias_type_ = source_.is_integer() && out_type_ != tensor::DType::int32 ? tensor::DType::float32 : out_type_;
     if (source_.quantized) std::tie(scaling_, bias_) = scaling_of(*source_.quantized, epilogue_);
     if (plan_.is_picture && !can_be_picture()) return;
     is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
@@ -137,8 +139,7 @@ class ProductKernel final : public Kernel {
     product.weights = source_.weights == nullptr
                           ? strided_desc(library_, right_type, weights_dims, {g_.right_row, g_.right_column})
                           : any_desc(library_, right_type, weights_dims);
-    const tensor::DType bias_type = source_.is_integer() ? tensor::DType::float32 : out_type_;
-    if (has_bias()) product.bias = plain_desc(library_, bias_type, {1, piece.columns});
+    if (has_bias()) product.bias = plain_desc(library_, bias_type_, {1, piece.columns});
     if (source_.quantized) product.scaling = &scaling;
     product.appended = epilogue_.appended(library_, dims, {target_row(piece), 1});
     return product;
@@ -153,7 +154,7 @@ class ProductKernel final : public Kernel {
                                       {piece.rows * g_.depth, 1, g_.depth, g_.depth});
     convolution.target = strided_desc(library_, target_type_, dims, strides);
     convolution.weights = any_desc(library_, source_.weights->dtype(), {piece.columns, g_.depth, 1, 1});
-    if (has_bias()) convolution.bias = plain_desc(library_, tensor::DType::float32, {piece.columns});
+    if (has_bias()) convolution.bias = plain_desc(library_, bias_type_, {piece.columns});
     if (source_.quantized) convolution.scaling = &scaling;
     convolution.strides = {1, 1};
     convolution.dilations = convolution.padding_before = convolution.padding_after = {0, 0};
@@ -178,6 +179,7 @@ class ProductKernel final : public Kernel {
   Epilogue epilogue_;
   Plan plan_;
   tensor::DType target_type_;  // of what the library writes
+  tensor::DType bias_type_;
   tensor::DType out_type_;
   bool is_beside_ = false;  // the library writes beside the result
   Scaling scaling_;
@@ -267,7 +269,12 @@ class ProductCall final : public Call {
     const float zero = is_signed ? static_cast<float>(static_cast<int8_t>(*byte)) : static_cast<float>(*byte);
     const uint64_t offset = kernel_.scratchpad_ + kernel_.result_bytes_;
     auto* const share = host<float>(arguments_.workspace + lane * kernel_.lane_bytes() + offset);
-    row_kernels().scale(source.column_sums.data() + piece.column, -zero, share, static_cast<size_t>(piece.columns));
+    const auto count = static_cast<size_t>(piece.columns);
+    row_kernels().scale(source.column_sums.data() + piece.column, -zero, share, count);
+    if (kernel_.bias_type_ == tensor::DType::int32) {
+      const std::vector<int32_t> whole(share, share + count);
+      std::memcpy(share, whole.data(), count * sizeof(int32_t));
+    }
     running.set(kBias, share);
   }
 

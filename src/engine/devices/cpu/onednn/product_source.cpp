@@ -63,7 +63,7 @@ std::optional<ProductSource> integer_source(const Layer& layer) {
   return source;
 }
 
-// MatMulInteger and the Cast of its sums.
+// MatMulInteger, and the Cast of its sums where there is one.
 std::optional<ProductSource> sums_source(const Layer& layer) {
   const ir::NodeId node = layer.nodes[0];
   const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
@@ -77,7 +77,7 @@ std::optional<ProductSource> sums_source(const Layer& layer) {
   source.geometry.right = -1;
   source.left_type = layer.inputs[static_cast<size_t>(geometry->left)].dtype;
   source.weights = sums->weights;
-  source.done = 2;
+  source.done = sums->become_floats ? 2 : 1;
   source.is_sum = true;
   if (!sums->zero.valid()) return source;
   source.zero = layer.input_of(sums->zero);

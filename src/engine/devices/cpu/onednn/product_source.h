@@ -12,7 +12,7 @@ struct ProductSource {
   const tensor::Tensor* weights = nullptr;    // null: computed
   size_t done = 1;                            // nodes of the layer up to the product and its bias
   std::optional<QuantizedProduct> quantized;  // of integers
-  bool is_sum = false;                        // of integers, as floats without a scale
+  bool is_sum = false;                        // of integers, perhaps as floats, without a scale
   int zero = -1;                              // of sums: an input with the zero point of the data
   std::vector<float> column_sums;             // of the weights, where there is one
 

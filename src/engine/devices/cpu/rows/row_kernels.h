@@ -20,7 +20,6 @@ struct RowKernels {
   void (*maximum_unsigned)(uint8_t* kept, const uint8_t* x, size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
   void (*add)(float* sum, const float* x, size_t count);
-  void (*add_scaled)(float* sum, const float* x, float factor, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);

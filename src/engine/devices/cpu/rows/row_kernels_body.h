@@ -67,12 +67,6 @@ ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   for (; i < count; ++i) sum[i] += x[i];
 }
 
-ASSAY_KERNEL void add_scaled(float* sums, const float* x, float factor, size_t count) {
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) at(sums + i).lanes += at(x + i).lanes * factor;
-  for (; i < count; ++i) sums[i] += x[i] * factor;
-}
-
 ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes * factor;

@@ -1,0 +1,132 @@
+// GridSample of pictures: for each point of the grid, the elements that count for it in every channel.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+#include "ops/kernels/window/grid.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr uint64_t kGrain = 1 << 9;  // points
+constexpr int64_t kChannels = 4;     // at once
+
+// A point of the result: what it is the weighted sum of. Behind the elements that count stands the first one of the
+// plane without a weight.
+struct Point {
+  uint32_t elements[4];
+  float weights[4];
+  uint32_t count;
+};
+
+class GridKernel final : public PlainKernel {
+ public:
+  GridKernel(ops::GridMode mode, const ops::GridAxis& y, const ops::GridAxis& x, const tensor::Shape& in,
+             const tensor::Shape& out)
+      : mode_(mode), y_(y), x_(x), batch_(in[0]), channels_(in[1]), points_(out[2] * out[3]) {}
+
+  uint64_t workspace_bytes() const override { return static_cast<uint64_t>(points_) * sizeof(Point); }
+
+  void run(const Arguments& arguments) const override {
+    auto* const points = host<Point>(arguments.workspace);
+    for (int64_t image = 0; image < batch_; ++image) {
+      const float* const grid = host<const float>(arguments.inputs[1]) + image * points_ * 2;
+      parallel_for(static_cast<uint64_t>(points_), kGrain, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t p = begin; p < end; ++p) points[p] = point_at(double{grid[2 * p + 1]}, double{grid[2 * p]});
+      });
+      const auto blocks = static_cast<uint64_t>((channels_ + kChannels - 1) / kChannels);
+      const uint64_t grain = kGrain / static_cast<uint64_t>(points_) + 1;
+      parallel_for(blocks, grain, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t block = begin; block < end; ++block) {
+          run_channels(arguments, points, image, static_cast<int64_t>(block) * kChannels);
+        }
+      });
+    }
+  }
+
+ private:
+  Point point_at(double y, double x) const {
+    const ops::GridPicks rows(mode_, y_, y);
+    const ops::GridPicks columns(mode_, x_, x);
+    Point point{{}, {}, 0};
+    for (int r = 0; r < rows.count; ++r) {
+      for (int c = 0; c < columns.count; ++c) {
+        const double weight = rows.weights[r] * columns.weights[c];
+        if (rows.elements[r] < 0 || columns.elements[c] < 0 || weight == 0) continue;
+        point.elements[point.count] = static_cast<uint32_t>(rows.elements[r] * x_.length + columns.elements[c]);
+        point.weights[point.count++] = static_cast<float>(weight);
+      }
+    }
+    return point;
+  }
+
+  void run_channels(const Arguments& arguments, const Point* points, int64_t image, int64_t first) const {
+    const int64_t plane = y_.length * x_.length;
+    const float* from = host<const float>(arguments.inputs[0]) + (image * channels_ + first) * plane;
+    float* to = host<float>(arguments.outputs[0]) + (image * channels_ + first) * points_;
+    if (first + kChannels <= channels_) return add_terms<kChannels>(points, from, to);
+    for (int64_t c = first; c < channels_; ++c, from += plane, to += points_) add_terms<1>(points, from, to);
+  }
+
+  // A number that is none would count without a weight too.
+  template <int64_t kCount>
+  void add_terms(const Point* points, const float* from, float* to) const {
+    bool is_finite = true;
+    for (int64_t c = 0; c < kCount; ++c) is_finite = is_finite && std::isfinite(from[c * y_.length * x_.length]);
+    if (is_finite) {
+      for (int64_t p = 0; p < points_; ++p) add_point<kCount>(points[p], 4, from, to + p);
+    } else {
+      for (int64_t p = 0; p < points_; ++p) add_point<kCount>(points[p], points[p].count, from, to + p);
+    }
+  }
+
+  template <int64_t kCount>
+  [[gnu::always_inline]] void add_point(const Point& point, uint32_t count, const float* from, float* to) const {
+    const int64_t plane = y_.length * x_.length;
+    float sums[kCount] = {};
+#pragma GCC unroll 4
+    for (uint32_t term = 0; term < count; ++term) {
+      const float* const element = from + point.elements[term];
+      for (int64_t c = 0; c < kCount; ++c) sums[c] += point.weights[term] * element[c * plane];
+    }
+    for (int64_t c = 0; c < kCount; ++c) to[c * points_] = sums[c];
+  }
+
+  ops::GridMode mode_;
+  ops::GridAxis y_, x_;
+  int64_t batch_, channels_, points_;
+};
+
+class GridSample final : public Implementation {
+ public:
+  std::string_view name() const override { return "grid_sample.points"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!layer.is_single() || !layer.starts_with("GridSample")) return {};
+    for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
+      const bool is_picture = desc.dtype == tensor::DType::float32 && desc.dims.size() == 4 && desc.count() > 0;
+      if (!is_picture || !has_layout(desc, Layout::plain)) return {};
+    }
+    const tensor::Shape& in = layer.inputs[0].dims;
+    const ops::Node facts = layer.facts(layer.nodes[0]);
+    const ops::GridMode mode = ops::grid_mode(facts);
+    if (mode == ops::GridMode::cubic || in[2] * in[3] > UINT32_MAX) return {};
+    const auto axis = [&](size_t i) {
+      return ops::GridAxis{in[i], ops::grid_padding(facts), facts.flag("align_corners")};
+    };
+    return std::make_unique<GridKernel>(mode, axis(2), axis(3), in, layer.outputs[0].dims);
+  }
+};
+
+Implementations make_all(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<GridSample>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_grid_sample() { return {make_all}; }
+
+}  // namespace assay::engine::cpu

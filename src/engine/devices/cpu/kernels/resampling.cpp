@@ -1,0 +1,194 @@
+// Resize by weighted sums of neighbours, one axis after the other.
+#include <algorithm>
+#include <vector>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+#include "ops/kernels/window/resize_plan.h"
+#include "tensor/elements.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr uint64_t kGrain = 1 << 14;  // elements
+
+struct Term {
+  uint32_t element;
+  float weight;
+};
+
+// One axis: `outer` times, lines of `in` groups of `inner` elements become such of `out`.
+struct Stage {
+  uint64_t outer, in, out, inner;
+  std::vector<Term> terms;
+  std::vector<size_t> begins;  // of the terms of each place, and their end
+  bool has_pairs = true;       // two terms at each place
+
+  Stage(const std::vector<ops::ResampledAxis>& plan, const tensor::Shape& dims, size_t axis,
+        const ops::ResampledTerms& given)
+      : outer(1), in(static_cast<uint64_t>(plan[axis].in)), out(given.size()), inner(1) {
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (i != axis) (i < axis ? outer : inner) *= static_cast<uint64_t>(dims[i]);
+    }
+    for (const auto& own : given) {
+      begins.push_back(terms.size());
+      for (const ops::ResampledTerm& term : own) {
+        terms.push_back({static_cast<uint32_t>(term.element), static_cast<float>(term.weight)});
+      }
+      has_pairs = has_pairs && own.size() == 2;
+    }
+    begins.push_back(terms.size());
+  }
+
+  uint64_t count() const { return outer * out * inner; }
+
+  void run(const float* from, float* to) const {
+    const uint64_t grain = kGrain / (out * inner) + 1;
+    parallel_for(outer, grain, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t o = begin; o < end; ++o) {
+        const float* const lines = from + o * in * inner;
+        float* const sums = to + o * out * inner;
+        if (inner > 1)
+          add_groups(lines, sums);
+        else if (has_pairs)
+          add_pairs(lines, sums);
+        else
+          add_elements(lines, sums);
+      }
+    });
+  }
+
+ private:
+  void add_pairs(const float* from, float* to) const {
+    const Term* own = terms.data();
+    for (uint64_t x = 0; x < out; ++x, own += 2) {
+      to[x] = own[0].weight * from[own[0].element] + own[1].weight * from[own[1].element];
+    }
+  }
+
+  void add_elements(const float* from, float* to) const {
+    for (uint64_t x = 0; x < out; ++x) {
+      float sum = 0;
+      for (size_t t = begins[x]; t < begins[x + 1]; ++t) sum += terms[t].weight * from[terms[t].element];
+      to[x] = sum;
+    }
+  }
+
+  void add_groups(const float* from, float* to) const {
+    for (uint64_t x = 0; x < out; ++x, to += inner) {
+      size_t t = begins[x];
+      if (begins[x + 1] - t == 2) {
+        add_pair(from, &terms[t], to);
+        continue;
+      }
+      std::fill_n(to, inner, 0.0F);
+      for (; t < begins[x + 1]; ++t) {
+        const float weight = terms[t].weight;
+        const float* const group = from + terms[t].element * inner;
+        for (uint64_t i = 0; i < inner; ++i) to[i] += weight * group[i];
+      }
+    }
+  }
+
+  void add_pair(const float* from, const Term* own, float* __restrict to) const {
+    const float* const first = from + own[0].element * inner;
+    const float* const second = from + own[1].element * inner;
+    for (uint64_t i = 0; i < inner; ++i) to[i] = own[0].weight * first[i] + own[1].weight * second[i];
+  }
+};
+
+class ResampleKernel final : public PlainKernel {
+ public:
+  explicit ResampleKernel(std::vector<Stage> stages) : stages_(std::move(stages)) {
+    for (size_t i = 0; i + 1 < stages_.size(); ++i) between_ = std::max(between_, stages_[i].count());
+  }
+
+  uint64_t workspace_bytes() const override { return 2 * between_ * sizeof(float); }
+
+  void run(const Arguments& arguments) const override {
+    const auto* from = host<const float>(arguments.inputs[0]);
+    for (size_t i = 0; i < stages_.size(); ++i) {
+      const bool is_last = i + 1 == stages_.size();
+      float* const to =
+          is_last ? host<float>(arguments.outputs[0]) : host<float>(arguments.workspace) + i % 2 * between_;
+      stages_[i].run(from, to);
+      from = to;
+    }
+  }
+
+ private:
+  std::vector<Stage> stages_;
+  uint64_t between_ = 0;  // elements
+};
+
+// The axes in the order in which they lie in memory.
+std::vector<size_t> order_of(const TensorDesc& desc) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < desc.dims.size(); ++i) order.push_back(i);
+  if (has_layout(desc, Layout::plain)) return order;
+  order.erase(order.begin() + 1);
+  order.push_back(1);
+  return order;
+}
+
+class Resample final : public Implementation {
+ public:
+  std::string_view name() const override { return "resize.sums"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!layer.is_single() || (!layer.starts_with("Resize") && !layer.starts_with("Upsample"))) return {};
+    if (!is_known(layer)) return {};
+    const ops::Node facts = layer.facts(layer.nodes[0]);
+    if (ops::resize_mode(facts) == ops::ResizeMode::nearest) return {};
+    if (ops::resize_coordinate_mode(facts) == "tf_crop_and_resize") return {};
+    const TensorDesc& in = layer.inputs[0];
+    const std::vector<ops::ResampledAxis> plan =
+        ops::plan_resize(facts, in.dims, layer.outputs[0].dims, [&](uint32_t input) {
+          const tensor::Tensor* const given = layer.constant(layer.operand(layer.nodes[0], input));
+          return given == nullptr ? std::vector<double>() : tensor::load_elements<double>(*given);
+        });
+    return make_stages(facts, in, plan);
+  }
+
+ private:
+  static bool is_known(const Layer& layer) {
+    for (size_t i = 1; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i].exists() && layer.constants[i] == nullptr) return false;
+    }
+    const TensorDesc& in = layer.inputs[0];
+    const TensorDesc& out = layer.outputs[0];
+    for (const TensorDesc& desc : {in, out}) {
+      if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return false;
+    }
+    const auto both = [&](Layout layout) { return has_layout(in, layout) && has_layout(out, layout); };
+    return both(Layout::plain) || both(Layout::channels_last);
+  }
+
+  static std::unique_ptr<Kernel> make_stages(const ops::Node& facts, const TensorDesc& in,
+                                             const std::vector<ops::ResampledAxis>& given) {
+    std::vector<ops::ResampledAxis> plan;
+    tensor::Shape dims;
+    for (const size_t axis : order_of(in)) {
+      plan.push_back(given[axis]);
+      dims.push_back(in.dims[axis]);
+    }
+    std::vector<Stage> stages;
+    for (const size_t axis : ops::resampling_order(plan)) {
+      stages.emplace_back(plan, dims, axis, ops::resize_terms(facts, plan[axis]));
+      dims[axis] = plan[axis].out;
+    }
+    if (stages.empty()) return {};
+    return std::make_unique<ResampleKernel>(std::move(stages));
+  }
+};
+
+Implementations make_all(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<Resample>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_resampling() { return {make_all}; }
+
+}  // namespace assay::engine::cpu

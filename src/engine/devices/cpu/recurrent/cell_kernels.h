@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::cpu {
+
+enum class CellFunction : uint8_t { sigmoid, tanh, relu };
+
+// The gates of a row lie one after the other, each of `width` numbers, a multiple of 16.
+struct CellKind {
+  size_t width = 0;
+  CellFunction functions[3] = {};  // in the operator's order
+  float clip = 0;                  // of what functions are given; infinity: none
+  bool couples = false;            // an LSTM's forget gate is what its input gate leaves
+};
+
+// One entry of a batch: gates that are summed up, and the state that they change.
+struct CellRow {
+  float* gates = nullptr;
+  const float* own = nullptr;        // of a GRU whose reset gate applies to it; null: it is part of the gates
+  const float* peepholes = nullptr;  // of an LSTM: input, output, forget; null: none
+  float* h = nullptr;
+  float* c = nullptr;
+};
+
+// A step of a recurrent operator after its products, for one instruction set.
+struct CellKernels {
+  void (*rnn)(const CellKind& kind, const CellRow& row);
+  // The gates update and reset of a GRU in place; `reset` becomes the state that is let through.
+  void (*gru_gates)(const CellKind& kind, const CellRow& row, float* reset);
+  void (*gru)(const CellKind& kind, const CellRow& row);
+  void (*lstm)(const CellKind& kind, const CellRow& row);
+};
+
+// The best that this processor has.
+const CellKernels& cell_kernels();
+// All that this processor has, for tests.
+const CellKernels* const* all_cell_kernels(size_t& count);
+
+}  // namespace assay::engine::cpu
