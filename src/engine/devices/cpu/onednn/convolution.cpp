@@ -12,9 +12,9 @@
 namespace assay::engine::cpu::onednn {
 namespace {
 
-constexpr int64_t kHotBytes = 192 * 1024;  // of a result that stays in the second cache until its tape has run
-constexpr int64_t kChannelStep = 64;       // lanes begin at multiples
-constexpr int64_t kFewPixels = 28 * 28;    // of a result; where there are more, rows are divided
+constexpr int64_t kHotBytes = int64_t{192} * 1024;  // of a result that stays in the second cache until its tape has run
+constexpr int64_t kChannelStep = 64;                // lanes begin at multiples
+constexpr int64_t kFewPixels = int64_t{28} * 28;    // of a result; where there are more, rows are divided
 constexpr int64_t kLeastChannels = 128;
 
 // How a layer's work is divided, and which of the library's implementations does it; empty: its first.
