@@ -5,6 +5,7 @@
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
 #include "ops/write_types.h"
@@ -38,6 +39,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::inline_functions(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
+  spell_deep_conv(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
