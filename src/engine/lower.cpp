@@ -8,6 +8,7 @@
 #include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
+#include "engine/lowering/widen_products.h"
 #include "ops/write_types.h"
 #include "passes/pipelines.h"
 
@@ -39,6 +40,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::inline_functions(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
+  widen_products(model, rewriter);
   spell_deep_conv(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);

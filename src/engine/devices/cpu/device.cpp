@@ -49,7 +49,7 @@ class CpuDevice final : public Device {
     };
     if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
-    if (first == "Concat" || first == "Resize" || std::ranges::all_of(layer.nodes, is_simple))
+    if (first == "Concat" || first == "Resize" || first == "Cast" || std::ranges::all_of(layer.nodes, is_simple))
       return LayoutRule::follows;
     return LayoutRule::plain;
   }
