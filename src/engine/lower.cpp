@@ -6,6 +6,7 @@
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/wide_halves.h"
@@ -41,6 +42,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   widen_halves(model, rewriter, precision.rounds_halves);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
+  spell_deep_conv(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());

@@ -18,6 +18,10 @@ namespace {
 using tensor::DType;
 
 constexpr int64_t kFirstWithCast = 9;  // that has float16 and names types by number
+// They only move elements, as float16 unless these are float32 already.
+constexpr std::array<std::string_view, 15> kMoves = {"Concat",   "Expand",   "Flatten", "Gather",    "GatherElements",
+                                                     "GatherND", "Identity", "Pad",     "Reshape",   "Slice",
+                                                     "Split",    "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
 
 tensor::Tensor widened(const tensor::Tensor& halves) {
   constexpr uint64_t kBlock = 4096;
@@ -67,6 +71,9 @@ class Widener {
       return false;
     }
     if (!model_.bodies(node).empty()) return false;
+    const bool moves = model_.text(node.domain).empty() && std::ranges::find(kMoves, op) != kMoves.end();
+    const auto is_wide = [&](const ir::Use& use) { return wide_.contains(use.value); };
+    if (moves && std::ranges::none_of(node.operands, is_wide)) return false;
     std::vector<std::string_view> variables;
     for (uint32_t i = 0; i < node.operands.size(); ++i) {
       if (!is_half(node.operands[i].value)) continue;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "base/parallel.h"
@@ -38,6 +39,24 @@ bool is_less(C a, C b) {
   return a < b || (b != b && a == a);
 }
 
+template <typename T>
+constexpr uint64_t kAtOnce = 64 / sizeof(T);
+
+// Whether one of kAtOnce elements may be better than this one: NaN may.
+template <typename T, bool kLargest>
+bool may_be_better(const T* elements, T worst) {
+  using Group [[gnu::vector_size(16)]] = T;
+  using Mask [[gnu::vector_size(16)]] = int64_t;
+  Mask beaten = {-1, -1};
+  for (size_t g = 0; g < 4; ++g) {
+    Group group;
+    std::memcpy(&group, elements + g * (kAtOnce<T> / 4), sizeof group);
+    const Group bound = worst - Group{};
+    beaten &= reinterpret_cast<Mask>(kLargest ? group <= bound : group >= bound);
+  }
+  return (beaten[0] & beaten[1]) != -1;
+}
+
 // Places of a line's `count` best elements, the best first; of equal ones the lower place first. The worst of those so
 // far is on top of a heap.
 template <typename T, bool kLargest>
@@ -51,17 +70,8 @@ std::vector<uint64_t> best_places(std::span<const T> line, size_t count) {
   std::iota(places.begin(), places.end(), uint64_t{0});
   std::ranges::make_heap(places, stands_before);
   T worst = line[places.front()];
-  // Whether one of kAtOnce elements may be better: NaN may.
-  constexpr uint64_t kAtOnce = 16;
-  const auto may_be_better = [&](const T* elements) {
-    bool may_be = false;
-    for (uint64_t k = 0; k < kAtOnce; ++k) {
-      may_be |= kLargest ? !(elements[k] <= worst) : !(elements[k] >= worst);
-    }
-    return may_be;
-  };
   for (uint64_t i = count; i < line.size(); ++i) {
-    while (i + kAtOnce <= line.size() && !may_be_better(line.data() + i)) i += kAtOnce;
+    while (i + kAtOnce<T> <= line.size() && !may_be_better<T, kLargest>(line.data() + i, worst)) i += kAtOnce<T>;
     if (i == line.size()) break;
     if (!is_better(line[i], worst)) continue;
     std::ranges::pop_heap(places, stands_before);

@@ -11,7 +11,7 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr uint64_t kGrain = 1 << 9;  // points
-constexpr int64_t kChannels = 4;     // at once
+constexpr int64_t kChannels = 8;     // at once
 
 // A point of the result: what it is the weighted sum of. Behind the elements that count stands the first one of the
 // plane without a weight.

@@ -1,10 +1,11 @@
-// Concat, Gather of rows, and blocks between depth and space.
+// Concat, Gather of rows, GatherElements, and blocks between depth and space.
 #include <algorithm>
 #include <cstring>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/device.h"
+#include "ops/kernels/movement/places.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -83,6 +84,75 @@ class Gather final : public Implementation {
   }
 };
 
+// An element for each index along an axis.
+template <typename Index, typename Element>
+class GatherElementsKernel final : public PlainKernel {
+ public:
+  GatherElementsKernel(const TensorDesc& data, const tensor::Shape& indices, size_t axis)
+      : indexed_(data.dims, indices, axis), count_(static_cast<uint64_t>(make_desc(data.dtype, indices).count())) {}
+
+  void run(const Arguments& arguments) const override {
+    const auto* const data = host<const Element>(arguments.inputs[0]);
+    const auto* const indices = host<const Index>(arguments.inputs[1]);
+    auto* const out = host<Element>(arguments.outputs[0]);
+    const auto row = static_cast<uint64_t>(indexed_.shape.back());
+    const auto step = static_cast<uint64_t>(indexed_.strides.back());
+    parallel_for(count_ / row, kGrain / row + 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t r = begin; r < end; ++r) {
+        auto place = static_cast<uint64_t>(ops::strided_place(r * row, indexed_.shape, indexed_.strides));
+        for (uint64_t i = r * row; i < (r + 1) * row; ++i, place += step) {
+          const auto index = static_cast<int64_t>(indices[i]);
+          const bool is_plain = static_cast<uint64_t>(index) < indexed_.length;
+          const uint64_t element = is_plain ? static_cast<uint64_t>(index) : ops::checked_index(index, indexed_.length);
+          out[i] = data[place + element * indexed_.step];
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr uint64_t kGrain = 1 << 14;  // elements
+
+  ops::IndexedPlaces indexed_;
+  uint64_t count_;
+};
+
+class GatherElements final : public Implementation {
+ public:
+  std::string_view name() const override { return "movement.gather_elements"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!layer.is_single() || !layer.starts_with("GatherElements")) return {};
+    for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
+      if (!has_layout(desc, Layout::plain) || desc.count() == 0 || desc.dims.empty()) return {};
+    }
+    return layer.inputs[1].dtype == tensor::DType::int64 ? make_for<int64_t>(layer) : make_for<int32_t>(layer);
+  }
+
+ private:
+  template <typename Index>
+  static std::unique_ptr<Kernel> make_for(const Layer& layer) {
+    switch (tensor::bit_width(layer.outputs[0].dtype)) {
+      case 8:
+        return make_with<Index, uint8_t>(layer);
+      case 16:
+        return make_with<Index, uint16_t>(layer);
+      case 32:
+        return make_with<Index, uint32_t>(layer);
+      case 64:
+        return make_with<Index, uint64_t>(layer);
+      default:
+        return {};
+    }
+  }
+  template <typename Index, typename Element>
+  static std::unique_ptr<Kernel> make_with(const Layer& layer) {
+    const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
+    const int64_t axis = ops::normalize_axis(layer.facts(layer.nodes[0]).integer("axis", 0), rank);
+    return std::make_unique<GatherElementsKernel<Index, Element>>(layer.inputs[0], layer.inputs[1].dims,
+                                                                  static_cast<size_t>(axis));
+  }
+};
+
 // DepthToSpace and SpaceToDepth, by what is one element of both: [image, block row, block column, channel, row,
 // column].
 class Blocks final : public Implementation {
@@ -123,6 +193,7 @@ Implementations make_all(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Concat>());
   all.push_back(std::make_unique<Gather>());
+  all.push_back(std::make_unique<GatherElements>());
   all.push_back(std::make_unique<Blocks>());
   return all;
 }

@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+using testing_support::parsed;
+
+// Indices stand before the data: numbers from -3 to 2, of the first `count`.
+std::function<double(size_t)> indices_first(size_t count) {
+  return [count](size_t i) { return i < count ? static_cast<double>(i * 5 % 6) - 3 : static_cast<double>(i % 100); };
+}
+
+TEST(GatherElements, AxesAndTypes) {
+  for (const int axis : {0, 1, 2, -1}) {
+    for (const char* const type : {"float", "int8", "float16", "int64"}) {
+      for (const char* const index : {"int32", "int64"}) {
+        for (const char* const dims : {"3,4,5", "2,3,1", "4,3,3"}) {
+          const std::string data = axis == 0 ? "3,4,5" : axis == 1 ? "4,3,5" : "4,4,3";
+          const bool fits = axis == 1 ? dims[2] == '3' : axis != 0 ? dims[4] != '5' : true;
+          if (!fits) continue;
+          const ir::Model model =
+              parsed(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]> g ({}[{}] i, {}[{}] x) => ({} y) "
+                                 "{{ y = GatherElements<axis = {}>(x, i) }}",
+                                 index, dims, type, data, type, axis));
+          const auto number = indices_first(static_cast<size_t>((dims[0] - '0') * (dims[2] - '0') * (dims[4] - '0')));
+          const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+          EXPECT_EQ(run.tactics, std::vector<std::string>{"movement.gather_elements"});
+          EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 0), "") << dims << axis;
+        }
+      }
+    }
+  }
+}
+
+TEST(GatherElements, IndexOutOfRange) {
+  const ir::Model model = parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (int64[2] i, float[3] x) => (float y) "
+      "{ y = GatherElements(x, i) }");
+  for (const double index : {-4.0, 3.0}) {
+    try {
+      testing_support::run_on_engine(model, [&](size_t i) { return i == 1 ? index : 0; });
+      ADD_FAILURE() << "no error for index " << index;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()),
+                fmt::format("index {} is out of range, it must be from -3 to 2", static_cast<int>(index)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu

@@ -1,0 +1,66 @@
+#include "engine/lowering/spell_deep_conv.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+
+namespace assay::engine {
+namespace {
+
+double sine(size_t i) { return std::sin(1.9 * static_cast<double>(i) + 1); }
+
+std::string model_of(std::mt19937& random, int version, const std::string& more) {
+  const auto up_to = [&](int most) { return static_cast<int>(1 + random() % static_cast<unsigned>(most)); };
+  int kernel[3], pads[6], strides[3], dilations[3], size[3];
+  for (int i = 0; i < 3; ++i) {
+    kernel[i] = up_to(3);
+    strides[i] = up_to(2);
+    dilations[i] = up_to(2);
+    pads[i] = up_to(3) - 1;
+    pads[i + 3] = up_to(2) - 1;
+    size[i] = dilations[i] * (kernel[i] - 1) + up_to(5);
+  }
+  const int channels = up_to(4);
+  const int filters = up_to(5);
+  std::string weights;
+  for (int i = 0; i < filters * channels * kernel[0] * kernel[1] * kernel[2]; ++i) {
+    weights += fmt::format("{}{}", i == 0 ? "" : ",", static_cast<int>(random() % 9) - 4);
+  }
+  return fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : {}]> g (float[{},{},{},{},{}] x, float[{}] b) => (float y) "
+      "<float[{},{},{},{},{}] w = {{{}}}> {{ y = Conv<kernel_shape = [{},{},{}], strides = [{},{},{}], dilations = "
+      "[{},{},{}], {}>(x, w, b) }}",
+      version, up_to(2), channels, size[0], size[1], size[2], filters, filters, channels, kernel[0], kernel[1],
+      kernel[2], weights, kernel[0], kernel[1], kernel[2], strides[0], strides[1], strides[2], dilations[0],
+      dilations[1], dilations[2], more.empty() ? fmt::format("pads = [{}]", fmt::join(pads, ",")) : more);
+}
+
+uint64_t expect_alike(const std::string& text) {
+  const ir::Model model = testing_support::parsed(text);
+  ir::Model spelled = model.copy();
+  ir::Rewriter rewriter(spelled);
+  spell_deep_conv(spelled, rewriter);
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(spelled, sine),
+                                        testing_support::run_on_reference(model, sine), 1e-6),
+            "")
+      << text;
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, sine).outputs,
+                                        testing_support::run_on_reference(model, sine), 1e-5),
+            "")
+      << text;
+  return rewriter.steps().size();
+}
+
+TEST(SpellDeepConv, DrawnConvolutions) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 150; ++round) EXPECT_EQ(expect_alike(model_of(random, round % 2 == 0 ? 11 : 22, "")), 1u);
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_EQ(expect_alike(model_of(random, 17, "auto_pad = \"VALID\"")), 1u);
+    EXPECT_EQ(expect_alike(model_of(random, 17, "auto_pad = \"SAME_UPPER\"")), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine
