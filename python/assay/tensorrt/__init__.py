@@ -12,8 +12,9 @@ from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, 
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
-from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IProfiler, IProgressMonitor,
-                                       IStreamReader, IStreamWriter, ISerializationConfig, Profiler)
+from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IGpuAsyncAllocator, IProfiler,
+                                       IProgressMonitor, IRuntimeConfig, ISerializationConfig, IStreamReader,
+                                       IStreamReaderV2, IStreamWriter, Profiler)
 from assay.tensorrt.layers import LAYERS, ILayer
 from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, IIfConditionalInputLayer,
                                               IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,

@@ -19,6 +19,7 @@ from assay.tensorrt.network import INetworkDefinition
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
 DEBUG = "assay.debug"  # names of tensors that were marked for debugging, and of those of them that are no outputs
+MARKED = "assay.marked"  # names of the only weights that can be refitted
 WEIGHTS = "assay.weights"  # names of weights by layers and roles; of plans that can be refitted
 
 
@@ -77,13 +78,15 @@ _PRECISIONS = {enums.DataType.FLOAT: "fp32", enums.DataType.HALF: "fp16", enums.
 
 
 class _Phases:
-    """Tells a progress monitor the steps of a build; ends it where the monitor says so."""
+    """Tells a progress monitor the steps of a build, and layers as they are planned; ends it where the monitor says so."""
 
     NAME, STEPS = "Building the engine", 3  # the network as a model, calibration, the plan
+    PLAN = "Planning layers"
 
     def __init__(self, monitor):
         self.monitor = monitor
         self.done = 0
+        self.is_planning = False
 
     def __enter__(self):
         if self.monitor is not None:
@@ -96,8 +99,25 @@ class _Phases:
             raise PolygraphyException("the progress monitor ended the build")
         self.done += 1
 
+    def layer(self, done, total):
+        """Native code plans a layer, the first one again for each profile; whether the build goes on."""
+        if self.monitor is None:
+            return True
+        if done == 1:
+            self.end_plan()
+            self.monitor.phase_start(self.PLAN, self.NAME, total)
+            self.is_planning = True
+        return self.monitor.step_complete(self.PLAN, done - 1) is not False
+
+    def end_plan(self):
+        """All layers are planned."""
+        if self.is_planning:
+            self.is_planning = False
+            self.monitor.phase_finish(self.PLAN)
+
     def __exit__(self, *exc_info):
         if self.monitor is not None:
+            self.end_plan()
             self.monitor.phase_finish(self.NAME)
 
 
@@ -194,16 +214,17 @@ class Builder(NoOpContext):
             model = calibrated(model, network, config, self.logger)
             phases.step()
             self._add_cache(config, folder, settings)
-            plan = self._plan(model, settings)
+            plan = self._plan(model, settings, phases)
             phases.step()
             self._read_cache(config, folder)
             return IHostMemory(plan)
 
-    def _plan(self, model, settings):
+    def _plan(self, model, settings, phases):
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             path = os.path.join(folder, "plan")
             wanted = _native.Wanted("engine", settings, [], self.max_threads)
-            _native.build_plan(model, path, wanted, native_log(self.logger))
+            _native.build_plan(model, path, wanted, native_log(self.logger), phases.layer)
+            phases.end_plan()
             with open(path, "rb") as file:
                 return file.read()
 
@@ -212,7 +233,7 @@ class Builder(NoOpContext):
         settings = {name: values for name, values in settings.items()
                     if not name.startswith("trt-") and name != "mark-debug"}
         header = {"metadata": dict(_metadata(network, config))}
-        made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings))
+        made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings, phases))
         for _ in range(phases.STEPS):
             phases.step()
         return IHostMemory(made)
@@ -224,6 +245,8 @@ class Builder(NoOpContext):
         metadata = _metadata(network, config)
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))
+        if config.get_flag(BuilderFlag.REFIT_INDIVIDUAL):
+            metadata.append((MARKED, json.dumps(sorted(network._refittable))))
         return _native.infer_shapes(export_onnx(graph, do_type_check=False, metadata=metadata).native)
 
     @staticmethod

@@ -29,6 +29,10 @@ class IOutputAllocator:
     def reallocate_output(self, tensor_name, memory, size, alignment):
         raise NotImplementedError
 
+    def reallocate_output_async(self, tensor_name, memory, size, alignment, stream):
+        """Asked first, where a derived class has it; by default the same as reallocate_output()."""
+        return self.reallocate_output(tensor_name, memory, size, alignment)
+
     def notify_shape(self, tensor_name, shape):
         raise NotImplementedError
 
@@ -56,6 +60,9 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         self.device_memory = 0
         self.temporary_allocator = None
         self._event = 0
+
+    def get_runtime_config(self):
+        return self._config
 
     @property
     def logger(self):

@@ -8,11 +8,11 @@ from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.bindings import Bindings
-from assay.tensorrt.builder import DEBUG, NAME, PROFILES, WEIGHTS
+from assay.tensorrt.builder import DEBUG, MARKED, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
-from assay.tensorrt.interfaces import ISerializationConfig, IStreamReader
+from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStreamReader, IStreamReaderV2
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
 
@@ -27,13 +27,15 @@ class Runtime(NoOpContext):
         self.error_recorder = None
         self.gpu_allocator = None
         self.temporary_directory = None
+        self.tempfile_control_flags = (1 << len(enums.TempfileControlFlag)) - 1
         self.DLA_core = -1
         self.num_DLA_cores = 0
 
     def deserialize_cuda_engine(self, serialized_engine):
         """The engine of a plan; None if it is none, which the logger is told."""
-        if isinstance(serialized_engine, IStreamReader):
-            serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20)), b""))
+        if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
+            rest = () if isinstance(serialized_engine, IStreamReader) else (0,)  # a stream
+            serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20, *rest)), b""))
         try:
             engine = ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
             engine.error_recorder = self.error_recorder
@@ -69,7 +71,7 @@ class ICudaEngine(Bindings, NoOpContext):
         self._threads = threads
         self._contexts = weakref.WeakSet()
         metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
-        self._weights = json.loads(metadata.get(WEIGHTS, "null"))
+        self._weights, self._marked = (json.loads(metadata.get(key, "null")) for key in (WEIGHTS, MARKED))
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
         self._ports = self._ports_of(self._session)
@@ -166,11 +168,15 @@ class ICudaEngine(Bindings, NoOpContext):
     def create_serialization_config(self):
         return ISerializationConfig()
 
+    def create_runtime_config(self):
+        return IRuntimeConfig()
+
     def create_execution_context(self, strategy=None):
-        """None for a plan without weights, which the logger is told."""
+        """None for a plan without weights, which the logger is told. `strategy`: of memory, or a runtime configuration."""
         if self._session is None:
             return report(self, "the plan has no weights: a Refitter gives it some")
         context = IExecutionContext(self)
+        context._config = strategy if isinstance(strategy, IRuntimeConfig) else IRuntimeConfig(strategy)
         self._contexts.add(context)
         return context
 

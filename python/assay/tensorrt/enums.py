@@ -18,8 +18,10 @@ class _Enum(enum.Enum):
         return int(self) | int(other)
 
 
-def _numbered(name, words, start=0):
-    return _Enum(name, [(word, start + i) for i, word in enumerate(words.split())], module=__name__)
+def _numbered(name, words, **others):
+    """`others`: further names of members."""
+    numbers = {word: i for i, word in enumerate(words.split())}
+    return _Enum(name, [*numbers.items(), *((word, numbers[same]) for word, same in others.items())], module=__name__)
 
 
 class DataType(_Enum):
@@ -80,14 +82,15 @@ BuilderFlag = _numbered("BuilderFlag",
                         "SAFETY_SCOPE OBEY_PRECISION_CONSTRAINTS PREFER_PRECISION_CONSTRAINTS DIRECT_IO "
                         "REJECT_EMPTY_ALGORITHMS VERSION_COMPATIBLE EXCLUDE_LEAN_RUNTIME FP8 ERROR_ON_TIMING_CACHE_MISS "
                         "BF16 DISABLE_COMPILATION_CACHE WEIGHT_STREAMING STRIP_PLAN INT4 REFIT_INDIVIDUAL "
-                        "STRICT_NANS MONITOR_MEMORY FP4 EDITABLE_TIMING_CACHE REFIT_IDENTICAL DISTRIBUTIVE_INDEPENDENCE")
+                        "STRICT_NANS MONITOR_MEMORY FP4 EDITABLE_TIMING_CACHE REFIT_IDENTICAL DISTRIBUTIVE_INDEPENDENCE",
+                        WEIGHTLESS="STRIP_PLAN")
 QuantizationFlag = _numbered("QuantizationFlag", "CALIBRATE_BEFORE_FUSION")
 MemoryPoolType = _numbered("MemoryPoolType",
                            "WORKSPACE DLA_MANAGED_SRAM DLA_LOCAL_DRAM DLA_GLOBAL_DRAM TACTIC_DRAM TACTIC_SHARED_MEMORY")
 ProfilingVerbosity = _numbered("ProfilingVerbosity", "LAYER_NAMES_ONLY NONE DETAILED")
 TacticSource = _numbered("TacticSource",
                          "CUBLAS CUBLAS_LT CUDNN EDGE_MASK_CONVOLUTIONS JIT_CONVOLUTIONS")
-EngineCapability = _numbered("EngineCapability", "STANDARD SAFETY DLA_STANDALONE")
+EngineCapability = _numbered("EngineCapability", "STANDARD SAFETY DLA_STANDALONE", DEFAULT="STANDARD")
 DeviceType = _numbered("DeviceType", "GPU DLA")
 TensorLocation = _numbered("TensorLocation", "DEVICE HOST")
 TensorIOMode = _numbered("TensorIOMode", "NONE INPUT OUTPUT")
@@ -100,6 +103,8 @@ PreviewFeature = _numbered("PreviewFeature", "FASTER_DYNAMIC_SHAPES_0805 DISABLE
 ExecutionContextAllocationStrategy = _numbered("ExecutionContextAllocationStrategy",
                                                "STATIC ON_PROFILE_CHANGE USER_MANAGED")
 SerializationFlag = _numbered("SerializationFlag", "EXCLUDE_WEIGHTS EXCLUDE_LEAN_RUNTIME INCLUDE_REFIT")
+AllocatorFlag = _numbered("AllocatorFlag", "RESIZABLE")
+OptProfileSelector = _numbered("OptProfileSelector", "MIN OPT MAX")
 RuntimePlatform = _numbered("RuntimePlatform", "SAME_AS_BUILD WINDOWS_AMD64")
 TilingOptimizationLevel = _numbered("TilingOptimizationLevel", "NONE FAST MODERATE FULL")
 LayerInformationFormat = _numbered("LayerInformationFormat", "ONELINE JSON")
@@ -122,7 +127,8 @@ LayerType = _numbered("LayerType",
                       "CONSTANT IDENTITY CAST PLUGIN_V2 SLICE SHAPE PARAMETRIC_RELU RESIZE TRIP_LIMIT RECURRENCE ITERATOR "
                       "LOOP_OUTPUT SELECT FILL QUANTIZE DEQUANTIZE CONDITION CONDITIONAL_INPUT CONDITIONAL_OUTPUT SCATTER "
                       "EINSUM ASSERTION ONE_HOT NON_ZERO GRID_SAMPLE NMS REVERSE_SEQUENCE NORMALIZATION PLUGIN_V3 SQUEEZE "
-                      "UNSQUEEZE CUMULATIVE DYNAMIC_QUANTIZE")
+                      "UNSQUEEZE CUMULATIVE DYNAMIC_QUANTIZE ATTENTION_INPUT ATTENTION_OUTPUT ROTARY_EMBEDDING "
+                      "KVCACHE_UPDATE")
 ActivationType = _numbered("ActivationType",
                            "RELU SIGMOID TANH LEAKY_RELU ELU SELU SOFTSIGN SOFTPLUS CLIP HARD_SIGMOID SCALED_TANH "
                            "THRESHOLDED_RELU GELU_ERF GELU_TANH")
@@ -149,6 +155,8 @@ ResizeSelector = _numbered("ResizeSelector", "FORMULA UPPER")
 BoundingBoxFormat = _numbered("BoundingBoxFormat", "CORNER_PAIRS CENTER_SIZES")
 ResizeRoundMode = _numbered("ResizeRoundMode", "HALF_UP HALF_DOWN FLOOR CEIL")
 CumulativeOperation = _numbered("CumulativeOperation", "SUM")
+AttentionNormalizationOp = _numbered("AttentionNormalizationOp", "NONE SOFTMAX")
+KVCacheMode = _numbered("KVCacheMode", "LINEAR")
 LoopOutput = _numbered("LoopOutput", "LAST_VALUE CONCATENATE REVERSE")
 TripLimit = _numbered("TripLimit", "COUNT WHILE")
 PluginFieldType = _numbered("PluginFieldType",
@@ -157,6 +165,8 @@ PluginFieldType = _numbered("PluginFieldType",
 DimensionOperation = _numbered("DimensionOperation", "SUM PROD MAX MIN SUB EQUAL LESS FLOOR_DIV CEIL_DIV")
 PluginCapabilityType = _numbered("PluginCapabilityType", "CORE BUILD RUNTIME")
 TensorRTPhase = _numbered("TensorRTPhase", "BUILD RUNTIME")
+PluginCreatorVersion = _numbered("PluginCreatorVersion", "V1 V1_PYTHON")
+TempfileControlFlag = _numbered("TempfileControlFlag", "ALLOW_IN_MEMORY_FILES ALLOW_TEMPORARY_FILES")
 
 ENUMS = {name: value for name, value in list(globals().items())
          if isinstance(value, type) and issubclass(value, _Enum) and value is not _Enum}

@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import SerializationFlag
+from assay.tensorrt.enums import ExecutionContextAllocationStrategy, SerializationFlag
 
 
 class IAlgorithmSelector:
@@ -74,6 +74,19 @@ class IGpuAllocator:
     def deallocate(self, memory):
         raise NotImplementedError
 
+    def reallocate(self, address, alignment, new_size):
+        raise NotImplementedError
+
+    def allocate_async(self, size, alignment, flags, stream):
+        raise NotImplementedError
+
+    def deallocate_async(self, memory, stream):
+        raise NotImplementedError
+
+
+class IGpuAsyncAllocator(IGpuAllocator):
+    """Likewise."""
+
 
 class IStreamReader:
     """To be derived from: `read(size)` gives the next bytes of a plan, none at its end."""
@@ -85,6 +98,19 @@ class IStreamReader:
         raise NotImplementedError
 
 
+class IStreamReaderV2:
+    """To be derived from: `read(num_bytes, stream)` gives the next bytes of a plan, none at its end. `seek` is not called."""
+
+    def __init__(self):
+        pass
+
+    def read(self, num_bytes, stream):
+        raise NotImplementedError
+
+    def seek(self, offset, where):
+        raise NotImplementedError
+
+
 class IStreamWriter:
     """To be derived from: `write(data)` takes the bytes of a plan and gives their number."""
 
@@ -93,6 +119,19 @@ class IStreamWriter:
 
     def write(self, data):
         raise NotImplementedError
+
+
+class IRuntimeConfig(NoOpContext):
+    """How memory of a context is asked for; here it is the process's, whatever is said."""
+
+    def __init__(self, strategy=None):
+        self._strategy = strategy or ExecutionContextAllocationStrategy.STATIC
+
+    def set_execution_context_allocation_strategy(self, strategy):
+        self._strategy = ExecutionContextAllocationStrategy(strategy)
+
+    def get_execution_context_allocation_strategy(self):
+        return self._strategy
 
 
 class ISerializationConfig(NoOpContext):

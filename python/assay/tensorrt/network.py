@@ -10,6 +10,12 @@ from assay.tensorrt.logger import note
 from assay.tensorrt.tensor import ITensor
 
 OPSET = 18
+REFUSED = {"assertion": "the engine checks nothing while it runs; mark the condition as an output",
+           "dynamic_quantize": "scales of blocks are not made in a run; use add_quantize() with scales that are known"}
+
+
+def _refuse(name, reason):
+    raise PolygraphyException(f"{name}() is not there: {reason}")
 
 
 class INetworkDefinition(NoOpContext):
@@ -30,6 +36,7 @@ class INetworkDefinition(NoOpContext):
         self._types = {}  # of tensors by name, by the number of layers that they were inferred from
         self._emitted = None  # the layers that are becoming nodes
         self.weights_names = {}
+        self._refittable = set()  # names of weights
         self.builder = None
         self.error_recorder = None
 
@@ -104,6 +111,19 @@ class INetworkDefinition(NoOpContext):
         self.weights_names[name] = weights
         return True
 
+    def mark_weights_refittable(self, name):
+        """With BuilderFlag.REFIT_INDIVIDUAL, weights of that name can be refitted; True."""
+        self._refittable.add(name)
+        return True
+
+    def unmark_weights_refittable(self, name):
+        """They cannot; True."""
+        self._refittable.discard(name)
+        return True
+
+    def are_weights_marked_refittable(self, name):
+        return name in self._refittable
+
     def mark_debug(self, tensor):
         """Runs tell a debug listener of the tensor, which is no output of the engine; whether that can be."""
         self._check_own(tensor)
@@ -145,7 +165,10 @@ class INetworkDefinition(NoOpContext):
         return IIfConditional(self)
 
     def __getattr__(self, name):
-        layer = LAYERS.get(name[len("add_"):]) if name.startswith("add_") else None
+        word = name.removeprefix("add_")
+        if word != name and word in REFUSED:
+            return lambda *args, **kwargs: _refuse(name, REFUSED[word])
+        layer = LAYERS.get(word) if word != name else None
         if layer is None:
             raise AttributeError(f"'INetworkDefinition' object has no attribute '{name}'")
         return lambda *args, **kwargs: self._add(layer, *args, **kwargs)

@@ -253,6 +253,7 @@ class IPluginRegistry:
 
     def __init__(self):
         self._creators = {}
+        self._resources = {}  # [resource, how often it was acquired] by key
         self.error_recorder = None
         self.parent_search_enabled = True
 
@@ -265,6 +266,28 @@ class IPluginRegistry:
     def load_library(self, plugin_path):
         """Libraries of plugins hold code for TensorRT and its devices."""
         raise PolygraphyException(f"the plugins of `{plugin_path}` are TensorRT's: here, plugins are written in Python")
+
+    def deregister_library(self, handle):
+        """No library was loaded."""
+        raise PolygraphyException("no library of plugins is loaded: load_library() refuses them")
+
+    def acquire_plugin_resource(self, key, resource):
+        """The resource of a key, which plugins share: a clone of the one that came first."""
+        held = self._resources.setdefault(key, [None, 0])
+        if held[1] == 0:
+            held[0] = resource.clone()
+        held[1] += 1
+        return held[0]
+
+    def release_plugin_resource(self, key):
+        """Who acquired a resource last releases it; whether there was one."""
+        held = self._resources.get(key)
+        if held is None:
+            return False
+        held[1] -= 1
+        if held[1] == 0:
+            self._resources.pop(key)[0].release()
+        return True
 
     @staticmethod
     def _key(creator):

@@ -26,7 +26,8 @@ class Refitter(NoOpContext):
         self.weights_validation = True
         self._graph = import_onnx(engine._source)
         tensors = self._graph.tensors()
-        self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"}
+        self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"
+                           and (engine._marked is None or name in engine._marked)}
         self._places = {(layer, WeightsRole[role]): name for layer, role, name in engine._weights}
         self._given = {}
 

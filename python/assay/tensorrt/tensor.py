@@ -85,6 +85,12 @@ class ITensor:
         self.dynamic_range = (min, max)
         return True
 
+    def reset_dynamic_range(self):
+        """No range is known."""
+        self._dynamic_range = None
+
+    broadcast_across_batch = False  # batches are dims of their own
+
     def get_dimension_name(self, index):
         """The name of a dim of an input."""
         return self._dim_names.get(index)

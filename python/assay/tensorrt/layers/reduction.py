@@ -81,15 +81,15 @@ class ITopKLayer(ILayer):
 
     TYPE, WORD = LayerType.TOPK, "TopK"
 
-    def __init__(self, network, index, input, op, k, axes):
+    def __init__(self, network, index, input, op, k, axes, indices_type=DataType.INT32):
         super().__init__(network, index, [input], 2)
-        self.op, self.k, self.axes = op, k, axes
+        self.op, self.k, self.axes, self.indices_type = op, k, axes, indices_type
 
     def _emit(self, emitter):
         indices = emitter.variable()
         emitter.node(self, "TopK", [self._inputs[0], emitter.constant([self.k])], [self._outputs[0], indices],
                      axis=axes_of(self.axes)[0], largest=int(self.op == enums.TopKOperation.MAX))
-        emitter.node(self, "Cast", [indices], self._outputs[1:], to=DataType.INT32.onnx_number)
+        emitter.node(self, "Cast", [indices], self._outputs[1:], to=self.indices_type.onnx_number)
 
 
 @adds("matrix_multiply")
@@ -149,6 +149,7 @@ class INormalizationLayer(ILayer):
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
         self.compute_precision = DataType.FLOAT
+        self.is_v2 = True  # scale and bias may be of groups or of channels, by whichever name it was added
 
     def _emit(self, emitter):
         x, scale, bias = self._inputs
