@@ -63,6 +63,7 @@ class Pairs:
 
 
 def table(head, rows):
+    """Rows as HTML."""
     from html import escape
 
     def row(cells, tag):

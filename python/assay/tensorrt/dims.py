@@ -29,7 +29,7 @@ def _fixed(name, count):
             raise ValueError(f"{name} has {count} dims, not {len(shape)}")
         return Dims.__new__(cls, shape)
 
-    return type(name, (Dims,), {"__new__": make})
+    return type(name, (Dims,), {"__new__": make, "__doc__": f"A shape of {count} dims."})
 
 
 Dims2, Dims3, Dims4 = _fixed("Dims2", 2), _fixed("Dims3", 3), _fixed("Dims4", 4)

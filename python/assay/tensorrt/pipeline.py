@@ -156,6 +156,7 @@ def _saved(parts):
 
 
 def is_pipeline(data):
+    """Whether the bytes are an engine with plugins."""
     return data[:len(MAGIC)] == MAGIC
 
 
