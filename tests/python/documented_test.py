@@ -11,7 +11,7 @@ import checks
 def modules():
     for found in pkgutil.walk_packages(assay.__path__, "assay."):
         parts = found.name.split(".")
-        if not any(each.startswith("_") for each in parts) and not parts[-1].startswith("host"):
+        if not any(each.startswith("_") for each in parts) and not parts[-1].startswith(("host", "lib")):
             yield importlib.import_module(found.name)
 
 

@@ -1,5 +1,7 @@
 """Builders: networks with their configurations become plans."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -15,6 +17,12 @@ from assay.tensorrt.enums import BuilderFlag
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.network import INetworkDefinition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
+
+    from assay.tensorrt.engine import ICudaEngine
 
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
@@ -83,7 +91,7 @@ class _Phases:
     NAME, STEPS = "Building the engine", 3  # the network as a model, calibration, the plan
     PLAN = "Planning layers"
 
-    def __init__(self, monitor):
+    def __init__(self, monitor) -> None:
         self.monitor = monitor
         self.done = 0
         self.is_planning = False
@@ -93,7 +101,7 @@ class _Phases:
             self.monitor.phase_start(self.NAME, None, self.STEPS)
         return self
 
-    def step(self):
+    def step(self) -> None:
         """One more is done."""
         if self.monitor is not None and self.monitor.step_complete(self.NAME, self.done) is False:
             raise PolygraphyException("the progress monitor ended the build")
@@ -109,7 +117,7 @@ class _Phases:
             self.is_planning = True
         return self.monitor.step_complete(self.PLAN, done - 1) is not False
 
-    def end_plan(self):
+    def end_plan(self) -> None:
         """All layers are planned."""
         if self.is_planning:
             self.is_planning = False
@@ -124,7 +132,7 @@ class _Phases:
 class Builder(NoOpContext):
     """Builds engines of networks."""
 
-    def __init__(self, logger):
+    def __init__(self, logger) -> None:
         self.logger = logger
         self.max_batch_size = 1
         self.max_workspace_size = 0
@@ -138,19 +146,19 @@ class Builder(NoOpContext):
         self.gpu_allocator = None
         self.strict_type_constraints = False
 
-    def create_network(self, flags=0):
+    def create_network(self, flags: int = 0) -> INetworkDefinition:
         """An empty network. Batches are always dims of their own."""
         network = INetworkDefinition(self.logger, int(flags))
         network.builder = self
         return network
 
-    def create_builder_config(self):
+    def create_builder_config(self) -> IBuilderConfig:
         return IBuilderConfig(self.logger)
 
-    def create_optimization_profile(self):
+    def create_optimization_profile(self) -> IOptimizationProfile:
         return IOptimizationProfile()
 
-    def is_network_supported(self, network, config):
+    def is_network_supported(self, network: INetworkDefinition, config: IBuilderConfig) -> bool:
         """Whether the network is whole."""
         return not any(each[0] == 2 for each in network._model().findings)
 
@@ -162,7 +170,7 @@ class Builder(NoOpContext):
     def reset(self):
         pass
 
-    def build_serialized_network(self, network, config):
+    def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig) -> IHostMemory | Any:
         """The bytes of a plan; None if the network cannot be built, which the logger is told."""
         try:
             return self._build(network, config)
@@ -175,7 +183,7 @@ class Builder(NoOpContext):
         plan = self.build_serialized_network(network, config)
         return plan is not None and writer.write(plan) == len(plan)
 
-    def build_engine(self, network, config):
+    def build_engine(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | Any:
         """The engine; None if it cannot be built."""
         from assay.tensorrt.engine import Runtime
 

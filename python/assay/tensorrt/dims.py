@@ -41,7 +41,7 @@ DimsHW.w = property(lambda self: self[1])
 class Weights:
     """Elements of a constant."""
 
-    def __init__(self, a=None, *args):
+    def __init__(self, a=None, *args) -> None:
         import numpy as np
 
         if hasattr(a, "native"):

@@ -1,5 +1,7 @@
 """Engines that were built, and their executions. Addresses are those of memory of this process."""
 
+from __future__ import annotations
+
 import json
 import os
 import weakref
@@ -16,11 +18,15 @@ from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStr
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
+
 
 class Runtime(NoOpContext):
     """Opens plans."""
 
-    def __init__(self, logger):
+    def __init__(self, logger) -> None:
         self.logger = logger
         self.engine_host_code_allowed = False
         self.max_threads = 0
@@ -31,7 +37,7 @@ class Runtime(NoOpContext):
         self.DLA_core = -1
         self.num_DLA_cores = 0
 
-    def deserialize_cuda_engine(self, serialized_engine):
+    def deserialize_cuda_engine(self, serialized_engine) -> ICudaEngine | Any:
         """The engine of a plan; None if it is none, which the logger is told."""
         if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
             rest = () if isinstance(serialized_engine, IStreamReader) else (0,)  # a stream
@@ -65,11 +71,11 @@ def _in_memory(data):
 class ICudaEngine(Bindings, NoOpContext):
     """A plan that is open; its contexts share its weights."""
 
-    def __init__(self, data, logger=None, threads=0):
+    def __init__(self, data, logger=None, threads=0) -> None:
         self._data = data
         self.logger = logger
         self._threads = threads
-        self._contexts = weakref.WeakSet()
+        self._contexts: weakref.WeakSet = weakref.WeakSet()
         metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
         self._weights, self._marked = (json.loads(metadata.get(key, "null")) for key in (WEIGHTS, MARKED))
         self.name = metadata.get(NAME, "Unnamed Network 0")
@@ -159,7 +165,7 @@ class ICudaEngine(Bindings, NoOpContext):
     num_layers = property(lambda self: len(self._layers))
     num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
 
-    def serialize(self):
+    def serialize(self) -> IHostMemory:
         return IHostMemory(self._data)
 
     def serialize_with_config(self, config):
@@ -171,7 +177,7 @@ class ICudaEngine(Bindings, NoOpContext):
     def create_runtime_config(self):
         return IRuntimeConfig()
 
-    def create_execution_context(self, strategy=None):
+    def create_execution_context(self, strategy=None) -> IExecutionContext | Any:
         """None for a plan without weights, which the logger is told. `strategy`: of memory, or a runtime configuration."""
         if self._session is None:
             return report(self, "the plan has no weights: a Refitter gives it some")
@@ -193,17 +199,17 @@ class ICudaEngine(Bindings, NoOpContext):
         except ValueError:
             raise PolygraphyException(f"the engine has no tensor `{name}`; tensors: {', '.join(self._names)}") from None
 
-    def get_tensor_name(self, index):
+    def get_tensor_name(self, index: int) -> str:
         return self._names[index]
 
-    def get_tensor_shape(self, name):
+    def get_tensor_shape(self, name: str) -> Dims:
         dims = self._port(name)[2]
         return Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
 
-    def get_tensor_dtype(self, name):
+    def get_tensor_dtype(self, name: str) -> DataType:
         return DataType.of_native(self._port(name)[1] or "float32") or DataType.FLOAT
 
-    def get_tensor_mode(self, name):
+    def get_tensor_mode(self, name: str) -> Any:
         return TensorIOMode.INPUT if self._port(name)[4] else TensorIOMode.OUTPUT
 
     def get_tensor_location(self, name):

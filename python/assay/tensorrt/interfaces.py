@@ -8,7 +8,7 @@ from assay.tensorrt.enums import ExecutionContextAllocationStrategy, Serializati
 class IAlgorithmSelector:
     """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def select_algorithms(self, context, choices):
@@ -21,7 +21,7 @@ class IAlgorithmSelector:
 class IProfiler:
     """To be derived from: is told the time of each layer."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def report_layer_time(self, layer_name, ms):
@@ -31,14 +31,14 @@ class IProfiler:
 class Profiler(IProfiler):
     """Prints the time of each layer."""
 
-    def report_layer_time(self, layer_name, ms):
+    def report_layer_time(self, layer_name, ms) -> None:
         print(f"{layer_name}: {ms}ms")
 
 
 class IProgressMonitor:
     """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def phase_start(self, phase_name, parent_phase, num_steps):
@@ -54,7 +54,7 @@ class IProgressMonitor:
 class IDebugListener:
     """To be derived from: is told the tensors that were marked for debugging, after each run."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def process_debug_tensor(self, addr, location, type, shape, name, stream):
@@ -65,7 +65,7 @@ class IDebugListener:
 class IGpuAllocator:
     """To be derived from. Not asked: memory is that of the process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def allocate(self, size, alignment, flags):
@@ -91,7 +91,7 @@ class IGpuAsyncAllocator(IGpuAllocator):
 class IStreamReader:
     """To be derived from: `read(size)` gives the next bytes of a plan, none at its end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def read(self, size):
@@ -101,7 +101,7 @@ class IStreamReader:
 class IStreamReaderV2:
     """To be derived from: `read(num_bytes, stream)` gives the next bytes of a plan, none at its end. `seek` is not called."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def read(self, num_bytes, stream):
@@ -114,7 +114,7 @@ class IStreamReaderV2:
 class IStreamWriter:
     """To be derived from: `write(data)` takes the bytes of a plan and gives their number."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def write(self, data):
@@ -124,10 +124,10 @@ class IStreamWriter:
 class IRuntimeConfig(NoOpContext):
     """How memory of a context is asked for; here it is the process's, whatever is said."""
 
-    def __init__(self, strategy=None):
+    def __init__(self, strategy=None) -> None:
         self._strategy = strategy or ExecutionContextAllocationStrategy.STATIC
 
-    def set_execution_context_allocation_strategy(self, strategy):
+    def set_execution_context_allocation_strategy(self, strategy) -> None:
         self._strategy = ExecutionContextAllocationStrategy(strategy)
 
     def get_execution_context_allocation_strategy(self):
@@ -137,7 +137,7 @@ class IRuntimeConfig(NoOpContext):
 class ISerializationConfig(NoOpContext):
     """How an engine is written again: as it is."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.flags = 0
 
     def set_flag(self, flag):

@@ -19,7 +19,7 @@ class IAttention(ILayer):
 
     TYPE, WORD = LayerType.ATTENTION_OUTPUT, "Attention"
 
-    def __init__(self, network, index, query, key, value, norm_op=AttentionNormalizationOp.SOFTMAX, causal=False):
+    def __init__(self, network, index, query, key, value, norm_op=AttentionNormalizationOp.SOFTMAX, causal=False) -> None:
         super().__init__(network, index, [query, key, value])
         self.norm_op, self.causal, self.decomposable = AttentionNormalizationOp(norm_op), causal, False
 
@@ -88,7 +88,7 @@ class IRotaryEmbeddingLayer(ILayer):
 
     TYPE, WORD = LayerType.ROTARY_EMBEDDING, "RotaryEmbedding"
 
-    def __init__(self, network, index, input, cos_cache, sin_cache, interleaved, rotary_embedding_dim):
+    def __init__(self, network, index, input, cos_cache, sin_cache, interleaved, rotary_embedding_dim) -> None:
         super().__init__(network, index, [input, cos_cache, sin_cache])
         self.interleaved, self.rotary_embedding_dim = interleaved, rotary_embedding_dim
 
@@ -132,7 +132,7 @@ class IKVCacheUpdateLayer(ILayer):
 
     TYPE, WORD = LayerType.KVCACHE_UPDATE, "KVCacheUpdate"
 
-    def __init__(self, network, index, cache, update, write_indices, cache_mode=KVCacheMode.LINEAR):
+    def __init__(self, network, index, cache, update, write_indices, cache_mode=KVCacheMode.LINEAR) -> None:
         super().__init__(network, index, [cache, update, write_indices])
         self.cache_mode = KVCacheMode(cache_mode)
 
