@@ -11,7 +11,7 @@ from onnx import helper
 
 # What is only of use on a device, or is not here.
 ABSENT = set("""
-    IAlgorithm IAlgorithmContext IAlgorithmIOInfo IAlgorithmVariant IAssertionLayer IDynamicQuantizeLayer
+    IAssertionLayer IDynamicQuantizeLayer
     IVersionedInterface InterfaceInfo Permutation
     IBuilderConfig.get_compute_capability IBuilderConfig.num_compute_capabilities IBuilderConfig.set_compute_capability
     ITimingCache.query ITimingCache.queryKeys ITimingCache.update
@@ -49,6 +49,8 @@ def instances():
     config.set_flag(trt.BuilderFlag.REFIT)
     engine = builder.build_engine(network, config)
     loop, condition = network.add_loop(), network.add_if_conditional()
+    layer = {"origins": [], "name": "", "tactic": "", "inputs": [], "outputs": []}
+    found += [trt.IAlgorithm(layer), trt.IAlgorithmContext(layer)]
     return found + [builder, network, x, engine, engine.create_execution_context(), engine.create_engine_inspector(), loop,
                     loop.add_iterator(x), loop.add_loop_output(x, trt.LoopOutput.LAST_VALUE), condition,
                     loop.add_trip_limit(x, trt.TripLimit.COUNT), config, trt.Refitter(engine, None), trt.Runtime(None),
@@ -149,6 +151,32 @@ def test_only_weights_that_are_marked_can_be_refitted():
     assert refitter.set_named_weights("free", np.array([5, 6], np.float32)) and refitter.refit_cuda_engine()
     found = engine.create_execution_context().infer({"x": np.zeros(2, np.float32)})
     assert next(iter(found.values())).tolist() == [6, 7]
+
+
+def test_selectors_are_told_the_tactics_of_a_plan():
+    class Selector(trt.IAlgorithmSelector):
+        def report_algorithms(self, contexts, choices):
+            self.told = list(zip(contexts, choices))
+
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (1, 4, 8, 6))
+    layer = network.add_convolution_nd(x, 5, (3, 3), np.ones((5, 4, 3, 3), np.float32))
+    layer.name = "conv"
+    network.mark_output(layer.get_output(0))
+    config = builder.create_builder_config()
+    config.algorithm_selector = Selector()
+    engine = builder.build_engine(network, config)
+    (context, algorithm), = config.algorithm_selector.told
+    assert context.name == "conv" and context.num_inputs == algorithm.num_inputs >= 2 and context.num_outputs == 1
+    assert context.get_shape(0) == [(1, 4, 8, 6)] * 3 and context.get_shape(context.num_inputs)[1] == (1, 5, 6, 4)
+    assert context.get_shape(9) == [] and algorithm.get_algorithm_io_info(9) is None
+    variant = algorithm.algorithm_variant
+    assert variant.tactic == next(each["tactic"] for each in engine._layers if each["origins"])
+    assert variant.tactic.startswith(variant.implementation) and algorithm.timing_msec != algorithm.timing_msec
+    info = algorithm.get_algorithm_io_info(0)
+    strides = {trt.TensorFormat.LINEAR: (192, 48, 6, 1), trt.TensorFormat.HWC: (192, 1, 24, 4)}
+    assert info.dtype == trt.float32 and info.strides == strides[info.tensor_format]
 
 
 def test_plugins_share_resources():

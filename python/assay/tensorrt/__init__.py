@@ -4,6 +4,7 @@ Networks become ONNX models, engines run on the processor, and addresses are tho
 """
 
 from assay.tensorrt import enums
+from assay.tensorrt.algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmVariant
 from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
@@ -36,7 +37,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # what globals() gets
     from typing import Any
 
-    __all__ = ["Builder", "Dims", "Dims2", "Dims3", "Dims4", "DimsExprs", "DimsHW", "DynamicPluginTensorDesc",
+    __all__ = ["Builder", "IAlgorithm", "IAlgorithmContext", "IAlgorithmIOInfo", "IAlgorithmVariant",
+               "Dims", "Dims2", "Dims3", "Dims4", "DimsExprs", "DimsHW", "DynamicPluginTensorDesc",
                "EngineInspector", "IAlgorithmSelector", "IBuilderConfig", "IConditionLayer", "ICudaEngine",
                "IDebugListener", "IDimensionExpr", "IErrorRecorder", "IExecutionContext", "IExprBuilder",
                "IGpuAllocator", "IGpuAsyncAllocator", "IHostMemory", "IIfConditional", "IIfConditionalInputLayer",

@@ -10,12 +10,14 @@ import tempfile
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums, pipeline
+from assay.tensorrt.algorithms import report_tactics
 from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
 from assay.tensorrt.enums import BuilderFlag
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
-from assay.tensorrt.logger import native_log, report
+from assay.tensorrt.interfaces import IAlgorithmSelector
+from assay.tensorrt.logger import native_log, note, report
 from assay.tensorrt.network import INetworkDefinition
 
 TYPE_CHECKING = False
@@ -225,6 +227,7 @@ class Builder(NoOpContext):
             plan = self._plan(model, settings, phases)
             phases.step()
             self._read_cache(config, folder)
+            report_tactics(config.algorithm_selector, plan)
             return IHostMemory(plan)
 
     def _plan(self, model, settings, phases):
@@ -266,7 +269,11 @@ class Builder(NoOpContext):
                 settings[name] = []
         if _is_refittable(config):
             settings["refittable"] = []
-        settings.update(getattr(config.algorithm_selector, "assay_settings", {}))
+        selector = config.algorithm_selector
+        if isinstance(selector, IAlgorithmSelector) and \
+                type(selector).select_algorithms is not IAlgorithmSelector.select_algorithms:
+            note(config.logger, "select_algorithms() is not asked; TacticReplayer prescribes tactics")
+        settings.update(getattr(selector, "assay_settings", {}))
         return settings
 
     @staticmethod

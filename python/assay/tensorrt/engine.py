@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import weakref
@@ -59,13 +60,17 @@ class Runtime(NoOpContext):
         return get_plugin_registry()
 
 
-def _in_memory(data):
-    """A path by which the bytes can be opened, and its descriptor."""
+@contextlib.contextmanager
+def in_memory(data):
+    """A path by which the bytes can be opened."""
     descriptor = os.memfd_create("assay-plan")
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view):]
-    return f"/proc/self/fd/{descriptor}", descriptor
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view):]
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
 
 
 class ICudaEngine(Bindings, NoOpContext):
@@ -95,14 +100,11 @@ class ICudaEngine(Bindings, NoOpContext):
         self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
 
     def _open_plan(self):
-        path, descriptor = _in_memory(self._data)
-        try:
+        with in_memory(self._data) as path:
             metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
             metadata = dict(metadata)
             self._read_debug(metadata)
             self._session = None if is_stripped else self._open(path, {}, self._hidden)
-        finally:
-            os.close(descriptor)
         return metadata
 
     def _read_debug(self, metadata):
@@ -110,11 +112,8 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _open_pipeline(self):
         def open_plan(data):
-            path, descriptor = _in_memory(data)
-            try:
+            with in_memory(data) as path:
                 return self._open(path, {})
-            finally:
-                os.close(descriptor)
 
         self._session = PipelineSession(self._data, open_plan)
         self._source, self._layers = None, []
@@ -148,13 +147,10 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _refit(self, model, log):
         """The weights of the model of a file take the place of those that the engine and its contexts have."""
-        path, descriptor = _in_memory(self._data)
-        try:
+        with in_memory(self._data) as path:
             settings = {"refit-from": [model], **({"mark-debug": self._hidden} if self._hidden else {})}
             wanted = _native.Wanted("engine", settings, self._hidden, self._threads)
             self._session = _native.open_plan(path, wanted, log)
-        finally:
-            os.close(descriptor)
         self._ports = self._ports_of(self._session)
         for context in self._contexts:
             context._renew()

@@ -6,7 +6,8 @@ from assay.tensorrt.enums import ExecutionContextAllocationStrategy, Serializati
 
 
 class IAlgorithmSelector:
-    """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
+    """To be derived from: report_algorithms() is told the layers of a plan and their tactics, select_algorithms() is not
+    asked. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
 
     def __init__(self) -> None:
         pass
