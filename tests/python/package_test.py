@@ -220,6 +220,7 @@ INTERRUPTED = """if True:
     from assay.exception import PolygraphyException
     from assay.model import Model
     from assay.session import Session
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
     backend, layers, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     text = '<ir_version: 8, opset_import: ["": 17]> g (float[N,N] x) => (float[N,N] y) {'
     text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(layers)).replace("v0,", "x,") + f"y = Relu(v{layers}) }}"
@@ -276,6 +277,7 @@ def test_interrupts_end_builds():
         text = '<ir_version: 8, opset_import: ["": 17]> g (float[64,64] x) => (float[64,64] y) {'
         text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(20000)).replace("v0,", "x,") + "y = Relu(v20000) }"
         model = _native.model_from_text(text)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         seen = []
         try:
