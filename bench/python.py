@@ -3,7 +3,7 @@
 
     python.py [--runs N] [--only PART] [--no-peer]
 
-Files go to a folder in memory. Times are minima. Exits 1 if a bar is missed.
+Graphs are written beside the model, as users do. Times are minima. Exits 1 if a bar is missed.
 """
 
 import pathlib
@@ -24,20 +24,21 @@ import numpy
 kind, path, out = sys.argv[1:]
 if kind == "ours":
     import assay.graphsurgeon as gs
-    start = time.perf_counter()
+    before, start = time.process_time(), time.perf_counter()
     graph = gs.import_onnx(path)
     graph.cleanup().toposort()
     gs.save(graph, out)
 else:
     import onnx
     import onnx_graphsurgeon as gs
-    start = time.perf_counter()
+    before, start = time.process_time(), time.perf_counter()
     graph = gs.import_onnx(onnx.load(path))
     graph.cleanup().toposort()
     onnx.save(gs.export_onnx(graph), out)
 seconds = time.perf_counter() - start
+usage = resource.getrusage(resource.RUSAGE_SELF)
 os.remove(out)
-print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(seconds, usage.ru_utime + usage.ru_stime - before, usage.ru_maxrss / 1024)
 """
 
 
@@ -89,20 +90,22 @@ def comparing(options):
 
 def graphs(options):
     path = model_path("bert_base_s128")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    with tempfile.TemporaryDirectory(dir=pathlib.Path(path).resolve().parent) as folder:
         found = {}
         for kind in ("ours", "theirs") * options.runs:
             if kind == "theirs" and options.no_peer:
                 continue
             words = [sys.executable, "-c", GRAPH, kind, str(path), str(pathlib.Path(folder) / "out.onnx")]
             printed = subprocess.check_output(words, env={"PYTHONPATH": sys.path[0]}, stderr=subprocess.DEVNULL)
-            row = [float(each) for each in printed.split()[-2:]]
+            row = [float(each) for each in printed.split()[-3:]]
             found[kind] = [min(*pair) for pair in zip(row, found.get(kind, row))]
     passed = show("graph of BERT read, cleaned, sorted, written", found["ours"][0], "s", 5)
     if options.no_peer:
         return passed
-    passed = show("  of onnx_graphsurgeon, as many times", found["theirs"][0] / found["ours"][0], "x", 10, True) and passed
-    return show("  memory, of onnx_graphsurgeon's", found["ours"][1] / found["theirs"][1], "x", 1 / 3) and passed
+    ours, theirs = found["ours"], found["theirs"]
+    passed = show("  of onnx_graphsurgeon, as many times", theirs[0] / ours[0], "x", 10, True) and passed
+    passed = show("  its processor time, as many times", theirs[1] / ours[1], "x", 10, True) and passed
+    return show("  memory, of onnx_graphsurgeon's", ours[2] / theirs[2], "x", 1 / 3) and passed
 
 
 def calls(options):

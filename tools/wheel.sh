@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# wheel.sh: makes the Python package as a wheel in build/wheel that holds the libraries it needs, installs it into an empty
-# environment, and runs the tests of the package with it.
+# wheel.sh: makes the Python package as a source distribution and, from that, as a wheel that holds the libraries it needs,
+# both in build/wheel; installs the wheel into an empty environment, and runs the tests of the package with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/setup.sh
 
 made=build/wheel_made
-rm -rf build/wheel "$made" build/wheel_env
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros
-.venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir "$made" --config-settings build-dir=build/wheel_tree \
-  --config-settings cmake.define.ASSAY_WERROR=ON .
+source=build/wheel_source
+rm -rf build/wheel "$made" "$source" build/wheel_env
+mkdir -p build/wheel "$source"
+.venv/bin/python -c 'from scikit_build_core import build; build.build_sdist("build/wheel")' >build/wheel.log
+tar -xzf build/wheel/*.tar.gz --strip-components=1 -C "$source"
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD/$source CCACHE_SLOPPINESS=pch_defines,time_macros
+.venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir "$made" --config-settings build-dir=build/tree \
+  --config-settings cmake.define.ASSAY_WERROR=ON "./$source"
 PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m auditwheel repair --wheel-dir build/wheel "$made"/*.whl >build/wheel.log 2>&1 || {
   cat build/wheel.log >&2
   exit 1
@@ -32,4 +36,4 @@ for test in tests/python/*_test.py; do
     exit 1
   }
 done
-ls build/wheel/*.whl
+ls build/wheel/*

@@ -11,7 +11,9 @@ from assay._native import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__() imports
-    from assay.model import Model, doctor, load
+    from assay.model import Model as Model
+    from assay.model import doctor as doctor
+    from assay.model import load as load
 
 _MODULES = ("backend", "common", "comparator", "compat", "constants", "cuda", "datatype", "exception", "func",
             "graphsurgeon", "json", "logger", "mod", "tensorrt", "util")

@@ -12,6 +12,7 @@ TYPES_OF_ML_DTYPES = {name: type_name for type_name, name in ML_DTYPES.items()}
 
 
 def refuse(message):
+    """Raises an Error (usage)."""
     error = PolygraphyException(message)
     error.code = "usage"
     raise error

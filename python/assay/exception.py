@@ -2,6 +2,7 @@
 
 from assay._native import Error as PolygraphyException
 
+PolygraphyException.__doc__ = "What is wrong, in one line; `code` is a stable word for its kind."
 AssayError = PolygraphyException
 
 

@@ -58,6 +58,7 @@ def settings_of(path, name, model):
 
 
 def main():
+    """Writes what a script makes to descriptor 3, or what went wrong to descriptor 4."""
     try:
         data = memoryview(settings_of(*sys.argv[1:4]) if len(sys.argv) > 3 else model_of(*sys.argv[1:3]))
     except Exception as error:

@@ -56,16 +56,22 @@ auto unlocked(Fn&& fn) {
   return fn();
 }
 
+// What follows when work was told to stop: its end is waited for, or it is left alone if it takes long.
+enum class AfterStop : uint8_t { wait, leave };
 // Runs a function, which must not need Python, in a thread of its own. Where Python is interrupted meanwhile, the
-// function goes on alone, with what it holds, and its end is nobody's business.
-void run_interruptibly(std::function<void()> function);
+// function is told to stop; left alone, it goes on with what it holds, and its end is nobody's business.
+void run_interruptibly(std::function<void()> function, AfterStop after);
 int abandoned_runs();
+
+// Tells findings to a Python function, as PythonObserver does.
+void tell(const Diagnostics& findings, const nb::object& on_message);
 
 void bind_arrays(nb::module_& module);
 void bind_models(nb::module_& module);
 void bind_edits(nb::module_& module);
 void bind_graphs(nb::module_& module);
 void bind_sessions(nb::module_& module);
+void bind_backends(nb::module_& module);
 void bind_compare(nb::module_& module);
 void bind_memory(nb::module_& module);
 

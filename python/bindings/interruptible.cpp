@@ -4,12 +4,14 @@
 #include <mutex>
 #include <thread>
 
+#include "base/stop.h"
 #include "convert.h"
 
 namespace assay::python {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{20};
+constexpr int kLooksAfterStop = 50;
 
 std::atomic<int>& abandoned() {
   static std::atomic<int> count = 0;
@@ -22,10 +24,12 @@ struct Work {
   std::mutex mutex;
   std::condition_variable changed;
   std::exception_ptr error;
+  std::stop_source stop;
   bool is_over = false;
   bool is_abandoned = false;
 
   void run() {
+    const StopScope scope(stop.get_token());
     try {
       function();
     } catch (...) {
@@ -55,15 +59,23 @@ struct Work {
 
 int abandoned_runs() { return abandoned(); }
 
-void run_interruptibly(std::function<void()> function) {
+void run_interruptibly(std::function<void()> function, AfterStop after) {
   const auto work = std::make_shared<Work>();
   work->function = std::move(function);
   std::thread thread([work] { work->run(); });
   while (!work->wait()) {
     if (PyErr_CheckSignals() == 0) continue;
-    work->abandon();
-    thread.detach();
-    throw nb::python_error();
+    nb::python_error interrupt;
+    work->stop.request_stop();
+    bool is_over = false;
+    for (int i = 0; !is_over && (after == AfterStop::wait || i < kLooksAfterStop); ++i) is_over = work->wait();
+    if (is_over) {
+      unlocked([&] { thread.join(); });
+    } else {
+      work->abandon();
+      thread.detach();
+    }
+    throw interrupt;
   }
   unlocked([&] { thread.join(); });
   if (work->error) std::rethrow_exception(work->error);

@@ -36,6 +36,7 @@ NB_MODULE(_native, module) {  // NOLINT
   bind_models(module);
   bind_edits(module);
   bind_graphs(module);
+  bind_backends(module);
   bind_sessions(module);
   bind_compare(module);
   bind_memory(module);

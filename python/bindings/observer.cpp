@@ -23,4 +23,9 @@ bool PythonObserver::is_cancelled() {
   return false;
 }
 
+void tell(const Diagnostics& findings, const nb::object& on_message) {
+  PythonObserver observer(on_message);
+  for (const Diagnostic& finding : findings.all()) observer.on_finding(finding);
+}
+
 }  // namespace assay::python

@@ -7,10 +7,7 @@
 #include "engine/plan/saved_plan.h"
 #include "exec/backend.h"
 #include "exec/feeds.h"
-#include "exec/generated_inputs.h"
-#include "exec/library_search.h"
 #include "library/content.h"
-#include "tasks/check.h"
 
 namespace assay::python {
 namespace {
@@ -147,7 +144,7 @@ class Execution {
                               job->collector);
     };
     if (may_be_long())
-      run_interruptibly(work);
+      run_interruptibly(work, AfterStop::leave);
     else
       unlocked(work);
     return job->collector.take(job->wanted);
@@ -172,11 +169,15 @@ class Execution {
   }
 
   void run_bound() {
-    unlocked([&] {
+    const auto work = [this] {
       const Use use(context_);
       Ignore ignore;
       context_->execution->run(feeds_, wanted_, ignore);
-    });
+    };
+    if (may_be_long())
+      run_interruptibly(work, AfterStop::wait);  // it writes to memory of the caller
+    else
+      unlocked(work);
   }
 
   double seconds() const { return context_->execution->seconds(); }
@@ -199,7 +200,7 @@ class Execution {
   bool may_be_long() const {
     constexpr double kLongSeconds = 0.05;
     const double last = context_->execution->seconds();
-    return getpid() == gettid() && (last <= 0 || last > kLongSeconds);
+    return (last <= 0 || last > kLongSeconds) && getpid() == gettid();
   }
 
   tensor::Tensor tensor_at(const std::string& name, uintptr_t address, const std::vector<int64_t>& shape) const {
@@ -237,20 +238,21 @@ exec::SessionOptions options_of(const Wanted& wanted) {
   return options;
 }
 
-void tell(const Diagnostics& findings, const nb::object& on_message) {
-  PythonObserver observer(on_message);
-  for (const Diagnostic& finding : findings.all()) observer.on_finding(finding);
-}
-
 void require_whole(const Model& model) {
   for (const Finding& finding : model.findings()) {
     if (finding.severity == Finding::Severity::error) fail(ErrorCode::parse, "{}", finding.message);
   }
 }
 
+void end_if_interrupted() {
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 SessionPtr prepare(const Model& model, const Wanted& wanted, const nb::object& on_message) {
   require_whole(model);
-  const exec::SessionOptions options = options_of(wanted);
+  exec::SessionOptions options = options_of(wanted);
+  options.on_layer = [](uint64_t, uint64_t) { end_if_interrupted(); };
   Diagnostics findings;
   SessionPtr session = unlocked([&] {
     const exec::BackendPtr backend = exec::find_backend(wanted.backend, options.search);
@@ -271,9 +273,18 @@ SessionPtr open_plan(const std::string& path, const Wanted& wanted, const nb::ob
   return session;
 }
 
-void build_plan(const Model& model, const std::string& path, const Wanted& wanted, const nb::object& on_message) {
+// `on_layer(done, total)`, if it is given, is told of each layer; the build ends where it gives False.
+void build_plan(const Model& model, const std::string& path, const Wanted& wanted, const nb::object& on_message,
+                const nb::object& on_layer) {
   require_whole(model);
-  const exec::SessionOptions options = options_of(wanted);
+  exec::SessionOptions options = options_of(wanted);
+  options.on_layer = [&](uint64_t done, uint64_t total) {
+    end_if_interrupted();
+    const nb::gil_scoped_acquire lock;
+    if (!on_layer.is_none() && on_layer(done, total).is(nb::bool_(false))) {
+      fail(ErrorCode::cancelled, "the build was ended");
+    }
+  };
   Diagnostics findings;
   unlocked([&] {
     exec::find_backend(wanted.backend, options.search)->build_plan(model.content().model, options, path, findings);
@@ -315,40 +326,6 @@ nb::tuple read_plan(const std::string& path) {
                         plan.manifest().is_stripped);
 }
 
-// Inputs as the program makes them up, which are the peer's.
-nb::dict generate(const nb::list& ports, uint64_t seed,
-                  const std::vector<std::tuple<std::string, double, double>>& ranges, const nb::object& on_message) {
-  exec::Signature signature;
-  for (const nb::handle each : ports) {
-    exec::Port& port = signature.inputs.emplace_back();
-    port.name = nb::cast<std::string>(each[0]);
-    exec::PortType type;
-    type.dtype = tensor::find_dtype(nb::cast<std::string>(each[1])).value_or(tensor::DType::undefined);
-    type.ranked = true;
-    for (const int64_t dim : nb::cast<std::vector<int64_t>>(each[2])) type.dims.push_back({dim, std::to_string(dim)});
-    port.type = std::move(type);
-  }
-  exec::GenerateOptions options;
-  options.seed = seed;
-  for (const auto& [pattern, low, high] : ranges) options.ranges.push_back({pattern, low, high});
-  Diagnostics findings;
-  const std::vector<exec::Feed> feeds = unlocked([&] { return exec::generate_inputs(signature, options, findings); });
-  tell(findings, on_message);
-  nb::dict made;
-  for (const exec::Feed& feed : feeds) made[feed.name.c_str()] = nb::cast(Array{feed.value.tensor(), true});
-  return made;
-}
-
-nb::list doctor() {
-  const std::string python = nb::cast<std::string>(nb::module_::import_("sys").attr("executable"));
-  const std::vector<BackendInfo> backends = unlocked([&] { return available_backends(python); });
-  nb::list found;
-  for (const BackendInfo& each : backends) {
-    found.append(nb::make_tuple(each.name, each.usable, each.version, each.path, each.settings));
-  }
-  return found;
-}
-
 }  // namespace
 
 void bind_sessions(nb::module_& module) {
@@ -375,12 +352,9 @@ void bind_sessions(nb::module_& module) {
   module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("open_plan", open_plan, nb::arg("path"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("build_plan", build_plan, nb::arg("model"), nb::arg("path"), nb::arg("wanted"),
-             nb::arg("on_message") = nb::none());
+             nb::arg("on_message") = nb::none(), nb::arg("on_layer") = nb::none());
   module.def("read_plan", read_plan);
   module.def("array_at", array_at);
-  module.def("generate", generate, nb::arg("ports"), nb::arg("seed"), nb::arg("ranges"),
-             nb::arg("on_message") = nb::none());
-  module.def("doctor", doctor);
 }
 
 }  // namespace assay::python

@@ -230,18 +230,18 @@ TEST_F(Files, copies_from_a_mapped_file) {
 }
 
 TEST_F(Files, copies_large_ranges_from_a_mapped_file) {
-  std::string text(70 << 20, '\0');
+  std::string text(140 << 20, '\0');
   for (size_t i = 0; i < text.size(); i += 4096) text[i] = static_cast<char>('a' + i / 4096 % 26);
   const std::shared_ptr<const MappedFile> source = MappedFile::open(put("source", text));
   for (const fs::path& target : {folder_ / "out", fs::path("/dev/shm") / folder_.filename()}) {
     OutputFile file(target);
     file.write("head ");
-    file.copy_from(*source, 1000, 66 << 20);
+    file.copy_from(*source, 1000, 130 << 20);
     file.write("tail");
     file.commit();
     const std::shared_ptr<const MappedFile> made = MappedFile::open(target);
     const std::string_view found(reinterpret_cast<const char*>(made->bytes().data()), made->bytes().size());
-    EXPECT_TRUE(found == "head " + text.substr(1000, 66 << 20) + "tail");
+    EXPECT_TRUE(found == "head " + text.substr(1000, 130 << 20) + "tail");
     fs::remove(target);
   }
 }

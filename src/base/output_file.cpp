@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/sendfile.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,50 +26,49 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBufferBytes = 64 << 10;
 constexpr uint64_t kCopyStepBytes = 16 << 20;
+constexpr uint64_t kAtOnceBytes = 128 << 20;  // threads wait for each other, so that less takes more time
+constexpr uint64_t kMapBytes = 4 << 20;
+constexpr uint64_t kPageBytes = 4096;
+constexpr int kMapNow = 22;  // MADV_POPULATE_READ, which older headers do not have
 
-// Gives how many bytes the kernel could copy.
-uint64_t copy_in_kernel(int source, int target, uint64_t offset, uint64_t size) {
-  uint64_t copied = 0;
-  const auto copy = [&](auto&& call) {
-    auto from = static_cast<off_t>(offset + copied);
-    for (ssize_t count = 1; copied < size && count > 0;) {
-      count = call(&from, size - copied);
-      copied += count > 0 ? static_cast<uint64_t>(count) : 0;
-    }
-  };
-  copy([&](off_t* from, uint64_t rest) { return copy_file_range(source, from, target, nullptr, rest, 0); });
-  copy([&](off_t* from, uint64_t rest) { return sendfile(target, source, from, rest); });  // also between file systems
-  return copied;
+// Maps the pages of a range at once, which is quicker than one by one when they are read.
+void fetch(Bytes range) {
+  const auto inside = reinterpret_cast<uintptr_t>(range.data()) % kPageBytes;
+  madvise(const_cast<std::byte*>(range.data()) - inside, range.size() + inside, kMapNow);
 }
 
-// Copies a piece to a place of a file, and gives how many bytes could be copied. Pages of the source do not stay in
-// memory.
-uint64_t copy_piece(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
+// Copies a range to a place of a file, and gives how many bytes could be copied. Where both lie alike in their pages,
+// file systems can share blocks. Pages of the source do not stay in memory.
+uint64_t copy_range(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
   auto from = static_cast<off_t>(offset);
   auto to = static_cast<off_t>(place);
   const off_t end = from + static_cast<off_t>(size);
-  const auto rest = [&] { return static_cast<size_t>(end - from); };
-  for (ssize_t count = 1; file.fd() >= 0 && from < end && count > 0;) {
-    count = copy_file_range(file.fd(), &from, target, &to, rest(), 0);
-  }
+  const auto rest = [&] { return static_cast<uint64_t>(end - from); };
+  const bool is_alike = file.fd() >= 0 && offset % kPageBytes == place % kPageBytes;
+  ssize_t count = is_alike ? 1 : 0;
+  while (from < end && count > 0) count = copy_file_range(file.fd(), &from, target, &to, rest(), 0);
   while (from < end) {
-    const ssize_t count = pwrite(target, file.bytes().data() + from, rest(), to);
+    const uint64_t step = std::min(rest(), kMapBytes - static_cast<uint64_t>(to) % kMapBytes);
+    const Bytes piece = file.bytes().subspan(static_cast<uint64_t>(from), step);
+    fetch(piece);
+    count = pwrite(target, piece.data(), step, to);
     if (count <= 0) break;
+    file.release(static_cast<uint64_t>(from), step);
     from += count;
     to += count;
   }
-  file.release(offset, size);
   return size - rest();
 }
 
-// Several pieces at once. Gives how many bytes were copied before the first fault.
+// Several pieces at once, where that is worth it. Gives how many bytes were copied before the first fault.
 uint64_t copy_at_once(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
-  std::vector<uint64_t> copied((size + kCopyStepBytes - 1) / kCopyStepBytes);
-  parallel_for(size, kCopyStepBytes, [&](uint64_t begin, uint64_t end) {
-    copied[begin / kCopyStepBytes] = copy_piece(file, offset + begin, end - begin, target, place + begin);
+  const uint64_t step = size < kAtOnceBytes ? size : kCopyStepBytes;
+  std::vector<uint64_t> copied((size + step - 1) / step);
+  parallel_for(size, step, [&](uint64_t begin, uint64_t end) {
+    copied[begin / step] = copy_range(file, offset + begin, end - begin, target, place + begin);
   });
   uint64_t sum = 0;
-  for (size_t i = 0; i < copied.size() && sum == i * kCopyStepBytes; ++i) sum += copied[i];
+  for (size_t i = 0; i < copied.size() && sum == i * step; ++i) sum += copied[i];
   return sum;
 }
 
@@ -202,21 +201,14 @@ void OutputFile::write_out(Bytes bytes) {
 void OutputFile::copy_from(const MappedFile& file, uint64_t offset, uint64_t size) {
   ASSAY_CHECK(offset <= file.size() && size <= file.size() - offset);
   const uint64_t end = offset + size;
-  const bool is_large = size >= 2 * kCopyStepBytes && !temporary_.empty();
-  if (is_large && thread_count() > 1) {
+  if (size >= kBufferBytes && !temporary_.empty()) {
     flush();
     const uint64_t copied = copy_at_once(file, offset, size, fd_, position_);
     offset += copied;
     position_ += copied;
     if (lseek(fd_, static_cast<off_t>(position_), SEEK_SET) < 0) fail_to_write(errno);
-  } else if (file.fd() >= 0 && size >= kBufferBytes) {
-    flush();
-    const uint64_t copied = copy_in_kernel(file.fd(), fd_, offset, size);
-    offset += copied;
-    position_ += copied;
   }
-  // What the kernel cannot copy between two kinds of files; a real fault shows here again. Pages of the source do not
-  // stay in memory.
+  // What is no regular file; a fault shows here again.
   while (offset < end) {
     const uint64_t step = std::min(end - offset, kCopyStepBytes);
     write(file.bytes().subspan(offset, step));

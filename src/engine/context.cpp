@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/parallel.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "base/thread_stopwatch.h"
 #include "ir/verify.h"
@@ -51,6 +52,7 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
   step_seconds_.clear();
   const Stopwatch watch;
   for (size_t i = 0; i < program_.steps().size(); ++i) {
+    check_stopped();
     if (profiles_)
       step_seconds_.push_back(timed_step(i));
     else

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stop.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "ir/verify.h"
@@ -177,6 +178,7 @@ const Interpreter::Plan& Interpreter::plan_of(ir::GraphId graph) {
 
 void Interpreter::run_steps(ir::GraphId graph) {
   for (const Step& step : plan_of(graph).steps) {
+    check_stopped();
     if (!run_guarded(step)) continue;
     for (const ir::ValueId value : step.last_used) drop(value);
   }

@@ -213,36 +213,81 @@ def test_interrupts_end_long_calls():
     assert found.stdout.strip() in ("over", "interrupted"), found.stderr
 
 
-def test_interrupts_end_runs():
+INTERRUPTED = """if True:
+    import os, signal, sys, threading, time
+    import numpy as np
+    from assay import _native
+    from assay.exception import PolygraphyException
+    from assay.model import Model
+    from assay.session import Session
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests run in the background
+    backend, layers, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[N,N] x) => (float[N,N] y) {'
+    text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(layers)).replace("v0,", "x,") + f"y = Relu(v{layers}) }}"
+    session = Session(Model(_native.model_from_text(text)), backend)
+    small, large = (np.zeros((each, each), np.float32) for each in (2, size))
+    main = threading.main_thread().ident
+    DEED
+    threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        run()
+        print("over")
+    except KeyboardInterrupt:
+        print(time.monotonic() - start < 3, _native.abandoned_runs())
+    try:
+        session.run(None, {"x": small})
+    except PolygraphyException as error:
+        print(error)
+    while _native.abandoned_runs():
+        time.sleep(0.01)
+    print(session.run(None, {"x": small})[0].tolist())
+"""
+BY_SESSION = "run = lambda: session.execution.run({'x': large}, ['y'])"
+BY_ADDRESS = """
+    place = np.empty_like(large)
+    session.execution.bind_at([("x", large.ctypes.data, large.shape)], [("y", place.ctypes.data, place.shape)])
+    run = session.execution.run_bound
+"""
+
+
+def interrupted(deed, *words):
+    found = subprocess.run([sys.executable, "-c", INTERRUPTED.replace("DEED", deed.strip()), *map(str, words)],
+                           capture_output=True, text=True, timeout=300, check=False)
+    return found.stdout.splitlines() or found.stderr
+
+
+def test_interrupts_end_runs_at_the_next_layer():
+    zeros = "[[0.0, 0.0], [0.0, 0.0]]"
+    for backend, size in (("ref", 700), ("engine", 1500), ("onnxrt", 1500)):
+        assert interrupted(BY_SESSION, backend, 200, size) == ["True 0", zeros], backend
+    found = interrupted(BY_ADDRESS, "engine", 200, 1500)
+    assert found == ["True 0", zeros], found
+
+
+def test_what_cannot_be_interrupted_is_left_alone():
+    found = interrupted(BY_SESSION, "ref", 1, 4000)
+    assert found == ["True 1", "another thread is using this runner", "[[0.0, 0.0], [0.0, 0.0]]"], found
+
+
+def test_interrupts_end_builds():
     code = """if True:
         import os, signal, threading, time
-        import numpy as np
         from assay import _native
-        from assay.exception import PolygraphyException
-        from assay.model import Model
-        from assay.session import Session
-        text = '<ir_version: 8, opset_import: ["": 17]> g (float[N,N] x) => (float[N,N] y) {'
-        text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(100)).replace("v0,", "x,") + "y = Relu(v100) }"
-        session = Session(Model(_native.model_from_text(text)), "ref")
-        small, large = (np.zeros((size, size), np.float32) for size in (2, 700))
-        main = threading.main_thread().ident
-        threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-        start = time.monotonic()
+        text = '<ir_version: 8, opset_import: ["": 17]> g (float[64,64] x) => (float[64,64] y) {'
+        text += "".join(f"v{i + 1} = MatMul(v{i}, x)" for i in range(20000)).replace("v0,", "x,") + "y = Relu(v20000) }"
+        model = _native.model_from_text(text)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        seen = []
         try:
-            session.run(None, {"x": large})
+            _native.build_plan(model, "plan", _native.Wanted("engine", {}), None, lambda done, total: seen.append(done))
+            print("over")
         except KeyboardInterrupt:
-            print(time.monotonic() - start < 2, _native.abandoned_runs())
-        try:
-            session.run(None, {"x": small})
-        except PolygraphyException as error:
-            print(error)
-        while _native.abandoned_runs():
-            time.sleep(0.01)
-        print(session.run(None, {"x": small})[0].tolist())
+            print("interrupted", len(seen) < 20000, os.path.exists("plan"))
     """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
-    assert found.stdout.splitlines() == ["True 1", "another thread is using this runner", "[[0.0, 0.0], [0.0, 0.0]]"], \
-        found.stdout + found.stderr
+    assert found.stdout.strip() == "interrupted True False", found.stdout + found.stderr
 
 
 def test_sub_interpreters_are_refused():

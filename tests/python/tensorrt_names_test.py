@@ -11,26 +11,16 @@ from onnx import helper
 
 # What is only of use on a device, or is not here.
 ABSENT = set("""
-    AllocatorFlag AttentionNormalizationOp IAlgorithm IAlgorithmContext IAlgorithmIOInfo IAlgorithmVariant IAssertionLayer
-    IAttention IDynamicQuantizeLayer IGpuAsyncAllocator IKVCacheUpdateLayer IRotaryEmbeddingLayer IRuntimeConfig
-    IStreamReaderV2 IVersionedInterface InterfaceInfo OptProfileSelector Permutation PluginCreatorVersion
-    TempfileControlFlag
-    INetworkDefinition.add_assertion INetworkDefinition.add_attention INetworkDefinition.add_dynamic_quantize
-    INetworkDefinition.add_kv_cache_update INetworkDefinition.add_rotary_embedding
-    INetworkDefinition.are_weights_marked_refittable INetworkDefinition.mark_weights_refittable
-    INetworkDefinition.unmark_weights_refittable
-    ITensor.broadcast_across_batch ITensor.reset_dynamic_range IBuilderConfig.get_compute_capability
-    IBuilderConfig.num_compute_capabilities IBuilderConfig.set_compute_capability ITimingCache.query
-    ITimingCache.queryKeys ITimingCache.update Runtime.tempfile_control_flags ICudaEngine.create_runtime_config
-    ICudaEngine.get_engine_stat IExecutionContext.get_runtime_config IExecutionContext.set_communicator
+    IAssertionLayer IDynamicQuantizeLayer
+    IVersionedInterface InterfaceInfo Permutation
+    IBuilderConfig.get_compute_capability IBuilderConfig.num_compute_capabilities IBuilderConfig.set_compute_capability
+    ITimingCache.query ITimingCache.queryKeys ITimingCache.update
+    ICudaEngine.get_engine_stat IExecutionContext.set_communicator
     OnnxParser.load_initializer OnnxParser.load_model_proto OnnxParser.parse_model_proto
     OnnxParserRefitter.load_initializer OnnxParserRefitter.load_model_proto OnnxParserRefitter.refit_model_proto
     Refitter.get_dynamic_range Refitter.get_tensors_with_dynamic_range Refitter.set_dynamic_range
-    IPluginRegistry.acquire_plugin_resource IPluginRegistry.deregister_library IPluginRegistry.release_plugin_resource
-    BuilderFlag.WEIGHTLESS EngineCapability.DEFAULT PaddingMode.CAFFE_ROUND_DOWN PaddingMode.CAFFE_ROUND_UP
-    ISliceLayer.axes ITopKLayer.indices_type IQuantizeLayer.block_shape IDequantizeLayer.block_shape
-    INormalizationLayer.is_v2 IOutputAllocator.reallocate_output_async IGpuAllocator.allocate_async
-    IGpuAllocator.deallocate_async IGpuAllocator.reallocate
+    PaddingMode.CAFFE_ROUND_DOWN PaddingMode.CAFFE_ROUND_UP
+    ISliceLayer.axes IQuantizeLayer.block_shape IDequantizeLayer.block_shape
 """.split())
 
 
@@ -59,6 +49,8 @@ def instances():
     config.set_flag(trt.BuilderFlag.REFIT)
     engine = builder.build_engine(network, config)
     loop, condition = network.add_loop(), network.add_if_conditional()
+    layer = {"origins": [], "name": "", "tactic": "", "inputs": [], "outputs": []}
+    found += [trt.IAlgorithm(layer), trt.IAlgorithmContext(layer)]
     return found + [builder, network, x, engine, engine.create_execution_context(), engine.create_engine_inspector(), loop,
                     loop.add_iterator(x), loop.add_loop_output(x, trt.LoopOutput.LAST_VALUE), condition,
                     loop.add_trip_limit(x, trt.TripLimit.COUNT), config, trt.Refitter(engine, None), trt.Runtime(None),
@@ -115,6 +107,108 @@ def test_plans_go_through_streams():
         config.set_flag(trt.SerializationFlag.EXCLUDE_WEIGHTS)
     with checks.raises(PolygraphyException, "`plugins.so`"):
         trt.get_plugin_registry().load_library("plugins.so")
+
+
+def test_plans_are_read_by_streams_of_both_kinds():
+    class Reader(trt.IStreamReaderV2):
+        def __init__(self, data):
+            self.data = data
+
+        def read(self, num_bytes, stream):
+            piece, self.data = self.data[:100], self.data[100:]
+            return piece
+
+    builder, network = network_of_identity()
+    plan = builder.build_serialized_network(network, builder.create_builder_config())
+    engine = trt.Runtime(None).deserialize_cuda_engine(Reader(bytes(plan)))
+    config = engine.create_runtime_config()
+    config.set_execution_context_allocation_strategy(trt.ExecutionContextAllocationStrategy.USER_MANAGED)
+    context = engine.create_execution_context(config)
+    assert context.get_runtime_config() is config and context.infer({"x": np.ones(2, np.float32)})
+    strategy = engine.create_execution_context().get_runtime_config().get_execution_context_allocation_strategy()
+    assert strategy == trt.ExecutionContextAllocationStrategy.STATIC
+
+
+def test_only_weights_that_are_marked_can_be_refitted():
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (2,))
+    for name in ("kept", "free"):
+        weights = trt.Weights(np.ones(2, np.float32))
+        constant = network.add_constant((2,), weights)
+        constant.get_output(0).name = name
+        x = network.add_elementwise(x, constant.get_output(0), trt.ElementWiseOperation.SUM).get_output(0)
+    network.mark_output(x)
+    assert network.mark_weights_refittable("kept") and network.mark_weights_refittable("free")
+    assert network.unmark_weights_refittable("kept") and not network.are_weights_marked_refittable("kept")
+    assert network.are_weights_marked_refittable("free")
+    config = builder.create_builder_config()
+    config.set_flag(trt.BuilderFlag.REFIT_INDIVIDUAL)
+    engine = builder.build_engine(network, config)
+    refitter = trt.Refitter(engine, None)
+    assert refitter.get_all_weights() == ["free"] and refitter.get_all()[1] == [trt.WeightsRole.CONSTANT]
+    assert not refitter.set_named_weights("kept", np.zeros(2, np.float32))
+    assert refitter.set_named_weights("free", np.array([5, 6], np.float32)) and refitter.refit_cuda_engine()
+    found = engine.create_execution_context().infer({"x": np.zeros(2, np.float32)})
+    assert next(iter(found.values())).tolist() == [6, 7]
+
+
+def test_selectors_are_told_the_tactics_of_a_plan():
+    class Selector(trt.IAlgorithmSelector):
+        def report_algorithms(self, contexts, choices):
+            self.told = list(zip(contexts, choices))
+
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    x = network.add_input("x", trt.float32, (1, 4, 8, 6))
+    layer = network.add_convolution_nd(x, 5, (3, 3), np.ones((5, 4, 3, 3), np.float32))
+    layer.name = "conv"
+    network.mark_output(layer.get_output(0))
+    config = builder.create_builder_config()
+    config.algorithm_selector = Selector()
+    engine = builder.build_engine(network, config)
+    (context, algorithm), = config.algorithm_selector.told
+    assert context.name == "conv" and context.num_inputs == algorithm.num_inputs >= 2 and context.num_outputs == 1
+    assert context.get_shape(0) == [(1, 4, 8, 6)] * 3 and context.get_shape(context.num_inputs)[1] == (1, 5, 6, 4)
+    assert context.get_shape(9) == [] and algorithm.get_algorithm_io_info(9) is None
+    variant = algorithm.algorithm_variant
+    assert variant.tactic == next(each["tactic"] for each in engine._layers if each["origins"])
+    assert variant.tactic.startswith(variant.implementation) and algorithm.timing_msec != algorithm.timing_msec
+    info = algorithm.get_algorithm_io_info(0)
+    strides = {trt.TensorFormat.LINEAR: (192, 48, 6, 1), trt.TensorFormat.HWC: (192, 1, 24, 4)}
+    assert info.dtype == trt.float32 and info.strides == strides[info.tensor_format]
+
+
+def test_plugins_share_resources():
+    class Resource:
+        released = []
+
+        def clone(self):
+            return Resource()
+
+        def release(self):
+            self.released.append(self)
+
+    registry, given = trt.get_plugin_registry(), Resource()
+    first = registry.acquire_plugin_resource("memory", given)
+    assert registry.acquire_plugin_resource("memory", Resource()) is first is not given
+    assert registry.release_plugin_resource("memory") and Resource.released == []
+    assert registry.release_plugin_resource("memory") and Resource.released == [first]
+    assert not registry.release_plugin_resource("memory")
+    with checks.raises(PolygraphyException, "no library of plugins is loaded"):
+        registry.deregister_library(None)
+
+
+def test_names_that_stand_for_others():
+    assert trt.BuilderFlag.WEIGHTLESS is trt.BuilderFlag.STRIP_PLAN
+    assert trt.EngineCapability.DEFAULT is trt.EngineCapability.STANDARD
+    builder, network = network_of_identity()
+    x = network.get_input(0)
+    x.dynamic_range = (-1, 1)
+    x.reset_dynamic_range()
+    assert x.dynamic_range is None and not x.broadcast_across_batch
+    layer = network.add_topk(x, trt.TopKOperation.MAX, 1, 1, trt.int64)
+    assert layer.get_output(1).dtype == layer.indices_type == trt.int64
 
 
 def test_parts_of_models_that_are_supported():

@@ -371,25 +371,30 @@ def test_builds_are_watched():
     seen = []
 
     class Monitor(trt.IProgressMonitor):
-        goes_on = True
-
         def phase_start(self, phase_name, parent_phase, num_steps):
             seen.append((phase_name, parent_phase, num_steps))
 
         def step_complete(self, phase_name, step):
             seen.append(step)
-            return self.goes_on
+            return True
 
         def phase_finish(self, phase_name):
             seen.append(phase_name)
 
     builder, network, (x,) = start(floats(2))
-    network.mark_output(network.add_identity(x).get_output(0))
+    total = network.add_elementwise(x, x, trt.ElementWiseOperation.SUM).get_output(0)
+    network.mark_output(network.add_einsum([total, total], "a,b->ab").get_output(0))
     config = builder.create_builder_config()
     config.progress_monitor = Monitor()
+    whole, plan = "Building the engine", "Planning layers"
     assert builder.build_serialized_network(network, config)
-    assert seen == [("Building the engine", None, 3), 0, 1, 2, "Building the engine"]
-    Monitor.goes_on = False
+    layers = [(plan, whole, 2), 0, 1, plan]
+    assert seen == [(whole, None, 3), 0, 1, *layers, 2, whole]
+    Monitor.step_complete = lambda self, name, step: name == whole
+    seen.clear()
+    assert builder.build_serialized_network(network, config) is None
+    assert seen == [(whole, None, 3), (plan, whole, 2), plan, whole]
+    Monitor.step_complete = lambda self, name, step: False
     assert builder.build_serialized_network(network, config) is None
 
 

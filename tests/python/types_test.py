@@ -37,10 +37,12 @@ try:
 except PolygraphyException as error:
     code: str = error.code
 """
+TYPICAL = pathlib.Path(__file__).parent / "typed_script.py"
 MISTAKES = {
     "gs.Node(3)": 'Argument 1 to "Node" has incompatible type "int"',
     "assay.load(3)": 'Argument 1 to "load" has incompatible type "int"',
     "BackendRunner(model, 3)": 'Argument 2 to "BackendRunner" has incompatible type "int"',
+    "trt.Builder(None).create_network('')": 'Argument 1 to "create_network" of "Builder" has incompatible type "str"',
     "Comparator.validate(3)": 'has incompatible type "int"; expected "RunResults"',
 }
 
@@ -68,6 +70,14 @@ def test_scripts():
         pathlib.Path("script.py").write_text(SCRIPT + line + "\n")
         found = mypy("script.py")
         assert found.returncode == 1 and message in found.stdout, found.stdout + found.stderr
+
+
+def test_typical_scripts_are_strictly_typed():
+    # Of an installed package, only the script is looked at.
+    found = mypy("--strict", "--follow-imports=silent", str(TYPICAL))
+    faults = [line for line in found.stdout.splitlines() if TYPICAL.name in line]
+    assert "Success" in found.stdout or "Found" in found.stdout, found.stderr
+    assert not faults, faults
 
 
 if __name__ == "__main__":

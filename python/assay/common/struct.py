@@ -1,15 +1,21 @@
 """Types and shapes of tensors by their names."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 
 from assay.datatype import DataType
 from assay.json import add_json_methods
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Sequence
+
 
 class BoundedShape(list):
     """A shape, and the least and greatest one that it stands for."""
 
-    def __init__(self, shape, min=None, max=None):
+    def __init__(self, shape, min=None, max=None) -> None:
         super().__init__(shape)
         self.min = min
         self.max = max
@@ -22,7 +28,7 @@ class BoundedShape(list):
 class MetadataTuple:
     """Type and shape of one tensor; either may be None."""
 
-    def __init__(self, dtype=None, shape=None, docstring=None):
+    def __init__(self, dtype=None, shape=None, docstring=None) -> None:
         self.dtype = dtype
         self.shape = shape
         self.docstring = docstring
@@ -72,7 +78,7 @@ class MetadataTuple:
 class TensorMetadata(OrderedDict):
     """Types and shapes of tensors, by name and in order."""
 
-    def __init__(self, dct=None):
+    def __init__(self, dct=None) -> None:
         super().__init__(dct or {})
 
     @staticmethod
@@ -87,7 +93,8 @@ class TensorMetadata(OrderedDict):
             meta.add(name, value.dtype, tuple(value.shape))
         return meta
 
-    def add(self, name, dtype, shape, min_shape=None, max_shape=None, docstring=None):
+    def add(self, name: str, dtype, shape: Sequence[int | str | None] | None, min_shape=None, max_shape=None,
+            docstring: str | None = None) -> TensorMetadata:
         """Adds a tensor, and gives these metadata again."""
         if shape is not None:
             shape = BoundedShape(shape, min_shape, max_shape)
@@ -113,7 +120,7 @@ class TensorMetadata(OrderedDict):
 class FormattedArray:
     """An array whose elements lie otherwise than its shape says."""
 
-    def __init__(self, array, shape):
+    def __init__(self, array, shape) -> None:
         self.array = array
         self.shape = shape
 

@@ -11,4 +11,10 @@ from assay.comparator.results import (CompareResult, CosineSimilarityResult, Cos
                                       PsnrResult, PsnrThreshold, SimpleThreshold, SnrResult, SnrThreshold, Threshold)
 from assay.comparator.struct import AccuracyResult, AccuracyResults, IterationResult, LazyArray, RunResults
 
-__all__ = [name for name in dir() if name[0].isupper()]
+__all__ = ["AccuracyResult", "AccuracyResults", "BaseCompareFunc", "BasePostprocessFunc", "Comparator", "CompareFunc",
+           "CompareResult", "CosineSimilarityCompareFunc", "CosineSimilarityResult", "CosineSimilarityThreshold",
+           "DataLoader", "DataLoaderCache", "IndicesCompareFunc", "IterationResult", "L2CompareFunc", "L2Result",
+           "L2Threshold", "LazyArray", "LpipsThreshold", "OutputCompareResult", "PerceptualMetricsCompareFunc",
+           "PerceptualMetricsResult", "PostprocessFunc", "PsnrCompareFunc", "PsnrResult", "PsnrThreshold",
+           "RunResults", "SimpleCompareFunc", "SimpleThreshold", "SnrCompareFunc", "SnrResult", "SnrThreshold",
+           "StreamingDataLoader", "Threshold", "TopKPostprocessFunc"]

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 class AccuracyResult(Pairs):
     """By pairs of runners: for each iteration, a dictionary from outputs to results. True if all matched."""
 
-    def __init__(self, dct=None, aggregation="per_sample"):
+    def __init__(self, dct=None, aggregation="per_sample") -> None:
         items = dct.items() if isinstance(dct, (dict, Pairs)) else dct
         super().__init__([(tuple(key), value) for key, value in (items or [])])
         self.aggregation = aggregation
@@ -113,7 +113,7 @@ class AccuracyResults(MutableSequence):
         @staticmethod
         def load(src) -> AccuracyResults: ...
 
-    def __init__(self, lst=None):
+    def __init__(self, lst=None) -> None:
         self.lst = list(lst or [])
 
     def __len__(self):
@@ -125,7 +125,7 @@ class AccuracyResults(MutableSequence):
     def __delitem__(self, index):
         del self.lst[index]
 
-    def insert(self, index, value):
+    def insert(self, index, value) -> None:
         self.lst.insert(index, value)
 
     def __repr__(self):

@@ -10,6 +10,10 @@ from assay.comparator.results import (CompareResult, CosineSimilarityResult, Cos
                                       SnrResult, SnrThreshold, Threshold)
 from assay.logger import G_LOGGER
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Callable
+
 STATISTICS = ("elemwise", "max", "mean", "median", "quantile")
 
 
@@ -34,7 +38,7 @@ class BaseCompareFunc:
 
     NAME = ""
 
-    def __init__(self, fail_fast=None, find_output_func=None):
+    def __init__(self, fail_fast=None, find_output_func=None) -> None:
         self.fail_fast = util.default(fail_fast, False)
         self.find_output_func = find_output_func
 
@@ -103,7 +107,7 @@ class SimpleCompareFunc(BaseCompareFunc):
 
     def __init__(self, check_shapes=None, rtol=None, atol=None, fail_fast=None, find_output_func=None,
                  check_error_stat=None, infinities_compare_equal=None, save_heatmaps=None, show_heatmaps=None,
-                 save_error_metrics_plot=None, show_error_metrics_plot=None, error_quantile=None):
+                 save_error_metrics_plot=None, show_error_metrics_plot=None, error_quantile=None) -> None:
         super().__init__(fail_fast, find_output_func)
         self.check_shapes = util.default(check_shapes, True)
         self.rtol = util.default(rtol, 1e-5)
@@ -159,7 +163,7 @@ class IndicesCompareFunc(BaseCompareFunc):
 
     NAME = "indices"
 
-    def __init__(self, index_tolerance=None, fail_fast=None):
+    def __init__(self, index_tolerance=None, fail_fast=None) -> None:
         super().__init__(fail_fast)
         self.index_tolerance = util.default(index_tolerance, 0)
 
@@ -179,7 +183,7 @@ class _MetricCompareFunc(BaseCompareFunc):
     RESULT: type[CompareResult]
     THRESHOLD: type[Threshold]
 
-    def __init__(self, threshold, check_shapes, fail_fast, find_output_func):
+    def __init__(self, threshold, check_shapes, fail_fast, find_output_func) -> None:
         super().__init__(fail_fast, find_output_func)
         self.threshold = util.default(threshold, self.DEFAULT)
         self.check_shapes = util.default(check_shapes, True)
@@ -207,7 +211,7 @@ class L2CompareFunc(_MetricCompareFunc):
 
     NAME, KEY, DEFAULT, RESULT, THRESHOLD = "l2", "l2", 1e-5, L2Result, L2Threshold
 
-    def __init__(self, l2_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def __init__(self, l2_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> None:
         super().__init__(l2_threshold, check_shapes, fail_fast, find_output_func)
 
 
@@ -217,7 +221,7 @@ class CosineSimilarityCompareFunc(_MetricCompareFunc):
     NAME, KEY, DEFAULT = "cosine_similarity", "cosine", 0.997
     RESULT, THRESHOLD = CosineSimilarityResult, CosineSimilarityThreshold
 
-    def __init__(self, cosine_similarity_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def __init__(self, cosine_similarity_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> None:
         super().__init__(cosine_similarity_threshold, check_shapes, fail_fast, find_output_func)
 
 
@@ -226,7 +230,7 @@ class PsnrCompareFunc(_MetricCompareFunc):
 
     NAME, KEY, DEFAULT, RESULT, THRESHOLD = "psnr", "psnr", 30.0, PsnrResult, PsnrThreshold
 
-    def __init__(self, psnr_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def __init__(self, psnr_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> None:
         super().__init__(psnr_threshold, check_shapes, fail_fast, find_output_func)
 
 
@@ -235,7 +239,7 @@ class SnrCompareFunc(_MetricCompareFunc):
 
     NAME, KEY, DEFAULT, RESULT, THRESHOLD = "snr", "snr", 20.0, SnrResult, SnrThreshold
 
-    def __init__(self, snr_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def __init__(self, snr_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> None:
         super().__init__(snr_threshold, check_shapes, fail_fast, find_output_func)
 
 
@@ -244,7 +248,7 @@ class PerceptualMetricsCompareFunc(BaseCompareFunc):
 
     NAME = "perceptual_metrics"
 
-    def __init__(self, lpips_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def __init__(self, lpips_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> None:
         G_LOGGER.critical("perceptual metrics need a trained network, which is not here; use PSNR, SNR or the cosine")
 
 
@@ -254,31 +258,31 @@ class CompareFunc:
     @staticmethod
     def simple(check_shapes=None, rtol=None, atol=None, fail_fast=None, find_output_func=None, check_error_stat=None,
                infinities_compare_equal=None, save_heatmaps=None, show_heatmaps=None, save_error_metrics_plot=None,
-               show_error_metrics_plot=None, error_quantile=None):
+               show_error_metrics_plot=None, error_quantile=None) -> SimpleCompareFunc:
         """SimpleCompareFunc."""
         return SimpleCompareFunc(check_shapes, rtol, atol, fail_fast, find_output_func, check_error_stat,
                                  infinities_compare_equal, save_heatmaps, show_heatmaps, save_error_metrics_plot,
                                  show_error_metrics_plot, error_quantile)
 
     @staticmethod
-    def indices(index_tolerance=None, fail_fast=None):
+    def indices(index_tolerance=None, fail_fast=None) -> IndicesCompareFunc:
         """IndicesCompareFunc."""
         return IndicesCompareFunc(index_tolerance, fail_fast)
 
     @staticmethod
-    def distance_metrics(l2_tolerance=None, cosine_similarity_threshold=None, check_shapes=None, fail_fast=None):
+    def distance_metrics(l2_tolerance=None, cosine_similarity_threshold=None, check_shapes=None, fail_fast=None) -> Callable:
         """Both the Euclidean distance and the cosine must be within their bounds."""
         return _both(L2CompareFunc(l2_tolerance, check_shapes, fail_fast),
                      CosineSimilarityCompareFunc(cosine_similarity_threshold, check_shapes, fail_fast))
 
     @staticmethod
-    def quality_metrics(psnr_tolerance=None, snr_tolerance=None, check_shapes=None, fail_fast=None):
+    def quality_metrics(psnr_tolerance=None, snr_tolerance=None, check_shapes=None, fail_fast=None) -> Callable:
         """Both ratios of signal to noise must be within their bounds."""
         return _both(PsnrCompareFunc(psnr_tolerance, check_shapes, fail_fast),
                      SnrCompareFunc(snr_tolerance, check_shapes, fail_fast))
 
     @staticmethod
-    def perceptual_metrics(lpips_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None):
+    def perceptual_metrics(lpips_threshold=None, check_shapes=None, fail_fast=None, find_output_func=None) -> Callable:
         """PerceptualMetricsCompareFunc."""
         return PerceptualMetricsCompareFunc(lpips_threshold, check_shapes, fail_fast, find_output_func)
 

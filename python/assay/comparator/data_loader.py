@@ -19,7 +19,7 @@ class DataLoader:
     """
 
     def __init__(self, seed=None, iterations=None, input_metadata=None, val_range=None,
-                 data_loader_backend_module=None, int_range=None, float_range=None):
+                 data_loader_backend_module=None, int_range=None, float_range=None) -> None:
         self.seed = util.default(seed, constants.DEFAULT_SEED)
         self.iterations = util.default(iterations, 1)
         self.user_input_metadata = util.default(input_metadata, {})
@@ -109,7 +109,7 @@ class DataLoader:
 class StreamingDataLoader:
     """Saved inputs, an iteration at a time: of files, or of the files of folders in the order of their names."""
 
-    def __init__(self, paths, allow_dirs=True):
+    def __init__(self, paths, allow_dirs=True) -> None:
         self.paths = [paths] if isinstance(paths, str) else list(paths)
         self.allow_dirs = allow_dirs
 
@@ -171,10 +171,10 @@ def _reshaped(name, value, shape):
 class DataLoaderCache:
     """Inputs that were loaded once, fitted to each runner."""
 
-    def __init__(self, data_loader, save_inputs_path=None):
+    def __init__(self, data_loader, save_inputs_path=None) -> None:
         self.data_loader = data_loader
         self.save_inputs_path = save_inputs_path
-        self.cache = []
+        self.cache: list = []
         self.input_metadata = None
 
     def __len__(self):
@@ -183,7 +183,7 @@ class DataLoaderCache:
     def __iter__(self):
         return (self[i] for i in range(len(self)))
 
-    def set_input_metadata(self, input_metadata):
+    def set_input_metadata(self, input_metadata) -> None:
         """Loads all inputs where that was not done, and fits them from now on to this runner."""
         self.input_metadata = input_metadata
         if self.cache:

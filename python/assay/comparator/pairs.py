@@ -6,7 +6,7 @@ from __future__ import annotations
 class Pairs:
     """A list of (key, value) that also goes by its keys."""
 
-    def __init__(self, lst=None):
+    def __init__(self, lst=None) -> None:
         self.lst = [(key, value) for key, value in (lst or [])]
 
     def _index(self, key):
@@ -54,7 +54,7 @@ class Pairs:
     def get(self, key, fallback=None):
         return self[key] if key in self else fallback
 
-    def update(self, other):
+    def update(self, other) -> None:
         for key, value in other.items():
             self[key] = value
 
@@ -63,6 +63,7 @@ class Pairs:
 
 
 def table(head, rows):
+    """Rows as HTML."""
     from html import escape
 
     def row(cells, tag):

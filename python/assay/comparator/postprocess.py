@@ -1,5 +1,7 @@
 """Functions that change outputs before they are compared."""
 
+from __future__ import annotations
+
 from assay import _native, util
 from assay._arrays import to_numpy
 from assay.comparator.struct import IterationResult
@@ -18,7 +20,7 @@ class TopKPostprocessFunc(BasePostprocessFunc):
     `k`: a number, or (number, axis), or a dictionary of them by output; 10 by default.
     """
 
-    def __init__(self, k=None):
+    def __init__(self, k=None) -> None:
         self.k = util.default(k, 10)
 
     def __call__(self, iter_result):
@@ -40,6 +42,6 @@ class PostprocessFunc:
     """The functions by their older names."""
 
     @staticmethod
-    def top_k(k=None):
+    def top_k(k: int | tuple[int, int] | dict | None = None) -> TopKPostprocessFunc:
         """TopKPostprocessFunc."""
         return TopKPostprocessFunc(k)

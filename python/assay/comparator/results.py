@@ -50,7 +50,7 @@ def _fails(value, bound):
 class SimpleThreshold(Threshold):
     """Either difference must be within its bound, for the statistic `check_error_stat`."""
 
-    def __init__(self, check_error_stat, atol, rtol):
+    def __init__(self, check_error_stat, atol, rtol) -> None:
         self.check_error_stat = check_error_stat
         self.atol = atol
         self.rtol = rtol
@@ -69,7 +69,7 @@ class SimpleThreshold(Threshold):
 class _LeastOrMost(Threshold):
     IS_LEAST = True
 
-    def __init__(self, threshold):
+    def __init__(self, threshold) -> None:
         self.threshold = threshold
 
     def passed(self, values):
@@ -121,7 +121,7 @@ class CompareResult:
 
     FIELDS: tuple = ()
 
-    def __init__(self, thresholds=None):
+    def __init__(self, thresholds=None) -> None:
         self.thresholds = thresholds
 
     @property
@@ -139,7 +139,7 @@ class CompareResult:
         """The names of that."""
         return list(self.FIELDS)
 
-    def set_thresholds(self, thresholds):
+    def set_thresholds(self, thresholds) -> None:
         """Judges by other thresholds from now on."""
         self.thresholds = thresholds
 
@@ -173,7 +173,7 @@ class OutputCompareResult(CompareResult):
                    for kind in ("abs", "rel"))
 
     def __init__(self, max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff, median_reldiff,
-                 quantile_absdiff, quantile_reldiff, thresholds=None, passed=None):
+                 quantile_absdiff, quantile_reldiff, thresholds=None, passed=None) -> None:
         super().__init__(thresholds)
         values = (max_absdiff, max_reldiff, mean_absdiff, mean_reldiff, median_absdiff, median_reldiff,
                   quantile_absdiff, quantile_reldiff)
@@ -186,7 +186,7 @@ class OutputCompareResult(CompareResult):
         # Element by element it was decided when it was measured: the greatest differences do not tell.
         return super().passed if self._passed is None else self._passed
 
-    def set_thresholds(self, thresholds):
+    def set_thresholds(self, thresholds) -> None:
         self.thresholds = thresholds
         self._passed = None
 
@@ -204,7 +204,7 @@ class L2Result(CompareResult):
 
     FIELDS = ("l2_norm",)
 
-    def __init__(self, l2_norm, thresholds=None):
+    def __init__(self, l2_norm, thresholds=None) -> None:
         super().__init__(thresholds)
         self.l2_norm = l2_norm
 
@@ -215,7 +215,7 @@ class CosineSimilarityResult(CompareResult):
 
     FIELDS = ("cosine_similarity",)
 
-    def __init__(self, cosine_similarity, thresholds=None):
+    def __init__(self, cosine_similarity, thresholds=None) -> None:
         super().__init__(thresholds)
         self.cosine_similarity = cosine_similarity
 
@@ -226,7 +226,7 @@ class PsnrResult(CompareResult):
 
     FIELDS = ("psnr",)
 
-    def __init__(self, psnr, thresholds=None):
+    def __init__(self, psnr, thresholds=None) -> None:
         super().__init__(thresholds)
         self.psnr = psnr
 
@@ -237,7 +237,7 @@ class SnrResult(CompareResult):
 
     FIELDS = ("snr",)
 
-    def __init__(self, snr, thresholds=None):
+    def __init__(self, snr, thresholds=None) -> None:
         super().__init__(thresholds)
         self.snr = snr
 
@@ -248,6 +248,6 @@ class PerceptualMetricsResult(CompareResult):
 
     FIELDS = ("lpips",)
 
-    def __init__(self, lpips=None, thresholds=None):
+    def __init__(self, lpips=None, thresholds=None) -> None:
         super().__init__(thresholds)
         self.lpips = lpips

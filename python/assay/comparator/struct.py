@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 class LazyArray:
     """An array in the form that files have it in."""
 
-    def __init__(self, arr):
+    def __init__(self, arr) -> None:
         self.arr = arr
 
     def load(self):
@@ -46,8 +46,8 @@ _json.register_alias("LazyNumpyArray", LazyArray)
 class IterationResult(MutableMapping):
     """Outputs of one iteration by name, with the seconds that it took and who ran it."""
 
-    def __init__(self, outputs=None, runtime=None, runner_name=None):
-        self.dct = OrderedDict()
+    def __init__(self, outputs=None, runtime=None, runner_name=None) -> None:
+        self.dct: OrderedDict = OrderedDict()
         for name, value in (outputs or {}).items():
             self[name] = value.load() if isinstance(value, LazyArray) else value
         self.runtime = runtime
@@ -111,19 +111,19 @@ class RunResults(Pairs):
         results.add(outputs, runner_name=runner_name)
         return results
 
-    def add(self, out_list, runtime=None, runner_name=None):
+    def add(self, out_list, runtime=None, runner_name=None) -> None:
         """Adds the iterations of one runner."""
         iterations = [IterationResult(each, runtime, runner_name) for each in out_list]
         name = iterations[0].runner_name if iterations else util.default(runner_name, "custom_runner")
         self.lst.append((name, iterations))
 
-    def append(self, entry):
+    def append(self, entry) -> None:
         self.lst.append(entry)
 
-    def extend(self, entries):
+    def extend(self, entries) -> None:
         self.lst.extend(entries)
 
-    def insert(self, index, entry):
+    def insert(self, index, entry) -> None:
         self.lst.insert(index, entry)
 
     def __iter__(self):

@@ -42,6 +42,7 @@ _handles: dict = {}
 
 
 def cudaMalloc(size):
+    """The address of new memory."""
     try:
         return _OK, MEMORY.allocate(int(size))
     except PolygraphyException:
@@ -49,17 +50,25 @@ def cudaMalloc(size):
 
 
 def cudaMallocHost(size):
+    """The same."""
     return cudaMalloc(size)
 
 
-cudaHostAlloc = cudaMallocManaged = lambda size, flags=0: cudaMalloc(size)
+def cudaHostAlloc(size, flags=0):
+    """The same."""
+    return cudaMalloc(size)
+
+
+cudaMallocManaged = cudaHostAlloc
 
 
 def cudaMallocAsync(size, stream):
+    """The same; a stream changes nothing."""
     return cudaMalloc(size)
 
 
 def cudaFree(pointer):
+    """Gives memory back; nothing is at 0."""
     return (_OK if not int(pointer) or MEMORY.free(int(pointer)) else _INVALID,)
 
 
@@ -67,6 +76,7 @@ cudaFreeHost = cudaFree
 
 
 def cudaFreeAsync(pointer, stream):
+    """The same."""
     return cudaFree(pointer)
 
 
@@ -89,10 +99,12 @@ def cudaMemcpy(dst, src, count, kind):
 
 
 def cudaMemcpyAsync(dst, src, count, kind, stream=0):
+    """The same as cudaMemcpy()."""
     return cudaMemcpy(dst, src, count, kind)
 
 
 def cudaMemset(pointer, value, count):
+    """Bytes of memory of cudaMalloc()."""
     if not MEMORY.holds(int(pointer), int(count)):
         return (_INVALID,)
     _native.set_memory(int(pointer), int(value), int(count))
@@ -100,6 +112,7 @@ def cudaMemset(pointer, value, count):
 
 
 def cudaMemsetAsync(pointer, value, count, stream=0):
+    """The same."""
     return cudaMemset(pointer, value, count)
 
 
@@ -110,38 +123,47 @@ def _new_handle(value=None):
 
 
 def cudaStreamCreate():
+    """A new handle; work of streams is over when a call returns."""
     return _OK, _new_handle()
 
 
 def cudaStreamCreateWithFlags(flags):
+    """The same."""
     return cudaStreamCreate()
 
 
 def cudaStreamSynchronize(stream):
+    """Nothing is to be waited for."""
     return (_OK,)
 
 
 def cudaStreamDestroy(stream):
+    """Nothing is held."""
     return (_OK,)
 
 
 def cudaStreamWaitEvent(stream, event, flags=0):
+    """Nothing is to be waited for."""
     return (_OK,)
 
 
 def cudaDeviceSynchronize():
+    """Nothing is to be waited for."""
     return (_OK,)
 
 
 def cudaEventCreate():
+    """A new handle."""
     return _OK, _new_handle()
 
 
 def cudaEventCreateWithFlags(flags):
+    """The same."""
     return cudaEventCreate()
 
 
 def cudaEventRecord(event, stream=0):
+    """The event happens now."""
     if int(event) not in _handles:
         return (cudaError_t.cudaErrorInvalidResourceHandle,)
     _handles[int(event)] = time.perf_counter()
@@ -149,6 +171,7 @@ def cudaEventRecord(event, stream=0):
 
 
 def cudaEventSynchronize(event):
+    """Nothing is to be waited for."""
     return (_OK,)
 
 
@@ -161,18 +184,22 @@ def cudaEventElapsedTime(start, end):
 
 
 def cudaEventDestroy(event):
+    """Nothing is held."""
     return (_OK,)
 
 
 def cudaGetDeviceCount():
+    """One: the processor."""
     return _OK, 1
 
 
 def cudaGetDevice():
+    """The processor."""
     return _OK, 0
 
 
 def cudaSetDevice(device):
+    """There is the device 0 only."""
     return (_OK if int(device) == 0 else _INVALID,)
 
 
@@ -185,6 +212,7 @@ def cudaMemGetInfo():
 
 
 def cudaGetErrorString(error):
+    """The name of an error."""
     return _OK, cudaError_t(error).name.encode()
 
 
@@ -192,4 +220,5 @@ cudaGetErrorName = cudaGetErrorString
 
 
 def cudaGetLastError():
+    """Errors are given by the calls that have them."""
     return (_OK,)

@@ -31,32 +31,38 @@ class DeviceAllocation:
 
 
 def init():
-    pass
+    """Nothing is to be made ready."""
 
 
 def mem_alloc(nbytes):
+    """New memory."""
     return DeviceAllocation(nbytes)
 
 
 def pagelocked_empty(shape, dtype):
+    """An array of any elements."""
     import numpy as np
 
     return np.empty(shape, dtype)
 
 
 def memcpy_htod(dst, src):
+    """Copies an array to memory."""
     wrapper().htod(int(dst), src.ctypes.data, src.nbytes)
 
 
 def memcpy_dtoh(dst, src):
+    """Copies memory to an array."""
     wrapper().dtoh(dst.ctypes.data, int(src), dst.nbytes)
 
 
 def memcpy_htod_async(dst, src, stream=None):
+    """The same."""
     memcpy_htod(dst, src)
 
 
 def memcpy_dtoh_async(dst, src, stream=None):
+    """The same."""
     memcpy_dtoh(dst, src)
 
 

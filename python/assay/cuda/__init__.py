@@ -23,23 +23,23 @@ class Cuda:
     def malloc(self, nbytes):
         return MEMORY.allocate(int(nbytes))
 
-    def free(self, ptr):
+    def free(self, ptr) -> None:
         if ptr and not MEMORY.free(int(ptr)):
             G_LOGGER.critical(f"there is no memory at {ptr:#x} that could be freed")
 
-    def memcpy(self, dst, src, nbytes, kind, stream_ptr=None):
+    def memcpy(self, dst, src, nbytes, kind, stream_ptr=None) -> None:
         for address, is_device in ((dst, kind in (1, 3)), (src, kind in (2, 3))):
             if is_device and not MEMORY.holds(int(address), int(nbytes)):
                 G_LOGGER.critical(f"there are no {nbytes} bytes at {int(address):#x}")
         _native.copy_memory(int(dst), int(src), int(nbytes))
 
-    def htod(self, dst, src, nbytes, stream=None):
+    def htod(self, dst, src, nbytes, stream=None) -> None:
         self.memcpy(dst, src, nbytes, MemcpyKind.HostToDevice)
 
-    def dtoh(self, dst, src, nbytes, stream=None):
+    def dtoh(self, dst, src, nbytes, stream=None) -> None:
         self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToHost)
 
-    def dtod(self, dst, src, nbytes, stream=None):
+    def dtod(self, dst, src, nbytes, stream=None) -> None:
         self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToDevice)
 
     def create_stream(self):
@@ -63,7 +63,7 @@ def wrapper():
 class Stream:
     """Work that is over when it was asked for."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.ptr = 0
 
     handle = property(lambda self: self.ptr)
@@ -84,7 +84,7 @@ class Stream:
 class DeviceView:
     """Memory of somebody else, with a shape and a type; it is only read."""
 
-    def __init__(self, ptr, shape, dtype):
+    def __init__(self, ptr, shape, dtype) -> None:
         self.ptr = int(ptr)
         self.shape = tuple(shape)
         self.itemsize = None
@@ -127,7 +127,7 @@ class DeviceView:
 class DeviceArray(DeviceView):
     """Memory of its own, which grows as it is needed."""
 
-    def __init__(self, shape=None, dtype=None):
+    def __init__(self, shape=None, dtype=None) -> None:
         super().__init__(0, shape or (), dtype or DataType.FLOAT32)
         self.allocated_nbytes = 0
         self.resize(self.shape)
@@ -137,7 +137,7 @@ class DeviceArray(DeviceView):
         """An array of bytes."""
         return DeviceArray(shape, DataType.UINT8)
 
-    def resize(self, shape):
+    def resize(self, shape) -> None:
         """Another shape; memory is asked for only where there is too little."""
         self.shape = tuple(shape)
         if self.nbytes > self.allocated_nbytes:
@@ -165,13 +165,13 @@ class DeviceArray(DeviceView):
             raise PolygraphyException(f"a view of {shape} of {dtype} is larger than the array")
         return DeviceView(self.ptr, shape, dtype)
 
-    def free_memory(self):
+    def free_memory(self) -> None:
         if self.ptr:
             _CUDA.free(self.ptr)
             self.ptr = 0
             self.allocated_nbytes = 0
 
-    def free(self):
+    def free(self) -> None:
         """Gives the memory back."""
         self.free_memory()
         self.shape = ()

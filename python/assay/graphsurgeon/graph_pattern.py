@@ -7,25 +7,25 @@ from assay.graphsurgeon.logger import G_LOGGER
 class PatternMapping(dict):
     """What a pattern was found as: nodes, or mappings of patterns in it, by name."""
 
-    def __init__(self, onnx_node=None):
+    def __init__(self, onnx_node=None) -> None:
         super().__init__()
         self.onnx_node = onnx_node
-        self.inputs = []
-        self.outputs = []
-        self.constants = {}
+        self.inputs: list = []
+        self.outputs: list = []
+        self.constants: dict = {}
 
     def get(self, name):
         """The node of that name, or the mapping of the pattern."""
         found = self[name]
         return found.onnx_node if found.onnx_node is not None else found
 
-    def set_input_onnx_tensor(self, onnx_tensor, index):
+    def set_input_onnx_tensor(self, onnx_tensor, index) -> None:
         _put(self.inputs, onnx_tensor, index)
 
-    def set_output_onnx_tensor(self, onnx_tensor, index):
+    def set_output_onnx_tensor(self, onnx_tensor, index) -> None:
         _put(self.outputs, onnx_tensor, index)
 
-    def set_constant_onnx_tensor(self, onnx_tensor, name):
+    def set_constant_onnx_tensor(self, onnx_tensor, name) -> None:
         self.constants[name] = onnx_tensor
 
 
@@ -37,16 +37,16 @@ def _put(items, item, index):
 class GraphPattern:
     """Nodes by their operators, and how their tensors go. Patterns may be parts of others."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.op = None
         self.check_func = None
-        self.nodes = {}  # name -> pattern
-        self.node_inputs = {}  # name -> numbers of tensors
-        self.node_outputs = {}
+        self.nodes: dict = {}  # name -> pattern
+        self.node_inputs: dict = {}  # name -> numbers of tensors
+        self.node_outputs: dict = {}
         self.count = 0
-        self.input_tensors = []
-        self.output_tensors = []
-        self.constant_tensors = {}  # number -> name
+        self.input_tensors: list = []
+        self.output_tensors: list = []
+        self.constant_tensors: dict = {}  # number -> name
 
     def variable(self):
         """A tensor that comes from outside."""
@@ -78,7 +78,7 @@ class GraphPattern:
         outputs = self.node_outputs[name]
         return outputs[0] if num_output_tensors == 1 else tuple(outputs)
 
-    def set_output_tensors(self, output_tensors):
+    def set_output_tensors(self, output_tensors) -> None:
         """The tensors that nodes outside of the pattern may read."""
         self.output_tensors = list(output_tensors)
 
@@ -123,15 +123,15 @@ class GraphPattern:
 class _Search:
     """One attempt to find a pattern from one node on."""
 
-    def __init__(self, pattern, rows, graph_outputs):
+    def __init__(self, pattern, rows, graph_outputs) -> None:
         self.pattern = pattern
         self.rows = rows
         self.graph_outputs = graph_outputs
         self.constants = pattern._constants()
         self.free = {((), each) for each in pattern.input_tensors}
         self.visible = {((), each) for each in pattern.output_tensors}
-        self.places = {}  # number of row -> node
-        self.tensors = {}  # tensor of the pattern -> tensor of the graph
+        self.places: dict = {}  # number of row -> node
+        self.tensors: dict = {}  # tensor of the pattern -> tensor of the graph
 
     def bind(self, tensor, actual):
         if tensor in self.constants and not isinstance(actual, Constant):

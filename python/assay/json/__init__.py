@@ -1,5 +1,7 @@
 """JSON of Polygraphy: plain objects, arrays, and objects with methods `to_json`, `save`, `load`."""
 
+from __future__ import annotations
+
 import base64
 import io
 import json
@@ -7,6 +9,10 @@ import sys
 
 from assay import constants
 from assay.logger import G_LOGGER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
 
 __all__ = ["Decoder", "Encoder", "add_json_methods", "from_json", "load_json", "save_json", "to_json"]
 
@@ -110,7 +116,7 @@ class Decoder(json.JSONDecoder):
 
         return decorate
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(object_hook=_from_dict)
 
 
@@ -141,12 +147,12 @@ def _from_dict(dct):
     return _CLASSES[name].from_dict(dct)
 
 
-def to_json(obj):
+def to_json(obj) -> str:
     """The object as text."""
     return json.dumps(obj, cls=Encoder, indent=constants.TAB)
 
 
-def from_json(src):
+def from_json(src: str) -> Any:
     """What `to_json` made the text of."""
     try:
         return json.loads(src, cls=Decoder)
@@ -154,14 +160,14 @@ def from_json(src):
         G_LOGGER.critical(f"this is not the JSON of saved data: {error}")
 
 
-def save_json(obj, dest, description=None):
+def save_json(obj, dest, description: str | None = None) -> None:
     """Writes the object to a path or a file."""
     from assay import util
 
     util.save_file(to_json(obj), dest, mode="w", description=description)
 
 
-def load_json(src, description=None):
+def load_json(src, description: str | None = None) -> Any:
     """Reads an object from a path or a file."""
     from assay import util
 
@@ -192,6 +198,6 @@ def add_json_methods(description=None, name=None):
     return decorate
 
 
-def register_alias(name, cls):
+def register_alias(name, cls) -> None:
     """Another name of a class in older files."""
     _CLASSES[name] = cls

@@ -26,7 +26,7 @@ class LogMode(enum.IntEnum):
 class SeverityTrie:
     """Severities by folder or file of the package; the longest prefix counts, "" is the default."""
 
-    def __init__(self, severities):
+    def __init__(self, severities) -> None:
         self.severities = dict(severities)
         self.severities.setdefault("", Logger.INFO)
 
@@ -58,11 +58,11 @@ class Logger:
     LETTERS = {-20: "UV", -10: "SV", 0: "XV", 10: "V", 20: "I", 22: "I", 28: "I", 30: "W", 40: "E", 50: "!"}
     COLORS = {-20: 90, -10: 90, 0: 90, 10: 90, 20: 0, 22: 96, 28: 92, 30: 93, 40: 91, 50: 91}
 
-    def __init__(self, severity=INFO, colors=True, letter=True, timestamp=False, line_info=False, exit_on_errors=False):
+    def __init__(self, severity=INFO, colors=True, letter=True, timestamp=False, line_info=False, exit_on_errors=False) -> None:
         self._severity = SeverityTrie({"": severity})
-        self._callbacks = []
+        self._callbacks: list = []
         self._indent = 0
-        self._once = set()
+        self._once: set = set()
         self._log_file = None
         self._log_path = None
         self.colors = colors
@@ -107,7 +107,7 @@ class Logger:
         self._log_path = path
         self._log_file = open(path, "w", encoding="utf-8") if path else None
 
-    def register_callback(self, callback):
+    def register_callback(self, callback) -> None:
         """Calls `callback(severities)` now and whenever they change."""
         callback(self._severity)
         self._callbacks.append(callback)
@@ -131,7 +131,7 @@ class Logger:
         finally:
             self._indent -= level
 
-    def log(self, message, severity, mode=LogMode.EACH, stack_depth=2, error_ok=False):
+    def log(self, message, severity, mode=LogMode.EACH, stack_depth=2, error_ok=False) -> None:
         """Writes a message: a text, or a function that makes it where it is wanted."""
         if severity < self._severity.get(self._path_of(stack_depth)):
             return
@@ -173,37 +173,37 @@ class Logger:
         levels = {self.ULTRA_VERBOSE: 2, self.SUPER_VERBOSE: 4, self.EXTRA_VERBOSE: 6}
         logging.getLogger("Polygraphy").log(levels.get(severity, severity), line)
 
-    def backtrace(self, depth=0, limit=None, severity=ERROR):
+    def backtrace(self, depth=0, limit=None, severity=ERROR) -> None:
         """Where the caller is."""
         import traceback
 
         self.log("".join(traceback.format_stack(sys._getframe(depth + 1), limit=limit)), severity)
 
-    def ultra_verbose(self, message, mode=LogMode.EACH):
+    def ultra_verbose(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.ULTRA_VERBOSE, mode, 2)
 
-    def super_verbose(self, message, mode=LogMode.EACH):
+    def super_verbose(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.SUPER_VERBOSE, mode, 2)
 
-    def extra_verbose(self, message, mode=LogMode.EACH):
+    def extra_verbose(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.EXTRA_VERBOSE, mode, 2)
 
-    def verbose(self, message, mode=LogMode.EACH):
+    def verbose(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.VERBOSE, mode, 2)
 
-    def info(self, message, mode=LogMode.EACH):
+    def info(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.INFO, mode, 2)
 
-    def start(self, message, mode=LogMode.EACH):
+    def start(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.START, mode, 2)
 
-    def finish(self, message, mode=LogMode.EACH):
+    def finish(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.FINISH, mode, 2)
 
-    def warning(self, message, mode=LogMode.EACH):
+    def warning(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.WARNING, mode, 2)
 
-    def error(self, message, mode=LogMode.EACH):
+    def error(self, message, mode=LogMode.EACH) -> None:
         self.log(message, self.ERROR, mode, 2)
 
     def critical(self, message) -> NoReturn:
@@ -213,7 +213,7 @@ class Logger:
             sys.exit(1)
         raise PolygraphyException(str(message() if callable(message) else message))
 
-    def internal_error(self, message):
+    def internal_error(self, message) -> None:
         """Raises the message where checks of the package about itself are on."""
         from assay import config
 
@@ -235,7 +235,7 @@ class Logger:
 
         return logged
 
-    def native(self, severity, text):
+    def native(self, severity, text) -> None:
         """Takes messages of native code."""
         self.log(text, severity)
 

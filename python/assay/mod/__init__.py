@@ -62,7 +62,7 @@ def lazy_import(name, log=None, pkg_name=None, install_flags=None, requires=None
     return LazyModule(found[1], None if found[2] == LATEST_VERSION else found[2])
 
 
-def autoinstall(lazy_mod):
+def autoinstall(lazy_mod) -> None:
     """Says how to install a module; nothing is installed unasked."""
     name = lazy_mod._parts[0]
     G_LOGGER.warning(f"`{name}` is not installed for you: pip install {name}")
@@ -151,7 +151,7 @@ def export(funcify=False, func_name=None):
     return decorate
 
 
-def warn_deprecated(name, use_instead, remove_in, module_name=None, always_show_warning=False):
+def warn_deprecated(name, use_instead, remove_in, module_name=None, always_show_warning=False) -> None:
     """Says that a name will go."""
     instead = f"; use {use_instead}" if use_instead else ""
     where = f"{module_name}." if module_name else ""

@@ -4,6 +4,7 @@ Networks become ONNX models, engines run on the processor, and addresses are tho
 """
 
 from assay.tensorrt import enums
+from assay.tensorrt.algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmVariant
 from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
@@ -12,8 +13,9 @@ from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, 
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
-from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IProfiler, IProgressMonitor,
-                                       IStreamReader, IStreamWriter, ISerializationConfig, Profiler)
+from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IGpuAsyncAllocator, IProfiler,
+                                       IProgressMonitor, IRuntimeConfig, ISerializationConfig, IStreamReader,
+                                       IStreamReaderV2, IStreamWriter, Profiler)
 from assay.tensorrt.layers import LAYERS, ILayer
 from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, IIfConditionalInputLayer,
                                               IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,
@@ -30,6 +32,28 @@ from assay.tensorrt.refit import OnnxParserRefitter, Refitter
 from assay.tensorrt.tensor import ITensor
 
 __version__ = "8.6.1"  # whose names are all there, beside those of later versions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what globals() gets
+    from typing import Any
+
+    __all__ = ["Builder", "IAlgorithm", "IAlgorithmContext", "IAlgorithmIOInfo", "IAlgorithmVariant",
+               "Dims", "Dims2", "Dims3", "Dims4", "DimsExprs", "DimsHW", "DynamicPluginTensorDesc",
+               "EngineInspector", "IAlgorithmSelector", "IBuilderConfig", "IConditionLayer", "ICudaEngine",
+               "IDebugListener", "IDimensionExpr", "IErrorRecorder", "IExecutionContext", "IExprBuilder",
+               "IGpuAllocator", "IGpuAsyncAllocator", "IHostMemory", "IIfConditional", "IIfConditionalInputLayer",
+               "IIfConditionalOutputLayer", "IInt8Calibrator", "IInt8EntropyCalibrator", "IInt8EntropyCalibrator2",
+               "IInt8LegacyCalibrator", "IInt8MinMaxCalibrator", "IIteratorLayer", "ILayer", "ILogger", "ILoop",
+               "ILoopOutputLayer", "INetworkDefinition", "IOptimizationProfile", "IOutputAllocator",
+               "IPluginCreator", "IPluginCreatorV3One", "IPluginRegistry", "IPluginV2", "IPluginV2DynamicExt",
+               "IPluginV2Ext", "IPluginV3", "IPluginV3OneBuild", "IPluginV3OneCore", "IPluginV3OneRuntime",
+               "IProfiler", "IProgressMonitor", "IRecurrenceLayer", "IRuntimeConfig", "ISerializationConfig",
+               "IStreamReader", "IStreamReaderV2", "IStreamWriter", "ITensor", "ITimingCache", "ITripLimitLayer",
+               "Logger", "OnnxParser", "OnnxParserRefitter", "ParserError", "PluginField", "PluginFieldCollection",
+               "PluginTensorDesc", "Profiler", "Refitter", "Runtime", "Weights", "enums", "get_plugin_registry",
+               "init_libnvinfer_plugins"]
+
+    def __getattr__(name: str) -> Any: ...
 
 globals().update(enums.ENUMS)
 globals().update({each.__name__: each for each in LAYERS.values()})

@@ -1,5 +1,7 @@
 """Builders: networks with their configurations become plans."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -8,17 +10,26 @@ import tempfile
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums, pipeline
+from assay.tensorrt.algorithms import report_tactics
 from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
 from assay.tensorrt.enums import BuilderFlag
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
-from assay.tensorrt.logger import native_log, report
+from assay.tensorrt.interfaces import IAlgorithmSelector
+from assay.tensorrt.logger import native_log, note, report
 from assay.tensorrt.network import INetworkDefinition
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
+
+    from assay.tensorrt.engine import ICudaEngine
 
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
 DEBUG = "assay.debug"  # names of tensors that were marked for debugging, and of those of them that are no outputs
+MARKED = "assay.marked"  # names of the only weights that can be refitted
 WEIGHTS = "assay.weights"  # names of weights by layers and roles; of plans that can be refitted
 
 
@@ -77,34 +88,53 @@ _PRECISIONS = {enums.DataType.FLOAT: "fp32", enums.DataType.HALF: "fp16", enums.
 
 
 class _Phases:
-    """Tells a progress monitor the steps of a build; ends it where the monitor says so."""
+    """Tells a progress monitor the steps of a build, and layers as they are planned; ends it where the monitor says so."""
 
     NAME, STEPS = "Building the engine", 3  # the network as a model, calibration, the plan
+    PLAN = "Planning layers"
 
-    def __init__(self, monitor):
+    def __init__(self, monitor) -> None:
         self.monitor = monitor
         self.done = 0
+        self.is_planning = False
 
     def __enter__(self):
         if self.monitor is not None:
             self.monitor.phase_start(self.NAME, None, self.STEPS)
         return self
 
-    def step(self):
+    def step(self) -> None:
         """One more is done."""
         if self.monitor is not None and self.monitor.step_complete(self.NAME, self.done) is False:
             raise PolygraphyException("the progress monitor ended the build")
         self.done += 1
 
+    def layer(self, done, total):
+        """Native code plans a layer, the first one again for each profile; whether the build goes on."""
+        if self.monitor is None:
+            return True
+        if done == 1:
+            self.end_plan()
+            self.monitor.phase_start(self.PLAN, self.NAME, total)
+            self.is_planning = True
+        return self.monitor.step_complete(self.PLAN, done - 1) is not False
+
+    def end_plan(self) -> None:
+        """All layers are planned."""
+        if self.is_planning:
+            self.is_planning = False
+            self.monitor.phase_finish(self.PLAN)
+
     def __exit__(self, *exc_info):
         if self.monitor is not None:
+            self.end_plan()
             self.monitor.phase_finish(self.NAME)
 
 
 class Builder(NoOpContext):
     """Builds engines of networks."""
 
-    def __init__(self, logger):
+    def __init__(self, logger) -> None:
         self.logger = logger
         self.max_batch_size = 1
         self.max_workspace_size = 0
@@ -118,19 +148,19 @@ class Builder(NoOpContext):
         self.gpu_allocator = None
         self.strict_type_constraints = False
 
-    def create_network(self, flags=0):
+    def create_network(self, flags: int = 0) -> INetworkDefinition:
         """An empty network. Batches are always dims of their own."""
         network = INetworkDefinition(self.logger, int(flags))
         network.builder = self
         return network
 
-    def create_builder_config(self):
+    def create_builder_config(self) -> IBuilderConfig:
         return IBuilderConfig(self.logger)
 
-    def create_optimization_profile(self):
+    def create_optimization_profile(self) -> IOptimizationProfile:
         return IOptimizationProfile()
 
-    def is_network_supported(self, network, config):
+    def is_network_supported(self, network: INetworkDefinition, config: IBuilderConfig) -> bool:
         """Whether the network is whole."""
         return not any(each[0] == 2 for each in network._model().findings)
 
@@ -142,7 +172,7 @@ class Builder(NoOpContext):
     def reset(self):
         pass
 
-    def build_serialized_network(self, network, config):
+    def build_serialized_network(self, network: INetworkDefinition, config: IBuilderConfig) -> IHostMemory | Any:
         """The bytes of a plan; None if the network cannot be built, which the logger is told."""
         try:
             return self._build(network, config)
@@ -155,7 +185,7 @@ class Builder(NoOpContext):
         plan = self.build_serialized_network(network, config)
         return plan is not None and writer.write(plan) == len(plan)
 
-    def build_engine(self, network, config):
+    def build_engine(self, network: INetworkDefinition, config: IBuilderConfig) -> ICudaEngine | Any:
         """The engine; None if it cannot be built."""
         from assay.tensorrt.engine import Runtime
 
@@ -194,16 +224,18 @@ class Builder(NoOpContext):
             model = calibrated(model, network, config, self.logger)
             phases.step()
             self._add_cache(config, folder, settings)
-            plan = self._plan(model, settings)
+            plan = self._plan(model, settings, phases)
             phases.step()
             self._read_cache(config, folder)
+            report_tactics(config.algorithm_selector, plan)
             return IHostMemory(plan)
 
-    def _plan(self, model, settings):
+    def _plan(self, model, settings, phases):
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             path = os.path.join(folder, "plan")
             wanted = _native.Wanted("engine", settings, [], self.max_threads)
-            _native.build_plan(model, path, wanted, native_log(self.logger))
+            _native.build_plan(model, path, wanted, native_log(self.logger), phases.layer)
+            phases.end_plan()
             with open(path, "rb") as file:
                 return file.read()
 
@@ -212,7 +244,7 @@ class Builder(NoOpContext):
         settings = {name: values for name, values in settings.items()
                     if not name.startswith("trt-") and name != "mark-debug"}
         header = {"metadata": dict(_metadata(network, config))}
-        made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings))
+        made = pipeline.build(network, header, lambda model: self._plan(_native.infer_shapes(model), settings, phases))
         for _ in range(phases.STEPS):
             phases.step()
         return IHostMemory(made)
@@ -224,6 +256,8 @@ class Builder(NoOpContext):
         metadata = _metadata(network, config)
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))
+        if config.get_flag(BuilderFlag.REFIT_INDIVIDUAL):
+            metadata.append((MARKED, json.dumps(sorted(network._refittable))))
         return _native.infer_shapes(export_onnx(graph, do_type_check=False, metadata=metadata).native)
 
     @staticmethod
@@ -235,7 +269,11 @@ class Builder(NoOpContext):
                 settings[name] = []
         if _is_refittable(config):
             settings["refittable"] = []
-        settings.update(getattr(config.algorithm_selector, "assay_settings", {}))
+        selector = config.algorithm_selector
+        if isinstance(selector, IAlgorithmSelector) and \
+                type(selector).select_algorithms is not IAlgorithmSelector.select_algorithms:
+            note(config.logger, "select_algorithms() is not asked; TacticReplayer prescribes tactics")
+        settings.update(getattr(selector, "assay_settings", {}))
         return settings
 
     @staticmethod

@@ -16,7 +16,7 @@ class IInt8Calibrator:
     ALGORITHM = CalibrationAlgoType.ENTROPY_CALIBRATION_2
     WORD = "entropy"
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def get_batch_size(self):

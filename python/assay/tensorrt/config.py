@@ -1,5 +1,7 @@
 """Configurations of builders, with their optimisation profiles and timing caches."""
 
+from __future__ import annotations
+
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
@@ -10,9 +12,9 @@ from assay.tensorrt.logger import note
 class IOptimizationProfile(NoOpContext):
     """Least, best and greatest shapes of inputs."""
 
-    def __init__(self):
-        self._shapes = {}
-        self._values = {}
+    def __init__(self) -> None:
+        self._shapes: dict = {}
+        self._values: dict = {}
         self.extra_memory_target = 1.0
 
     def __bool__(self):
@@ -28,7 +30,7 @@ class IOptimizationProfile(NoOpContext):
                 raise PolygraphyException(f"the shapes of `{name}` in a profile do not ascend: {triple}")
         return triple
 
-    def set_shape(self, input, min, opt, max):
+    def set_shape(self, input, min, opt, max) -> None:
         """The shapes of an input."""
         self._shapes[input] = self._checked(input, (min, opt, max))
 
@@ -36,7 +38,7 @@ class IOptimizationProfile(NoOpContext):
         """Those shapes; empty if there are none."""
         return list(self._shapes.get(input, []))
 
-    def set_shape_input(self, input, min, opt, max):
+    def set_shape_input(self, input, min, opt, max) -> None:
         """The elements of an input that decides shapes."""
         self._values[input] = self._checked(input, (min, opt, max))
 
@@ -48,7 +50,7 @@ class IOptimizationProfile(NoOpContext):
 class ITimingCache(NoOpContext):
     """What tactics took."""
 
-    def __init__(self, data=b""):
+    def __init__(self, data=b"") -> None:
         self._data = bytes(data)
 
     def serialize(self):
@@ -68,14 +70,14 @@ class ITimingCache(NoOpContext):
 class IBuilderConfig(NoOpContext):
     """What a builder may do."""
 
-    def __init__(self, logger):
+    def __init__(self, logger) -> None:
         self.__dict__["logger"] = logger
         self._flags = 1 << int(BuilderFlag.TF32)
-        self._profiles = []
+        self._profiles: list = []
         self._calibration_profile = None
-        self._pools = {}
-        self._timing_cache = None
-        self._previews = {}
+        self._pools: dict = {}
+        self._timing_cache: ITimingCache | None = None
+        self._previews: dict = {}
         self.int8_calibrator = None
         self.algorithm_selector = None
         self.profiling_verbosity = enums.ProfilingVerbosity.LAYER_NAMES_ONLY
@@ -88,7 +90,7 @@ class IBuilderConfig(NoOpContext):
         self.default_device_type = enums.DeviceType.GPU
         self.DLA_core = -1
         self.max_aux_streams = 0
-        self.plugins_to_serialize = []
+        self.plugins_to_serialize: list = []
         self.progress_monitor = None
         self.profile_stream = 0
         self.quantization_flags = 0
@@ -114,19 +116,19 @@ class IBuilderConfig(NoOpContext):
     def flags(self, value):
         self._flags = int(value)
 
-    def set_flag(self, flag):
+    def set_flag(self, flag) -> None:
         self._flags |= 1 << int(flag)
 
-    def clear_flag(self, flag):
+    def clear_flag(self, flag) -> None:
         self._flags &= ~(1 << int(flag))
 
-    def get_flag(self, flag):
+    def get_flag(self, flag) -> bool:
         return bool(self._flags >> int(flag) & 1)
 
-    def set_quantization_flag(self, flag):
+    def set_quantization_flag(self, flag) -> None:
         self.quantization_flags |= 1 << int(flag)
 
-    def clear_quantization_flag(self, flag):
+    def clear_quantization_flag(self, flag) -> None:
         self.quantization_flags &= ~(1 << int(flag))
 
     def get_quantization_flag(self, flag):
@@ -140,7 +142,7 @@ class IBuilderConfig(NoOpContext):
     def max_workspace_size(self, value):
         self.set_memory_pool_limit(enums.MemoryPoolType.WORKSPACE, value)
 
-    def set_memory_pool_limit(self, pool, pool_size):
+    def set_memory_pool_limit(self, pool, pool_size) -> None:
         """The workspace: memory that a run may take at most. Other pools are no processor's."""
         self._pools[pool] = int(pool_size)
 
@@ -151,7 +153,7 @@ class IBuilderConfig(NoOpContext):
     def num_optimization_profiles(self):
         return len(self._profiles)
 
-    def add_optimization_profile(self, profile):
+    def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
         """Gives the number of the profile."""
         if not isinstance(profile, IOptimizationProfile):
             raise TypeError(f"expected an optimisation profile, not a {type(profile).__name__}")
@@ -172,23 +174,23 @@ class IBuilderConfig(NoOpContext):
     def get_tactic_sources(self):
         return self._tactic_sources
 
-    def create_timing_cache(self, serialized_timing_cache):
+    def create_timing_cache(self, serialized_timing_cache: bytes) -> ITimingCache:
         return ITimingCache(serialized_timing_cache)
 
-    def set_timing_cache(self, cache, ignore_mismatch):
+    def set_timing_cache(self, cache: ITimingCache, ignore_mismatch: bool) -> bool:
         self._timing_cache = cache
         return True
 
     def get_timing_cache(self):
         return self._timing_cache
 
-    def set_preview_feature(self, feature, enable):
+    def set_preview_feature(self, feature, enable) -> None:
         self._previews[feature] = bool(enable)
 
     def get_preview_feature(self, feature):
         return self._previews.get(feature, False)
 
-    def set_device_type(self, layer, device_type):
+    def set_device_type(self, layer, device_type) -> None:
         if device_type != enums.DeviceType.GPU:
             raise PolygraphyException("there is no DLA here")
 

@@ -6,6 +6,7 @@ from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.debugging import DebugTensors
 from assay.tensorrt.dims import Dims, NoOpContext
+from assay.tensorrt.interfaces import IRuntimeConfig
 from assay.tensorrt.logger import report
 from assay.tensorrt.shapes import Shapes
 
@@ -23,11 +24,15 @@ def is_address(memory):
 class IOutputAllocator:
     """To be derived from: memory for outputs whose sizes are not known before."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def reallocate_output(self, tensor_name, memory, size, alignment):
         raise NotImplementedError
+
+    def reallocate_output_async(self, tensor_name, memory, size, alignment, stream):
+        """Asked first, where a derived class has it; by default the same as reallocate_output()."""
+        return self.reallocate_output(tensor_name, memory, size, alignment)
 
     def notify_shape(self, tensor_name, shape):
         raise NotImplementedError
@@ -36,12 +41,12 @@ class IOutputAllocator:
 class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     """One execution of an engine: shapes and addresses. For one thread at a time."""
 
-    def __init__(self, engine):
+    def __init__(self, engine) -> None:
         self.engine = engine
         self.name = ""
         self._execution = engine._new_execution()
-        self._addresses = {}
-        self._allocators = {}
+        self._addresses: dict = {}
+        self._allocators: dict = {}
         self._plan = None  # what the next run reads and writes, where that is settled
         self._is_collected = False  # outputs are collected and copied then, not written to their addresses
         self._start_shapes()
@@ -56,6 +61,10 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         self.device_memory = 0
         self.temporary_allocator = None
         self._event = 0
+        self._config = IRuntimeConfig()
+
+    def get_runtime_config(self):
+        return self._config
 
     @property
     def logger(self):

@@ -29,7 +29,7 @@ def _fixed(name, count):
             raise ValueError(f"{name} has {count} dims, not {len(shape)}")
         return Dims.__new__(cls, shape)
 
-    return type(name, (Dims,), {"__new__": make})
+    return type(name, (Dims,), {"__new__": make, "__doc__": f"A shape of {count} dims."})
 
 
 Dims2, Dims3, Dims4 = _fixed("Dims2", 2), _fixed("Dims3", 3), _fixed("Dims4", 4)
@@ -41,7 +41,7 @@ DimsHW.w = property(lambda self: self[1])
 class Weights:
     """Elements of a constant."""
 
-    def __init__(self, a=None, *args):
+    def __init__(self, a=None, *args) -> None:
         import numpy as np
 
         if hasattr(a, "native"):

@@ -11,14 +11,14 @@ from assay.tensorrt.scopes import Scopes
 class Emitter:
     """Makes a graph of a network; layers call node() and its neighbours."""
 
-    def __init__(self, network, layers=None):
+    def __init__(self, network, layers=None) -> None:
         self.network = network
         self.layers = network._layers if layers is None else layers
-        self.nodes = []
-        self.tensors = {}
+        self.nodes: list = []
+        self.tensors: dict = {}
         self.count = 0
-        self.plugins = {}  # by the identity of the node that stands for it
-        self.weights = []  # (layer, role, name)
+        self.plugins: dict = {}  # by the identity of the node that stands for it
+        self.weights: list = []  # (layer, role, name)
         self.names = {}  # that weights were given for refitting
         for name, weights in network.weights_names.items():
             self.names[id(weights)] = name
@@ -56,7 +56,7 @@ class Emitter:
             self.tensors[id(tensor)] = found
         return found
 
-    def set_constant(self, tensor, values, layer=None):
+    def set_constant(self, tensor, values, layer=None) -> None:
         """A tensor of the network that is known; the weights of a layer."""
         self.tensors[id(tensor)] = Constant(tensor.name, values)
         if layer is not None:

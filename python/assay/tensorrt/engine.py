@@ -1,5 +1,8 @@
 """Engines that were built, and their executions. Addresses are those of memory of this process."""
 
+from __future__ import annotations
+
+import contextlib
 import json
 import os
 import weakref
@@ -8,32 +11,38 @@ from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.bindings import Bindings
-from assay.tensorrt.builder import DEBUG, NAME, PROFILES, WEIGHTS
+from assay.tensorrt.builder import DEBUG, MARKED, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
-from assay.tensorrt.interfaces import ISerializationConfig, IStreamReader
+from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStreamReader, IStreamReaderV2
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
 
 
 class Runtime(NoOpContext):
     """Opens plans."""
 
-    def __init__(self, logger):
+    def __init__(self, logger) -> None:
         self.logger = logger
         self.engine_host_code_allowed = False
         self.max_threads = 0
         self.error_recorder = None
         self.gpu_allocator = None
         self.temporary_directory = None
+        self.tempfile_control_flags = (1 << len(enums.TempfileControlFlag)) - 1
         self.DLA_core = -1
         self.num_DLA_cores = 0
 
-    def deserialize_cuda_engine(self, serialized_engine):
+    def deserialize_cuda_engine(self, serialized_engine) -> ICudaEngine | Any:
         """The engine of a plan; None if it is none, which the logger is told."""
-        if isinstance(serialized_engine, IStreamReader):
-            serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20)), b""))
+        if isinstance(serialized_engine, (IStreamReader, IStreamReaderV2)):
+            rest = () if isinstance(serialized_engine, IStreamReader) else (0,)  # a stream
+            serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20, *rest)), b""))
         try:
             engine = ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
             engine.error_recorder = self.error_recorder
@@ -51,25 +60,29 @@ class Runtime(NoOpContext):
         return get_plugin_registry()
 
 
-def _in_memory(data):
-    """A path by which the bytes can be opened, and its descriptor."""
+@contextlib.contextmanager
+def in_memory(data):
+    """A path by which the bytes can be opened."""
     descriptor = os.memfd_create("assay-plan")
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view):]
-    return f"/proc/self/fd/{descriptor}", descriptor
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view):]
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
 
 
 class ICudaEngine(Bindings, NoOpContext):
     """A plan that is open; its contexts share its weights."""
 
-    def __init__(self, data, logger=None, threads=0):
+    def __init__(self, data, logger=None, threads=0) -> None:
         self._data = data
         self.logger = logger
         self._threads = threads
-        self._contexts = weakref.WeakSet()
+        self._contexts: weakref.WeakSet = weakref.WeakSet()
         metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
-        self._weights = json.loads(metadata.get(WEIGHTS, "null"))
+        self._weights, self._marked = (json.loads(metadata.get(key, "null")) for key in (WEIGHTS, MARKED))
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
         self._ports = self._ports_of(self._session)
@@ -87,14 +100,11 @@ class ICudaEngine(Bindings, NoOpContext):
         self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
 
     def _open_plan(self):
-        path, descriptor = _in_memory(self._data)
-        try:
+        with in_memory(self._data) as path:
             metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
             metadata = dict(metadata)
             self._read_debug(metadata)
             self._session = None if is_stripped else self._open(path, {}, self._hidden)
-        finally:
-            os.close(descriptor)
         return metadata
 
     def _read_debug(self, metadata):
@@ -102,11 +112,8 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _open_pipeline(self):
         def open_plan(data):
-            path, descriptor = _in_memory(data)
-            try:
+            with in_memory(data) as path:
                 return self._open(path, {})
-            finally:
-                os.close(descriptor)
 
         self._session = PipelineSession(self._data, open_plan)
         self._source, self._layers = None, []
@@ -140,13 +147,10 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _refit(self, model, log):
         """The weights of the model of a file take the place of those that the engine and its contexts have."""
-        path, descriptor = _in_memory(self._data)
-        try:
+        with in_memory(self._data) as path:
             settings = {"refit-from": [model], **({"mark-debug": self._hidden} if self._hidden else {})}
             wanted = _native.Wanted("engine", settings, self._hidden, self._threads)
             self._session = _native.open_plan(path, wanted, log)
-        finally:
-            os.close(descriptor)
         self._ports = self._ports_of(self._session)
         for context in self._contexts:
             context._renew()
@@ -157,7 +161,7 @@ class ICudaEngine(Bindings, NoOpContext):
     num_layers = property(lambda self: len(self._layers))
     num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
 
-    def serialize(self):
+    def serialize(self) -> IHostMemory:
         return IHostMemory(self._data)
 
     def serialize_with_config(self, config):
@@ -166,11 +170,15 @@ class ICudaEngine(Bindings, NoOpContext):
     def create_serialization_config(self):
         return ISerializationConfig()
 
-    def create_execution_context(self, strategy=None):
-        """None for a plan without weights, which the logger is told."""
+    def create_runtime_config(self):
+        return IRuntimeConfig()
+
+    def create_execution_context(self, strategy=None) -> IExecutionContext | Any:
+        """None for a plan without weights, which the logger is told. `strategy`: of memory, or a runtime configuration."""
         if self._session is None:
             return report(self, "the plan has no weights: a Refitter gives it some")
         context = IExecutionContext(self)
+        context._config = strategy if isinstance(strategy, IRuntimeConfig) else IRuntimeConfig(strategy)
         self._contexts.add(context)
         return context
 
@@ -187,17 +195,17 @@ class ICudaEngine(Bindings, NoOpContext):
         except ValueError:
             raise PolygraphyException(f"the engine has no tensor `{name}`; tensors: {', '.join(self._names)}") from None
 
-    def get_tensor_name(self, index):
+    def get_tensor_name(self, index: int) -> str:
         return self._names[index]
 
-    def get_tensor_shape(self, name):
+    def get_tensor_shape(self, name: str) -> Dims:
         dims = self._port(name)[2]
         return Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
 
-    def get_tensor_dtype(self, name):
+    def get_tensor_dtype(self, name: str) -> DataType:
         return DataType.of_native(self._port(name)[1] or "float32") or DataType.FLOAT
 
-    def get_tensor_mode(self, name):
+    def get_tensor_mode(self, name: str) -> Any:
         return TensorIOMode.INPUT if self._port(name)[4] else TensorIOMode.OUTPUT
 
     def get_tensor_location(self, name):

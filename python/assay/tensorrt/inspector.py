@@ -12,7 +12,7 @@ def _tensor(name, dtype, dims, layout):
 class EngineInspector:
     """Tells the layers of an engine, their tensors and tactics, and the nodes that they were made of."""
 
-    def __init__(self, engine):
+    def __init__(self, engine) -> None:
         self._engine = engine
         self.execution_context = None
         self.error_recorder = None

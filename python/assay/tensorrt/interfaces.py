@@ -2,13 +2,14 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import SerializationFlag
+from assay.tensorrt.enums import ExecutionContextAllocationStrategy, SerializationFlag
 
 
 class IAlgorithmSelector:
-    """To be derived from. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
+    """To be derived from: report_algorithms() is told the layers of a plan and their tactics, select_algorithms() is not
+    asked. Which tactics are taken is said with TacticReplayer, or `assay convert --load-tactics`."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def select_algorithms(self, context, choices):
@@ -21,7 +22,7 @@ class IAlgorithmSelector:
 class IProfiler:
     """To be derived from: is told the time of each layer."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def report_layer_time(self, layer_name, ms):
@@ -31,14 +32,14 @@ class IProfiler:
 class Profiler(IProfiler):
     """Prints the time of each layer."""
 
-    def report_layer_time(self, layer_name, ms):
+    def report_layer_time(self, layer_name, ms) -> None:
         print(f"{layer_name}: {ms}ms")
 
 
 class IProgressMonitor:
     """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def phase_start(self, phase_name, parent_phase, num_steps):
@@ -54,7 +55,7 @@ class IProgressMonitor:
 class IDebugListener:
     """To be derived from: is told the tensors that were marked for debugging, after each run."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def process_debug_tensor(self, addr, location, type, shape, name, stream):
@@ -65,7 +66,7 @@ class IDebugListener:
 class IGpuAllocator:
     """To be derived from. Not asked: memory is that of the process."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def allocate(self, size, alignment, flags):
@@ -74,31 +75,70 @@ class IGpuAllocator:
     def deallocate(self, memory):
         raise NotImplementedError
 
+    def reallocate(self, address, alignment, new_size):
+        raise NotImplementedError
+
+    def allocate_async(self, size, alignment, flags, stream):
+        raise NotImplementedError
+
+    def deallocate_async(self, memory, stream):
+        raise NotImplementedError
+
+
+class IGpuAsyncAllocator(IGpuAllocator):
+    """Likewise."""
+
 
 class IStreamReader:
     """To be derived from: `read(size)` gives the next bytes of a plan, none at its end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def read(self, size):
         raise NotImplementedError
 
 
+class IStreamReaderV2:
+    """To be derived from: `read(num_bytes, stream)` gives the next bytes of a plan, none at its end. `seek` is not called."""
+
+    def __init__(self) -> None:
+        pass
+
+    def read(self, num_bytes, stream):
+        raise NotImplementedError
+
+    def seek(self, offset, where):
+        raise NotImplementedError
+
+
 class IStreamWriter:
     """To be derived from: `write(data)` takes the bytes of a plan and gives their number."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def write(self, data):
         raise NotImplementedError
 
 
+class IRuntimeConfig(NoOpContext):
+    """How memory of a context is asked for; here it is the process's, whatever is said."""
+
+    def __init__(self, strategy=None) -> None:
+        self._strategy = strategy or ExecutionContextAllocationStrategy.STATIC
+
+    def set_execution_context_allocation_strategy(self, strategy) -> None:
+        self._strategy = ExecutionContextAllocationStrategy(strategy)
+
+    def get_execution_context_allocation_strategy(self):
+        return self._strategy
+
+
 class ISerializationConfig(NoOpContext):
     """How an engine is written again: as it is."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.flags = 0
 
     def set_flag(self, flag):

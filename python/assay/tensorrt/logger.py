@@ -28,10 +28,10 @@ class ILogger:
 class Logger(ILogger):
     """Writes messages of its severity and graver ones to standard error."""
 
-    def __init__(self, min_severity=Severity.WARNING):
+    def __init__(self, min_severity=Severity.WARNING) -> None:
         self.min_severity = min_severity
 
-    def log(self, severity, msg):
+    def log(self, severity, msg) -> None:
         if severity.value <= self.min_severity.value:
             print(f"[{severity.name}] {msg}", file=sys.stderr)
 
@@ -57,7 +57,7 @@ class IErrorRecorder:
 
     MAX_DESC_LENGTH = 127
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def num_errors(self):
@@ -98,7 +98,7 @@ def report(owner, error):
 _ONCE: set = set()
 
 
-def note(logger, text):
+def note(logger, text) -> None:
     """A warning, each once in a process."""
     if text not in _ONCE and logger is not None:
         _ONCE.add(text)

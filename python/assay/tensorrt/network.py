@@ -1,5 +1,7 @@
 """Networks: layers that become nodes of an ONNX model when it is built or asked for shapes."""
 
+from __future__ import annotations
+
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims, NoOpContext
@@ -9,28 +11,41 @@ from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.logger import note
 from assay.tensorrt.tensor import ITensor
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from typing import Any
+    
+    from assay.tensorrt.layers import ILayer
+
 OPSET = 18
+REFUSED = {"assertion": "the engine checks nothing while it runs; mark the condition as an output",
+           "dynamic_quantize": "scales of blocks are not made in a run; use add_quantize() with scales that are known"}
+
+
+def _refuse(name, reason):
+    raise PolygraphyException(f"{name}() is not there: {reason}")
 
 
 class INetworkDefinition(NoOpContext):
     """Layers, inputs and outputs."""
 
-    def __init__(self, logger, flags=0):
+    def __init__(self, logger, flags=0) -> None:
         self.logger = logger
         self.flags = flags
         self._name = "Unnamed Network 0"
-        self._inputs = []
-        self._outputs = []
-        self._debug = []  # tensors that a listener is told of
-        self._layers = []
+        self._inputs: list = []
+        self._outputs: list = []
+        self._debug: list = []  # tensors that a listener is told of
+        self._layers: list = []
         self._is_mixed = False  # a layer reads what a later one gives
-        self._constructs = []  # loops and conditions
-        self._tensors = {}  # by name
+        self._constructs: list = []  # loops and conditions
+        self._tensors: dict = {}  # by name
         self._parsed = None  # what a parser read: the header of the model, and its functions
-        self._types = {}  # of tensors by name, by the number of layers that they were inferred from
+        self._types: dict = {}  # of tensors by name, by the number of layers that they were inferred from
         self._emitted = None  # the layers that are becoming nodes
-        self.weights_names = {}
-        self.builder = None
+        self.weights_names: dict = {}
+        self._refittable: set = set()  # names of weights
+        self.builder: Any = None
         self.error_recorder = None
 
     name = property(lambda self: self._name, lambda self, value: setattr(self, "_name", value))
@@ -44,13 +59,13 @@ class INetworkDefinition(NoOpContext):
         """Whether the network was made with a flag."""
         return bool(self.flags >> int(flag) & 1)
 
-    def get_layer(self, index):
+    def get_layer(self, index: int) -> ILayer:
         return self._layers[index]
 
-    def get_input(self, index):
+    def get_input(self, index: int) -> ITensor:
         return self._inputs[index]
 
-    def get_output(self, index):
+    def get_output(self, index: int) -> ITensor:
         return self._outputs[index]
 
     def __len__(self):
@@ -62,7 +77,7 @@ class INetworkDefinition(NoOpContext):
     def __iter__(self):
         return iter(self._layers)
 
-    def add_input(self, name, dtype, shape):
+    def add_input(self, name: str, dtype, shape) -> ITensor:
         """An input; open dims are -1."""
         if name in self._tensors:
             raise PolygraphyException(f"the network has a tensor `{name}` already")
@@ -70,7 +85,7 @@ class INetworkDefinition(NoOpContext):
         self._inputs.append(tensor)
         return tensor
 
-    def mark_output(self, tensor):
+    def mark_output(self, tensor: ITensor) -> None:
         """The tensor becomes an output."""
         self._check_own(tensor)
         if tensor.is_network_output:
@@ -78,7 +93,7 @@ class INetworkDefinition(NoOpContext):
         self._changed()
         self._outputs.append(tensor)
 
-    def unmark_output(self, tensor):
+    def unmark_output(self, tensor) -> None:
         """The tensor is no output any more."""
         self._changed()
         self._outputs = [each for each in self._outputs if each is not tensor]
@@ -93,7 +108,7 @@ class INetworkDefinition(NoOpContext):
         self.unmark_output(tensor)
         return True
 
-    def remove_tensor(self, tensor):
+    def remove_tensor(self, tensor) -> None:
         """Nothing reads the tensor any more."""
         self._changed()
         self._inputs = [each for each in self._inputs if each is not tensor]
@@ -103,6 +118,19 @@ class INetworkDefinition(NoOpContext):
         """A name for refitting."""
         self.weights_names[name] = weights
         return True
+
+    def mark_weights_refittable(self, name):
+        """With BuilderFlag.REFIT_INDIVIDUAL, weights of that name can be refitted; True."""
+        self._refittable.add(name)
+        return True
+
+    def unmark_weights_refittable(self, name):
+        """They cannot; True."""
+        self._refittable.discard(name)
+        return True
+
+    def are_weights_marked_refittable(self, name):
+        return name in self._refittable
 
     def mark_debug(self, tensor):
         """Runs tell a debug listener of the tensor, which is no output of the engine; whether that can be."""
@@ -144,8 +172,11 @@ class INetworkDefinition(NoOpContext):
         """A condition with two branches, to which its boundary layers are added."""
         return IIfConditional(self)
 
-    def __getattr__(self, name):
-        layer = LAYERS.get(name[len("add_"):]) if name.startswith("add_") else None
+    def __getattr__(self, name: str) -> Any:
+        word = name.removeprefix("add_")
+        if word != name and word in REFUSED:
+            return lambda *args, **kwargs: _refuse(name, REFUSED[word])
+        layer = LAYERS.get(word) if word != name else None
         if layer is None:
             raise AttributeError(f"'INetworkDefinition' object has no attribute '{name}'")
         return lambda *args, **kwargs: self._add(layer, *args, **kwargs)

@@ -1,5 +1,7 @@
 """The parser of ONNX models."""
 
+from __future__ import annotations
+
 import re
 
 from assay import _native
@@ -11,14 +13,18 @@ from assay.tensorrt.logger import native_log
 from assay.tensorrt.plugins import (IPluginCreatorV3One, IPluginV3, PluginField, PluginFieldCollection,
                                     get_plugin_registry)
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    import os
+
 
 class ParserError:
     """What is wrong with a model."""
 
-    def __init__(self, description, code=ErrorCode.INVALID_GRAPH, node=-1, node_name="", operator=""):
+    def __init__(self, description, code=ErrorCode.INVALID_GRAPH, node=-1, node_name="", operator="") -> None:
         self._parts = (description, code, node, node_name, operator)
 
-    def desc(self):
+    def desc(self) -> str:
         return self._parts[0]
 
     def code(self):
@@ -58,36 +64,36 @@ class ParserError:
 class OnnxParser(NoOpContext):
     """Puts the layers of an ONNX model into a network."""
 
-    def __init__(self, network, logger):
+    def __init__(self, network, logger) -> None:
         self.network = network
         self.logger = logger
-        self._errors = []
-        self._subgraphs = []
-        self._faulty = set()  # numbers of nodes that cannot be parsed
+        self._errors: list = []
+        self._subgraphs: list = []
+        self._faulty: set = set()  # numbers of nodes that cannot be parsed
         self.flags = 0
 
     num_errors = property(lambda self: len(self._errors))
 
-    def get_error(self, index):
+    def get_error(self, index: int) -> ParserError:
         return self._errors[index]
 
-    def clear_errors(self):
+    def clear_errors(self) -> None:
         self._errors = []
 
-    def set_flag(self, flag):
+    def set_flag(self, flag) -> None:
         self.flags |= 1 << int(flag)
 
-    def clear_flag(self, flag):
+    def clear_flag(self, flag) -> None:
         self.flags &= ~(1 << int(flag))
 
     def get_flag(self, flag):
         return bool(self.flags >> int(flag) & 1)
 
-    def parse_from_file(self, path):
+    def parse_from_file(self, path: str | os.PathLike) -> bool:
         """Whether the file's model could be read; if not, the errors say why."""
         return self._parse(lambda: _native.load_model(str(path), "", False, native_log(self.logger)))
 
-    def parse(self, model, path=None):
+    def parse(self, model, path: str | os.PathLike | None = None) -> bool:
         """Likewise of the bytes of a file."""
         if path is not None:
             return self.parse_from_file(path)

@@ -27,13 +27,13 @@ SIZE_AND_SUM = struct.Struct("<QI")
 class Parts:
     """The parts of a graph: what native code computes before the plugins, between them, and after."""
 
-    def __init__(self, graph):
+    def __init__(self, graph) -> None:
         self.graph = graph
         if any(node.domain == DOMAIN for body in graph.subgraphs(recursive=True) for node in body.nodes):
             raise PolygraphyException("plugins inside of loops and conditions are not there")
         graph.toposort()
-        self.levels = {}  # by the identity of a tensor: how many plugins are before it at most
-        self.parts = {}  # nodes and plugins by level
+        self.levels: dict = {}  # by the identity of a tensor: how many plugins are before it at most
+        self.parts: dict = {}  # nodes and plugins by level
         for node in graph.nodes:
             self._place(node)
 
@@ -73,7 +73,7 @@ class Parts:
         return self.graph._like(nodes, list(inputs.values()), list(outputs.values()))
 
 
-def set_types(graph):
+def set_types(graph) -> None:
     """Gives all tensors the types that follow from those of inputs and plugins."""
     from assay.graphsurgeon import export_onnx
     from assay.graphsurgeon.ir.tensor import Variable
@@ -156,13 +156,14 @@ def _saved(parts):
 
 
 def is_pipeline(data):
+    """Whether the bytes are an engine with plugins."""
     return data[:len(MAGIC)] == MAGIC
 
 
 class PipelineSession:
     """An engine with plugins, with what a session of native code has."""
 
-    def __init__(self, data, open_plan):
+    def __init__(self, data, open_plan) -> None:
         import numpy as np
 
         self.header, data = opened(data)
@@ -201,7 +202,7 @@ def _plugin(step):
 class PipelineExecution:
     """One context of such an engine, with what an execution of native code has."""
 
-    def __init__(self, session):
+    def __init__(self, session) -> None:
         self.session = session
         self.seconds = 0.0
         self.executions = [step if isinstance(step, Capabilities) else _native.Execution(step)
@@ -224,13 +225,13 @@ class PipelineExecution:
         self.seconds = time.perf_counter() - start
         return {name: values[name] for name in names or [each[0] for each in self.session.outputs]}
 
-    def bind_at(self, inputs, outputs):
+    def bind_at(self, inputs, outputs) -> None:
         """Runs by run_bound() read inputs and write outputs at these addresses."""
         types = {each[0]: each[1] for each in self.session.inputs}
         self.feeds = {name: to_numpy(_native.array_at(address, types[name], shape)) for name, address, shape in inputs}
         self.places = outputs
 
-    def run_bound(self):
+    def run_bound(self) -> None:
         found = self.run(self.feeds, [name for name, _, _ in self.places])
         for name, address, shape in self.places:
             if list(found[name].shape) != list(shape):

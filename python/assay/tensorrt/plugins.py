@@ -11,7 +11,7 @@ from assay.tensorrt.enums import DataType, DimensionOperation, PluginCapabilityT
 class PluginField:
     """A named value for a creator."""
 
-    def __init__(self, name="", data=None, type=PluginFieldType.UNKNOWN):
+    def __init__(self, name="", data=None, type=PluginFieldType.UNKNOWN) -> None:
         self.name = name
         self.data = data
         self.type = type
@@ -25,7 +25,7 @@ class PluginFieldCollection(list):
 class IDimensionExpr:
     """A dim; -1 is one that is not known."""
 
-    def __init__(self, value):
+    def __init__(self, value) -> None:
         self._value = int(value)
 
     def is_constant(self):
@@ -41,7 +41,7 @@ class IDimensionExpr:
 class DimsExprs(list):
     """Dims of a tensor, as numbers or expressions."""
 
-    def __init__(self, dims=()):
+    def __init__(self, dims=()) -> None:
         super().__init__([0] * dims if isinstance(dims, int) else dims)
 
 
@@ -66,7 +66,7 @@ class IExprBuilder:
 class PluginTensorDesc:
     """Dims, type and format of a tensor."""
 
-    def __init__(self, dims=(), type=DataType.FLOAT):
+    def __init__(self, dims=(), type=DataType.FLOAT) -> None:
         self.dims = Dims(dims)
         self.type = type
         self.format = TensorFormat.LINEAR
@@ -76,7 +76,7 @@ class PluginTensorDesc:
 class DynamicPluginTensorDesc:
     """A tensor with the least and greatest dims that it may have."""
 
-    def __init__(self, desc=None):
+    def __init__(self, desc=None) -> None:
         self.desc = desc or PluginTensorDesc()
         self.min = self.max = self.opt = self.desc.dims
 
@@ -90,7 +90,7 @@ class IPluginV2:
     num_outputs = 1
     serialization_size = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def initialize(self):
@@ -138,7 +138,7 @@ class IPluginV2DynamicExt(IPluginV2Ext):
 class IPluginV3:
     """To be derived from, with the capabilities IPluginV3OneCore, IPluginV3OneBuild and IPluginV3OneRuntime."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
     def get_capability_interface(self, type):
@@ -207,7 +207,7 @@ class IPluginCreator:
     plugin_namespace = ""
     field_names = PluginFieldCollection()
 
-    def __init__(self):
+    def __init__(self) -> None:
         pass
 
 
@@ -218,7 +218,7 @@ class IPluginCreatorV3One(IPluginCreator):
 class Capabilities:
     """A plugin of either version: its parts, and what it says of shapes and types."""
 
-    def __init__(self, plugin):
+    def __init__(self, plugin) -> None:
         self.plugin = plugin
         self.is_v3 = isinstance(plugin, IPluginV3)
         kinds = PluginCapabilityType
@@ -251,8 +251,9 @@ class Capabilities:
 class IPluginRegistry:
     """Creators by name, version and name space."""
 
-    def __init__(self):
-        self._creators = {}
+    def __init__(self) -> None:
+        self._creators: dict = {}
+        self._resources: dict = {}  # [resource, how often it was acquired] by key
         self.error_recorder = None
         self.parent_search_enabled = True
 
@@ -265,6 +266,28 @@ class IPluginRegistry:
     def load_library(self, plugin_path):
         """Libraries of plugins hold code for TensorRT and its devices."""
         raise PolygraphyException(f"the plugins of `{plugin_path}` are TensorRT's: here, plugins are written in Python")
+
+    def deregister_library(self, handle):
+        """No library was loaded."""
+        raise PolygraphyException("no library of plugins is loaded: load_library() refuses them")
+
+    def acquire_plugin_resource(self, key, resource):
+        """The resource of a key, which plugins share: a clone of the one that came first."""
+        held = self._resources.setdefault(key, [None, 0])
+        if held[1] == 0:
+            held[0] = resource.clone()
+        held[1] += 1
+        return held[0]
+
+    def release_plugin_resource(self, key):
+        """Who acquired a resource last releases it; whether there was one."""
+        held = self._resources.get(key)
+        if held is None:
+            return False
+        held[1] -= 1
+        if held[1] == 0:
+            self._resources.pop(key)[0].release()
+        return True
 
     @staticmethod
     def _key(creator):

@@ -14,7 +14,7 @@ from assay.tensorrt.parser import ParserError
 class Refitter(NoOpContext):
     """Replaces weights of an engine that was built with BuilderFlag.REFIT or STRIP_PLAN; its tactics stay."""
 
-    def __init__(self, engine, logger):
+    def __init__(self, engine, logger) -> None:
         from assay.graphsurgeon import import_onnx
 
         if not engine.refittable:
@@ -26,9 +26,10 @@ class Refitter(NoOpContext):
         self.weights_validation = True
         self._graph = import_onnx(engine._source)
         tensors = self._graph.tensors()
-        self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"}
+        self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"
+                           and (engine._marked is None or name in engine._marked)}
         self._places = {(layer, WeightsRole[role]): name for layer, role, name in engine._weights}
-        self._given = {}
+        self._given: dict = {}
 
     def _roles(self, names):
         rows = [place for place, name in self._places.items() if name in names]
@@ -143,17 +144,17 @@ def _is_absent(constant):
 class OnnxParserRefitter(NoOpContext):
     """Refits an engine with the weights of an ONNX model, which are matched by name."""
 
-    def __init__(self, refitter, logger):
+    def __init__(self, refitter, logger) -> None:
         self.refitter = refitter
         self.logger = logger
-        self._errors = []
+        self._errors: list = []
 
     num_errors = property(lambda self: len(self._errors))
 
     def get_error(self, index):
         return self._errors[index]
 
-    def clear_errors(self):
+    def clear_errors(self) -> None:
         self._errors = []
 
     def refit_from_file(self, path):

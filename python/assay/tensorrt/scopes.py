@@ -15,12 +15,12 @@ BOOL, INT64 = 9, 7  # ONNX's numbers
 class Scopes:
     """Emits the layers of a network, those of loops and branches in bodies."""
 
-    def __init__(self, network, emitter):
+    def __init__(self, network, emitter) -> None:
         self.emitter = emitter
         self.layers = emitter.layers
         self.constructs = [each for each in network._constructs if self.among(each._layers)]
         self.producers = {id(tensor): layer for layer in self.layers for tensor in layer._outputs}
-        self.consumers = {}
+        self.consumers: dict = {}
         for layer in self.layers:
             for tensor in layer._inputs:
                 self.consumers.setdefault(id(tensor), []).append(layer)
@@ -30,7 +30,7 @@ class Scopes:
         """Those of the layers that are emitted."""
         return [each for each in layers if each._index < len(self.layers)]
 
-    def emit(self):
+    def emit(self) -> None:
         """All layers; nodes are in no order."""
         self._emit_scope(self.layers, self.constructs)
 
@@ -118,7 +118,7 @@ class LoopNode:
     """The ONNX Loop of a loop. A condition that is asked at the start of an iteration makes one more of them, whose
     values do not count."""
 
-    def __init__(self, scopes, loop):
+    def __init__(self, scopes, loop) -> None:
         self.scopes, self.emitter, self.loop = scopes, scopes.emitter, loop
         self.recurrences, self.iterators, self.outputs, limits = (
             scopes.among(loop._all(kind)) for kind in (IRecurrenceLayer, IIteratorLayer, ILoopOutputLayer, ITripLimitLayer))
@@ -130,7 +130,7 @@ class LoopNode:
     def node(self, op, *inputs, **attrs):
         return self.emitter.node(self.layer, op, inputs, **attrs)
 
-    def emit(self):
+    def emit(self) -> None:
         states = [each.get_input(0) for each in self.recurrences]
         limit = None if self.count is None else self.node("Cast", self._scalar(self.count), to=INT64)
         body = self.scopes._body(self.scopes.inside[id(self.loop)], self._finish)

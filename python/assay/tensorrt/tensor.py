@@ -9,7 +9,7 @@ from assay.tensorrt.logger import note
 class ITensor:
     """A tensor of a network."""
 
-    def __init__(self, network, name, dtype=None, shape=None, layer=None):
+    def __init__(self, network, name, dtype=None, shape=None, layer=None) -> None:
         self._network = network
         self._name = name
         self._dtype = dtype
@@ -18,7 +18,7 @@ class ITensor:
         self.location = TensorLocation.DEVICE
         self.allowed_formats = 1 << int(TensorFormat.LINEAR)
         self._dynamic_range = None
-        self._dim_names = {}
+        self._dim_names: dict = {}
         self._number = None  # of the element type of a parsed input, which TensorRT may have no word for
 
     @property
@@ -85,11 +85,17 @@ class ITensor:
         self.dynamic_range = (min, max)
         return True
 
+    def reset_dynamic_range(self) -> None:
+        """No range is known."""
+        self._dynamic_range = None
+
+    broadcast_across_batch = False  # batches are dims of their own
+
     def get_dimension_name(self, index):
         """The name of a dim of an input."""
         return self._dim_names.get(index)
 
-    def set_dimension_name(self, index, name):
+    def set_dimension_name(self, index, name) -> None:
         """Dims of one name are equal."""
         self._network._changed()
         self._dim_names[index] = name

@@ -41,10 +41,12 @@ def is_empty_shape(shape):
 
 
 def is_nan(obj):
+    """Whether it is a float that is no number."""
     return isinstance(obj, float) and obj != obj
 
 
 def is_inf(obj):
+    """Whether it is an infinite float."""
     return isinstance(obj, float) and abs(obj) == float("inf")
 
 

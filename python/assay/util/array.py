@@ -71,6 +71,7 @@ def dtype(obj):
 
 
 def shape(obj):
+    """Its dims."""
     return obj.shape
 
 
@@ -80,6 +81,7 @@ def size(obj):
 
 
 def nbytes(obj):
+    """The bytes of its elements."""
     return obj.numel() * obj.element_size() if is_torch(obj) else obj.nbytes
 
 
@@ -101,6 +103,7 @@ def is_on_cpu(obj):
 
 
 def is_contiguous(obj):
+    """Whether elements lie in one piece, the last axis first."""
     if is_device_view(obj):
         return True
     return obj.is_contiguous() if is_torch(obj) else builtins.bool(obj.flags["C_CONTIGUOUS"])
@@ -147,14 +150,17 @@ def cast(obj, dtype):
 
 
 def reshape(obj, shape):
+    """The same elements with other dims."""
     return obj.reshape(tuple(shape))
 
 
 def transpose(obj, axes):
+    """The same elements with axes in another order."""
     return obj.permute(*axes) if is_torch(obj) else to_numpy(obj).transpose(axes)
 
 
 def ravel(obj):
+    """The same elements in one row."""
     return obj.reshape(-1)
 
 
@@ -190,6 +196,7 @@ def histogram(obj, range=None):
 
 
 def quantile(obj, q):
+    """The element below which that share of all is."""
     import numpy as np
 
     return np.quantile(to_numpy(obj), q)
@@ -204,12 +211,14 @@ def mean(obj, dtype=None):
 
 
 def where(cond, lhs, rhs):
+    """Elements of one array or the other."""
     import numpy as np
 
     return _like(lhs, np.where(to_numpy(cond), to_numpy(lhs), to_numpy(rhs)))
 
 
 def allclose(lhs, rhs, rtol=1e-5, atol=1e-8):
+    """Whether all differences are within tolerances."""
     import numpy as np
 
     return builtins.bool(np.allclose(to_numpy(lhs), to_numpy(rhs), rtol=rtol, atol=atol))
@@ -223,6 +232,7 @@ def equal(lhs, rhs):
 
 
 def power(obj, exponent):
+    """Elements to the power of a number."""
     import numpy as np
 
     return _like(obj, np.power(to_numpy(obj), exponent))
@@ -245,6 +255,7 @@ def _of_elements(name, operand_count):
         return _like(arrays[0], getattr(np, name)(*(to_numpy(each) for each in arrays)))
 
     function.__name__ = name
+    function.__doc__ = f"numpy.{name} of each element."
     return function
 
 
@@ -257,6 +268,7 @@ def _of_all(name, kind=None):
         return found if kind is None else kind(found)
 
     function.__name__ = name
+    function.__doc__ = f"numpy.{name} of all elements."
     return function
 
 

@@ -13,6 +13,7 @@ struct Status;
 struct Session;
 struct SessionOptions;
 struct Value;
+struct RunOptions;
 struct MemoryInfo;
 struct Allocator;
 struct TensorInfo;
@@ -36,7 +37,7 @@ inline constexpr Call<int, const char*, Env**> kCreateEnv{3};
 inline constexpr Call<const Env*> kDisableTelemetry{6};
 inline constexpr Call<const Env*, const char*, const SessionOptions*, Session**> kCreateSession{7};
 inline constexpr Call<const Env*, const void*, size_t, const SessionOptions*, Session**> kCreateSessionFromArray{8};
-inline constexpr Call<Session*, const void*, const char* const*, const Value* const*, size_t, const char* const*,
+inline constexpr Call<Session*, const RunOptions*, const char* const*, const Value* const*, size_t, const char* const*,
                       size_t, Value**>
     kRun{9};
 inline constexpr Call<SessionOptions**> kCreateSessionOptions{10};
@@ -46,6 +47,8 @@ inline constexpr Call<SessionOptions*, int> kSetLogSeverity{22};
 inline constexpr Call<SessionOptions*, int> kSetOptimizationLevel{23};
 inline constexpr Call<SessionOptions*, int> kSetIntraOpThreads{24};
 inline constexpr Call<SessionOptions*, int> kSetInterOpThreads{25};
+inline constexpr Call<RunOptions**> kCreateRunOptions{39};
+inline constexpr Call<RunOptions*> kTerminate{46};
 inline constexpr Call<Allocator*, const int64_t*, size_t, int, Value**> kCreateTensor{48};
 inline constexpr Call<const MemoryInfo*, void*, size_t, const int64_t*, size_t, int, Value**> kCreateTensorWithData{49};
 inline constexpr Call<Value*, void**> kGetTensorData{51};
@@ -90,6 +93,8 @@ template <>
 inline constexpr size_t kRelease<Session> = 95;
 template <>
 inline constexpr size_t kRelease<Value> = 96;
+template <>
+inline constexpr size_t kRelease<RunOptions> = 97;
 template <>
 inline constexpr size_t kRelease<TensorInfo> = 99;
 template <>

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/foreign_code.h"
 #include "base/paths.h"
+#include "base/stop.h"
 #include "base/stopwatch.h"
 #include "base/temporary_folder.h"
 #include "base/text.h"
@@ -242,6 +243,13 @@ class OrtExecution final : public exec::Execution {
     return outputs;
   }
 
+  // Options by which another thread can end a run; null where nothing does.
+  Owned<RunOptions> stoppable() const {
+    RunOptions* options = nullptr;
+    if (stop_token().stop_possible()) library_.call(kCreateRunOptions, &options);
+    return library_.own(options);
+  }
+
   std::vector<Owned<Value>> compute(std::span<const exec::Feed> feeds, const std::vector<FeedValue>& inputs,
                                     const std::vector<const char*>& wanted) {
     std::vector<const char*> names;
@@ -253,10 +261,12 @@ class OrtExecution final : public exec::Execution {
     std::vector<FeedValue> in_place = outputs_in_place(wanted);
     std::vector<Value*> made(wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i) made[i] = in_place[i].value.get();
+    const Owned<RunOptions> options = stoppable();
+    const std::stop_callback stop(stop_token(), [&] { library_.call(kTerminate, options.get()); });
     const Stopwatch watch;
     {
       const ForeignCode code(kName);
-      library_.call(kRun, prepared_.holder->session.get(), nullptr, names.data(), values.data(), values.size(),
+      library_.call(kRun, prepared_.holder->session.get(), options.get(), names.data(), values.data(), values.size(),
                     wanted.data(), wanted.size(), made.data());
     }
     seconds_ = watch.seconds();

@@ -22,7 +22,7 @@ class BaseRunner:
 
     RUNNER_COUNTS: dict = defaultdict(int)
 
-    def __init__(self, name: str | None = None, prefix: str | None = None):
+    def __init__(self, name: str | None = None, prefix: str | None = None) -> None:
         prefix = util.default(prefix, "Runner")
         if name is None:
             count = BaseRunner.RUNNER_COUNTS[prefix]

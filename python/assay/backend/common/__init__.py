@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
 class BytesFromPath(BaseLoader):
     """The bytes of a file."""
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self._path = path
 
     def call_impl(self):
@@ -27,7 +27,7 @@ class BytesFromPath(BaseLoader):
 class SaveBytes(BaseLoader):
     """Writes bytes to a path or a file, and gives them again."""
 
-    def __init__(self, obj, path):
+    def __init__(self, obj, path) -> None:
         self._bytes = obj
         self._path = path
 
@@ -41,7 +41,7 @@ class SaveBytes(BaseLoader):
 class InvokeFromScript(BaseLoader):
     """Calls a function of a script with the arguments of the call; a class is made first."""
 
-    def __init__(self, path, name):
+    def __init__(self, path, name) -> None:
         self._path = path
         self._name = name
 

@@ -35,7 +35,7 @@ class _Edit(BaseLoader):
 class OnnxFromPath(BaseLoader):
     """The model of a file."""
 
-    def __init__(self, path, external_data_dir=None, ignore_external_data=None):
+    def __init__(self, path, external_data_dir=None, ignore_external_data=None) -> None:
         self.path = path
         self.external_data_dir = external_data_dir
         self.ignore_external_data = util.default(ignore_external_data, False)
@@ -48,7 +48,7 @@ class OnnxFromPath(BaseLoader):
 class OnnxFromBytes(BaseLoader):
     """The model of the bytes of a file."""
 
-    def __init__(self, serialized_onnx):
+    def __init__(self, serialized_onnx) -> None:
         self._serialized_onnx = serialized_onnx
 
     def call_impl(self):
@@ -59,7 +59,7 @@ class OnnxFromBytes(BaseLoader):
 class BytesFromOnnx(BaseLoader):
     """The bytes of a model."""
 
-    def __init__(self, model):
+    def __init__(self, model) -> None:
         self._model = model
 
     def call_impl(self):
@@ -70,10 +70,10 @@ class BytesFromOnnx(BaseLoader):
 class OnnxFromTfGraph(BaseLoader):
     """Refused: models of TensorFlow are not read here."""
 
-    def __init__(self, graph, opset=None, optimize=None):
+    def __init__(self, graph, opset=None, optimize=None) -> None:
         self._graph = graph
 
-    def call_impl(self):
+    def call_impl(self) -> None:
         G_LOGGER.critical("TensorFlow models are not supported; convert them with tf2onnx")
 
 
@@ -81,7 +81,7 @@ class OnnxFromTfGraph(BaseLoader):
 class GsFromOnnx(BaseLoader):
     """The model as a graph of assay.graphsurgeon."""
 
-    def __init__(self, model):
+    def __init__(self, model) -> None:
         self._model = model
 
     def call_impl(self):
@@ -95,7 +95,7 @@ class InferShapes(BaseLoader):
     """The model, also from a path, with the types and shapes of all values as far as they can be told."""
 
     def __init__(self, model, error_ok=None, external_data_dir=None, save_to_disk_threshold_bytes=None,
-                 allow_onnxruntime=None):
+                 allow_onnxruntime=None) -> None:
         self._model = model
         self.error_ok = util.default(error_ok, True)
         self.external_data_dir = external_data_dir
@@ -118,7 +118,7 @@ class FoldConstants(_Edit):
     """Computes what is the same in every run."""
 
     def __init__(self, model, num_passes=None, do_shape_inference=None, partitioning=None, fold_shapes=None, copy=None,
-                 error_ok=None, size_threshold=None, allow_onnxruntime_shape_inference=None):
+                 error_ok=None, size_threshold=None, allow_onnxruntime_shape_inference=None) -> None:
         self._model = model
         self.num_passes = num_passes
         self.do_shape_inference = util.default(do_shape_inference, True)
@@ -143,7 +143,7 @@ class FoldConstants(_Edit):
 class SetUpperBound(_Edit):
     """Bounds tensors whose sizes only data decides: one number, or a dictionary of them by name ("": all others)."""
 
-    def __init__(self, model, upper_bounds, copy=None):
+    def __init__(self, model, upper_bounds, copy=None) -> None:
         self._model = model
         self.upper_bounds = upper_bounds
 
@@ -156,7 +156,7 @@ class SetUpperBound(_Edit):
 class ModifyOutputs(_Edit):
     """Other outputs: `outputs` names (wildcards too) or constants.MARK_ALL; `mark_types`: results of operators."""
 
-    def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None):
+    def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None) -> None:
         self._model = model
         self.outputs = outputs
         self.exclude_outputs = exclude_outputs
@@ -177,7 +177,7 @@ class ModifyOutputs(_Edit):
 class ConvertToFp16(_Edit):
     """The floats of a model as float16; inputs and outputs keep their types."""
 
-    def __init__(self, model, copy=None):
+    def __init__(self, model, copy=None) -> None:
         self._model = model
 
     def call_impl(self):
@@ -191,7 +191,7 @@ class ExtractSubgraph(BaseLoader):
     Gives the kind of model that it was given.
     """
 
-    def __init__(self, model, input_metadata=None, output_metadata=None, check_meta=None):
+    def __init__(self, model, input_metadata=None, output_metadata=None, check_meta=None) -> None:
         self._model = model
         self.input_metadata = input_metadata
         self.output_metadata = output_metadata
@@ -222,7 +222,7 @@ class ExtractSubgraph(BaseLoader):
 class SaveOnnx(BaseLoader):
     """Writes a model, with large weights in a file beside it if `external_data_path` is given, and gives it again."""
 
-    def __init__(self, model, path, external_data_path=None, size_threshold=None, all_tensors_to_one_file=None):
+    def __init__(self, model, path, external_data_path=None, size_threshold=None, all_tensors_to_one_file=None) -> None:
         self._model = model
         self.path = path
         self.external_data_path = external_data_path

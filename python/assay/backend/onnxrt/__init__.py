@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
 class SessionFromOnnx(BaseLoader):
     """A session of a model, given by its path, as bytes, or as a model. `providers`: names, or (name, options)."""
 
-    def __init__(self, model_bytes, providers=None, graph_optimization_level=None):
+    def __init__(self, model_bytes, providers=None, graph_optimization_level=None) -> None:
         self._model = model_bytes
         self.providers = util.default(providers, ["cpu"])
         self.graph_optimization_level = graph_optimization_level
@@ -41,7 +41,7 @@ class SessionFromOnnx(BaseLoader):
 class OnnxrtRunner(BaseRunner):
     """Runs a session: of SessionFromOnnx, or an `onnxruntime.InferenceSession`."""
 
-    def __init__(self, sess, name=None):
+    def __init__(self, sess, name=None) -> None:
         super().__init__(name=name, prefix="onnxrt-runner")
         self._sess = sess
         self.sess = None
@@ -58,7 +58,7 @@ class OnnxrtRunner(BaseRunner):
             self._metadata.add(each.name, each.type, each.shape)
         self._names = [each.name for each in self.sess.get_outputs()]
 
-    def deactivate_impl(self):
+    def deactivate_impl(self) -> None:
         self.sess = None
 
     def get_input_metadata_impl(self):

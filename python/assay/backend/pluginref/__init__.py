@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
 class PluginRefRunner(BackendRunner):
     """Runs a graph of assay.graphsurgeon, or any model, operator by operator."""
 
-    def __init__(self, graph, name=None):
+    def __init__(self, graph, name=None) -> None:
         super().__init__(graph, "ref", name)
         if name is None:
             self.name = self.name.replace("ref-runner", "pluginref-runner", 1)

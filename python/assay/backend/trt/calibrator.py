@@ -14,13 +14,13 @@ from assay.logger import G_LOGGER
 class _Feeding:
     """What calibrators over data loaders do, whatever their algorithm is."""
 
-    def __init__(self, data_loader, cache, options):
+    def __init__(self, data_loader, cache, options) -> None:
         super().__init__()
         self.is_active = False
         self.data_loader = data_loader
         self.batch_size = util.default(options["batch_size"], 1)
         self.input_metadata = None
-        self.assay_arrays = {}
+        self.assay_arrays: dict = {}
         self._cache = cache
         self._options = options
         self.reset()
@@ -36,7 +36,7 @@ class _Feeding:
         if hasattr(self.data_loader, "input_metadata"):
             self.data_loader.input_metadata = self.input_metadata
 
-    def reset(self):
+    def reset(self) -> None:
         """Begins with the first batch again, where the data loader can."""
         self._iterator = None
         self._count = 0
@@ -96,7 +96,7 @@ class _Feeding:
             return None
         return util.load_file(self._cache, description="calibration cache")
 
-    def write_calibration_cache(self, cache_bytes):
+    def write_calibration_cache(self, cache_bytes) -> None:
         if self._cache is not None:
             util.save_file(bytes(cache_bytes), self._cache, description="calibration cache")
 

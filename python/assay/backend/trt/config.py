@@ -33,7 +33,7 @@ class CreateConfig(BaseLoader):
     """A configuration, called with (builder, network). Arguments have the names of Polygraphy's."""
 
     def __init__(self, tf32=None, fp16=None, int8=None, fp8=None, bf16=None, calibrator=None, use_dla=None,
-                 allow_gpu_fallback=None, **kwargs):
+                 allow_gpu_fallback=None, **kwargs) -> None:
         for name in kwargs:
             if name not in FLAGS and name not in ATTRIBUTES and name not in OTHERS:
                 near = util.find_str_in_iterable(name, [*FLAGS, *ATTRIBUTES, *OTHERS])
@@ -122,7 +122,7 @@ class CreateConfig(BaseLoader):
 class PostprocessConfig(BaseLoader):
     """Calls `func(builder=, network=, config=)` on a configuration."""
 
-    def __init__(self, config, func):
+    def __init__(self, config, func) -> None:
         self._config = config
         self._func = func
 

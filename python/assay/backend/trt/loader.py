@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
 class LoadPlugins(BaseLoader):
     """Opens libraries of plugins, then gives `obj`, or what it gives."""
 
-    def __init__(self, plugins=None, obj=None):
+    def __init__(self, plugins=None, obj=None) -> None:
         self.plugins = util.default(plugins, [])
         self.obj = obj
 
@@ -44,7 +44,7 @@ class LoadPlugins(BaseLoader):
 class CreateNetwork(BaseLoader):
     """(builder, network): an empty network."""
 
-    def __init__(self, explicit_batch=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None):
+    def __init__(self, explicit_batch=None, strongly_typed=None, mark_unfused_tensors_as_debug_tensors=None) -> None:
         self.strongly_typed = util.default(strongly_typed, False)
         self.marks_unfused = mark_unfused_tensors_as_debug_tensors
 
@@ -61,7 +61,7 @@ class CreateNetwork(BaseLoader):
 
 class _Parsed(BaseLoader):
     def __init__(self, flags=None, plugin_instancenorm=None, strongly_typed=None,
-                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None) -> None:
         self.flags = util.default(flags, [])
         self.strongly_typed = strongly_typed
         self.marks_unfused = mark_unfused_tensors_as_debug_tensors
@@ -84,7 +84,7 @@ class NetworkFromOnnxBytes(_Parsed):
     """(builder, network, parser) of the bytes of an ONNX model."""
 
     def __init__(self, model_bytes, flags=None, plugin_instancenorm=None, strongly_typed=None,
-                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None) -> None:
         super().__init__(flags, None, strongly_typed, mark_unfused_tensors_as_debug_tensors, config=config)
         self._model_bytes = model_bytes
 
@@ -97,7 +97,7 @@ class NetworkFromOnnxPath(_Parsed):
     """(builder, network, parser) of the file of an ONNX model."""
 
     def __init__(self, path, flags=None, plugin_instancenorm=None, strongly_typed=None,
-                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None):
+                 mark_unfused_tensors_as_debug_tensors=None, enable_uint8_asymmetric_quantization_dla=None, config=None) -> None:
         super().__init__(flags, None, strongly_typed, mark_unfused_tensors_as_debug_tensors, config=config)
         self.path = path
 
@@ -108,7 +108,7 @@ class NetworkFromOnnxPath(_Parsed):
 class _ChangesNetwork(BaseLoader):
     """Changes a network: (builder, network), (builder, network, parser) or what gives it, and gives it again."""
 
-    def __init__(self, network):
+    def __init__(self, network) -> None:
         self._network = network
 
     def call_impl(self):
@@ -131,7 +131,7 @@ def _found(tensors, name):
 class PostprocessNetwork(_ChangesNetwork):
     """Calls `func(network=)`."""
 
-    def __init__(self, network, func, name=None):
+    def __init__(self, network, func, name=None) -> None:
         super().__init__(network)
         if not callable(func):
             G_LOGGER.critical(f"`func` is a {type(func).__name__}, expected a function")
@@ -146,7 +146,7 @@ class PostprocessNetwork(_ChangesNetwork):
 class ModifyNetworkOutputs(_ChangesNetwork):
     """Other outputs: `outputs` names or constants.MARK_ALL; `mark_layer_types`: outputs of layers of these kinds."""
 
-    def __init__(self, network, outputs=None, exclude_outputs=None, mark_layer_types=None):
+    def __init__(self, network, outputs=None, exclude_outputs=None, mark_layer_types=None) -> None:
         super().__init__(network)
         self.outputs = outputs
         self.exclude_outputs = util.default(exclude_outputs, [])
@@ -175,7 +175,7 @@ class ModifyNetworkOutputs(_ChangesNetwork):
 class SetLayerPrecisions(_ChangesNetwork):
     """Precisions of layers by their names."""
 
-    def __init__(self, network, layer_precisions):
+    def __init__(self, network, layer_precisions) -> None:
         super().__init__(network)
         self.layer_precisions = layer_precisions
 
@@ -192,7 +192,7 @@ class SetLayerPrecisions(_ChangesNetwork):
 class MarkDebug(_ChangesNetwork):
     """Tensors to be watched, whose values a TrtRunner gives beside the outputs."""
 
-    def __init__(self, network, mark_debug):
+    def __init__(self, network, mark_debug) -> None:
         super().__init__(network)
         self.mark_debug = mark_debug
 
@@ -214,7 +214,7 @@ class SetDecomposableAttentions(_ChangesNetwork):
 class SetTensorDatatypes(_ChangesNetwork):
     """Types of inputs and outputs by their names."""
 
-    def __init__(self, network, tensor_datatypes):
+    def __init__(self, network, tensor_datatypes) -> None:
         super().__init__(network)
         self.tensor_datatypes = tensor_datatypes
 
@@ -228,7 +228,7 @@ class SetTensorDatatypes(_ChangesNetwork):
 class SetTensorFormats(_ChangesNetwork):
     """Formats of inputs and outputs by their names; all lie in the order of their dims here."""
 
-    def __init__(self, network, tensor_formats):
+    def __init__(self, network, tensor_formats) -> None:
         super().__init__(network)
         self.tensor_formats = tensor_formats
 
@@ -246,7 +246,7 @@ class SetTensorFormats(_ChangesNetwork):
 class EngineBytesFromNetwork(BaseLoader):
     """The bytes of a plan. `network`: (builder, network) or (builder, network, parser), or what gives it."""
 
-    def __init__(self, network, config=None, save_timing_cache=None):
+    def __init__(self, network, config=None, save_timing_cache=None) -> None:
         self._network = network
         self._config = util.default(config, CreateConfig())
         self.timing_cache_path = save_timing_cache
@@ -280,7 +280,7 @@ class EngineFromNetwork(EngineBytesFromNetwork):
     """The engine of a network."""
 
     def __init__(self, network, config=None, save_timing_cache=None, runtime=None,
-                 dla_workspace_allocation_strategy=None):
+                 dla_workspace_allocation_strategy=None) -> None:
         super().__init__(network, config, save_timing_cache)
         self._runtime = runtime
 
@@ -292,7 +292,7 @@ class EngineFromNetwork(EngineBytesFromNetwork):
 class EngineFromBytes(BaseLoader):
     """The engine of the bytes of a plan."""
 
-    def __init__(self, serialized_engine, runtime=None, dla_workspace_allocation_strategy=None):
+    def __init__(self, serialized_engine, runtime=None, dla_workspace_allocation_strategy=None) -> None:
         self._serialized_engine = serialized_engine
         self._runtime = runtime
 
@@ -305,7 +305,7 @@ class EngineFromBytes(BaseLoader):
 class EngineFromPath(BaseLoader):
     """The engine of the file of a plan."""
 
-    def __init__(self, path, runtime=None, dla_workspace_allocation_strategy=None):
+    def __init__(self, path, runtime=None, dla_workspace_allocation_strategy=None) -> None:
         self.path = path
         self._runtime = runtime
 
@@ -317,7 +317,7 @@ class EngineFromPath(BaseLoader):
 class BytesFromEngine(BaseLoader):
     """The bytes of an engine's plan."""
 
-    def __init__(self, engine):
+    def __init__(self, engine) -> None:
         self._engine = engine
 
     def call_impl(self):
@@ -328,7 +328,7 @@ class BytesFromEngine(BaseLoader):
 class BufferFromEngine(BaseLoader):
     """The bytes of an engine's plan, not copied."""
 
-    def __init__(self, engine):
+    def __init__(self, engine) -> None:
         self._engine = engine
 
     def call_impl(self):
@@ -339,7 +339,7 @@ class BufferFromEngine(BaseLoader):
 class SaveEngine(BaseLoader):
     """Writes the plan of an engine, and gives the engine again."""
 
-    def __init__(self, engine, path):
+    def __init__(self, engine, path) -> None:
         self._engine = engine
         self.path = path
 
@@ -353,7 +353,7 @@ class SaveEngine(BaseLoader):
 class LoadRuntime(BaseLoader):
     """The runtime; there is one only."""
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self.path = path
 
     def call_impl(self):
@@ -366,7 +366,7 @@ class LoadRuntime(BaseLoader):
 class OnnxLikeFromNetwork(BaseLoader):
     """A network as an ONNX model, which runs as it is."""
 
-    def __init__(self, network):
+    def __init__(self, network) -> None:
         self._network = network
 
     def call_impl(self):

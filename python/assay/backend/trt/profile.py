@@ -1,5 +1,7 @@
 """Optimisation profiles by the names of inputs."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from fnmatch import fnmatch
 
@@ -7,11 +9,15 @@ from assay import constants, util
 from assay.common import TensorMetadata
 from assay.logger import G_LOGGER, LogMode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for those who check types, without importing at run time
+    from collections.abc import Sequence
+
 
 class ShapeTuple:
     """The least, the best and the greatest shape of an input."""
 
-    def __init__(self, min, opt, max):
+    def __init__(self, min, opt, max) -> None:
         self.min = min
         self.opt = opt
         self.max = max
@@ -31,10 +37,10 @@ class ShapeTuple:
 class Profile(OrderedDict):
     """Shapes by input; names may be wildcards."""
 
-    def __init__(self, dct=None):
+    def __init__(self, dct=None) -> None:
         super().__init__(dct or {})
 
-    def add(self, name, min, opt, max):
+    def add(self, name: str, min: Sequence[int], opt: Sequence[int], max: Sequence[int]) -> Profile:
         """Adds an input, and gives this profile again."""
         self[name] = ShapeTuple(min, opt, max)
         return self

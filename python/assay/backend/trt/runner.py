@@ -15,7 +15,7 @@ class TrtRunner(BaseRunner):
     """Runs an engine, or a context of one, or what gives one of them."""
 
     def __init__(self, engine, name=None, optimization_profile=None, allocation_strategy=None,
-                 weight_streaming_budget=None, weight_streaming_percent=None, debug_listener=None):
+                 weight_streaming_budget=None, weight_streaming_percent=None, debug_listener=None) -> None:
         super().__init__(name=name, prefix="trt-runner")
         self._engine_or_context = engine
         self.optimization_profile = optimization_profile
@@ -47,21 +47,21 @@ class TrtRunner(BaseRunner):
         self._listener = listener
         self.context.set_debug_listener(listener)
 
-    def set_debug_listener(self, listener):
+    def set_debug_listener(self, listener) -> None:
         """Is told the tensors that were marked for debugging from now on; without one of the user's own they are given
         beside the outputs."""
         if self.context is None:
             G_LOGGER.critical(f"{self.name} | must be activated before a debug listener is set")
         self._set_listener(listener)
 
-    def deactivate_impl(self):
+    def deactivate_impl(self) -> None:
         if self.context is not None:
             self._set_listener(None)
         self.engine = None
         self.context = None
         self._metadata = None
 
-    def set_profile(self, index):
+    def set_profile(self, index) -> None:
         """Uses another optimisation profile from now on."""
         if self.context is None:
             G_LOGGER.critical(f"{self.name} | must be activated before a profile is chosen")
@@ -102,9 +102,9 @@ class TrtRunner(BaseRunner):
 class _Collector(trt.IDebugListener):
     """Keeps the tensors of a run that were marked for debugging."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._values = {}
+        self._values: dict = {}
 
     def process_debug_tensor(self, addr, location, type, shape, name, stream):
         self._values[name] = to_numpy(_native.array_at(addr, type.native, list(shape))).copy()

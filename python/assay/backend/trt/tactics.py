@@ -12,7 +12,7 @@ from assay.logger import G_LOGGER
 class TensorInfo:
     """How a tensor of a layer lies in memory."""
 
-    def __init__(self, dtype, strides, vectorized_dim, components_per_element):
+    def __init__(self, dtype, strides, vectorized_dim, components_per_element) -> None:
         self.dtype = dtype
         self.strides = tuple(strides)
         self.vectorized_dim = vectorized_dim
@@ -36,7 +36,7 @@ class TensorInfo:
 class Algorithm:
     """The tactic of a layer."""
 
-    def __init__(self, implementation, tactic, inputs, outputs):
+    def __init__(self, implementation, tactic, inputs, outputs) -> None:
         self.implementation = implementation
         self.tactic = tactic
         self.inputs = inputs
@@ -63,7 +63,7 @@ class Algorithm:
 class TacticReplayData(dict):
     """Tactics by layer."""
 
-    def __init__(self, dct=None):
+    def __init__(self, dct=None) -> None:
         super().__init__(dct or {})
 
     def add(self, name, algorithm):
@@ -76,7 +76,7 @@ class TacticReplayData(dict):
 
         return to_json({"replay": dict(self), "polygraphy_class": "TacticReplayData"})
 
-    def save(self, dest):
+    def save(self, dest) -> None:
         from assay import util
 
         util.save_file(self.to_json(), dest, mode="w", description="tactic replay file")
@@ -89,12 +89,12 @@ class TacticReplayData(dict):
 class TacticRecorder(trt.IAlgorithmSelector):
     """Saves the tactic of each layer to a path or a file, or adds it to TacticReplayData."""
 
-    def __init__(self, record):
+    def __init__(self, record) -> None:
         super().__init__()
         self._record = record
-        self.assay_settings = {}
+        self.assay_settings: dict = {}
 
-    def start(self):
+    def start(self) -> None:
         """Before a build: where native code writes them."""
         self._is_path = isinstance(self._record, (str, os.PathLike))
         if self._is_path:
@@ -104,7 +104,7 @@ class TacticRecorder(trt.IAlgorithmSelector):
             os.close(handle)
         self.assay_settings = {"save-tactics": [self.path]}
 
-    def finish(self):
+    def finish(self) -> None:
         """After a build."""
         if self._is_path:
             return
@@ -119,10 +119,10 @@ class TacticRecorder(trt.IAlgorithmSelector):
 class TacticReplayer(trt.IAlgorithmSelector):
     """Prescribes the tactics of TacticReplayData, or of its path or file."""
 
-    def __init__(self, replay):
+    def __init__(self, replay) -> None:
         super().__init__()
         self._replay = replay
-        self.assay_settings = {}
+        self.assay_settings: dict = {}
         self.path = None
 
     def start(self):
@@ -138,7 +138,7 @@ class TacticReplayer(trt.IAlgorithmSelector):
         data.save(self.path)
         self.assay_settings = {"load-tactics": [self.path]}
 
-    def finish(self):
+    def finish(self) -> None:
         """After a build."""
         if self.path:
             os.unlink(self.path)

@@ -9,7 +9,7 @@ _LEVELS = {trt.Logger.INTERNAL_ERROR: G_LOGGER.ERROR, trt.Logger.ERROR: G_LOGGER
 
 
 class _Forwarding(trt.Logger):
-    def log(self, severity, msg):
+    def log(self, severity, msg) -> None:
         G_LOGGER.log(msg, _LEVELS[severity])
 
 

@@ -22,7 +22,7 @@ DEFAULT_IR_VERSION = 10
 
 
 class _Exporter:
-    def __init__(self, graph, do_type_check, header):
+    def __init__(self, graph, do_type_check, header) -> None:
         self.do_type_check = do_type_check
         self.builder = _native.GraphBuilder(header)
         self.outermost = {id(each) for each in graph.tensors().values()}
@@ -33,7 +33,7 @@ class _Exporter:
         self.fill(number, graph, outer, checks)
         return number
 
-    def fill(self, number, graph, outer, checks, constants_as_nodes=False):
+    def fill(self, number, graph, outer, checks, constants_as_nodes=False) -> None:
         ids = dict(outer)
         own = set()
         for tensor in graph.inputs:
@@ -77,7 +77,7 @@ class _Exporter:
             self.type(value, tensor, False, False)
         return value
 
-    def type(self, value, tensor, checks, is_interface):
+    def type(self, value, tensor, checks, is_interface) -> None:
         dtype = number_of(tensor.dtype)
         if dtype == 0 and tensor.shape is None and not is_interface:
             return

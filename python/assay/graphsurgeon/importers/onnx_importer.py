@@ -17,12 +17,12 @@ KIND_NAMES = {number: name for name, number in KINDS.items()}
 
 
 class _Importer:
-    def __init__(self, found):
+    def __init__(self, found) -> None:
         self.values = found["values"]
-        self.tensors = {}
+        self.tensors: dict = {}
         self.imports = [(domain, version) for domain, version in found["imports"]]
         self.opset = opset_of(self.imports)
-        self.functions = []
+        self.functions: list = []
 
     def tensor(self, number):
         """A value by its number; each becomes one tensor."""

@@ -5,7 +5,7 @@ from assay.graphsurgeon.ir.node import Node
 from assay.graphsurgeon.ir.tensor import Constant
 
 
-def flatten_ifs(graph):
+def flatten_ifs(graph) -> None:
     """The nodes of the branch that is taken replace each If whose condition is a Constant."""
     index = 0
     while index < len(graph.nodes):

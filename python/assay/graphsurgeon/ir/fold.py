@@ -48,7 +48,7 @@ def fold_constants(graph, options):
     return graph
 
 
-def constant_nodes(graph):
+def constant_nodes(graph) -> None:
     """Results of Constant nodes become constants."""
     import numpy as np
 

@@ -14,7 +14,7 @@ class Function(Graph):
     DEFAULT_DOMAIN = "onnx_graphsurgeon"
 
     def __init__(self, name, domain=None, nodes=None, inputs=None, outputs=None, doc_string=None, opset=None,
-                 import_domains=None, functions=None, attrs=None, ir_version=None):
+                 import_domains=None, functions=None, attrs=None, ir_version=None) -> None:
         self.domain = misc.default_value(domain, self.DEFAULT_DOMAIN)
         self.attrs = misc.default_value(attrs, {})
         super().__init__(nodes, inputs, outputs, name, doc_string, opset, import_domains, functions=functions,

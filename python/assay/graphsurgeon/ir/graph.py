@@ -42,7 +42,7 @@ class Graph:
         return decorate
 
     def __init__(self, nodes=None, inputs=None, outputs=None, name=None, doc_string=None, opset=None,
-                 import_domains=None, producer_name=None, producer_version=None, functions=None, ir_version=None):
+                 import_domains=None, producer_name=None, producer_version=None, functions=None, ir_version=None) -> None:
         self.nodes = list(misc.default_value(nodes, []))
         self._inputs = list(misc.default_value(inputs, []))
         self._outputs = list(misc.default_value(outputs, []))
@@ -272,7 +272,7 @@ class Graph:
 
 
 class _Identities:
-    def __init__(self, items):
+    def __init__(self, items) -> None:
         self.ids = {id(each) for each in items}
 
     def __contains__(self, item):

@@ -37,7 +37,7 @@ class Node(misc.Linked):
     class AttributeRef:
         """In a function: the value of an attribute of the node that calls it."""
 
-        def __init__(self, name, type):
+        def __init__(self, name, type) -> None:
             self.name = name
             self.type = type
 
@@ -49,7 +49,7 @@ class Node(misc.Linked):
         def __repr__(self):
             return f"AttributeRef({self.name!r}, {self.type!r})"
 
-    def __init__(self, op: str, name: str | None = None, attrs: dict | None = None, inputs=None, outputs=None, domain=None):
+    def __init__(self, op: str, name: str | None = None, attrs: dict | None = None, inputs=None, outputs=None, domain=None) -> None:
         self.op = op
         self.name = misc.default_value(name, "")
         self.attrs = misc.default_value(attrs, OrderedDict())

@@ -17,7 +17,7 @@ class Tensor(misc.Linked):
 
     DYNAMIC = -1
 
-    def __init__(self):
+    def __init__(self) -> None:
         raise NotImplementedError("a Tensor is a Variable or a Constant")
 
     def _start(self, name):
@@ -70,7 +70,7 @@ class Tensor(misc.Linked):
 class Variable(Tensor):
     """A tensor that is known when the model runs."""
 
-    def __init__(self, name: str, dtype=None, shape=None, type: str = "tensor_type"):
+    def __init__(self, name: str, dtype=None, shape=None, type: str = "tensor_type") -> None:
         self._start(name)
         self.dtype = dtype
         self.shape = misc.default_value(shape, None)
@@ -96,7 +96,7 @@ class Variable(Tensor):
 class LazyValues:
     """Elements that are read when load() is called: of a native array, or of a TensorProto of the package onnx."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor) -> None:
         if hasattr(tensor, "SerializeToString"):
             tensor = _array_of_proto(tensor)
         self.tensor = tensor
@@ -119,7 +119,7 @@ class LazyValues:
 class SparseValues(LazyValues):
     """Elements of which most are zero: (values, indices, dims)."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor) -> None:
         self.tensor = tensor
         self.shape = list(tensor[2])
         self.dtype = dtype_of(tensor[0].number)
@@ -193,7 +193,7 @@ def _checked_values(values):
 class Constant(Tensor):
     """A tensor that is known now. Its values are read when they are asked for."""
 
-    def __init__(self, name, values, data_location=None, export_dtype=None):
+    def __init__(self, name, values, data_location=None, export_dtype=None) -> None:
         self._start(name)
         self._values = _checked_values(values)
         self.data_location = data_location

@@ -67,7 +67,7 @@ def convert_to_onnx_attr_type(any_type):
     return kind_number(any_type)
 
 
-def remove_identical(items, item):
+def remove_identical(items, item) -> None:
     """Removes one occurrence of the object itself."""
     for i, each in enumerate(items):
         if each is item:
@@ -80,7 +80,7 @@ class SynchronizedList(list):
 
     __slots__ = ("parent_obj", "field_name")
 
-    def __init__(self, parent_obj, field_name, initial=()):
+    def __init__(self, parent_obj, field_name, initial=()) -> None:
         self.parent_obj = parent_obj
         self.field_name = field_name
         for item in initial:
@@ -111,21 +111,21 @@ class SynchronizedList(list):
             self._remove(item)
         list.__delitem__(self, index)
 
-    def append(self, item):
+    def append(self, item) -> None:
         self._add(item)
         list.append(self, item)
 
-    def extend(self, items):
+    def extend(self, items) -> None:
         items = list(items)
         for item in items:
             list.append(getattr(item, self.field_name), self.parent_obj)
         list.extend(self, items)
 
-    def insert(self, index, item):
+    def insert(self, index, item) -> None:
         self._add(item)
         list.insert(self, index, item)
 
-    def remove(self, item):
+    def remove(self, item) -> None:
         del self[self.index(item)]
 
     def pop(self, index=-1):
@@ -133,7 +133,7 @@ class SynchronizedList(list):
         self._remove(item)
         return list.pop(self, index)
 
-    def clear(self):
+    def clear(self) -> None:
         for item in self:
             self._remove(item)
         list.clear(self)

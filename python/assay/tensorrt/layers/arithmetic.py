@@ -14,7 +14,7 @@ class IActivationLayer(ILayer):
     PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
     ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
 
-    def __init__(self, network, index, input, type):
+    def __init__(self, network, index, input, type) -> None:
         super().__init__(network, index, [input])
         self._kind = type
         self.alpha = 0.0
@@ -71,7 +71,7 @@ class IElementWiseLayer(ILayer):
     OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
            "AND": "And", "OR": "Or", "XOR": "Xor", "EQUAL": "Equal", "GREATER": "Greater", "LESS": "Less"}
 
-    def __init__(self, network, index, input1, input2, op):
+    def __init__(self, network, index, input1, input2, op) -> None:
         super().__init__(network, index, [input1, input2])
         self.op = op
 
@@ -94,7 +94,7 @@ class IUnaryLayer(ILayer):
     TYPE, WORD = LayerType.UNARY, "Unary"
     OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
 
-    def __init__(self, network, index, input, op):
+    def __init__(self, network, index, input, op) -> None:
         super().__init__(network, index, [input])
         self.op = op
 
@@ -108,7 +108,7 @@ class IScaleLayer(ILayer):
 
     TYPE, WORD = LayerType.SCALE, "Scale"
 
-    def __init__(self, network, index, input, mode, shift=None, scale=None, power=None, channel_axis=1):
+    def __init__(self, network, index, input, mode, shift=None, scale=None, power=None, channel_axis=1) -> None:
         super().__init__(network, index, [input])
         self.mode = mode
         self.shift, self.scale, self.power = shift, scale, power
@@ -142,7 +142,7 @@ class IParametricReLULayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.PARAMETRIC_RELU, "PReLU", "PRelu"
 
-    def __init__(self, network, index, input, slopes):
+    def __init__(self, network, index, input, slopes) -> None:
         super().__init__(network, index, [input, slopes])
 
 
@@ -152,7 +152,7 @@ class ISelectLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.SELECT, "Select", "Where"
 
-    def __init__(self, network, index, condition, then_input, else_input):
+    def __init__(self, network, index, condition, then_input, else_input) -> None:
         super().__init__(network, index, [condition, then_input, else_input])
 
 
@@ -162,7 +162,7 @@ class IQuantizeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
 
-    def __init__(self, network, index, input, scale, output_type=DataType.INT8):
+    def __init__(self, network, index, input, scale, output_type=DataType.INT8) -> None:
         super().__init__(network, index, [input, scale])
         self.axis, self.to_type = 1, output_type
 
@@ -179,7 +179,7 @@ class IDequantizeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
 
-    def __init__(self, network, index, input, scale, output_type=DataType.FLOAT):
+    def __init__(self, network, index, input, scale, output_type=DataType.FLOAT) -> None:
         super().__init__(network, index, [input, scale])
         self.axis, self.to_type = 1, output_type
 

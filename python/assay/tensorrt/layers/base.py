@@ -36,13 +36,13 @@ class ILayer:
     TYPE = LayerType.IDENTITY
     WORD = "Layer"
 
-    def __init__(self, network, index, inputs, count=1):
+    def __init__(self, network, index, inputs, count=1) -> None:
         self._network = network
         self._index = index
         self._inputs = list(inputs)
         self._name = f"(Unnamed Layer* {index}) [{self.WORD}]"
         self._precision = None
-        self._output_types = {}
+        self._output_types: dict = {}
         self.metadata = ""
         self._outputs = [network._new_tensor(f"{self._name}_output" + (f"_{i}" if i else ""), layer=self)
                          for i in range(count)]
@@ -59,7 +59,7 @@ class ILayer:
     def get_output(self, index):
         return self._outputs[index] if index < len(self._outputs) else None
 
-    def set_input(self, index, tensor):
+    def set_input(self, index, tensor) -> None:
         """Another tensor for an input."""
         self._network._check_own(tensor)
         self._inputs.extend([None] * (index + 1 - len(self._inputs)))
@@ -81,10 +81,10 @@ class ILayer:
 
     precision_is_set = property(lambda self: self._precision is not None)
 
-    def reset_precision(self):
+    def reset_precision(self) -> None:
         self._precision = None
 
-    def set_output_type(self, index, dtype):
+    def set_output_type(self, index, dtype) -> None:
         """The layer computes in this type, where the configuration heeds precisions."""
         self._output_types[index] = dtype
 
@@ -94,7 +94,7 @@ class ILayer:
     def output_type_is_set(self, index):
         return index in self._output_types
 
-    def reset_output_type(self, index):
+    def reset_output_type(self, index) -> None:
         self._output_types.pop(index, None)
 
     def _emit(self, emitter):

@@ -8,7 +8,7 @@ from assay.tensorrt.layers.base import ILayer
 class _Boundary(ILayer):
     """A layer at the boundary of a loop or condition, whose nodes that emits."""
 
-    def __init__(self, network, index, construct, inputs, count=1):
+    def __init__(self, network, index, construct, inputs, count=1) -> None:
         self._construct = construct
         super().__init__(network, index, inputs, count)
 
@@ -29,7 +29,7 @@ class ITripLimitLayer(_LoopBoundary):
 
     TYPE, WORD = LayerType.TRIP_LIMIT, "Trip Limit"
 
-    def __init__(self, network, index, loop, tensor, kind):
+    def __init__(self, network, index, loop, tensor, kind) -> None:
         super().__init__(network, index, loop, [tensor], 0)
         self.kind = kind
 
@@ -39,7 +39,7 @@ class IRecurrenceLayer(_LoopBoundary):
 
     TYPE, WORD = LayerType.RECURRENCE, "Recurrence"
 
-    def __init__(self, network, index, loop, initial_value):
+    def __init__(self, network, index, loop, initial_value) -> None:
         super().__init__(network, index, loop, [initial_value])
 
     def _producers(self):
@@ -51,7 +51,7 @@ class IIteratorLayer(_LoopBoundary):
 
     TYPE, WORD = LayerType.ITERATOR, "Iterator"
 
-    def __init__(self, network, index, loop, tensor, axis=0, reverse=False):
+    def __init__(self, network, index, loop, tensor, axis=0, reverse=False) -> None:
         super().__init__(network, index, loop, [tensor])
         self.axis = axis
         self.reverse = reverse
@@ -62,7 +62,7 @@ class ILoopOutputLayer(_LoopBoundary):
 
     TYPE, WORD = LayerType.LOOP_OUTPUT, "Loop Output"
 
-    def __init__(self, network, index, loop, tensor, kind, axis=0):
+    def __init__(self, network, index, loop, tensor, kind, axis=0) -> None:
         super().__init__(network, index, loop, [tensor])
         self.kind = kind
         self.axis = axis
@@ -82,7 +82,7 @@ class IConditionLayer(_ConditionBoundary):
 
     TYPE, WORD = LayerType.CONDITION, "Condition"
 
-    def __init__(self, network, index, conditional, condition):
+    def __init__(self, network, index, conditional, condition) -> None:
         super().__init__(network, index, conditional, [condition], 0)
 
 
@@ -91,7 +91,7 @@ class IIfConditionalInputLayer(_ConditionBoundary):
 
     TYPE, WORD = LayerType.CONDITIONAL_INPUT, "Conditional Input"
 
-    def __init__(self, network, index, conditional, input):
+    def __init__(self, network, index, conditional, input) -> None:
         super().__init__(network, index, conditional, [input])
 
 
@@ -100,17 +100,17 @@ class IIfConditionalOutputLayer(_ConditionBoundary):
 
     TYPE, WORD = LayerType.CONDITIONAL_OUTPUT, "Conditional Output"
 
-    def __init__(self, network, index, conditional, true_subgraph_output, false_subgraph_output):
+    def __init__(self, network, index, conditional, true_subgraph_output, false_subgraph_output) -> None:
         super().__init__(network, index, conditional, [true_subgraph_output, false_subgraph_output])
 
 
 class _Construct:
     """A loop or condition of a network, by its boundary layers."""
 
-    def __init__(self, network):
+    def __init__(self, network) -> None:
         self._network = network
         self.name = ""
-        self._layers = []
+        self._layers: list = []
         network._constructs.append(self)
 
     def _add(self, kind, *args):

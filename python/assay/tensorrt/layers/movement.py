@@ -11,7 +11,7 @@ class IIdentityLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.IDENTITY, "Identity", "Identity"
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
 
     def _emit(self, emitter):
@@ -27,7 +27,7 @@ class ICastLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.CAST, "Cast", "Cast"
 
-    def __init__(self, network, index, input, to_type):
+    def __init__(self, network, index, input, to_type) -> None:
         super().__init__(network, index, [input])
         self.to_type = to_type
 
@@ -41,7 +41,7 @@ class IConcatenationLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.CONCATENATION, "Concatenation", "Concat"
 
-    def __init__(self, network, index, inputs):
+    def __init__(self, network, index, inputs) -> None:
         super().__init__(network, index, inputs)
         self.axis = max(0, len(inputs[0].shape) - 3)
 
@@ -55,7 +55,7 @@ class IShuffleLayer(ILayer):
 
     TYPE, WORD = LayerType.SHUFFLE, "Shuffle"
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
         self.first_transpose = None
         self.second_transpose = None
@@ -86,7 +86,7 @@ class IShapeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.SHAPE, "Shape", "Shape"
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
 
 
@@ -96,7 +96,7 @@ class ISqueezeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.SQUEEZE, "Squeeze", "Squeeze"
 
-    def __init__(self, network, index, input, axes):
+    def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
 
 
@@ -106,7 +106,7 @@ class IUnsqueezeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.UNSQUEEZE, "Unsqueeze", "Unsqueeze"
 
-    def __init__(self, network, index, input, axes):
+    def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
 
 
@@ -116,7 +116,7 @@ class IPaddingLayer(ILayer):
 
     TYPE, WORD = LayerType.PADDING, "Padding"
 
-    def __init__(self, network, index, input, pre_padding, post_padding):
+    def __init__(self, network, index, input, pre_padding, post_padding) -> None:
         super().__init__(network, index, [input])
         self.pre_padding_nd, self.post_padding_nd = Dims(pre_padding), Dims(post_padding)
 
@@ -135,7 +135,7 @@ class IReverseSequenceLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
 
-    def __init__(self, network, index, input, sequence_lens):
+    def __init__(self, network, index, input, sequence_lens) -> None:
         super().__init__(network, index, [input, sequence_lens])
         self.batch_axis, self.sequence_axis = 1, 0
 

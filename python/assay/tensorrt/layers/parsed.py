@@ -22,7 +22,7 @@ class OnnxLayer(ILayer):
 
     WEIGHTED = ("Conv", "ConvTranspose", "Gemm")
 
-    def __init__(self, network, index, node, inputs, outputs):
+    def __init__(self, network, index, node, inputs, outputs) -> None:
         self._node = node
         super().__init__(network, index, inputs, 0)
         self._outputs = outputs

@@ -13,7 +13,7 @@ class IConstantLayer(ILayer):
 
     TYPE, WORD = LayerType.CONSTANT, "Constant"
 
-    def __init__(self, network, index, shape, weights):
+    def __init__(self, network, index, shape, weights) -> None:
         super().__init__(network, index, [])
         self.shape = Dims(shape)
         self.weights = weights
@@ -32,15 +32,15 @@ class IFillLayer(ILayer):
 
     TYPE, WORD = LayerType.FILL, "Fill"
 
-    def __init__(self, network, index, shape, op, output_type=DataType.FLOAT):
+    def __init__(self, network, index, shape, op, output_type=DataType.FLOAT) -> None:
         super().__init__(network, index, [])
         self.shape, self.operation, self.to_type = Dims(shape), op, output_type
         self.alpha, self.beta = 0.0, 1.0
 
-    def set_alpha(self, value):
+    def set_alpha(self, value) -> None:
         self.alpha = value
 
-    def set_beta(self, value):
+    def set_beta(self, value) -> None:
         self.beta = value
 
     def _emit(self, emitter):
@@ -66,7 +66,7 @@ class IGatherLayer(ILayer):
 
     TYPE, WORD = LayerType.GATHER, "Gather"
 
-    def __init__(self, network, index, input, indices, axis_or_mode=0, **kwargs):
+    def __init__(self, network, index, input, indices, axis_or_mode=0, **kwargs) -> None:
         super().__init__(network, index, [input, indices])
         given = kwargs.get("axis", kwargs.get("mode", axis_or_mode))
         is_mode = isinstance(given, enums.GatherMode)
@@ -88,7 +88,7 @@ class IScatterLayer(ILayer):
 
     TYPE, WORD = LayerType.SCATTER, "Scatter"
 
-    def __init__(self, network, index, data, indices, updates, mode):
+    def __init__(self, network, index, data, indices, updates, mode) -> None:
         super().__init__(network, index, [data, indices, updates])
         self.mode = mode
         self.axis = 0
@@ -106,7 +106,7 @@ class IOneHotLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.ONE_HOT, "OneHot", "OneHot"
 
-    def __init__(self, network, index, indices, values, depth, axis):
+    def __init__(self, network, index, indices, values, depth, axis) -> None:
         super().__init__(network, index, [indices, depth, values])
         self.axis = axis
 
@@ -120,7 +120,7 @@ class INonZeroLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.NON_ZERO, "NonZero", "NonZero"
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
 
 
@@ -131,7 +131,7 @@ class INMSLayer(ILayer):
 
     TYPE, WORD = LayerType.NMS, "NMS"
 
-    def __init__(self, network, index, boxes, scores, max_output_boxes_per_class, indices_type=DataType.INT32):
+    def __init__(self, network, index, boxes, scores, max_output_boxes_per_class, indices_type=DataType.INT32) -> None:
         super().__init__(network, index, [boxes, scores, max_output_boxes_per_class], 2)
         self.bounding_box_format = enums.BoundingBoxFormat.CORNER_PAIRS
         self.topk_box_limit = -1
@@ -161,7 +161,7 @@ class IResizeLayer(ILayer):
     COORDINATES = {"ALIGN_CORNERS": "align_corners", "ASYMMETRIC": "asymmetric", "HALF_PIXEL": "half_pixel"}
     ROUNDING = {"HALF_UP": "round_prefer_ceil", "HALF_DOWN": "round_prefer_floor", "FLOOR": "floor", "CEIL": "ceil"}
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
         self.shape = None
         self.scales = None
@@ -197,7 +197,7 @@ class IGridSampleLayer(SimpleLayer):
     MODES = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
     PADDING = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}
 
-    def __init__(self, network, index, input, grid):
+    def __init__(self, network, index, input, grid) -> None:
         super().__init__(network, index, [input, grid])
         self.interpolation_mode = enums.InterpolationMode.LINEAR
         self.align_corners = False

@@ -11,7 +11,7 @@ DOMAIN = "assay.plugins"  # of the nodes that stand for plugins until an engine 
 class _PluginLayer(ILayer):
     WORD = "Plugin"
 
-    def __init__(self, network, index, inputs, plugin):
+    def __init__(self, network, index, inputs, plugin) -> None:
         self._plugin = Capabilities(plugin)
         super().__init__(network, index, inputs, self._plugin.count)
 
@@ -54,7 +54,7 @@ class IPluginV3Layer(_PluginLayer):
 
     TYPE = LayerType.PLUGIN_V3
 
-    def __init__(self, network, index, inputs, shape_inputs, plugin):
+    def __init__(self, network, index, inputs, shape_inputs, plugin) -> None:
         if shape_inputs:
             raise PolygraphyException("plugins with shape inputs are not there: give them as inputs")
         super().__init__(network, index, inputs, plugin)

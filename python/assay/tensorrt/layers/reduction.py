@@ -12,7 +12,7 @@ class ILRNLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.LRN, "LRN", "LRN"
 
-    def __init__(self, network, index, input, window, alpha, beta, k):
+    def __init__(self, network, index, input, window, alpha, beta, k) -> None:
         super().__init__(network, index, [input])
         self.window_size, self.alpha, self.beta, self.k = window, alpha, beta, k
 
@@ -26,7 +26,7 @@ class ISoftMaxLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.SOFTMAX, "SoftMax", "Softmax"
 
-    def __init__(self, network, index, input):
+    def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
         self.axes = 1 << max(0, len(input.shape) - 3)
 
@@ -40,7 +40,7 @@ class IRaggedSoftMaxLayer(ILayer):
 
     TYPE, WORD = LayerType.RAGGED_SOFTMAX, "RaggedSoftMax"
 
-    def __init__(self, network, index, input, bounds):
+    def __init__(self, network, index, input, bounds) -> None:
         super().__init__(network, index, [input, bounds])
 
     def _emit(self, emitter):
@@ -63,7 +63,7 @@ class IReduceLayer(ILayer):
     TYPE, WORD = LayerType.REDUCE, "Reduce"
     OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
 
-    def __init__(self, network, index, input, op, axes, keep_dims):
+    def __init__(self, network, index, input, op, axes, keep_dims) -> None:
         super().__init__(network, index, [input])
         self.op, self.axes, self.keep_dims = op, axes, keep_dims
 
@@ -81,15 +81,15 @@ class ITopKLayer(ILayer):
 
     TYPE, WORD = LayerType.TOPK, "TopK"
 
-    def __init__(self, network, index, input, op, k, axes):
+    def __init__(self, network, index, input, op, k, axes, indices_type=DataType.INT32) -> None:
         super().__init__(network, index, [input], 2)
-        self.op, self.k, self.axes = op, k, axes
+        self.op, self.k, self.axes, self.indices_type = op, k, axes, indices_type
 
     def _emit(self, emitter):
         indices = emitter.variable()
         emitter.node(self, "TopK", [self._inputs[0], emitter.constant([self.k])], [self._outputs[0], indices],
                      axis=axes_of(self.axes)[0], largest=int(self.op == enums.TopKOperation.MAX))
-        emitter.node(self, "Cast", [indices], self._outputs[1:], to=DataType.INT32.onnx_number)
+        emitter.node(self, "Cast", [indices], self._outputs[1:], to=self.indices_type.onnx_number)
 
 
 @adds("matrix_multiply")
@@ -98,7 +98,7 @@ class IMatrixMultiplyLayer(ILayer):
 
     TYPE, WORD = LayerType.MATRIX_MULTIPLY, "Matrix Multiply"
 
-    def __init__(self, network, index, input0, op0, input1, op1):
+    def __init__(self, network, index, input0, op0, input1, op1) -> None:
         super().__init__(network, index, [input0, input1])
         self.op0, self.op1 = op0, op1
 
@@ -130,7 +130,7 @@ class IEinsumLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.EINSUM, "Einsum", "Einsum"
 
-    def __init__(self, network, index, inputs, equation):
+    def __init__(self, network, index, inputs, equation) -> None:
         super().__init__(network, index, inputs)
         self.equation = equation
 
@@ -145,10 +145,11 @@ class INormalizationLayer(ILayer):
 
     TYPE, WORD = LayerType.NORMALIZATION, "Normalization"
 
-    def __init__(self, network, index, input, scale, bias, axesMask):
+    def __init__(self, network, index, input, scale, bias, axesMask) -> None:
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
         self.compute_precision = DataType.FLOAT
+        self.is_v2 = True  # scale and bias may be of groups or of channels, by whichever name it was added
 
     def _emit(self, emitter):
         x, scale, bias = self._inputs
@@ -191,7 +192,7 @@ class ICumulativeLayer(SimpleLayer):
 
     TYPE, WORD, OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
 
-    def __init__(self, network, index, input, axis, op, exclusive, reverse):
+    def __init__(self, network, index, input, axis, op, exclusive, reverse) -> None:
         super().__init__(network, index, [input, axis])
         self.op, self.exclusive, self.reverse = op, exclusive, reverse
 

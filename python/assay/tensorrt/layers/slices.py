@@ -13,7 +13,7 @@ class ISliceLayer(ILayer):
 
     TYPE, WORD = LayerType.SLICE, "Slice"
 
-    def __init__(self, network, index, input, start, shape, stride):
+    def __init__(self, network, index, input, start, shape, stride) -> None:
         super().__init__(network, index, [input])
         self.start, self.shape, self.stride = Dims(start), Dims(shape), Dims(stride)
         self.mode = enums.SampleMode.STRICT_BOUNDS

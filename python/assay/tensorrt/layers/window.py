@@ -49,7 +49,7 @@ class IConvolutionLayer(_Window):
 
     TYPE, WORD, OP = LayerType.CONVOLUTION, "Convolution", "Conv"
 
-    def __init__(self, network, index, input, num_output_maps, kernel_shape, kernel=None, bias=None):
+    def __init__(self, network, index, input, num_output_maps, kernel_shape, kernel=None, bias=None) -> None:
         super().__init__(network, index, [input])
         self.num_output_maps = num_output_maps
         self.kernel_size_nd = Dims(kernel_shape)
@@ -103,7 +103,7 @@ class IPoolingLayer(_Window):
 
     TYPE, WORD = LayerType.POOLING, "Pooling"
 
-    def __init__(self, network, index, input, type, window_size):
+    def __init__(self, network, index, input, type, window_size) -> None:
         super().__init__(network, index, [input])
         self._kind = type
         self.window_size_nd = Dims(window_size)
@@ -136,7 +136,7 @@ class IFullyConnectedLayer(ILayer):
 
     TYPE, WORD = LayerType.FULLY_CONNECTED, "Fully Connected"
 
-    def __init__(self, network, index, input, num_outputs, kernel, bias=None):
+    def __init__(self, network, index, input, num_outputs, kernel, bias=None) -> None:
         super().__init__(network, index, [input])
         self.num_output_channels = num_outputs
         self.kernel = kernel

@@ -1,0 +1,152 @@
+"""Layers of language models: attention, turned positions, caches of keys and values. Tensors are (batch, head, place, ...)."""
+
+from assay.exception import PolygraphyException
+from assay.tensorrt.enums import AttentionNormalizationOp, DataType, KVCacheMode, LayerType
+from assay.tensorrt.layers.base import ILayer, adds
+
+
+def _expect_rank(layer, tensor, rank, word):
+    if len(tensor.shape) != rank:
+        raise PolygraphyException(f"`{layer.name}`: {word} has the shape {tensor.shape}, expected are {rank} dims")
+
+
+@adds("attention")
+class IAttention(ILayer):
+    """Values by the products of queries and keys, which are not scaled. Heads of queries may share those of keys.
+
+    `mask` is added to the products, or says of booleans which are taken. `causal`: no place sees a later one.
+    """
+
+    TYPE, WORD = LayerType.ATTENTION_OUTPUT, "Attention"
+
+    def __init__(self, network, index, query, key, value, norm_op=AttentionNormalizationOp.SOFTMAX, causal=False) -> None:
+        super().__init__(network, index, [query, key, value])
+        self.norm_op, self.causal, self.decomposable = AttentionNormalizationOp(norm_op), causal, False
+
+    @property
+    def mask(self):
+        return self.get_input(3)
+
+    @mask.setter
+    def mask(self, tensor):
+        self.set_input(3, tensor)
+
+    @property
+    def normalization_quantize_scale(self):
+        return None
+
+    @normalization_quantize_scale.setter
+    def normalization_quantize_scale(self, tensor):
+        raise PolygraphyException(f"`{self.name}`: what softmax gives is not quantised here; quantise the values")
+
+    def _emit(self, emitter):
+        query, key, value = self._inputs[:3]
+        for tensor, word in ((query, "the query"), (key, "the key"), (value, "the value")):
+            _expect_rank(self, tensor, 4, word)
+        heads = query.shape[1]
+        turned = emitter.node(self, "Transpose", [self._shared(emitter, key, heads)], perm=[0, 1, 3, 2])
+        products = emitter.node(self, "MatMul", [query, turned])
+        if self.mask is not None and self.mask.dtype == DataType.BOOL:
+            products = self._only(emitter, self.mask, products)
+        elif self.mask is not None:
+            products = emitter.node(self, "Add", [products, self.mask])
+        if self.causal:
+            products = self._only(emitter, self._earlier(emitter, query, key), products)
+        if self.norm_op == AttentionNormalizationOp.SOFTMAX:
+            products = emitter.node(self, "Softmax", [products], axis=-1)
+        emitter.node(self, "MatMul", [products, self._shared(emitter, value, heads)], self._outputs)
+
+    def _shared(self, emitter, tensor, heads):
+        """Each head as often as heads of queries share it."""
+        own, size = tensor.shape[1], tensor.shape[3]
+        if own == heads:
+            return tensor
+        if min(own, heads, size) < 1 or heads % own:
+            raise PolygraphyException(f"`{self.name}`: {heads} heads of queries do not share {own} heads of the shape "
+                                      f"{tensor.shape}")
+        apart = emitter.node(self, "Unsqueeze", [tensor, emitter.constant([2])])
+        repeated = emitter.node(self, "Expand", [apart, emitter.constant([1, 1, heads // own, 1, 1])])
+        return emitter.node(self, "Reshape", [repeated, emitter.constant([0, heads, -1, size])])
+
+    def _only(self, emitter, condition, products):
+        least = emitter.node(self, "CastLike", [emitter.constant(float("-inf"), "float32"), products])
+        return emitter.node(self, "Where", [condition, products, least])
+
+    def _earlier(self, emitter, query, key):
+        rows, columns = (self._places(emitter, each) for each in (query, key))
+        return emitter.node(self, "LessOrEqual", [columns, emitter.node(self, "Unsqueeze", [rows, emitter.constant([1])])])
+
+    def _places(self, emitter, tensor):
+        count = emitter.node(self, "Gather", [emitter.node(self, "Shape", [tensor]), emitter.constant(2)])
+        return emitter.node(self, "Range", [emitter.constant(0), count, emitter.constant(1)])
+
+
+@adds("rotary_embedding")
+class IRotaryEmbeddingLayer(ILayer):
+    """Pairs of elements turned by angles whose cosines and sines are given, for each place of a batch, or for places whose
+    numbers are input 3. Elements beyond `rotary_embedding_dim`, if it is not 0, stay."""
+
+    TYPE, WORD = LayerType.ROTARY_EMBEDDING, "RotaryEmbedding"
+
+    def __init__(self, network, index, input, cos_cache, sin_cache, interleaved, rotary_embedding_dim) -> None:
+        super().__init__(network, index, [input, cos_cache, sin_cache])
+        self.interleaved, self.rotary_embedding_dim = interleaved, rotary_embedding_dim
+
+    def _emit(self, emitter):
+        x = self._inputs[0]
+        _expect_rank(self, x, 4, "the input")
+        size = x.shape[3]
+        turned = self.rotary_embedding_dim or size
+        if size < 1 or turned % 2 or not 0 < turned <= size:
+            raise PolygraphyException(f"`{self.name}`: {turned} of {size} elements cannot be turned in pairs")
+        starts = ((0, turned, 2), (1, turned, 2)) if self.interleaved else ((0, turned // 2, 1), (turned // 2, turned, 1))
+        first, second = (self._slice(emitter, x, *each) for each in starts)
+        cos, sin = (self._angles(emitter, each) for each in self._inputs[1:3])
+
+        def node(op, *inputs):
+            return emitter.node(self, op, inputs)
+
+        pairs = [node("Sub", node("Mul", first, cos), node("Mul", second, sin)),
+                 node("Add", node("Mul", second, cos), node("Mul", first, sin))]
+        if self.interleaved:
+            pairs = [node("Unsqueeze", each, emitter.constant([-1])) for each in pairs]
+            joined = emitter.node(self, "Concat", pairs, axis=-1)
+            pairs = [node("Reshape", joined, emitter.constant([0, 0, 0, turned]))]
+        rest = [self._slice(emitter, x, turned, size, 1)] if turned < size else []
+        emitter.node(self, "Concat", [*pairs, *rest], self._outputs, axis=-1)
+
+    def _slice(self, emitter, tensor, start, end, step):
+        places = [emitter.constant([each]) for each in (start, end, 3, step)]
+        return emitter.node(self, "Slice", [tensor, *places])
+
+    def _angles(self, emitter, cache):
+        places = self.get_input(3)
+        if places is not None:
+            cache = emitter.node(self, "Gather", [cache, places], axis=0)
+        return emitter.node(self, "Unsqueeze", [cache, emitter.constant([1])])
+
+
+@adds("kv_cache_update")
+class IKVCacheUpdateLayer(ILayer):
+    """The cache with new rows from a place on, which input 2 says for each row of the batch."""
+
+    TYPE, WORD = LayerType.KVCACHE_UPDATE, "KVCacheUpdate"
+
+    def __init__(self, network, index, cache, update, write_indices, cache_mode=KVCacheMode.LINEAR) -> None:
+        super().__init__(network, index, [cache, update, write_indices])
+        self.cache_mode = KVCacheMode(cache_mode)
+
+    def _emit(self, emitter):
+        cache, update, starts = self._inputs
+        _expect_rank(self, cache, 4, "the cache")
+
+        def node(op, *inputs, **attrs):
+            return emitter.node(self, op, inputs, **attrs)
+
+        dims = node("Shape", update)
+        count = node("Gather", dims, emitter.constant(2))
+        steps = node("Range", emitter.constant(0), count, emitter.constant(1))
+        starts = node("Cast", starts, to=DataType.INT64.onnx_number)
+        rows = node("Add", node("Unsqueeze", starts, emitter.constant([1])), steps)
+        places = node("Expand", node("Unsqueeze", rows, emitter.constant([1, 3])), dims)
+        emitter.node(self, "ScatterElements", [cache, places, update], self._outputs, axis=2)
