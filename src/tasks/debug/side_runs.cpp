@@ -41,6 +41,24 @@ double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
   return greatest;
 }
 
+// In memory of its own: a backend's may keep its session.
+tensor::Datum detached(const tensor::Datum& datum) {
+  if (!debug::is_numeric(datum)) return {};
+  const tensor::Tensor& tensor = datum.tensor();
+  const tensor::Bytes bytes = tensor.bytes();
+  return {tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()})),
+          datum.declared()};
+}
+
+double greatest_move(const tensor::NamedData& given, const tensor::NamedData& alone) {
+  double greatest = 0;
+  for (const tensor::NamedDatum& output : alone) {
+    const auto tapped = std::ranges::find(given, output.name, &tensor::NamedDatum::name);
+    if (tapped != given.end()) greatest = std::max(greatest, greatest_difference(output.value, tapped->value));
+  }
+  return greatest;
+}
+
 // The results of nodes, by name.
 std::map<std::string_view, ir::ValueId> results_of(const ir::Model& model) {
   std::map<std::string_view, ir::ValueId> names;
@@ -98,6 +116,10 @@ double SideRuns::least_unit(const std::string& backend) const {
 }
 
 debug::SideValues SideRuns::run(const std::string& backend, const std::string& name) {
+  // Before there are values to be kept; of the two sessions, only one is in memory.
+  tensor::NamedData alone = outputs(backend, model_, request_.session.settings);
+  for (tensor::NamedDatum& output : alone) output.value = detached(output.value);
+  check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
   exec::SessionOptions options = request_.session;
   const std::set<std::string, std::less<>> outputs(outputs_.begin(), outputs_.end());
@@ -105,7 +127,7 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
     if (!outputs.contains(value_name)) options.values.emplace_back(value_name);
   }
   Diagnostics findings;
-  std::unique_ptr<exec::Session> session = make(backend)->prepare(model_, options, findings);
+  const std::unique_ptr<exec::Session> session = make(backend)->prepare(model_, options, findings);
   tell_findings(findings, observer_);
   std::vector<std::string> names;
   tensor::NamedData given;
@@ -118,10 +140,7 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
     if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });
   session->make_execution({})->run(feeds_, names, sink);
-  Look look{.is_deterministic = gives_again(*session, given)};
-  session.reset();  // before the next one is made: only one is in memory
-  look.probe_effect = probe_effect(backend, given);
-  looks_.push_back(look);
+  looks_.push_back({.is_deterministic = gives_again(*session, given), .probe_effect = greatest_move(given, alone)});
   return side;
 }
 
@@ -196,16 +215,6 @@ bool SideRuns::gives_again(exec::Session& session, const tensor::NamedData& outp
   check_cancelled(observer_);
   session.make_execution({})->run(feeds_, outputs_, again);
   return is_same;
-}
-
-double SideRuns::probe_effect(const std::string& backend, const tensor::NamedData& given) const {
-  check_cancelled(observer_);
-  double effect = 0;
-  for (const tensor::NamedDatum& output : outputs(backend, model_, request_.session.settings)) {
-    const auto before = std::ranges::find(given, output.name, &tensor::NamedDatum::name);
-    if (before != given.end()) effect = std::max(effect, greatest_difference(output.value, before->value));
-  }
-  return effect;
 }
 
 void SideRuns::add_looks(std::vector<results::AccuracySide>& sides) const {

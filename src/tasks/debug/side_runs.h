@@ -32,7 +32,6 @@ class SideRuns {
   debug::SideValues run(const std::string& backend, const std::string& name);
   debug::SideValues load(const formats::SavedRun& run) const;
   bool gives_again(exec::Session& session, const tensor::NamedData& outputs) const;
-  double probe_effect(const std::string& backend, const tensor::NamedData& outputs) const;
   double least_unit(const std::string& backend) const;
 
   const AccuracyRequest& request_;
