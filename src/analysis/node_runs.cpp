@@ -117,12 +117,29 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   first.is_all = !inputs.are_spread() && !may_move(rounding, exact);
   if (first.is_all) return first;
   interpreter_.start();
+  if (leaves_domain(inputs, exact)) return std::nullopt;
   for (uint32_t run = 0; run < runs; ++run) {
     const Draw draw = run == 0 ? Draw::signs : Draw::opposite_signs;
     take_run(inputs, {.rounding = rounding, .draw = draw}, run, first.results);
   }
   for (Samples& samples : first.results) settle(samples);
   return first;
+}
+
+// Whether an operand that goes in the opposite direction of the first run ends the function: the root of what is near
+// 0.
+bool NodeRuns::leaves_domain(const NodeInputs& inputs, const Data& exact) {
+  constexpr std::array<std::string_view, 6> kPartial = {"Sqrt", "Log", "Asin", "Acos", "Acosh", "Atanh"};
+  if (std::ranges::find(kPartial, model_.text(model_[inputs.node].op)) == kPartial.end()) return false;
+  if (!inputs.are_spread()) return false;
+  const Datum nominal = ops::widen(inputs.operands[0]->nominal);
+  const Data ends = call(inputs, std::nullopt, {amplified(nominal, ops::widen(inputs.operands[0]->of(0)), -1)});
+  const std::vector<double> there = tensor::load_elements<double>(ends[0].tensor());
+  const std::vector<double> here = tensor::load_elements<double>(exact[0].tensor());
+  for (size_t i = 0; i < here.size(); ++i) {
+    if (std::isfinite(here[i]) && !std::isfinite(there[i])) return true;
+  }
+  return false;
 }
 
 // Opposite signs are those of the first run.

@@ -52,6 +52,7 @@ class NodeRuns {
     Draw draw = Draw::numbers;
   };
   bool has_inner(ir::NodeId node);
+  bool leaves_domain(const NodeInputs& inputs, const Data& exact);
   MoveKey key(ir::NodeId node, const Moves& moves, uint32_t operand);
   void take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results);
   void find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results);
