@@ -121,6 +121,23 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
   for (tensor::NamedDatum& output : alone) output.value = detached(output.value);
   check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
+  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
+  const std::variant<Look, Error> look = attempt([&] { return run_tapped(backend, alone, side); });
+  if (const Error* error = std::get_if<Error>(&look)) {
+    if (error->code() != ErrorCode::backend) throw *error;
+    observer_.warning(fmt::format(
+        "{}: only the outputs are judged, because it fails where all values are asked for: {}", name, error->line()));
+    side.values.clear();
+    for (const tensor::NamedDatum& output : alone) {
+      if (names_.contains(output.name)) side.values[names_.at(output.name)] = output.value;
+    }
+  }
+  looks_.push_back(std::holds_alternative<Look>(look) ? std::get<Look>(look) : Look());
+  return side;
+}
+
+SideRuns::Look SideRuns::run_tapped(const std::string& backend, const tensor::NamedData& alone,
+                                    debug::SideValues& side) const {
   exec::SessionOptions options = request_.session;
   const std::set<std::string, std::less<>> outputs(outputs_.begin(), outputs_.end());
   for (const auto& [value_name, value] : names_) {
@@ -134,14 +151,12 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
   for (const auto& [value_name, value] : names_) {
     if (session->answer(value_name).kind != exec::TapAnswer::Kind::absent) names.emplace_back(value_name);
   }
-  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
   MapSink sink([&](std::string_view value_name, const tensor::Datum& value) {
     if (const auto known = names_.find(value_name); known != names_.end()) side.values[known->second] = value;
     if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });
   session->make_execution({})->run(feeds_, names, sink);
-  looks_.push_back({.is_deterministic = gives_again(*session, given), .probe_effect = greatest_move(given, alone)});
-  return side;
+  return {.is_deterministic = gives_again(*session, given), .probe_effect = greatest_move(given, alone)};
 }
 
 debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches& matches) const {
