@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "base/parallel.h"
 #include "tensor/casts.h"
@@ -24,14 +25,22 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-uint64_t stream(const MoveKey& key) {
-  return mixed(mixed(key.seed ^ (uint64_t{key.node} << 32 | key.run)) + key.operand);
-}
+// Draws numbers from [-1, 1), evenly, or both that are as far away as these are in the mean of squares.
+class Draws {
+ public:
+  explicit Draws(const MoveKey& key)
+      : stream_(mixed(mixed(key.seed ^ (uint64_t{key.node} << 32 | key.run)) + key.operand)), draw_(key.draw) {}
 
-// Evenly in [-1, 1).
-double draw(uint64_t stream, uint64_t index) {
-  return static_cast<double>(static_cast<int64_t>(mixed(stream + index))) * 0x1p-63;
-}
+  double operator()(uint64_t index) const {
+    const auto bits = static_cast<int64_t>(mixed(stream_ + index));
+    if (draw_ == Draw::numbers) return static_cast<double>(bits) * 0x1p-63;
+    return (bits < 0) == (draw_ == Draw::signs) ? -1 / std::numbers::sqrt3 : 1 / std::numbers::sqrt3;
+  }
+
+ private:
+  uint64_t stream_;
+  Draw draw_;
+};
 
 bool is_moved(const Datum& datum) {
   return datum.is_tensor() && tensor::is_floating(datum.declared()) && datum.tensor().dtype() == DType::float64;
@@ -67,7 +76,7 @@ void round_to(DType dtype, std::span<double> values) {
 
 bool keeps_wide(const MoveKey& key) {
   if (key.run % 3 == 0) return true;
-  return key.run % 3 == 1 && draw(stream(key), ~uint64_t{0}) < 0;
+  return key.run % 3 == 1 && Draws(key)(~uint64_t{0}) < 0;
 }
 
 // What the run rounds a result to.
@@ -80,10 +89,10 @@ double arithmetic_roundoff(DType declared) { return declared == DType::float64 ?
 Datum moved_input(const Datum& datum, double amplitude, const MoveKey& key) {
   if (!is_moved(datum) || amplitude == 0) return datum;
   const std::span<const double> from = doubles(datum);
-  const uint64_t draws = stream(key);
+  const Draws draws(key);
   const double scale = amplitude * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
-    for (size_t i = 0; i < to.size(); ++i) to[i] = from[begin + i] * (1 + scale * draw(draws, begin + i));
+    for (size_t i = 0; i < to.size(); ++i) to[i] = from[begin + i] * (1 + scale * draws(begin + i));
   });
 }
 
@@ -93,7 +102,7 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
   const bool counts_input = rounding.counts_input && first_input != nullptr && is_moved(*first_input) &&
                             first_input->tensor().count() == from.size();
   const std::span<const double> inputs = counts_input ? doubles(*first_input) : from;
-  const uint64_t draws = stream(key);
+  const Draws draws(key);
   const double scale = rounding.output * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   const double least = rounding.counts_one ? 1 : 0;
   const DType target = kept_type(datum, key);
@@ -104,7 +113,7 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
       const double exact = from[begin + i];
       if (to[i] == exact || !std::isfinite(exact)) continue;
       const double size = std::max({std::fabs(exact), least, std::fabs(inputs[begin + i])});
-      to[i] = exact + scale * size * draw(draws, begin + i);
+      to[i] = exact + scale * size * draws(begin + i);
     }
     round_to(target, to);
   });
@@ -112,11 +121,11 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
 
 Datum moved_by(const Datum& datum, std::span<const float> deviations, const MoveKey& key) {
   const std::span<const double> from = doubles(datum);
-  const uint64_t draws = stream(key);
+  const Draws draws(key);
   const double amplitude = std::sqrt(3.0);
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
     for (size_t i = 0; i < to.size(); ++i) {
-      const double by = amplitude * static_cast<double>(deviations[begin + i]) * draw(draws, begin + i);
+      const double by = amplitude * static_cast<double>(deviations[begin + i]) * draws(begin + i);
       to[i] = std::isfinite(by) ? from[begin + i] + by : from[begin + i];
     }
     round_to(kept_type(datum, key), to);
@@ -158,11 +167,11 @@ bool equal_bits(const Datum& a, const Datum& b) {
 Datum moved_to_edges(const Datum& datum, std::span<const float> allowances, const MoveKey& key) {
   if (!is_moved(datum) || allowances.empty()) return datum;
   const std::span<const double> from = doubles(datum);
-  const uint64_t draws = stream(key);
+  const Draws draws(key);
   const bool is_reverse = key.operand % 2 != 0;
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
     for (size_t i = 0; i < to.size(); ++i) {
-      double share = key.run == 0 ? -1 : key.run == 1 ? 1 : draw(draws, begin + i);
+      double share = key.run == 0 ? -1 : key.run == 1 ? 1 : draws(begin + i);
       if (is_reverse) share = -share;
       const double moved = from[begin + i] + share * static_cast<double>(allowances[begin + i]);
       to[i] = std::isfinite(moved) ? moved : from[begin + i];

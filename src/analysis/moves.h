@@ -9,6 +9,10 @@
 
 namespace assay::analysis {
 
+// What is drawn for each element: how far it is moved; or only in which direction, as far as it is moved in the mean of
+// squares; or the opposite direction.
+enum class Draw : uint8_t { numbers, signs, opposite_signs };
+
 // One of the runs that are moved at random, at one node; equal keys give equal moves.
 struct MoveKey {
   uint64_t seed = 0;
@@ -16,6 +20,7 @@ struct MoveKey {
   uint32_t run = 0;  // from 0
   uint32_t operand = 0;
   double least_roundoff = 0;  // of the arithmetic, where less precision is permitted than is declared
+  Draw draw = Draw::numbers;
 };
 
 // Whether a run keeps results that are declared narrower than float32 in float32, as backends do that compute a whole

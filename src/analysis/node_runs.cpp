@@ -83,9 +83,8 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   Data nominal = inputs.of(std::nullopt);
   Data exact = call(inputs, std::nullopt, nominal);
   const bool is_call = bodies_.is_call(inputs.node);
-  const bool has_inner = is_call || !model_.bodies(model_[inputs.node]).empty();
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
-  const bool is_moved = inputs.are_spread() || has_inner || may_move(rounding, exact);
+  const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact);
   std::vector<Samples> results(exact.size());
   for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = compact(rounded(exact[i]));
   nominal.clear();  // large, and not needed any more
@@ -93,7 +92,7 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   if (rounding.kind == RoundingKind::random) {
     for (Samples& samples : results) samples.unknown = "it is drawn at random, or computed from what is";
   } else if (is_moved) {
-    Moves moves{.rounding = rounding, .reaches = {}};
+    Moves moves{.rounding = rounding};
     if (rounding.kind == RoundingKind::quantized || rounding.kind == RoundingKind::decided) {
       for (const Samples* operand : inputs.operands) moves.reaches.push_back(widened(*operand, rounding.inputs));
     }
@@ -107,6 +106,54 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   }
   return results;
 }
+
+std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Data& exact, uint32_t runs) {
+  if (has_inner(inputs.node)) return std::nullopt;
+  const Rounding rounding = rounding_of(model_, inputs.node, inputs.of(std::nullopt), exact);
+  const bool is_smooth = rounding.kind == RoundingKind::exact || rounding.kind == RoundingKind::rounded;
+  if (!is_smooth || inputs.have_flips()) return std::nullopt;
+  FirstRuns first{.results = std::vector<Samples>(exact.size())};
+  for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = compact(rounded(exact[i]));
+  first.is_all = !inputs.are_spread() && !may_move(rounding, exact);
+  if (first.is_all) return first;
+  interpreter_.start();
+  if (leaves_domain(inputs, exact)) return std::nullopt;
+  for (uint32_t run = 0; run < runs; ++run) {
+    const Draw draw = run == 0 ? Draw::signs : Draw::opposite_signs;
+    take_run(inputs, {.rounding = rounding, .draw = draw}, run, first.results);
+  }
+  for (Samples& samples : first.results) settle(samples);
+  return first;
+}
+
+// Whether an operand that goes in the opposite direction of the first run ends the function: the root of what is near
+// 0.
+bool NodeRuns::leaves_domain(const NodeInputs& inputs, const Data& exact) {
+  constexpr std::array<std::string_view, 6> kPartial = {"Sqrt", "Log", "Asin", "Acos", "Acosh", "Atanh"};
+  if (std::ranges::find(kPartial, model_.text(model_[inputs.node].op)) == kPartial.end()) return false;
+  if (!inputs.are_spread()) return false;
+  const Datum nominal = ops::widen(inputs.operands[0]->nominal);
+  const Data ends = call(inputs, std::nullopt, {amplified(nominal, ops::widen(inputs.operands[0]->of(0)), -1)});
+  const std::vector<double> there = tensor::load_elements<double>(ends[0].tensor());
+  const std::vector<double> here = tensor::load_elements<double>(exact[0].tensor());
+  for (size_t i = 0; i < here.size(); ++i) {
+    if (std::isfinite(here[i]) && !std::isfinite(there[i])) return true;
+  }
+  return false;
+}
+
+// Opposite signs are those of the first run.
+MoveKey NodeRuns::key(ir::NodeId node, const Moves& moves, uint32_t operand) {
+  MoveKey key = bodies_.key(node, operand);
+  if (moves.draw == Draw::numbers) return key;
+  return {.seed = operand,
+          .node = node.index,
+          .operand = operand,
+          .least_roundoff = key.least_roundoff,
+          .draw = moves.draw};
+}
+
+bool NodeRuns::has_inner(ir::NodeId node) { return bodies_.is_call(node) || !model_.bodies(model_[node]).empty(); }
 
 NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs) {
   bodies_.set_run(run);
@@ -123,7 +170,7 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   bodies_.set_run(run);
   const bool is_outermost = run < 2;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
-    const MoveKey key = bodies_.key(given.node, i);
+    const MoveKey key = this->key(given.node, moves, i);
     const Samples& samples = *given.operands[i];
     inputs[i] = ops::widen(samples.of(run));
     if (rounding.kind == RoundingKind::decided && is_outermost) {
@@ -137,7 +184,7 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   }
   Data outputs = call(given, run, inputs);
   for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
-    const MoveKey key = bodies_.key(given.node, MovedBodies::kOutput + i);
+    const MoveKey key = this->key(given.node, moves, MovedBodies::kOutput + i);
     const Datum* const first = inputs.empty() ? nullptr : inputs.data();
     results[i].moved.push_back(compact(moved_output(outputs[i], rounding, first, key)));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/moved_bodies.h"
+#include "analysis/moves.h"
 #include "analysis/samples.h"
 
 namespace assay::analysis {
@@ -20,6 +21,12 @@ struct NodeInputs {
   std::vector<tensor::Datum> of(std::optional<uint32_t> run) const;
 };
 
+// What a node gives in the run that is not moved, and in the first that are.
+struct FirstRuns {
+  std::vector<Samples> results;
+  bool is_all = false;  // on these inputs, no run moves anything
+};
+
 // Runs one node after the other, each in all runs.
 class NodeRuns {
  public:
@@ -29,6 +36,10 @@ class NodeRuns {
 
   // The results; Error where the reference cannot compute them.
   std::vector<Samples> run(const NodeInputs& inputs);
+  // The same after one or two moved runs instead of all, of which the second goes in the opposite direction; `exact`
+  // are the results that are not moved. Nothing where they say nothing: operators with edges or bodies, and random
+  // ones.
+  std::optional<FirstRuns> run_first(const NodeInputs& inputs, const std::vector<tensor::Datum>& exact, uint32_t runs);
 
  private:
   using Data = std::vector<tensor::Datum>;
@@ -37,8 +48,12 @@ class NodeRuns {
   // What is done to a node in the moved runs.
   struct Moves {
     Rounding rounding;
-    std::vector<std::vector<float>> reaches;  // of its operands, where there are edges
+    std::vector<std::vector<float>> reaches = {};  // of its operands, where there are edges
+    Draw draw = Draw::numbers;
   };
+  bool has_inner(ir::NodeId node);
+  bool leaves_domain(const NodeInputs& inputs, const Data& exact);
+  MoveKey key(ir::NodeId node, const Moves& moves, uint32_t operand);
   void take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results);
   void find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results);
 

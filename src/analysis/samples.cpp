@@ -16,7 +16,8 @@ using tensor::Datum;
 using tensor::DType;
 using tensor::Tensor;
 
-constexpr double kPriorRuns = 4;  // what the neighbours of an element say counts as so many runs
+constexpr double kShownEarly = 0.5;  // of what all runs are expected to show, fewer are sure of
+constexpr double kPriorRuns = 4;     // what the neighbours of an element say counts as so many runs
 constexpr uint64_t kLeastNeighbours = 16;
 constexpr double kMargin = 12;        // deviations of one side; two sides lie further apart by the root of two
 constexpr double kOftenFlips = 0.03;  // above it, each of the neighbours may be steps away
@@ -49,6 +50,8 @@ class Differences {
         greatest_(count_),
         block_(neighbours(samples.nominal.tensor().shape())) {
     for (const Datum& moved : samples.moved) add(nominal, numbers(moved.tensor()));
+    if (samples.moved.size() < kMovedRuns)
+      weight_ = kShownEarly * kMovedRuns / static_cast<double>(samples.moved.size());
   }
 
   uint64_t count() const { return count_; }
@@ -62,12 +65,13 @@ class Differences {
   // ones raise for all, or the median.
   template <typename Fn>
   void for_each_deviation(bool takes_median, Fn&& fn) const {
+    const double weight = weight_ / (kPriorRuns + kMovedRuns);
     parallel_for((count_ + block_ - 1) / block_, 1, [&](uint64_t first, uint64_t last) {
       for (uint64_t block = first; block < last; ++block) {
         const uint64_t begin = block * block_;
         const uint64_t end = std::min(begin + block_, count_);
         const double prior = kPriorRuns / kMovedRuns * (takes_median ? median(begin, end) : mean(begin, end));
-        for (uint64_t i = begin; i < end; ++i) fn(i, std::sqrt((prior + squares_[i]) / (kPriorRuns + kMovedRuns)));
+        for (uint64_t i = begin; i < end; ++i) fn(i, std::sqrt((prior + squares_[i]) * weight));
       }
     });
   }
@@ -109,6 +113,7 @@ class Differences {
   std::vector<double> greatest_;
   std::vector<double> rms_of_runs_;
   uint64_t block_;
+  double weight_ = 1;  // of what was seen
 };
 
 // A mean that moves much from run to run stands for few independent errors: it may move further.

@@ -29,8 +29,8 @@ void settle(Samples& samples);
 // all agree everywhere, and for what is no floating tensor.
 std::vector<float> reach(const Samples& samples, double margin);
 
-// How far two correct computations of a tensor may lie apart, as the runs show it. `least_roundoff`: of the type that
-// values are kept in, where less precision is permitted than is declared.
+// How far two correct computations of a tensor may lie apart, as the runs show it; where not all are made, at least.
+// `least_roundoff`: of the type that values are kept in, where less precision is permitted than is declared.
 compare::Allowance allowance_of(const Samples& samples, double least_roundoff = 0);
 
 // The same, where it is known how far runs would lie from `nominal`: the mean squares of that, for each element.

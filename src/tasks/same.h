@@ -16,6 +16,7 @@ struct SameRequest {
   std::string backend;
   exec::SessionOptions session;
   uint64_t runs = 2;
+  bool isolate = false;  // the backend in a process of its own
 };
 results::SameReport debug_same(const SameRequest& request, Observer& observer);
 

@@ -17,12 +17,22 @@ import onnx.parser
 ASSAY = os.environ["ASSAY"]
 LIBRARIES = pathlib.Path(os.environ["ASSAY_BIN_DIR"])
 COUNT, CULPRIT = 40, 13
+KILLED = "the process of onnxrt was killed by signal 9 (killed)"
 FAILS_WITH_CULPRIT = f"! grep -aq link_{CULPRIT}_ polygraphy_debug.onnx"
 
 
 def chain():
     nodes = " ".join(f"[link_{i}_] v{i} = Neg({f'v{i - 1}' if i else 'x'})" for i in range(COUNT))
     return onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g (float[1] x) => (float[1] v{COUNT - 1}) {{ {nodes} }}')
+
+
+def exponential():
+    """The same chain, in which two programs round one node differently."""
+    model = chain()
+    model.graph.node[CULPRIT].op_type = "Exp"
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.shape.dim[0].dim_value = 64
+    return model
 
 
 class Debug(in_folder.InFolder):
@@ -115,6 +125,49 @@ class Debug(in_folder.InFolder):
         self.assertIn("Reduced: 1 of", text)
         text = self.reduce("--ref", "--against", "onnxrt", "--isolate", status=3, **dying)
         self.assertIn("the whole model cannot be judged", text)
+
+    def debug(self, command, *words, status=0, dies_on, **variables):
+        """With an ONNX Runtime that kills its process on some models."""
+        self.save(exponential())
+        runtime = next(pathlib.Path(os.environ["ASSAY_ONNXRUNTIME"]).glob("onnxruntime/capi/libonnxruntime.so.*"))
+        environment = {**os.environ, "ASSAY_ONNXRUNTIME": str(LIBRARIES / "libdying.so"), "ASSAY_TEST_RUNTIME": str(runtime),
+                       "ASSAY_TEST_DIES_ON": dies_on, **{f"ASSAY_TEST_{name}": value for name, value in variables.items()}}
+        done = subprocess.run([ASSAY, "debug", command, "m.onnx", "--onnxrt", "--isolate", *words], cwd=self.path,
+                              capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        if status == 3:
+            self.assertEqual(done.stderr, f"[!] error: {KILLED}\n")
+        return done.stdout + done.stderr
+
+    def test_a_backend_that_dies_on_parts(self):
+        words = ["-o", "r.onnx", "--atol", "0", "--rtol", "0", "--val-range", "[1,2]"]
+        text = self.debug("reduce", *words, dies_on="link_11_", SPARED_BY="link_12_")
+        self.assertIn(f"cannot be checked: {KILLED}", text)
+        self.assertIn("1 model(s) on the way could not be judged", text)
+        self.assert_found()
+        text = self.debug("reduce", "-o", "r.onnx", dies_on="link_5_")
+        self.assertIn(f"The whole model fails: {KILLED}", text)
+        self.assertEqual(self.left(), ["link_5_"])
+
+    def test_a_backend_that_dies_after_a_step(self):
+        text = self.debug("bisect", "--fp-to-fp16", "--atol", "1e-2", dies_on="float16")
+        self.assertIn(KILLED, text)
+        self.assertIn("It fails from step 1 of", text)
+        text = self.debug("bisect", "--fp-to-fp16", "--atol", "1e-2", dies_on="link_5_", status=1)
+        self.assertIn(KILLED, text)
+        self.assertIn("the model fails before any step", text)
+
+    def test_a_backend_that_dies_of_a_precision(self):
+        text = self.debug("precision", "--fp16", "--direction", "forward", "--atol", "1e-2", dies_on="float16")
+        self.assertIn(KILLED, text)
+        self.assertIn(f"try running the first {CULPRIT} layer(s) in higher precision", text)  # the others cannot be converted
+
+    def test_a_backend_that_dies_of_being_watched(self):
+        text = self.debug("accuracy", dies_on="v5", DIES_FROM="3")
+        self.assertIn(f"onnxrt: only the outputs are judged, because it fails where all values are asked for: {KILLED}", text)
+        self.assertIn("onnxrt | values: 1 |", text)
+        self.debug("accuracy", dies_on="link_5_", status=3)
+        self.debug("repeat", "--same", "--until", "2", dies_on="link_5_", status=3)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-from verdicts import CLEAN, KINDS, plantings, values_of
+from models.plantings import CLEAN, KINDS, plantings, values_of
 
 ASSAY = os.environ["ASSAY"]
 COUNT = 3

@@ -112,6 +112,8 @@ class Maker {
     library_.call(kCreateSessionFromArray, library_.env(), encoded.bytes.data(), encoded.bytes.size(),
                   session_options.get(), &session);
     holder->session = library_.own(session);
+    // What the library has copied or packed is not read again.
+    for (const tensor::NamedDatum& weight : encoded.detached) weight.value.tensor().storage()->release();
     return holder;
   }
 

@@ -31,6 +31,7 @@ tasks::SameRequest same_request(const Arguments& arguments, uint64_t runs) {
   request.inputs = input_request(arguments);
   request.session = session_options(arguments);
   request.runs = runs;
+  request.isolate = arguments.flag("--isolate");
   return request;
 }
 
@@ -60,7 +61,11 @@ std::vector<OptionGroup> same_groups() {
                                    .rows = {{.names = {"--same"},
                                              .arity = Arity::flag,
                                              .help = "run MODEL on a backend --until N times, and once each with 1, 2 "
-                                                     "and 3 threads, and compare all bits"}},
+                                                     "and 3 threads, and compare all bits"},
+                                            {.names = {"--isolate"},
+                                             .arity = Arity::flag,
+                                             .help = "with --same: run the backend in a process of its own, for one "
+                                                     "that crashes"}},
                                    .spellings = {}},
                                   model_group(),
                                   onnx_load_group(),

@@ -33,7 +33,7 @@ struct Distances {
   double total = 0;
   double magnitude = 0;        // of the truth: root of the mean square
   double tolerance_there = 0;  // where `excess` is
-  double excess = 0;           // up to 1/2 it is clear that nothing is wrong
+  double excess = 0;           // of the rough allowance
 };
 
 // All of one shape, in one pass. No truth: a datum without value.

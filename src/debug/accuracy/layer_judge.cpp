@@ -8,7 +8,7 @@
 namespace assay::debug {
 namespace {
 
-constexpr double kClear = 0.5;  // of the rough allowance
+constexpr double kClear = 0.8;  // of the rough allowance
 
 Difference judge_numbers(const std::vector<double>& given, const std::vector<double>& right, tensor::DType type,
                          const compare::Allowance& allowance) {
@@ -41,18 +41,14 @@ bool are_finite(const Datum& datum) {
   return std::ranges::all_of(numbers_of(datum), [](double number) { return std::isfinite(number); });
 }
 
-void LayerJudge::run_moved(SideLayer& layer) {
-  if (!side_.has_doubts(layer.node) && layer.exact.size() == 1) {
-    const auto operands = [&](ir::ValueId value) { return side_.value(value); };
-    std::optional<analysis::Samples> runs =
-        side_.rounding().runs_of_products(layer.node, operands, layer.exact[0], oracle_);
-    if (runs) {
-      layer.samples = {std::move(*runs)};
-      return;
-    }
-  }
-  layer.samples = side_.run_moved(layer.node, oracle_.captured(layer.node));
-  layer.samples.resize(layer.exact.size());
+void LayerJudge::begin_runs(SideLayer& layer) {
+  if (layer.runs) return;
+  layer.runs = side_.make_runs(layer.node, oracle_.captured(layer.node), layer.exact);
+  runner().begin(*layer.runs);
+}
+
+LayerRunner LayerJudge::runner() {
+  return {model_, side_.rounding(), oracle_, [this](ir::ValueId value) { return side_.value(value); }};
 }
 
 Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, const Datum& truth,
@@ -72,8 +68,7 @@ Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, co
   error.magnitude = found.magnitude;
   error.tolerance = found.tolerance_there;
   error.excess = found.excess;
-  const bool is_clear = found.excess <= kClear && layer.samples.empty();
-  Judged judged = is_clear ? Judged() : judge_closely(layer, result, given, error);
+  Judged judged = found.excess <= kClear ? Judged() : judge_closely(layer, result, given, error);
   judged.is_out_of_range = error.excess <= 1 && std::isinf(error.inherited) && leaves_range(layer.node, truth, given);
   if (judged.is_out_of_range) error.excess = INFINITY;
   return judged;
@@ -93,13 +88,20 @@ Judged LayerJudge::judge_closely(SideLayer& layer, size_t result, const Datum& g
     }
   }
   const double rough_excess = error.excess;
-  Judged judged{.allowance = allowance_of(layer, result)};
-  if (judged.allowance.is_unknown || judged.allowance.of_elements.size() != exact.tensor().count()) {
-    if (rough_excess > 1) judged.unknown = judged.allowance.reason;
-    acquit(error);
-    return judged;
+  Judged judged;
+  for (;;) {
+    judged.allowance = allowance_of(layer, result);
+    const bool is_known = !judged.allowance.is_unknown && judged.allowance.of_elements.size() == right.size();
+    if (is_known) note(judge_numbers(numbers, right, type, judged.allowance), error);
+    const bool is_last = !layer.runs || layer.runs->is_complete();
+    if (is_known && (error.excess <= 1 || is_last)) break;
+    if (is_last) {
+      if (rough_excess > 1) judged.unknown = judged.allowance.reason;
+      acquit(error);
+      return judged;
+    }
+    runner().go_on(*layer.runs);
   }
-  note(judge_numbers(numbers, right, type, judged.allowance), error);
   if (error.excess > 1) judged.is_kept_wide = judge_as_merged(layer, result, numbers, error);
   return judged;
 }
@@ -135,13 +137,13 @@ bool LayerJudge::leaves_range(ir::NodeId node, const Datum& truth, const Datum& 
 
 compare::Allowance LayerJudge::allowance_of(SideLayer& layer, size_t result) {
   const LayerRounding& rounding = side_.rounding();
-  if (layer.samples.empty()) {
+  if (!layer.runs && !side_.has_doubts(layer.node)) {
     const auto operands = [&](ir::ValueId value) { return side_.value(value); };
     std::optional<compare::Allowance> known = rounding.of_products(layer.node, operands, layer.exact[result], oracle_);
     if (known) return std::move(*known);
-    run_moved(layer);
   }
-  return rounding.allowance_of(layer.samples[result]);
+  begin_runs(layer);
+  return rounding.allowance_of(layer.runs->results[result]);
 }
 
 }  // namespace assay::debug

@@ -15,7 +15,7 @@ struct SideLayer {
   size_t side = 0;
   std::vector<Datum> exact = {};
   RoughAllowance rough = {};
-  std::vector<analysis::Samples> samples = {};  // empty: it was not run with moved roundings
+  std::shared_ptr<LayerRuns> runs = {};  // with moved roundings, once they are needed
 };
 
 // What was found when a result was looked at.
@@ -33,8 +33,8 @@ class LayerJudge {
   // All must outlive it.
   LayerJudge(const ir::Model& model, Side& side, LayerOracle& oracle) : model_(model), side_(side), oracle_(oracle) {}
 
-  // Runs it with moved roundings. Sums of products of what a side shows need no runs.
-  void run_moved(SideLayer& layer);
+  // Begins to run it with moved roundings.
+  void begin_runs(SideLayer& layer);
   // Fills the numbers of `error`; nothing is wrong where its excess is at most 1. `truth`: of the result.
   Judged judge(SideLayer& layer, size_t result, const Datum& given, const Datum& truth, results::LayerVerdict& error);
 
@@ -44,6 +44,7 @@ class LayerJudge {
                        results::LayerVerdict& error);
   bool leaves_range(ir::NodeId node, const Datum& truth, const Datum& given) const;
   compare::Allowance allowance_of(SideLayer& layer, size_t result);
+  LayerRunner runner();
 
   const ir::Model& model_;
   Side& side_;

@@ -20,6 +20,21 @@ void for_all(uint64_t count, Fn&& fn) {
   });
 }
 
+// The second of the first two goes in the opposite direction.
+analysis::MoveKey key_of_run(analysis::MoveKey key, uint32_t run, uint32_t runs) {
+  if (runs == analysis::kMovedRuns)
+    key.run = run;
+  else
+    key.draw = run == 0 ? analysis::Draw::signs : analysis::Draw::opposite_signs;
+  return key;
+}
+
+std::vector<Datum> inputs_of(const ir::Node& node, const OperandSource& operands) {
+  std::vector<Datum> inputs;
+  for (const ir::Use& use : node.operands) inputs.push_back(use.value ? operands(use.value) : Datum());
+  return inputs;
+}
+
 }  // namespace
 
 LayerRounding::LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff)
@@ -29,9 +44,7 @@ LayerRounding::LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, 
 
 RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& operands,
                                       const std::vector<Datum>& exact) const {
-  std::vector<Datum> inputs;
-  for (const ir::Use& use : model_[node].operands) inputs.push_back(use.value ? operands(use.value) : Datum());
-  const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, exact);
+  const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs_of(model_[node], operands), exact);
   const bool is_floating = !exact.empty() && exact[0].is_tensor() && tensor::is_floating(exact[0].declared());
   if (!is_floating) return {};
   const tensor::DType type = exact[0].declared();
@@ -48,15 +61,20 @@ std::optional<compare::Allowance> LayerRounding::of_products(ir::NodeId node, co
   return squares ? std::optional(analysis::allowance_of(exact, *squares, least_roundoff_)) : std::nullopt;
 }
 
-std::optional<analysis::Samples> LayerRounding::runs_of_products(ir::NodeId node, const OperandSource& operands,
-                                                                 const Datum& exact, LayerOracle& oracle) const {
+std::vector<float> LayerRounding::deviations_of_products(ir::NodeId node, const OperandSource& operands,
+                                                         const Datum& exact, LayerOracle& oracle) const {
   const std::optional<std::vector<double>> squares = product_squares(node, operands, exact, oracle);
-  if (!squares) return std::nullopt;
+  if (!squares) return {};
   std::vector<float> deviations(squares->size());
   for_all(deviations.size(), [&](uint64_t i) { deviations[i] = static_cast<float>(std::sqrt((*squares)[i])); });
+  return deviations;
+}
+
+analysis::Samples LayerRounding::drawn(ir::NodeId node, const Datum& exact, std::span<const float> deviations,
+                                       uint32_t runs) {
   analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
-  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
-    const analysis::MoveKey key{.node = node.index, .run = run, .operand = kProduct};
+  for (uint32_t run = 0; run < runs; ++run) {
+    const analysis::MoveKey key = key_of_run({.node = node.index, .operand = kProduct}, run, runs);
     samples.moved.push_back(analysis::compact(analysis::moved_by(exact, deviations, key)));
   }
   analysis::settle(samples);
@@ -68,8 +86,7 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
                                                                   const Datum& exact, LayerOracle& oracle) const {
   const std::string_view op = model_.text(model_[node].op);
   if (op != "Conv" && op != "MatMul") return std::nullopt;
-  std::vector<Datum> inputs;
-  for (const ir::Use& use : model_[node].operands) inputs.push_back(use.value ? operands(use.value) : Datum());
+  const std::vector<Datum> inputs = inputs_of(model_[node], operands);
   const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, {&exact, 1});
   if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;
   const Datum squares = oracle.exact(node, [&](ir::ValueId value) {
@@ -99,12 +116,13 @@ bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {
   return datum.declared() == tensor::DType::float16 || datum.declared() == tensor::DType::bfloat16;
 }
 
-analysis::Samples LayerRounding::shown(ir::ValueId value, Datum datum) const {
+analysis::Samples LayerRounding::shown(ir::ValueId value, Datum datum, uint32_t runs) const {
   analysis::Samples samples{.nominal = std::move(datum)};
   if (!may_be_wider(value, samples.nominal)) return samples;
   const Datum wide = ops::widen(samples.nominal);
-  for (uint32_t run = 0; run < analysis::kMovedRuns; ++run) {
-    const analysis::MoveKey key{.node = value.index, .run = run, .least_roundoff = analysis::roundoff(wide.declared())};
+  for (uint32_t run = 0; run < runs; ++run) {
+    const analysis::MoveKey key =
+        key_of_run({.node = value.index, .least_roundoff = analysis::roundoff(wide.declared())}, run, runs);
     samples.moved.push_back(analysis::compact(analysis::moved_input(wide, 1, key)));
   }
   return samples;
@@ -128,6 +146,20 @@ std::vector<analysis::Samples> LayerRounding::run(ir::NodeId node, const Samples
   }
   if (unknown.empty()) return runs_.run({node, inputs, outer});
   return std::vector<analysis::Samples>(model_[node].results.size(), analysis::Samples{.unknown = unknown});
+}
+
+std::optional<analysis::FirstRuns> LayerRounding::run_first(ir::NodeId node, const SamplesSource& operands,
+                                                            const std::vector<Datum>& exact, uint32_t runs) {
+  if (!model_.bodies(model_[node]).empty()) return std::nullopt;
+  std::vector<analysis::Samples> given;
+  for (const ir::Use& use : model_[node].operands)
+    given.push_back(use.value ? operands(use.value) : analysis::Samples());
+  std::vector<const analysis::Samples*> inputs;
+  for (const analysis::Samples& samples : given) {
+    if (!samples.unknown.empty()) return std::nullopt;
+    inputs.push_back(&samples);
+  }
+  return runs_.run_first({node, inputs, {}}, exact, runs);
 }
 
 }  // namespace assay::debug

@@ -24,17 +24,22 @@ class LayerRounding {
   std::optional<compare::Allowance> of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
                                                 LayerOracle& oracle) const;
 
-  // The same as runs that lie so far from the exact result.
-  std::optional<analysis::Samples> runs_of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
-                                                    LayerOracle& oracle) const;
+  // The same as how far from the exact result each element is in such runs, in the mean of squares.
+  std::vector<float> deviations_of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
+                                            LayerOracle& oracle) const;
+  // Runs with such deviations. Of the first two, if these are all, only the signs are drawn.
+  static analysis::Samples drawn(ir::NodeId node, const Datum& exact, std::span<const float> deviations, uint32_t runs);
 
-  // An operand in all runs, of what the side gave: the same in each, but for halves that nodes made, which may have
-  // been rounded only to be shown.
-  analysis::Samples shown(ir::ValueId value, Datum datum) const;
+  // An operand in runs, of what the side gave: the same in each, but for halves that nodes made, which may have been
+  // rounded only to be shown.
+  analysis::Samples shown(ir::ValueId value, Datum datum, uint32_t runs = analysis::kMovedRuns) const;
   using SamplesSource = std::function<analysis::Samples(ir::ValueId)>;
   // The results in all runs, with the node's rounding moved at random; `captured` are values that its bodies use.
   std::vector<analysis::Samples> run(ir::NodeId node, const SamplesSource& operands,
                                      const std::vector<ir::ValueId>& captured);
+  // The results in the first runs (analysis::NodeRuns::run_first).
+  std::optional<analysis::FirstRuns> run_first(ir::NodeId node, const SamplesSource& operands,
+                                               const std::vector<Datum>& exact, uint32_t runs);
   double roundoff(tensor::DType type) const { return std::max(analysis::roundoff(type), least_roundoff_); }
   compare::Allowance allowance_of(const analysis::Samples& samples) const {
     return analysis::allowance_of(samples, least_roundoff_);

@@ -38,7 +38,8 @@ class OneLayer {
     return rounding_.of_products(node_, operands(), exact_[0], oracle_);
   }
   compare::Allowance of_drawn_runs() {
-    return rounding_.allowance_of(rounding_.runs_of_products(node_, operands(), exact_[0], oracle_).value());
+    const std::vector<float> deviations = rounding_.deviations_of_products(node_, operands(), exact_[0], oracle_);
+    return rounding_.allowance_of(LayerRounding::drawn(node_, exact_[0], deviations, analysis::kMovedRuns));
   }
   // Of each element as given by the rough allowance.
   Distances off_by(double share) {

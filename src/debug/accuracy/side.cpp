@@ -66,12 +66,21 @@ std::vector<std::string> Side::group_of(NodeId node) const {
   return group;
 }
 
-std::vector<Samples> Side::run_moved(NodeId node, const std::vector<ValueId>& captured) {
-  const auto samples_of = [this](ValueId operand) {
-    const auto found = doubts_.find(operand);
-    return found != doubts_.end() ? found->second : rounding_->shown(operand, value(operand));
+std::shared_ptr<LayerRuns> Side::make_runs(NodeId node, const std::vector<ValueId>& captured,
+                                           const std::vector<Datum>& exact) const {
+  auto runs = std::make_shared<LayerRuns>(LayerRuns{.node = node, .exact = exact});
+  const auto add = [&](ValueId operand) {
+    const auto doubt = doubts_.find(operand);
+    if (doubt != doubts_.end()) {
+      runs->operands.push_back({operand, {}, doubt->second.maker, doubt->second.result});
+    } else {
+      const bool is_known = !operand || model_[operand].constant;
+      runs->operands.push_back({operand, is_known ? Datum() : value(operand)});
+    }
   };
-  return rounding_->run(node, samples_of, captured);
+  for (const ir::Use& use : model_[node].operands) add(use.value);
+  for (const ValueId operand : captured) add(operand);
+  return runs;
 }
 
 std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) {
@@ -98,10 +107,11 @@ std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
   return known.is_none() ? std::nullopt : std::optional(rounding_->shown(wanted, known));
 }
 
-void Side::take_for_granted(NodeId node, ValueId value, const Datum& exact, Samples samples) {
+void Side::take_for_granted(NodeId node, size_t result, const Datum& exact, const std::shared_ptr<LayerRuns>& runs) {
+  const ValueId value = model_[node].results[result];
   computed_[value] = exact;
   if (model_[node].operands.empty()) return;
-  if (!samples.is_same() || !samples.unknown.empty()) doubts_[value] = std::move(samples);
+  if (runs && !runs->is_certain(result)) doubts_[value] = {runs, result};
   std::vector<std::string> group = group_of(node);
   group.emplace_back(ir::known_name(model_, node));
   groups_[value] = std::move(group);

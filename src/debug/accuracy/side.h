@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "debug/accuracy/layer_rounding.h"
+#include "debug/accuracy/layer_runs.h"
 
 namespace assay::debug {
 
@@ -37,19 +37,24 @@ class Side {
   std::vector<std::string> group_of(ir::NodeId node) const;
 
   LayerRounding& rounding() { return *rounding_; }
-  // The results of a node on its values, in runs with moved roundings.
-  std::vector<analysis::Samples> run_moved(ir::NodeId node, const std::vector<ir::ValueId>& captured);
+  // A node on its values, without any run.
+  std::shared_ptr<LayerRuns> make_runs(ir::NodeId node, const std::vector<ir::ValueId>& captured,
+                                       const std::vector<Datum>& exact) const;
   // The same without the values that it gave for elementwise layers just before: it may have merged them, and not have
   // used these. Nothing where an operand is not known any more.
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node) { return run_merged(node, kMostMerged); }
 
-  // A result that it does not give.
-  void take_for_granted(ir::NodeId node, ir::ValueId value, const Datum& exact, analysis::Samples samples);
+  // A result that it does not give, and that nobody needs or that `runs` were begun for.
+  void take_for_granted(ir::NodeId node, size_t result, const Datum& exact, const std::shared_ptr<LayerRuns>& runs);
   // After the last use of values, in the order of the graph: they are dropped once they cannot have been merged.
   void drop_used(std::vector<ir::ValueId> values);
 
  private:
   static constexpr size_t kMostMerged = 6;  // layers in a row
+  struct Doubt {
+    std::shared_ptr<LayerRuns> maker;
+    size_t result = 0;
+  };
 
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node, size_t depth);
   std::optional<analysis::Samples> merged_value(ir::ValueId value, size_t depth);
@@ -59,7 +64,7 @@ class Side {
   OperandSource truth_;
   std::unique_ptr<LayerRounding> rounding_;
   std::map<ir::ValueId, Datum> computed_;                   // values that it did not give
-  std::map<ir::ValueId, analysis::Samples> doubts_;         // of these, where they are not the same in all runs
+  std::map<ir::ValueId, Doubt> doubts_;                     // of these, where they may not be the same in all runs
   std::map<ir::ValueId, std::vector<std::string>> groups_;  // layers that they come from
   std::vector<std::vector<ir::ValueId>> used_;              // by the last layers, for the last time
 };

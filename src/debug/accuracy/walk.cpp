@@ -104,7 +104,7 @@ class Walk {
     const std::variant<std::monostate, Error> computed = attempt([&] {
       layer.exact = oracle_.exact(node, operands);
       layer.rough = sides_[side].rounding().roughly(node, operands, layer.exact);
-      if (sides_[side].has_doubts(node) || !sides_[side].shows(node)) judge_of(side).run_moved(layer);
+      if (!sides_[side].shows(node)) judge_of(side).begin_runs(layer);
       return std::monostate();
     });
     if (const Error* error = std::get_if<Error>(&computed)) {
@@ -117,7 +117,7 @@ class Walk {
       if (sides_[side].gives(value))
         judge(layer, k);
       else
-        sides_[side].take_for_granted(node, value, layer.exact[k], std::move(layer.samples[k]));
+        sides_[side].take_for_granted(node, k, layer.exact[k], layer.runs);
     }
   }
 

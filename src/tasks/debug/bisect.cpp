@@ -46,10 +46,11 @@ class Bisection {
     static_cast<void>(rewritten(std::numeric_limits<uint64_t>::max(), lines));
     report_.step_count = lines.lines.size();
     if (report_.step_count == 0) fail(ErrorCode::usage, "nothing is changed: there is no step to find");
-    report_.fails_before = fails(0);
-    report_.is_reproduced = !report_.fails_before && fails(report_.step_count);
+    report_.fails_before = surely_fails(0);
+    report_.is_reproduced = !report_.fails_before && surely_fails(report_.step_count);
     if (report_.is_reproduced) search(lines.lines);
     report_.loop = loop_.take();
+    if (comparing_ && !comparing_->symptom().empty()) observer_.info("The first that fails: " + comparing_->symptom());
     return std::move(report_);
   }
 
@@ -114,14 +115,24 @@ class Bisection {
     return part;
   }
 
-  bool fails(uint64_t steps, std::optional<uint64_t> remaining = std::nullopt) {
+  bool fails(uint64_t steps, uint64_t remaining) { return judge(steps, remaining) == Verdict::fails; }
+
+  // The ends must have a verdict.
+  bool surely_fails(uint64_t steps) {
+    const Verdict verdict = judge(steps);
+    if (verdict != Verdict::unresolved) return verdict == Verdict::fails;
+    fail(ErrorCode::unsupported, "the model after {} of {} steps cannot be judged: {}", steps, report_.step_count,
+         loop_.take().iterations.back().fault);
+  }
+
+  Verdict judge(uint64_t steps, std::optional<uint64_t> remaining = std::nullopt) {
     Trial trial{.subject = fmt::format("{} of {} steps", steps, report_.step_count),
                 .identity = fmt::format("{} {} {}", command_identity(request_.check), report_.step_count, steps)};
     if (comparing_)
       trial.passes = [&] { return !comparing_->fails(after(steps)); };
     else
       trial.make = [&](const std::string& path) { onnx::save(after(steps), path, request_.save); };
-    return loop_.judge(trial, remaining) == Verdict::fails;
+    return loop_.judge(trial, remaining);
   }
 
   ir::Model after(uint64_t steps) {

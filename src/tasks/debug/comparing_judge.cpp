@@ -101,15 +101,13 @@ bool ComparingJudge::fails(const ir::Model& model) {
   if (const Error* error = std::get_if<Error>(&outputs)) return judge_error(*error);
   std::string where;
   const bool is_different = differ(std::get<tensor::NamedData>(outputs), expected_of_last_, where);
-  const bool is_first = !std::exchange(has_judged_, true);
-  if (is_first) symptom_ = where;
+  if (is_different && !std::exchange(has_failed_, true)) symptom_ = where;
   return is_different && !error_shape_;
 }
 
 bool ComparingJudge::judge_error(const Error& error) {
   if (error.code() == ErrorCode::cancelled) throw error;
-  const bool is_first = !std::exchange(has_judged_, true);
-  if (is_first) {
+  if (!std::exchange(has_failed_, true)) {
     error_shape_ = shape_of(error);
     symptom_ = error.line();
   }

@@ -16,8 +16,8 @@ class ComparingJudge {
   ComparingJudge(const ComparisonRequest& request, const ir::Model& whole, const tensor::NamedData& inputs,
                  ObservedValues& values);
 
-  // Whether it fails: outputs differ, or the backend refuses or fails. The first call decides which of the two is meant
-  // from then on; Error where a model fails in the other way, or in another one.
+  // Whether it fails: outputs differ, or the backend refuses or fails. The first model that fails decides which of the
+  // two is meant from then on; Error where another fails in the other way.
   bool fails(const ir::Model& model);
   // Goes on with parts of another model.
   void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues& values);
@@ -43,7 +43,7 @@ class ComparingJudge {
   compare::CompareOptions options_;
   tensor::NamedData saved_;
   std::optional<std::string> error_shape_;  // the whole model fails with such an error
-  bool has_judged_ = false;
+  bool has_failed_ = false;
   std::string symptom_;
   tensor::NamedData inputs_of_last_;
   tensor::NamedData expected_of_last_;

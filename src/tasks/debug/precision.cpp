@@ -56,6 +56,7 @@ class PrecisionSearch {
     report_.is_found = kept.has_value();
     if (kept) finish(*kept);
     report_.loop = loop_.take();
+    if (comparing_ && !comparing_->symptom().empty()) observer_.info("The first that fails: " + comparing_->symptom());
     return std::move(report_);
   }
 

@@ -9,6 +9,7 @@
 #include "exec/backend.h"
 #include "exec/feeds.h"
 #include "ir/naming.h"
+#include "remote/isolated_backend.h"
 #include "tasks/debug/observed.h"
 #include "tasks/threads.h"
 
@@ -86,7 +87,10 @@ class SameRuns {
 
  private:
   std::unique_ptr<exec::Session> prepare(const exec::SessionOptions& options) {
-    if (!backend_) backend_ = exec::find_backend(request_.backend, request_.session.search);
+    if (!backend_) {
+      backend_ = request_.isolate ? remote::isolated_backend({request_.backend})
+                                  : exec::find_backend(request_.backend, request_.session.search);
+    }
     Diagnostics findings;
     std::unique_ptr<exec::Session> session = backend_->prepare(model_, options, findings);
     return session;

@@ -41,6 +41,24 @@ double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
   return greatest;
 }
 
+// In memory of its own: a backend's may keep its session.
+tensor::Datum detached(const tensor::Datum& datum) {
+  if (!debug::is_numeric(datum)) return {};
+  const tensor::Tensor& tensor = datum.tensor();
+  const tensor::Bytes bytes = tensor.bytes();
+  return {tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()})),
+          datum.declared()};
+}
+
+double greatest_move(const tensor::NamedData& given, const tensor::NamedData& alone) {
+  double greatest = 0;
+  for (const tensor::NamedDatum& output : alone) {
+    const auto tapped = std::ranges::find(given, output.name, &tensor::NamedDatum::name);
+    if (tapped != given.end()) greatest = std::max(greatest, greatest_difference(output.value, tapped->value));
+  }
+  return greatest;
+}
+
 // The results of nodes, by name.
 std::map<std::string_view, ir::ValueId> results_of(const ir::Model& model) {
   std::map<std::string_view, ir::ValueId> names;
@@ -98,31 +116,47 @@ double SideRuns::least_unit(const std::string& backend) const {
 }
 
 debug::SideValues SideRuns::run(const std::string& backend, const std::string& name) {
+  // Before there are values to be kept; of the two sessions, only one is in memory.
+  tensor::NamedData alone = outputs(backend, model_, request_.session.settings);
+  for (tensor::NamedDatum& output : alone) output.value = detached(output.value);
+  check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
+  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
+  const std::variant<Look, Error> look = attempt([&] { return run_tapped(backend, alone, side); });
+  if (const Error* error = std::get_if<Error>(&look)) {
+    if (error->code() != ErrorCode::backend) throw *error;
+    observer_.warning(fmt::format(
+        "{}: only the outputs are judged, because it fails where all values are asked for: {}", name, error->line()));
+    side.values.clear();
+    for (const tensor::NamedDatum& output : alone) {
+      if (names_.contains(output.name)) side.values[names_.at(output.name)] = output.value;
+    }
+  }
+  looks_.push_back(std::holds_alternative<Look>(look) ? std::get<Look>(look) : Look());
+  return side;
+}
+
+SideRuns::Look SideRuns::run_tapped(const std::string& backend, const tensor::NamedData& alone,
+                                    debug::SideValues& side) const {
   exec::SessionOptions options = request_.session;
   const std::set<std::string, std::less<>> outputs(outputs_.begin(), outputs_.end());
   for (const auto& [value_name, value] : names_) {
     if (!outputs.contains(value_name)) options.values.emplace_back(value_name);
   }
   Diagnostics findings;
-  std::unique_ptr<exec::Session> session = make(backend)->prepare(model_, options, findings);
+  const std::unique_ptr<exec::Session> session = make(backend)->prepare(model_, options, findings);
   tell_findings(findings, observer_);
   std::vector<std::string> names;
   tensor::NamedData given;
   for (const auto& [value_name, value] : names_) {
     if (session->answer(value_name).kind != exec::TapAnswer::Kind::absent) names.emplace_back(value_name);
   }
-  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
   MapSink sink([&](std::string_view value_name, const tensor::Datum& value) {
     if (const auto known = names_.find(value_name); known != names_.end()) side.values[known->second] = value;
     if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });
   session->make_execution({})->run(feeds_, names, sink);
-  Look look{.is_deterministic = gives_again(*session, given)};
-  session.reset();  // before the next one is made: only one is in memory
-  look.probe_effect = probe_effect(backend, given);
-  looks_.push_back(look);
-  return side;
+  return {.is_deterministic = gives_again(*session, given), .probe_effect = greatest_move(given, alone)};
 }
 
 debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches& matches) const {
@@ -196,16 +230,6 @@ bool SideRuns::gives_again(exec::Session& session, const tensor::NamedData& outp
   check_cancelled(observer_);
   session.make_execution({})->run(feeds_, outputs_, again);
   return is_same;
-}
-
-double SideRuns::probe_effect(const std::string& backend, const tensor::NamedData& given) const {
-  check_cancelled(observer_);
-  double effect = 0;
-  for (const tensor::NamedDatum& output : outputs(backend, model_, request_.session.settings)) {
-    const auto before = std::ranges::find(given, output.name, &tensor::NamedDatum::name);
-    if (before != given.end()) effect = std::max(effect, greatest_difference(output.value, before->value));
-  }
-  return effect;
 }
 
 void SideRuns::add_looks(std::vector<results::AccuracySide>& sides) const {

@@ -24,15 +24,15 @@ class SideRuns {
 
  private:
   struct Look {
-    bool is_deterministic = true;
-    double probe_effect = 0;
+    std::optional<bool> is_deterministic;
+    std::optional<double> probe_effect;
   };
 
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
+  Look run_tapped(const std::string& backend, const tensor::NamedData& alone, debug::SideValues& side) const;
   debug::SideValues load(const formats::SavedRun& run) const;
   bool gives_again(exec::Session& session, const tensor::NamedData& outputs) const;
-  double probe_effect(const std::string& backend, const tensor::NamedData& outputs) const;
   double least_unit(const std::string& backend) const;
 
   const AccuracyRequest& request_;

@@ -16,6 +16,7 @@ int run(const Arguments& arguments, Environment& environment) {
     return run_same(arguments, environment, until.count);
   }
   if (arguments.has("model_file")) fail(ErrorCode::usage, "a model is run with --same only");
+  if (arguments.has("--isolate")) fail(ErrorCode::usage, "--isolate needs --same");
   const tasks::RepeatRequest request{check_request(arguments, environment), parse_until(arguments)};
   return run_loop(arguments, environment,
                   [&](tasks::Observer& observer) { return tasks::debug_repeat(request, observer); });
