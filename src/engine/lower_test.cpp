@@ -45,6 +45,10 @@ constexpr const char* kModels[] = {
     "int32[2] b = {40,-70}, uint8[4,2] v = {1,2,3,4,5,6,7,100}, float u = {0.01}, uint8 o = {4}> { "
     "c = QuantizeLinear(x, s, k) y = QLinearConv(c, s, k, w, t, p, r, k, b) d = QuantizeLinear(a, s, k) "
     "z = QLinearMatMul(d, s, k, v, u, o, r, k) n = MatMulInteger(d, v, k, o) }",
+    "g (float16[2,3] x, float16[2,3] z) => (float16[3,2] y, float16[2,3] u) { t = Transpose(z) m = Max(x, z) n = "
+    "Neg(m) "
+    "q = SequenceConstruct(n, x) zero = Constant<value = int64 {0}>() u = SequenceAt(q, zero) w = Transpose(n) "
+    "r = Relu(w) y = Min(r, t) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -125,6 +129,10 @@ TEST(Lower, operators_form_layers) {
             (std::vector<std::string>{"QuantizeLinear", "DequantizeLinear_DequantizeLinear_Conv_QuantizeLinear_0",
                                       "QuantizeLinear", "DequantizeLinear", "DequantizeLinear_MatMul_QuantizeLinear_1",
                                       "MatMulInteger"}));
+  // Casts from and to float16 are part of the layers between them.
+  EXPECT_EQ(lowered_ops(kModels[8]),
+            (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
+                                      "Transpose", "Relu_Cast_Min_Cast_1"}));
 }
 
 TEST(Lower, layers_hold_no_more_values_than_kernels) {

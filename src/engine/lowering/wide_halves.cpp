@@ -62,7 +62,12 @@ class Widener {
     return type.is_tensor() && type.dtype == DType::float16;
   }
 
-  // Whether float32 is a type of all its halves, and each result has that of an operand.
+  bool is_tensor(ir::ValueId value) const {
+    return !value.valid() || halves_.contains(value) || model_[value].constant.valid() ||
+           inference_.type(value).is_tensor();
+  }
+
+  // Whether it has tensors only, float32 is a type of all its halves, and each result has that of an operand.
   bool can_be_wide(ir::NodeId id) const {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = inference_.callees()[id];
@@ -71,6 +76,9 @@ class Widener {
       return false;
     }
     if (!model_.bodies(node).empty()) return false;
+    const auto has_tensor = [&](const ir::Use& use) { return is_tensor(use.value); };
+    if (!std::ranges::all_of(node.operands, has_tensor)) return false;
+    if (!std::ranges::all_of(node.results, [&](ir::ValueId value) { return is_tensor(value); })) return false;
     const bool moves = model_.text(node.domain).empty() && std::ranges::find(kMoves, op) != kMoves.end();
     const auto is_wide = [&](const ir::Use& use) { return wide_.contains(use.value); };
     if (moves && std::ranges::none_of(node.operands, is_wide)) return false;

@@ -33,18 +33,26 @@ std::string_view word(PrecisionDirection direction) {
 
 const Calibrator& minmax() { return *std::ranges::find(calibrators(), "minmax", &Calibrator::word); }
 
+// The engine computes float16 in float32: what is searched for shows only where it rounds each result.
+PrecisionRequest with_roundings(PrecisionRequest request) {
+  const std::string& backend = request.comparison.backend;
+  const bool is_engine = backend.empty() || backend == "engine";
+  if (is_engine && request.low == LowPrecision::float16) request.comparison.session.settings.set("strict", {""});
+  return request;
+}
+
 class PrecisionSearch {
  public:
   PrecisionSearch(const PrecisionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
                   Observer& observer)
-      : request_(request),
+      : request_(with_roundings(request)),
         model_(loaded.model),
         observer_(observer),
         parts_(model_),
         values_(model_, inputs, request.comparison.session.max_memory_bytes),
         loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!request.comparison.backend.empty()) comparing_.emplace(request.comparison, model_, inputs, values_);
+    if (!request.comparison.backend.empty()) comparing_.emplace(request_.comparison, model_, inputs, values_);
   }
 
   results::PrecisionReport run() {
@@ -152,7 +160,7 @@ class PrecisionSearch {
     report_.output = request_.output;
   }
 
-  const PrecisionRequest& request_;
+  const PrecisionRequest request_;
   const ir::Model& model_;
   Observer& observer_;
   debug::Parts parts_;
