@@ -91,7 +91,7 @@ class Speller {
   }
 
   // Their products, summed over what is not in `wanted`.
-  Labelled multiplied(Labelled a, Labelled b, const std::set<EinsumLabel>& wanted) {
+  Labelled multiplied(const Labelled& a, const Labelled& b, const std::set<EinsumLabel>& wanted) {
     const auto in = [](const EinsumTerm& term) { return [&](EinsumLabel label) { return holds(term, label); }; };
     const auto not_in = [](const EinsumTerm& term) { return [&](EinsumLabel label) { return !holds(term, label); }; };
     const EinsumTerm both = labels_if(a.term, in(b.term));

@@ -12,7 +12,7 @@
 namespace assay::engine::cpu::onednn {
 namespace {
 
-constexpr int64_t kHotBytes = 256 * 1024;
+constexpr int64_t kHotBytes = int64_t{256} * 1024;
 constexpr int64_t kLeastRows = 24;  // of a lane; where there are fewer, columns are divided
 constexpr int64_t kColumnStep = 64;
 constexpr int64_t kBlockColumns = 256;  // at once, where a tape goes over them

@@ -12,8 +12,8 @@
 namespace assay::engine::cpu::onednn {
 namespace {
 
-constexpr double kMostError = 1e-5;          // of the root mean square of results; sums in float32 have 2e-6
-constexpr int64_t kBlockBytes = 640 * 1024;  // of terms and products that a lane keeps in the second cache
+constexpr double kMostError = 1e-5;                   // of the root mean square of results; sums in float32 have 2e-6
+constexpr int64_t kBlockBytes = int64_t{640} * 1024;  // of terms and products that a lane keeps in the second cache
 constexpr auto kTerms = static_cast<int64_t>(kWinogradTerms);
 constexpr auto kOut = static_cast<int64_t>(kWinogradOut);
 constexpr auto kIn = static_cast<int64_t>(kWinogradIn);

@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/recurrent/cell_kernels.h"
 
+#include <limits>
 #include <vector>
 
 namespace assay::engine::cpu {

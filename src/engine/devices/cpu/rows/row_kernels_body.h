@@ -134,8 +134,9 @@ ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
   Vector sums = {};
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
+    const Vector below = at(x + i).lanes - greatest;
     Vector grown;
-    exponential(at(x + i).lanes - greatest, grown);
+    exponential(below, grown);
     sums += grown;
   }
   double sum = sum_of_lanes(sums);
