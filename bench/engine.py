@@ -40,10 +40,11 @@ MODES = {"strict": (NAMES, ("+strict", *MEASURED)), "default": (NAMES, MEASURED)
 WITHOUT_OPENVINO = ("small_trees",)  # it has no operators for words
 
 
-def measure(model: pathlib.Path, seconds: float, settings: tuple[str, ...]) -> dict[str, float]:
+def measure(model: pathlib.Path, seconds: float, settings: tuple[str, ...],
+            wanted: tuple[str, ...] = ("engine", "onnxrt", "openvino")) -> dict[str, float]:
     packages = glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
     places = {name: packages for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
-    sides = ["engine", "onnxrt"] if model.stem in WITHOUT_OPENVINO else ["engine", "onnxrt", "openvino"]
+    sides = [side for side in wanted if side != "openvino" or model.stem not in WITHOUT_OPENVINO]
     if model.stem in COMPRESSED:
         sides[0] = f"engine={model}"
         model = MODELS / f"{DECODER}.onnx"
