@@ -18,7 +18,7 @@ ABSENT = set("""
     ICudaEngine.get_engine_stat IExecutionContext.set_communicator
     Refitter.get_dynamic_range Refitter.get_tensors_with_dynamic_range Refitter.set_dynamic_range
     PaddingMode.CAFFE_ROUND_DOWN PaddingMode.CAFFE_ROUND_UP
-    ISliceLayer.axes IQuantizeLayer.block_shape IDequantizeLayer.block_shape
+    IQuantizeLayer.block_shape IDequantizeLayer.block_shape
 """.split())
 
 
