@@ -37,6 +37,24 @@ def test_slices_beyond_the_bounds():
     check(of_mode("WRAP", (0, 1), (1, 3), (1, 3)), x[[0]][:, [1, 0, 3]], x)
 
 
+def test_slices_of_some_axes():
+    x = floats(3, 4, 5)
+
+    def of_axes(axes, mode, *places):
+        def draw(network, tensor):
+            layer = network.add_slice(tensor, *places)
+            layer.mode, layer.axes = trt.SampleMode[mode], axes
+            return layer
+        return draw
+
+    check(of_axes((2, 0), "STRICT_BOUNDS", (1, 0), (2, 2), (2, 1)), x[:2, :, 1:4:2], x)
+    check(of_axes((-1,), "STRICT_BOUNDS", (3,), (2,), (-1,)), x[..., 3:1:-1], x)
+    check(of_axes((1,), "CLAMP", (-2,), (7,), (1,)), np.pad(x, ((0, 0), (2, 1), (0, 0)), "edge"), x)
+    check(of_axes((2, 1), "FILL", (-1, 0), (7, 5), (1, 1)), np.pad(x, ((0, 0), (0, 1), (1, 1))), x)
+    with checks.raises(PolygraphyException, "2 starts for the axes [1]"):
+        computed(of_axes((1,), "STRICT_BOUNDS", (0, 0), (1, 1), (1, 1)), x)
+
+
 def test_softmax_of_rows_of_several_lengths():
     x, bounds = floats(2, 3, 5), np.array([[[1], [5], [3]], [[2], [4], [5]]], np.int32)
     shares = np.where(np.arange(5) < bounds, np.exp(x), 0)

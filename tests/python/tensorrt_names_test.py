@@ -7,20 +7,18 @@ import checks
 import numpy as np
 from assay.exception import PolygraphyException
 from assay.tensorrt.layers import LAYERS
-from onnx import helper
+from onnx import TensorProto, helper, numpy_helper
 
 # What is only of use on a device, or is not here.
 ABSENT = set("""
     IAssertionLayer IDynamicQuantizeLayer
-    IVersionedInterface InterfaceInfo Permutation
+    IVersionedInterface InterfaceInfo
     IBuilderConfig.get_compute_capability IBuilderConfig.num_compute_capabilities IBuilderConfig.set_compute_capability
     ITimingCache.query ITimingCache.queryKeys ITimingCache.update
     ICudaEngine.get_engine_stat IExecutionContext.set_communicator
-    OnnxParser.load_initializer OnnxParser.load_model_proto OnnxParser.parse_model_proto
-    OnnxParserRefitter.load_initializer OnnxParserRefitter.load_model_proto OnnxParserRefitter.refit_model_proto
     Refitter.get_dynamic_range Refitter.get_tensors_with_dynamic_range Refitter.set_dynamic_range
     PaddingMode.CAFFE_ROUND_DOWN PaddingMode.CAFFE_ROUND_UP
-    ISliceLayer.axes IQuantizeLayer.block_shape IDequantizeLayer.block_shape
+    IQuantizeLayer.block_shape IDequantizeLayer.block_shape
 """.split())
 
 
@@ -177,6 +175,44 @@ def test_selectors_are_told_the_tactics_of_a_plan():
     info = algorithm.get_algorithm_io_info(0)
     strides = {trt.TensorFormat.LINEAR: (192, 48, 6, 1), trt.TensorFormat.HWC: (192, 1, 24, 4)}
     assert info.dtype == trt.float32 and info.strides == strides[info.tensor_format]
+
+
+def model_of_external(values):
+    """The bytes of y = x + w, where w is in a file that is not there."""
+    made = checks.model([helper.make_node("Add", ["x", "w"], ["y"])], [("x", 1, [2])], [("y", 1, [2])],
+                        [numpy_helper.from_array(np.asarray(values, np.float32), "w")])
+    weights = made.graph.initializer[0]
+    weights.ClearField("raw_data")
+    weights.data_location = TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value="nothere.bin")
+    return made.SerializeToString()
+
+
+def test_initializers_come_from_memory():
+    builder = trt.Builder(None)
+    network = builder.create_network()
+    parser = trt.OnnxParser(network, None)
+    weights = np.array([3, 4], np.float32)
+    assert not parser.load_initializer("w", weights.ctypes.data, 8) and not parser.parse_model_proto()
+    assert parser.num_errors == 2 and "load_model_proto()" in parser.get_error(1).desc()
+    parser.clear_errors()
+    assert parser.load_model_proto(model_of_external([0, 0]))
+    assert not parser.load_initializer("w", weights.ctypes.data, 4) and "8 bytes, seen 4" in parser.get_error(0).desc()
+    assert not parser.load_initializer("y", weights.ctypes.data, 8)
+    assert parser.load_initializer("w", weights.ctypes.data, 8)
+    weights[:] = 0
+    assert parser.parse_model_proto()
+    config = builder.create_builder_config()
+    config.set_flag(trt.BuilderFlag.REFIT)
+    engine = builder.build_engine(network, config)
+    context, x = engine.create_execution_context(), np.array([1, 1], np.float32)
+    assert context.infer({"x": x})["y"].tolist() == [4, 5]
+    refitter = trt.Refitter(engine, None)
+    parser, weights = trt.OnnxParserRefitter(refitter, None), np.array([7, 8], np.float32)
+    assert parser.load_model_proto(model_of_external([0, 0])) and parser.load_initializer("w", weights.ctypes.data, 8)
+    assert parser.refit_model_proto() and refitter.refit_cuda_engine()
+    assert context.infer({"x": x})["y"].tolist() == [8, 9]
+    assert not parser.load_model_proto(b"no model") and parser.num_errors == 1
 
 
 def test_plugins_share_resources():

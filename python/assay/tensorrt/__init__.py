@@ -9,7 +9,7 @@ from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile, ITimingCache
-from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Weights
+from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Permutation, Weights
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
@@ -49,7 +49,7 @@ if TYPE_CHECKING:  # what globals() gets
                "IPluginV2Ext", "IPluginV3", "IPluginV3OneBuild", "IPluginV3OneCore", "IPluginV3OneRuntime",
                "IProfiler", "IProgressMonitor", "IRecurrenceLayer", "IRuntimeConfig", "ISerializationConfig",
                "IStreamReader", "IStreamReaderV2", "IStreamWriter", "ITensor", "ITimingCache", "ITripLimitLayer",
-               "Logger", "OnnxParser", "OnnxParserRefitter", "ParserError", "PluginField", "PluginFieldCollection",
+               "Logger", "OnnxParser", "OnnxParserRefitter", "ParserError", "Permutation", "PluginField", "PluginFieldCollection",
                "PluginTensorDesc", "Profiler", "Refitter", "Runtime", "Weights", "enums", "get_plugin_registry",
                "init_libnvinfer_plugins"]
 

@@ -1,7 +1,7 @@
 """What an algorithm selector is told of a build: the layers of a plan, and the tactic of each."""
 
 from assay import _native
-from assay.tensorrt.dims import Dims
+from assay.tensorrt.dims import Dims, in_memory
 from assay.tensorrt.enums import DataType, OptProfileSelector, TensorFormat
 from assay.tensorrt.interfaces import IAlgorithmSelector
 
@@ -63,8 +63,6 @@ class IAlgorithmContext:
 
 def report_tactics(selector, plan):
     """Tells a selector that has a report_algorithms() of its own the layers of a plan."""
-    from assay.tensorrt.engine import in_memory
-
     if not isinstance(selector, IAlgorithmSelector) or \
             type(selector).report_algorithms is IAlgorithmSelector.report_algorithms:
         return

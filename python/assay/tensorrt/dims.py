@@ -1,5 +1,8 @@
 """Shapes, weights and bytes as TensorRT has them."""
 
+import contextlib
+import os
+
 
 class Dims(tuple):
     """A shape."""
@@ -36,6 +39,10 @@ Dims2, Dims3, Dims4 = _fixed("Dims2", 2), _fixed("Dims3", 3), _fixed("Dims4", 4)
 DimsHW = _fixed("DimsHW", 2)
 DimsHW.h = property(lambda self: self[0])
 DimsHW.w = property(lambda self: self[1])
+
+
+class Permutation(Dims):
+    """An order of axes."""
 
 
 class Weights:
@@ -114,3 +121,16 @@ class NoOpContext:
 
     def __exit__(self, *exc_info):
         return None
+
+
+@contextlib.contextmanager
+def in_memory(data):
+    """A path by which the bytes can be opened."""
+    descriptor = os.memfd_create("assay-plan")
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view):]
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import weakref
 
 from assay import _native
@@ -13,7 +11,7 @@ from assay.tensorrt import enums
 from assay.tensorrt.bindings import Bindings
 from assay.tensorrt.builder import DEBUG, MARKED, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
-from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
+from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext, in_memory
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
 from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStreamReader, IStreamReaderV2
 from assay.tensorrt.logger import native_log, report
@@ -58,19 +56,6 @@ class Runtime(NoOpContext):
         from assay.tensorrt.plugins import get_plugin_registry
 
         return get_plugin_registry()
-
-
-@contextlib.contextmanager
-def in_memory(data):
-    """A path by which the bytes can be opened."""
-    descriptor = os.memfd_create("assay-plan")
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view):]
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)
 
 
 class ICudaEngine(Bindings, NoOpContext):

@@ -7,6 +7,7 @@ import re
 from assay import _native
 from assay.tensorrt.dims import NoOpContext
 from assay.tensorrt.enums import DataType, ErrorCode, PluginFieldType, TensorRTPhase
+from assay.tensorrt.initializers import ModelInParts
 from assay.tensorrt.layers import OnnxLayer
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.logger import native_log
@@ -61,7 +62,7 @@ class ParserError:
     __repr__ = __str__
 
 
-class OnnxParser(NoOpContext):
+class OnnxParser(ModelInParts, NoOpContext):
     """Puts the layers of an ONNX model into a network."""
 
     def __init__(self, network, logger) -> None:
@@ -101,6 +102,14 @@ class OnnxParser(NoOpContext):
         return self._parse(lambda: _native.model_from_bytes(data))
 
     parse_with_weight_descriptors = parse
+
+    def parse_model_proto(self) -> bool:
+        """Parses what load_model_proto() loaded."""
+        return self._parse(self._whole)
+
+    def _fail(self, text, code):
+        self._errors.append(ParserError(text, code))
+        return False
 
     def supports_model(self, model, path=None):
         """(whether the engine runs the model, [(nodes, whether it runs them)])."""

@@ -7,6 +7,7 @@ from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import NoOpContext, Weights, array_of
 from assay.tensorrt.enums import ErrorCode, TensorLocation, WeightsRole
+from assay.tensorrt.initializers import ModelInParts
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.parser import ParserError
 
@@ -141,7 +142,7 @@ def _is_absent(constant):
     return False
 
 
-class OnnxParserRefitter(NoOpContext):
+class OnnxParserRefitter(ModelInParts, NoOpContext):
     """Refits an engine with the weights of an ONNX model, which are matched by name."""
 
     def __init__(self, refitter, logger) -> None:
@@ -164,6 +165,14 @@ class OnnxParserRefitter(NoOpContext):
     def refit_from_bytes(self, model, path=None):
         """Likewise of the bytes of a file."""
         return self._take(lambda: _native.model_from_bytes(bytes(model)))
+
+    def refit_model_proto(self):
+        """Likewise of what load_model_proto() loaded."""
+        return self._take(self._whole)
+
+    def _fail(self, text, code):
+        self._errors.append(ParserError(text, code))
+        return False
 
     def _take(self, load):
         from assay.graphsurgeon import import_onnx

@@ -9,7 +9,8 @@ from assay.tensorrt.layers.base import ILayer, adds
 
 @adds("slice")
 class ISliceLayer(ILayer):
-    """`shape` elements from `start` on, each `stride`-th; what is beyond the bounds as `mode` says."""
+    """`shape` elements from `start` on, each `stride`-th; what is beyond the bounds as `mode` says. `axes`: those that the
+    others are about; None: all."""
 
     TYPE, WORD = LayerType.SLICE, "Slice"
 
@@ -17,6 +18,14 @@ class ISliceLayer(ILayer):
         super().__init__(network, index, [input])
         self.start, self.shape, self.stride = Dims(start), Dims(shape), Dims(stride)
         self.mode = enums.SampleMode.STRICT_BOUNDS
+        self.axes = None
+
+    def _axes(self):
+        rank = len(self._inputs[0].shape) if self.axes is not None else len(self.start)
+        axes = [each % rank for each in (range(rank) if self.axes is None else self.axes)]
+        if len(axes) != len(self.start) or len(set(axes)) != len(axes):
+            raise PolygraphyException(f"`{self.name}`: {len(self.start)} starts for the axes {axes}")
+        return axes
 
     def _part(self, emitter, index, dims):
         given = self.get_input(index)
@@ -33,7 +42,7 @@ class ISliceLayer(ILayer):
 
     def _emit_within(self, emitter, start, size, stride):
         end = emitter.node(self, "Add", [start, emitter.node(self, "Mul", [size, stride])])
-        axes = emitter.constant(list(range(len(self.start))))
+        axes = emitter.constant(self._axes())
         if not all(each > 0 for each in self.stride):
             # An end before the first element is not a place counted from the back.
             least = emitter.constant([-(1 << 62)] * len(self.start))
@@ -47,9 +56,10 @@ class ISliceLayer(ILayer):
             return emitter.node(self, op, inputs, **attrs)
 
         value, dims, inside = self._inputs[0], node("Shape", self._inputs[0]), None
-        rank = len(self.start)
-        for axis in range(rank):
-            first, count, step, dim = (node("Gather", each, emitter.constant(axis)) for each in (start, size, stride, dims))
+        rank = len(self._inputs[0].shape) if self.axes is not None else len(self.start)
+        for place, axis in enumerate(self._axes()):
+            first, count, step = (node("Gather", each, emitter.constant(place)) for each in (start, size, stride))
+            dim = node("Gather", dims, emitter.constant(axis))
             places = node("Range", emitter.constant(0), count, emitter.constant(1))
             places = node("Add", first, node("Mul", places, step))
             if self.mode == enums.SampleMode.FILL:
