@@ -58,6 +58,9 @@ def main():
     parser.add_argument("--program", default=ASSAY)
     parser.add_argument("--benchmark-models", nargs="*", metavar="NAME", help=f"all: {' '.join(NAMES)}")
     options = parser.parse_args()
+    unknown = set(options.kind or []) - set(KINDS if options.benchmark_models is None else MODEL_KINDS)
+    if unknown:
+        parser.error(f"planted elsewhere: {' '.join(sorted(unknown))}")
     if options.benchmark_models is None:
         return judge_all(options, small_plantings(options))
     return max(judge_all(options, model_plantings(name, options.kind or MODEL_KINDS, options.count or 1, options.seed), name)

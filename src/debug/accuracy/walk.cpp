@@ -1,9 +1,12 @@
 #include "debug/accuracy/walk.h"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <set>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "debug/accuracy/layer_judge.h"
 #include "ir/naming.h"
@@ -21,10 +24,12 @@ class Walk {
  public:
   Walk(const ir::Model& model, std::vector<SideValues> sides, const WalkOptions& options)
       : model_(model), options_(options), oracle_(model, options.max_memory_bytes), callees_(model) {
+    sides_.reserve(sides.size());
     for (SideValues& side : sides) {
       result_.sides.push_back({.name = side.name});
       sides_.emplace_back(model, std::move(side), options.max_memory_bytes,
                           [this](ValueId value) { return true_value(value); });
+      oracles_.emplace_back(model, options.max_memory_bytes);
     }
     count_uses();
   }
@@ -62,8 +67,11 @@ class Walk {
   Datum constant_of(ValueId value) const {
     const ir::TensorId id = model_[value].constant;
     if (!id) return {};
+    const std::scoped_lock lock(constants_mutex_);
     const auto [found, is_new] = constants_.try_emplace(value);
-    if (is_new) found->second = ops::widen(Datum(model_[id].tensor));
+    if (!is_new) return found->second;
+    found->second = ops::widen(Datum(model_[id].tensor));
+    model_[id].tensor.storage()->release();
     return found->second;
   }
 
@@ -81,7 +89,18 @@ class Walk {
       truth_[value] = truth[k];
       for (Side& side : sides_) side.take_type(value, truth[k]);
     }
-    for (size_t side = 0; side < sides_.size(); ++side) visit_side(node, index, side);
+    std::vector<SideLayer> layers(sides_.size());
+    for (size_t side = 0; side < layers.size(); ++side) layers[side] = {.node = node, .index = index, .side = side};
+    compute(layers);
+    for (SideLayer& layer : layers) take(layer);
+  }
+
+  // Sides do not know of each other: where they are as many as threads, each has one for itself.
+  void compute(std::vector<SideLayer>& layers) {
+    const uint64_t at_a_time = thread_count() <= layers.size() ? 1 : layers.size();
+    parallel_for(layers.size(), std::max<uint64_t>(at_a_time, 1), [&](uint64_t begin, uint64_t end) {
+      for (uint64_t side = begin; side < end; ++side) compute(layers[side]);
+    });
   }
 
   bool is_random(NodeId node) const {
@@ -98,30 +117,35 @@ class Walk {
     }
   }
 
-  void visit_side(NodeId node, uint64_t index, size_t side) {
-    const OperandSource operands = [this, side](ValueId value) { return sides_[side].value(value); };
-    SideLayer layer{.node = node, .index = index, .side = side};
+  void compute(SideLayer& layer) {
+    Side& side = sides_[layer.side];
+    const OperandSource operands = [&side](ValueId value) { return side.value(value); };
     const std::variant<std::monostate, Error> computed = attempt([&] {
-      layer.exact = oracle_.exact(node, operands);
-      layer.rough = sides_[side].rounding().roughly(node, operands, layer.exact);
-      if (!sides_[side].shows(node)) judge_of(side).begin_runs(layer);
+      layer.exact = oracles_[layer.side].exact(layer.node, operands);
+      layer.rough = side.rounding().roughly(layer.node, operands, layer.exact);
+      if (!side.shows(layer.node)) judge_of(layer.side).begin_runs(layer);
       return std::monostate();
     });
-    if (const Error* error = std::get_if<Error>(&computed)) {
-      if (error->code() == ErrorCode::cancelled || error->code() == ErrorCode::limit) throw *error;
-      return;  // the side's operands do not fit: an earlier layer is accused
-    }
+    const Error* const error = std::get_if<Error>(&computed);
+    if (error == nullptr) return;
+    if (error->code() == ErrorCode::cancelled || error->code() == ErrorCode::limit) throw *error;
+    layer.exact.clear();  // the side's operands do not fit: an earlier layer is accused
+  }
+
+  void take(SideLayer& layer) {
+    const NodeId node = layer.node;
+    Side& side = sides_[layer.side];
     for (size_t k = 0; k < layer.exact.size() && k < model_[node].results.size(); ++k) {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
-      if (sides_[side].gives(value))
+      if (side.gives(value))
         judge(layer, k);
       else
-        sides_[side].take_for_granted(node, k, layer.exact[k], layer.runs);
+        side.take_for_granted(node, k, layer.exact[k], layer.runs);
     }
   }
 
-  LayerJudge judge_of(size_t side) { return {model_, sides_[side], oracle_}; }
+  LayerJudge judge_of(size_t side) { return {model_, sides_[side], oracles_[side]}; }
 
   void judge(SideLayer& layer, size_t k) {
     const size_t side = layer.side;
@@ -192,8 +216,10 @@ class Walk {
   LayerOracle oracle_;
   ops::Resolver callees_;
   std::vector<Side> sides_;
+  std::deque<LayerOracle> oracles_;  // of the sides
   std::map<ValueId, Datum> truth_;
   mutable std::map<ValueId, Datum> constants_;  // of the layer at hand
+  mutable std::mutex constants_mutex_;
   std::map<ValueId, uint64_t> uses_left_;
   WalkResult result_;
 };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include <malloc.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
@@ -123,6 +125,7 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
   observer_.verbose(fmt::format("{}: all values are asked for", name));
   debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
   const std::variant<Look, Error> look = attempt([&] { return run_tapped(backend, alone, side); });
+  malloc_trim(0);  // else what the session had may stay beside the next one
   if (const Error* error = std::get_if<Error>(&look)) {
     if (error->code() != ErrorCode::backend) throw *error;
     observer_.warning(fmt::format(
