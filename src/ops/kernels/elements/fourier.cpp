@@ -1,5 +1,6 @@
 #include "ops/kernels/elements/fourier.h"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -29,6 +30,18 @@ Complex root(uint64_t k, uint64_t n) {
 
 Complex product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// A complex number in one vector, and the same product.
+using Pair [[gnu::vector_size(16)]] = double;
+
+Pair pair_of(const Complex& x) { return std::bit_cast<Pair>(x); }
+void store(const Pair& x, Complex& out) { out = std::bit_cast<Complex>(x); }
+
+Pair product(const Pair& a, const Pair& b) {
+  constexpr Pair kSigns = {-1, 1};
+  const Pair turned = __builtin_shufflevector(a, a, 1, 0);
+  return a * __builtin_shufflevector(b, b, 0, 0) + turned * __builtin_shufflevector(b, b, 1, 1) * kSigns;
 }
 
 std::vector<uint64_t> prime_factors(uint64_t number) {
@@ -85,15 +98,15 @@ void Fourier::split(const Complex* in, uint64_t stride, Complex* out, uint64_t l
   }
 }
 
-// The same for two parts: what is multiplied by 1 keeps the signs that zeros get by it.
+// The same for two parts, a number in each vector: what is multiplied by 1 keeps the signs that zeros get by it.
 void Fourier::combine_halves(Complex* out, uint64_t part, uint64_t step) const {
-  const Complex one = roots_[0];
-  const Complex minus_one = roots_[part * step];
+  const Pair one = pair_of(roots_[0]);
+  const Pair minus_one = pair_of(roots_[part * step]);
   for (uint64_t k = 0; k < part; ++k) {
-    const Complex first = product(out[k], one);
-    const Complex second = product(out[part + k], roots_[k * step]);
-    out[k] = first + product(second, one);
-    out[part + k] = first + product(second, minus_one);
+    const Pair first = product(pair_of(out[k]), one);
+    const Pair second = product(pair_of(out[part + k]), pair_of(roots_[k * step]));
+    store(first + product(second, one), out[k]);
+    store(first + product(second, minus_one), out[part + k]);
   }
 }
 

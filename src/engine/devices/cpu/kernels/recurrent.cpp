@@ -1,20 +1,17 @@
 // RNN, GRU and LSTM: the products of all inputs at first, then step by step those of the state, whose weights are read
 // once in each step.
-#include <algorithm>
 #include <cstring>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
-#include "engine/devices/cpu/recurrent/recurrence.h"
+#include "engine/devices/cpu/recurrent/direction.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr auto kColumns = static_cast<int64_t>(kPanel);
-constexpr int64_t kGrain = 1 << 17;  // multiplications of a piece
-constexpr int64_t kRowsAtOnce = 64;
 
 // The panels of [directions, gates * hidden, depth] turned, where each gate begins a panel.
 PackedWeights::Bytes pack_gates(const Layer& layer, const Recurrence& r, int input, int64_t depth) {
@@ -35,209 +32,6 @@ PackedWeights::Bytes pack_gates(const Layer& layer, const Recurrence& r, int inp
   });
 }
 
-// Rows of numbers, one after the other.
-struct Rows {
-  const float* numbers;
-  int64_t count;
-  int64_t depth;
-  int64_t pitch;
-};
-
-// Adds rows * panels [first, first + count) to `out`, whose rows are `out_row` apart.
-void add_product(const Rows& rows, const float* panels, float* out, int64_t out_row, int64_t count) {
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / (rows.count * rows.depth * kColumns)));
-  parallel_for(static_cast<uint64_t>(count), grain, [&](uint64_t begin, uint64_t end) {
-    for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
-      panel_kernels().multiply({.left = rows.numbers,
-                                .left_row = rows.pitch,
-                                .out = out + panel * kColumns,
-                                .out_row = out_row,
-                                .rows = static_cast<size_t>(rows.count),
-                                .depth = static_cast<size_t>(rows.depth)},
-                               panels + panel * kColumns * rows.depth, kColumns);
-    }
-  });
-}
-
-// Where a direction keeps its numbers between its steps.
-struct Scratch {
-  float* inputs;     // products with X, of each row of it
-  float* gates;      // of one step
-  float* own;        // of a GRU: what its reset gate applies to
-  float* reset;      // of a GRU: the state that is let through
-  float* h;          // of each entry of the batch
-  float* c;          // likewise
-  float* bias;       // of the gates
-  float* own_bias;   // of `own`
-  float* peepholes;  // of an LSTM
-
-  static int64_t count(const Recurrence& r) {
-    return r.length * r.batch * r.row() + r.batch * (r.row() + 4 * r.width()) + r.row() + 4 * r.width();
-  }
-  Scratch(const Recurrence& r, float* at) {
-    const auto take = [&](float*& part, int64_t size) {
-      part = at;
-      at += size;
-    };
-    take(inputs, r.length * r.batch * r.row());
-    take(gates, r.batch * r.row());
-    for (float** part : {&own, &reset, &h, &c}) take(*part, r.batch * r.width());
-    take(bias, r.row());
-    take(own_bias, r.width());
-    take(peepholes, 3 * r.width());
-  }
-};
-
-// What all directions of a run share.
-struct Run {
-  const Recurrence& r;
-  const Arguments& arguments;
-  std::vector<int64_t> lengths;  // by entry of the batch
-
-  const float* input(int index) const { return host<const float>(arguments.inputs[static_cast<size_t>(index)]); }
-  float* output(size_t index) const {
-    return index < arguments.outputs.size() ? host<float>(arguments.outputs[index]) : nullptr;
-  }
-};
-
-class Direction {
- public:
-  Direction(const Run& run, int64_t number, const float* w, const float* recurrence)
-      : run_(run),
-        r_(run.r),
-        number_(number),
-        kind_(r_.kinds[static_cast<size_t>(number)]),
-        recurrence_(recurrence + number * r_.row() * r_.hidden),
-        scratch_(r_, host<float>(run.arguments.workspace) + number * Scratch::count(r_)) {
-    fill_biases();
-    fill_states();
-    multiply_inputs(w + number * r_.row() * r_.input);
-  }
-
-  void run() {
-    for (int64_t s = 0; s < r_.length; ++s) {
-      for (int64_t b = 0; b < r_.batch; ++b) {
-        if (!is_over(s, b)) std::copy_n(inputs_of(time_of(s, b), b), r_.row(), scratch_.gates + b * r_.row());
-      }
-      step(s);
-      for (int64_t b = 0; b < r_.batch && run_.output(0) != nullptr; ++b) {
-        if (is_over(s, b)) continue;
-        std::copy_n(scratch_.h + b * r_.width(), r_.hidden, run_.output(0) + r_.y_at(time_of(s, b), number_, b));
-      }
-    }
-    finish(1, scratch_.h);
-    finish(2, scratch_.c);
-  }
-
- private:
-  // Rows of gates of `size` elements in `from`, with zeros after each.
-  void widen(const float* from, int64_t gates, float* to) const {
-    for (int64_t gate = 0; gate < gates; ++gate, from += r_.hidden, to += r_.width()) {
-      std::copy_n(from, r_.hidden, to);
-      std::fill(to + r_.hidden, to + r_.width(), 0.0F);
-    }
-  }
-
-  void fill_biases() {
-    std::fill_n(scratch_.bias, r_.row() + r_.width(), 0.0F);
-    if (r_.has(Recurrence::kPeepholes)) {
-      widen(run_.input(Recurrence::kPeepholes) + number_ * 3 * r_.hidden, 3, scratch_.peepholes);
-    }
-    if (!r_.has(Recurrence::kBias)) return;
-    const float* const given = run_.input(Recurrence::kBias) + number_ * 2 * r_.gates * r_.hidden;
-    const float* const own = given + r_.gates * r_.hidden;
-    widen(given, r_.gates, scratch_.bias);
-    const int64_t added = r_.gates - (r_.resets_after ? 1 : 0);
-    for (int64_t i = 0; i < added * r_.hidden; ++i) {
-      scratch_.bias[i / r_.hidden * r_.width() + i % r_.hidden] += own[i];
-    }
-    if (r_.resets_after) widen(own + added * r_.hidden, 1, scratch_.own_bias);
-  }
-
-  void fill_states() {
-    for (const auto& [input, state] : {std::pair(Recurrence::kH, scratch_.h), std::pair(Recurrence::kC, scratch_.c)}) {
-      std::fill_n(state, r_.batch * r_.width(), 0.0F);
-      for (int64_t b = 0; b < r_.batch && r_.has(input); ++b) {
-        widen(run_.input(input) + r_.state_at(number_, b), 1, state + b * r_.width());
-      }
-    }
-  }
-
-  void multiply_inputs(const float* panels) {
-    const auto rows = static_cast<uint64_t>(r_.length * r_.batch);
-    parallel_for(rows, kRowsAtOnce, [&](uint64_t begin, uint64_t end) {
-      const auto first = static_cast<int64_t>(begin);
-      float* const out = scratch_.inputs + first * r_.row();
-      const auto count = static_cast<int64_t>(end - begin);
-      for (int64_t row = 0; row < count; ++row) std::copy_n(scratch_.bias, r_.row(), out + row * r_.row());
-      add_product({run_.input(Recurrence::kX) + first * r_.input, count, r_.input, r_.input}, panels, out, r_.row(),
-                  r_.row() / kColumns);
-    });
-  }
-
-  bool is_over(int64_t s, int64_t b) const { return s >= run_.lengths[static_cast<size_t>(b)]; }
-  int64_t time_of(int64_t s, int64_t b) const {
-    return r_.goes_back_in(number_) ? run_.lengths[static_cast<size_t>(b)] - 1 - s : s;
-  }
-  const float* inputs_of(int64_t time, int64_t b) const { return scratch_.inputs + r_.x_row(time, b) * r_.row(); }
-
-  // Adds the state times the recurrent weights of gates [first, end).
-  void recur(const float* state, int64_t first, int64_t end, float* out, int64_t out_row) const {
-    add_product({state, r_.batch, r_.hidden, r_.width()}, recurrence_ + first * r_.width() * r_.hidden, out, out_row,
-                (end - first) * r_.width() / kColumns);
-  }
-
-  CellRow row(int64_t b) const {
-    return {.gates = scratch_.gates + b * r_.row(),
-            .own = r_.resets_after ? scratch_.own + b * r_.width() : nullptr,
-            .peepholes = r_.has(Recurrence::kPeepholes) ? scratch_.peepholes : nullptr,
-            .h = scratch_.h + b * r_.width(),
-            .c = scratch_.c + b * r_.width()};
-  }
-  template <typename Fn>
-  void for_rows(int64_t s, Fn&& fn) const {
-    for (int64_t b = 0; b < r_.batch; ++b) {
-      if (!is_over(s, b)) fn(b);
-    }
-  }
-
-  void step(int64_t s) {
-    if (r_.op == Recurrence::Operator::gru) return step_gru(s);
-    recur(scratch_.h, 0, r_.gates, scratch_.gates, r_.row());
-    const auto cell = r_.op == Recurrence::Operator::rnn ? cell_kernels().rnn : cell_kernels().lstm;
-    for_rows(s, [&](int64_t b) { cell(kind_, row(b)); });
-  }
-
-  void step_gru(int64_t s) {
-    recur(scratch_.h, 0, 2, scratch_.gates, r_.row());
-    for_rows(s, [&](int64_t b) { cell_kernels().gru_gates(kind_, row(b), scratch_.reset + b * r_.width()); });
-    if (r_.resets_after) {
-      for (int64_t b = 0; b < r_.batch; ++b) std::copy_n(scratch_.own_bias, r_.width(), scratch_.own + b * r_.width());
-      recur(scratch_.h, 2, 3, scratch_.own, r_.width());
-    } else {
-      recur(scratch_.reset, 2, 3, scratch_.gates + 2 * r_.width(), r_.row());
-    }
-    for_rows(s, [&](int64_t b) { cell_kernels().gru(kind_, row(b)); });
-  }
-
-  // A sequence without steps has zeros for a last state.
-  void finish(size_t output, const float* state) const {
-    if (run_.output(output) == nullptr) return;
-    for (int64_t b = 0; b < r_.batch; ++b) {
-      float* const to = run_.output(output) + r_.state_at(number_, b);
-      std::copy_n(state + b * r_.width(), r_.hidden, to);
-      if (run_.lengths[static_cast<size_t>(b)] == 0) std::fill_n(to, r_.hidden, 0.0F);
-    }
-  }
-
-  const Run& run_;
-  const Recurrence& r_;
-  int64_t number_;
-  const CellKind& kind_;
-  const float* recurrence_;
-  Scratch scratch_;
-};
-
 class RecurrentKernel final : public PlainKernel {
  public:
   RecurrentKernel(const Layer& layer, Recurrence recurrence)
@@ -247,17 +41,16 @@ class RecurrentKernel final : public PlainKernel {
         recurrence_(pack_gates(layer, r_, Recurrence::kR, r_.hidden)) {}
 
   uint64_t workspace_bytes() const override {
-    return static_cast<uint64_t>(r_.directions * Scratch::count(r_)) * sizeof(float);
+    return static_cast<uint64_t>(r_.directions * scratch_count(r_)) * sizeof(float);
   }
 
   void run(const Arguments& arguments) const override {
-    const Run run{r_, arguments, read_lengths(arguments)};
+    const RecurrentRun run{r_, arguments, read_lengths(arguments)};
     if (r_.has(Recurrence::kLengths) && y_bytes_ > 0) std::memset(run.output(0), 0, y_bytes_);
     parallel_for(static_cast<uint64_t>(r_.directions), 1, [&](uint64_t begin, uint64_t end) {
       for (uint64_t d = begin; d < end; ++d) {
-        Direction(run, static_cast<int64_t>(d), reinterpret_cast<const float*>(w_.get()),
-                  reinterpret_cast<const float*>(recurrence_.get()))
-            .run();
+        run_direction(run, static_cast<int64_t>(d), reinterpret_cast<const float*>(w_.get()),
+                      reinterpret_cast<const float*>(recurrence_.get()));
       }
     });
   }

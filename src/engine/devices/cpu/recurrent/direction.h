@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/recurrent/recurrence.h"
+
+namespace assay::engine::cpu {
+
+// What all directions of a run share.
+struct RecurrentRun {
+  const Recurrence& r;
+  const Arguments& arguments;
+  std::vector<int64_t> lengths;  // by entry of the batch
+
+  const float* input(int index) const { return host<const float>(arguments.inputs[static_cast<size_t>(index)]); }
+  float* output(size_t index) const {
+    return index < arguments.outputs.size() ? host<float>(arguments.outputs[index]) : nullptr;
+  }
+};
+
+// Numbers that a direction keeps in its part of the workspace.
+int64_t scratch_count(const Recurrence& recurrence);
+
+// The steps of one direction, with the panels of all directions.
+void run_direction(const RecurrentRun& run, int64_t number, const float* w, const float* recurrence);
+
+}  // namespace assay::engine::cpu
