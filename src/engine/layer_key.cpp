@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "engine/layer.h"
 
@@ -43,7 +45,7 @@ std::string layer_key(const Layer& layer) {
     key +=
         printable(model.text(node.domain).empty() ? model.text(node.op)
                                                   : fmt::format("{}.{}", model.text(node.domain), model.text(node.op)));
-    key += "(";
+    key += '(';
     for (const ir::Use& use : node.operands) {
       const auto tag = tags.find(use.value);
       key += (tag == tags.end() ? "c" : tag->second) + ",";

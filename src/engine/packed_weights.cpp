@@ -15,7 +15,7 @@ PackedWeights::Bytes PackedWeights::get(const tensor::Tensor& weights, const std
   return made;
 }
 
-void PackedWeights::preset(const std::byte* weights, const std::string& form, Bytes bytes, uint64_t size_bytes) {
+void PackedWeights::preset(const std::byte* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes) {
   const std::scoped_lock lock(mutex_);
   forms_[{weights, form}] = {bytes, size_bytes, bytes};
 }

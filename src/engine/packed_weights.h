@@ -22,7 +22,7 @@ class PackedWeights {
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill);
   // A form that was made earlier, of the tensor that begins there; it lies in memory, as of a file that is mapped.
-  void preset(const std::byte* weights, const std::string& form, Bytes bytes, uint64_t size_bytes);
+  void preset(const std::byte* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
 
   // A form that a kernel holds, of the tensor that begins there.
   struct Kept {

@@ -176,7 +176,7 @@ std::vector<std::string> parse_names(const YamlNode& node) {
 AttributeValue parse_attribute_value(const YamlNode& node) {
   if (node.kind == YamlNode::Kind::list) return parse_list(node);
   AttributeValue value;
-  std::visit([&](auto&& scalar) { value = std::move(scalar); }, parse_scalar(node));
+  std::visit([&](auto scalar) { value = std::move(scalar); }, parse_scalar(node));
   return value;
 }
 

@@ -52,7 +52,7 @@ Symbol SymbolTable::intern(std::string_view text) {
   const Symbol symbol = texts_.add();
   texts_[symbol] = store(text, *owned_);
   slots_[at] = {hash, symbol};
-  if (texts_.size() * 3 > slots_.size() * 2) grow();
+  if (uint64_t{texts_.size()} * 3 > slots_.size() * 2) grow();
   return symbol;
 }
 

@@ -130,12 +130,10 @@ Dims broadcast(std::span<const Dim> a, std::span<const Dim> b) {
     Dim& left = result[a.size() - b.size() + i];
     const Dim& right = b[i];
     if (left.equals(right) || right.is(1)) continue;
-    if (left.is(1)) {
-      left = right;
-    } else if (left.is_number() && right.is_number()) {
+    if (left.is_number() && !left.is(1) && right.is_number()) {
       fail(ErrorCode::shape, "shapes {} and {} do not broadcast", text(a), text(b));
-    } else if (right.is_number()) {
-      left = right;  // more than 1 or 0: the other must be the same or 1
+    } else if (left.is(1) || right.is_number()) {
+      left = right;  // a number is more than 1 or 0: the other must be the same or 1
     } else if (!left.is_number()) {
       left = Dim();
     }

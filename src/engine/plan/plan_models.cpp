@@ -95,9 +95,9 @@ uint64_t PlanSections::add_weights(const tensor::Tensor& tensor) {
   return number;
 }
 
-void PlanSections::add_packed(const std::byte* weights, const std::string& form, tensor::StoragePtr bytes) {
+void PlanSections::add_packed(const std::byte* weights, const std::string& form, const tensor::StoragePtr& bytes) {
   const auto known = by_address_.find(weights);
-  if (known != by_address_.end()) packed_.try_emplace({known->second, form}, std::move(bytes));
+  if (known != by_address_.end()) packed_.try_emplace({known->second, form}, bytes);
 }
 
 void PlanSections::write(const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each) const {

@@ -19,7 +19,7 @@ class PlanSections {
   // the model itself.
   std::vector<PlacedWeights> add_model(const ir::Model& model, bool with_weights);
   // A form of the weights that begin there. Those that were not added with a model have no place in the plan.
-  void add_packed(const std::byte* weights, const std::string& form, tensor::StoragePtr bytes);
+  void add_packed(const std::byte* weights, const std::string& form, const tensor::StoragePtr& bytes);
   // Fills in what the manifest says of packed weights. As write_plan().
   void write(
       const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each = [] {}) const;

@@ -9,7 +9,6 @@ namespace assay::onnx {
 namespace {
 
 using tensor::DType;
-using tensor::DTypeKind;
 
 // How the bytes of a tensor are read for printing, and how many numbers there are then.
 struct View {

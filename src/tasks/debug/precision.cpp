@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "debug/subgraph.h"
 #include "exec/backend.h"

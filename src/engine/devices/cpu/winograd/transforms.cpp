@@ -104,7 +104,7 @@ namespace {
 
 // A tile as ReLU leaves it.
 std::vector<float> drawn_tile(size_t channels) {
-  std::mt19937 random(1);
+  std::mt19937 random(1);  // NOLINT(bugprone-random-generator-seed): plans must not depend on chance
   std::vector<float> tile(kWinogradTerms * channels);
   for (float& number : tile) number = std::max(0.0F, static_cast<float>(random()) / 2147483648.0F - 1.0F);
   return tile;
