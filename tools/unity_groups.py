@@ -92,7 +92,8 @@ def read(root: pathlib.Path, path: str) -> Part | None:
         elif ALIAS.match(line):
             part.aliases.add(line.strip())
         elif (hidden and FIRST.match(line)) or line.startswith(("static ", "using ")):
-            if name := declared_name(line):
+            name = declared_name(line)
+            if name and not name.isupper():  # TEST and its like
                 part.own.add(name)
     return part
 

@@ -138,6 +138,12 @@ void complete_outputs(ir::Model& model) {
 
 std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ValueId> changed) {
   ir::Edit edit(model);
+  ops::LiveInference live(edit);
+  return renew_shapes(model, edit, live, std::move(changed));
+}
+
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, ir::Edit& edit, ops::LiveInference& live,
+                                                std::vector<ValueId> changed) {
   std::vector<std::pair<ValueId, ir::TypeId>> said;
   for (const ValueId value : changed) said.emplace_back(value, model[value].type);
   const std::set<ValueId> kept(changed.begin(), changed.end());
@@ -146,11 +152,11 @@ std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<Va
     const bool has_shape = type && model[type].kind == ir::TypeKind::tensor && model[type].ranked;
     if (has_shape) edit.set_type(value, model.types().unranked_tensor(model[type].dtype));
   }
-  ops::Inference inference(model);
-  inference.run();
+  const ops::Inference& inference = live.now();
+  std::vector<ops::InferenceFinding> findings = inference.findings();
   ops::write_types(inference, model);
   for (const auto& [value, type] : said) edit.set_type(value, type);  // open dims stay unnamed
-  return inference.findings();
+  return findings;
 }
 
 }  // namespace assay::surgery

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ops/inference.h"
+#include "ops/live_inference.h"
 #include "surgery/extract.h"
 
 namespace assay::surgery {
@@ -19,5 +19,8 @@ void complete_outputs(ir::Model& model);
 // Drops the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
 // again. Returns the contradictions found.
 std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
+// The same where the edits of a model have been followed.
+std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, ir::Edit& edit, ops::LiveInference& live,
+                                                std::vector<ir::ValueId> changed);
 
 }  // namespace assay::surgery

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "ir/edit.h"
-
 namespace assay::surgery {
 namespace {
 
@@ -14,8 +12,8 @@ using ir::ValueId;
 // Walks back from the outputs of the main graph; the outputs of a body are needed where its node is.
 class Sweep {
  public:
-  explicit Sweep(ir::Model& model)
-      : model_(model), edit_(model), live_(model.node_slots()), live_graphs_(model.graph_slots()) {}
+  Sweep(ir::Model& model, ir::Edit& edit)
+      : model_(model), edit_(edit), live_(model.node_slots()), live_graphs_(model.graph_slots()) {}
 
   void run() {
     need_graph(model_.main_graph());
@@ -86,7 +84,7 @@ class Sweep {
   }
 
   ir::Model& model_;
-  ir::Edit edit_;
+  ir::Edit& edit_;
   std::vector<bool> live_;  // by node
   std::vector<bool> live_graphs_;
   std::vector<NodeId> pending_;
@@ -95,6 +93,11 @@ class Sweep {
 
 }  // namespace
 
-void remove_dead(ir::Model& model) { Sweep(model).run(); }
+void remove_dead(ir::Model& model) {
+  ir::Edit edit(model);
+  remove_dead(model, edit);
+}
+
+void remove_dead(ir::Model& model, ir::Edit& edit) { Sweep(model, edit).run(); }
 
 }  // namespace assay::surgery

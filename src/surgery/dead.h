@@ -1,11 +1,13 @@
 #pragma once
 
-#include "ir/model.h"
+#include "ir/edit.h"
 
 namespace assay::surgery {
 
 // Removes nodes (also in bodies) and initializers that no output of the main graph needs. Inputs and functions are
 // kept.
 void remove_dead(ir::Model& model);
+// The same by an Edit of the model that somebody follows.
+void remove_dead(ir::Model& model, ir::Edit& edit);
 
 }  // namespace assay::surgery

@@ -48,6 +48,10 @@ class UnityGroups(TreeTest):
         self.assertEqual(self.groups(m__one=using, m__other=using), [{"m__one", "m__other"}])
         self.assertEqual(self.groups(m__one=using, m__other=using.replace("b::", "c::")), [])
 
+    def test_tests_are_no_names(self):
+        tests = hidden("TEST(A, b) {\n  f();\n}"), hidden("TEST(A, c) {\n  f();\n}")
+        self.assertEqual(self.groups(m__one=tests[0], m__other=tests[1]), [{"m__one", "m__other"}])
+
     def test_macros_stay_alone(self):
         self.assertEqual(self.groups(m__one="#define F 1\n", m__other="int g();\n"), [])
 

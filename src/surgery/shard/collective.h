@@ -12,7 +12,9 @@ namespace assay::surgery {
 // Makes the nodes that sharding inserts into a model; they and their results are named `shard_<n>`.
 class ShardNodes {
  public:
-  ShardNodes(ir::Model& model, const formats::ShardHints& hints) : model_(model), edit_(model), hints_(hints) {}
+  // All edits of the model are made by `edit`, which must outlive this.
+  ShardNodes(ir::Model& model, ir::Edit& edit, const formats::ShardHints& hints)
+      : model_(model), edit_(edit), hints_(hints) {}
 
   // The next nodes are inserted here; invalid: at the end.
   void stand_before(ir::NodeId node) { before_ = node; }
@@ -29,7 +31,7 @@ class ShardNodes {
   ir::Symbol next_name() { return names_.next(edit_, "shard"); }
 
   ir::Model& model_;
-  ir::Edit edit_;
+  ir::Edit& edit_;
   const formats::ShardHints& hints_;
   ir::NodeId before_;
   ir::NameCounter names_;

@@ -18,7 +18,9 @@ class HintMaker {
   HintMaker(ir::Model& model, const HintOptions& options)
       : model_(model), options_(options), layers_(match::attention(model)) {
     const bool follows = options.follows_inputs || options.follows_outputs || options.follows_k || options.follows_v;
-    if (follows) flow_.emplace(model, layers_);
+    if (!follows) return;
+    inference_.emplace(model).run();
+    flow_.emplace(model, *inference_, layers_);
   }
 
   formats::ShardHints run() {
@@ -159,6 +161,7 @@ class HintMaker {
   const ir::Model& model_;
   const HintOptions& options_;
   std::vector<match::AttentionLayer> layers_;
+  std::optional<ops::Inference> inference_;
   std::optional<SequenceFlow> flow_;
 };
 

@@ -33,8 +33,9 @@ std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dim
 
 }  // namespace
 
-SequenceFlow::SequenceFlow(ir::Model& model, const std::vector<match::AttentionLayer>& layers)
-    : facts_(model), layers_(layers) {
+SequenceFlow::SequenceFlow(const ir::Model& model, const ops::Inference& inference,
+                           const std::vector<match::AttentionLayer>& layers)
+    : facts_(model, inference), layers_(layers) {
   for (const match::AttentionLayer& layer : layers) {
     for (const ValueId value : {layer.k, layer.v}) {
       if (value != layer.q) gathered_.insert(value);

@@ -17,7 +17,8 @@ using SequenceDims = std::map<ir::ValueId, int64_t>;
 // Follows the sequence, along which attention layers work, through the nodes of the main graph.
 class SequenceFlow {
  public:
-  SequenceFlow(ir::Model& model, const std::vector<match::AttentionLayer>& layers);
+  SequenceFlow(const ir::Model& model, const ops::Inference& inference,
+               const std::vector<match::AttentionLayer>& layers);
 
   std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
   // Of Q, K and V as the products of the layer read them; of values whose rank is known.

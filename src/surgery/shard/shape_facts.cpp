@@ -13,8 +13,6 @@ namespace assay::surgery {
 using ir::NodeId;
 using ir::ValueId;
 
-ShapeFacts::ShapeFacts(const ir::Model& model) : model_(model), inference_(model), callees_(model) { inference_.run(); }
-
 std::optional<int64_t> ShapeFacts::rank(ValueId value) const {
   if (!value) return std::nullopt;
   if (const tensor::Tensor* const tensor = constant(value)) return static_cast<int64_t>(tensor->shape().size());
@@ -161,7 +159,7 @@ bool ShapeFacts::is_weight(ValueId value) const {
 }
 
 std::string_view ShapeFacts::op(NodeId node) const {
-  return callees_[node].function ? std::string_view() : model_.text(model_[node].op);
+  return inference_.callees()[node].function ? std::string_view() : model_.text(model_[node].op);
 }
 
 std::string_view ShapeFacts::domain(NodeId node) const {
@@ -169,7 +167,7 @@ std::string_view ShapeFacts::domain(NodeId node) const {
 }
 
 ops::Node ShapeFacts::attributes(NodeId node) const {
-  const ops::Callee& callee = callees_[node];
+  const ops::Callee& callee = inference_.callees()[node];
   return {model_, model_[node], callee.schema, callee.version, nullptr};
 }
 

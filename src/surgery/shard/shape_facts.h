@@ -11,7 +11,8 @@ namespace assay::surgery {
 // What is known of shapes before a model is split. Dims are counted from the end: 1 is the last one.
 class ShapeFacts {
  public:
-  explicit ShapeFacts(const ir::Model& model);
+  // Of what has been inferred of the model, which must outlive this.
+  ShapeFacts(const ir::Model& model, const ops::Inference& inference) : model_(model), inference_(inference) {}
 
   const ir::Model& model() const { return model_; }
   std::optional<int64_t> rank(ir::ValueId value) const;
@@ -45,8 +46,7 @@ class ShapeFacts {
   std::optional<double> computed_number(ir::NodeId node, int most_steps) const;
 
   const ir::Model& model_;
-  ops::Inference inference_;
-  ops::Resolver callees_;
+  const ops::Inference& inference_;
 };
 
 }  // namespace assay::surgery

@@ -32,10 +32,15 @@ constexpr std::string_view kAllGather = "all_gather";
 class Sharder {
  public:
   Sharder(ir::Model& model, const formats::ShardHints& hints)
-      : model_(model), edit_(model), nodes_(model, hints), hints_(hints), layers_(match::attention(model)) {
+      : model_(model),
+        edit_(model),
+        live_(edit_),
+        nodes_(model, edit_, hints),
+        hints_(hints),
+        layers_(match::attention(model)) {
     index_layers();
     const auto fuses = [](const formats::AttentionLayerHint& hint) { return hint.replace.has_value(); };
-    if (std::ranges::any_of(hints.attention_layers, fuses)) facts_.emplace(model);
+    if (std::ranges::any_of(hints.attention_layers, fuses)) facts_.emplace(model, live_.now());
   }
 
   Sharding run() {
@@ -51,9 +56,9 @@ class Sharder {
       }
     }
     for (size_t i = 0; i < inputs_.size(); ++i) scatter(inputs_[i], hints_.inputs[i]);
-    remove_dead(model_);
+    remove_dead(model_, edit_);
     check_constants();
-    renew_shapes(model_, changed_);
+    renew_shapes(model_, edit_, live_, changed_);
     restore_output_types();
     return std::move(done_);
   }
@@ -109,10 +114,10 @@ class Sharder {
   }
 
   // What a device counts by the shapes that it has are not the places in the whole sequence.
-  void check_places() const {
+  void check_places() {
     SequenceDims split;
     for (size_t i = 0; i < inputs_.size(); ++i) split.emplace(inputs_[i], hints_.inputs[i].seq_len_idx);
-    const SequenceFlow flow(model_, layers_);
+    const SequenceFlow flow(model_, live_.now(), layers_);
     const NodeId counter = flow.find_counter(flow.behind(split));
     if (!counter) return;
     fail(ErrorCode::usage,
@@ -128,7 +133,7 @@ class Sharder {
       open.push_back(model_[changed_[i]].type);
       if (local_types_[i]) edit_.set_type(changed_[i], local_types_[i]);
     }
-    for (const ops::InferenceFinding& fault : renew_shapes(model_, changed_)) {
+    for (const ops::InferenceFinding& fault : renew_shapes(model_, edit_, live_, changed_)) {
       if (fault.code != "shape") continue;
       const std::string text = fmt::format("{}: {}", ir::describe(model_, fault.node), fault.message);
       if (reads_constant(fault.node)) {
@@ -350,6 +355,7 @@ class Sharder {
 
   ir::Model& model_;
   ir::Edit edit_;
+  ops::LiveInference live_;
   ShardNodes nodes_;
   const formats::ShardHints& hints_;
   std::vector<match::AttentionLayer> layers_;

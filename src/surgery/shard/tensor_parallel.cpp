@@ -24,7 +24,7 @@ using ir::ValueId;
 class TensorSharder {
  public:
   TensorSharder(ir::Model& model, const formats::ShardHints& hints, const ShapeFacts& facts)
-      : model_(model), edit_(model), nodes_(model, hints), facts_(facts), ranks_(hints.nb_rank) {}
+      : model_(model), edit_(model), nodes_(model, edit_, hints), facts_(facts), ranks_(hints.nb_rank) {}
 
   TensorSharding run(const std::vector<Region>& regions) {
     for (const Region& region : regions) {
@@ -195,7 +195,9 @@ class TensorSharder {
 
 TensorSharding shard_tensors(ir::Model& model, const formats::ShardHints& hints) {
   check_shard_hints(hints);
-  const ShapeFacts facts(model);
+  ops::Inference inference(model);
+  inference.run();
+  const ShapeFacts facts(model, inference);
   std::vector<LeftWhole> left;
   const std::vector<Region> regions = find_regions(facts, hints.nb_rank, left);
   if (regions.empty()) refuse(left, hints.nb_rank);
