@@ -34,6 +34,8 @@ def accuracy(name, options):
     commands = [[ASSAY, "debug", "accuracy", model, f"--{SIDES[0]}", "--against", SIDES[1]],
                 *([ASSAY, "run", model, f"--{side}"] for side in [*SIDES, "ref-fp64"])]
     hunt, *parts = measure.side_by_side(commands, options.runs)
+    if any(result.status not in (0, 1) for result in (hunt, *parts)):
+        return False, "a command failed"
     time_ratio = hunt.ms / sum(part.ms for part in parts)
     memory_ratio = hunt.mb / max(part.mb for part in parts[:2])
     return (time_ratio <= BAR_TIME and memory_ratio <= BAR_MEMORY,
