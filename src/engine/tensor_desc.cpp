@@ -80,6 +80,15 @@ std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Sh
   return made;
 }
 
+std::vector<size_t> memory_order(const TensorDesc& desc) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < desc.dims.size(); ++i) {
+    if (desc.dims[i] != 1) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return desc.strides[a] > desc.strides[b]; });
+  return order;
+}
+
 bool is_dense(const TensorDesc& desc) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // strides and sizes
   for (size_t i = 0; i < desc.dims.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
@@ -28,6 +29,9 @@ bool has_layout(const TensorDesc& desc, Layout layout);
 
 // The same elements, taken in the order of the dims, with other dims; nullopt: no strides say where they are.
 std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Shape& dims);
+
+// Dims with more than one element in the order of memory, outermost first.
+std::vector<size_t> memory_order(const TensorDesc& desc);
 
 // Whether its elements fill one piece of memory, in any order of the dims.
 bool is_dense(const TensorDesc& desc);

@@ -6,11 +6,6 @@
 namespace assay::engine::cpu {
 namespace {
 
-// All that is added to the operand; transposed, what is cut off the result.
-int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
-  return (out - 1) * stride + dilation * (kernel - 1) + 1 - in;
-}
-
 // The attribute for both dims; a picture of one row has 1 for the other.
 std::pair<int64_t, int64_t> pair_of(const ops::Node& facts, const char* name, bool is_flat) {
   const std::vector<int64_t> values = facts.integers(name);
@@ -25,9 +20,8 @@ void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
   const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
   const std::vector<int64_t> pads = facts.integers("pads");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
-    const bool is_lower = auto_pad == "SAME_LOWER";
-    g.pad_top = is_lower ? y - y / 2 : y / 2;
-    g.pad_left = is_lower ? x - x / 2 : x / 2;
+    g.pad_top = first_of_padding(auto_pad, y);
+    g.pad_left = first_of_padding(auto_pad, x);
   } else if (auto_pad == "NOTSET" && !pads.empty()) {
     g.pad_top = is_flat ? 0 : pads[0];
     g.pad_left = is_flat ? pads[0] : pads[1];
@@ -43,10 +37,7 @@ void set_cuts(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
   const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER" || facts.has_attribute("output_shape")) {
     const std::vector<int64_t> added = facts.integers("output_padding");
-    const auto first_of = [&](int64_t total) {
-      total = std::max<int64_t>(total, 0);
-      return auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    };
+    const auto first_of = [&](int64_t total) { return first_of_padding(auto_pad, std::max<int64_t>(total, 0)); };
     g.pad_top = is_flat ? 0 : first_of(y + (added.empty() ? 0 : added[0]));
     g.pad_left = first_of(x + (added.empty() ? 0 : added.back()));
   } else if (const std::vector<int64_t> pads = facts.integers("pads"); auto_pad == "NOTSET" && !pads.empty()) {
@@ -58,6 +49,14 @@ void set_cuts(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
 }
 
 }  // namespace
+
+int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
+  return (out - 1) * stride + dilation * (kernel - 1) + 1 - in;
+}
+
+int64_t first_of_padding(std::string_view auto_pad, int64_t total) {
+  return auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+}
 
 std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
                                           const tensor::Shape& weights) {

@@ -15,6 +15,17 @@ namespace {
 
 #if defined(__x86_64__)
 
+bool find_avx512() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+bool find_avx2() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
 using Registers = std::array<unsigned, 4>;
 
 Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
@@ -49,6 +60,8 @@ std::string model() { return fmt::format("{:08x}", cpuid(1)[0]); }
 
 #else
 
+bool find_avx512() { return false; }
+bool find_avx2() { return false; }
 std::string brand() { return "another processor"; }
 std::string instruction_sets() { return ""; }
 std::string model() { return ""; }
@@ -58,5 +71,8 @@ std::string model() { return ""; }
 }  // namespace
 
 std::string processor() { return fmt::format("{} {} [{}]", brand(), model(), instruction_sets()); }
+
+bool has_avx512() { return find_avx512(); }
+bool has_avx2() { return find_avx2(); }
 
 }  // namespace assay::engine::cpu

@@ -7,4 +7,8 @@ namespace assay::engine::cpu {
 // Name, model and instruction sets of this processor, as far as kernels depend on them.
 std::string processor();
 
+// Whether it has the instructions of kernels compiled for these sets.
+bool has_avx512();  // f, bw, dq, vl
+bool has_avx2();    // and fma
+
 }  // namespace assay::engine::cpu

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
 
@@ -101,8 +102,7 @@ class PoolKernel final : public PlainKernel {
 int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64_t kernel, int64_t stride,
                        int64_t dilation) {
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return 0;
-  const int64_t total = std::max<int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);
-  return auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+  return first_of_padding(auto_pad, std::max<int64_t>(0, padding_for(in, out, kernel, stride, dilation)));
 }
 
 std::optional<Geometry> geometry_of(const Layer& layer) {

@@ -130,16 +130,6 @@ std::optional<std::set<size_t>> axes_of(const Layer& layer) {
   return all;
 }
 
-// Dims with more than one element in the order of memory, outermost first.
-std::vector<size_t> order_of(const TensorDesc& desc) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < desc.dims.size(); ++i) {
-    if (desc.dims[i] != 1) order.push_back(i);
-  }
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return desc.strides[a] > desc.strides[b]; });
-  return order;
-}
-
 // Nullopt: the reduced dims are no neighbours, or the result lies in another order.
 std::optional<Extents> extents_of(const TensorDesc& in, const TensorDesc& out, const std::set<size_t>& axes) {
   if (!is_dense(in) || !is_dense(out)) return std::nullopt;
@@ -147,7 +137,7 @@ std::optional<Extents> extents_of(const TensorDesc& in, const TensorDesc& out, c
   std::vector<size_t> kept;  // as the result counts its dims
   Extents extents;
   bool is_past = false;
-  for (const size_t dim : order_of(in)) {
+  for (const size_t dim : memory_order(in)) {
     if (axes.contains(dim)) {
       if (is_past) return std::nullopt;
       extents.reduced *= in.dims[dim];
@@ -158,7 +148,7 @@ std::optional<Extents> extents_of(const TensorDesc& in, const TensorDesc& out, c
     const auto gone = static_cast<size_t>(std::ranges::count_if(axes, [&](size_t axis) { return axis < dim; }));
     kept.push_back(keeps ? dim : dim - gone);
   }
-  return kept == order_of(out) ? std::optional(extents) : std::nullopt;
+  return kept == memory_order(out) ? std::optional(extents) : std::nullopt;
 }
 
 class Reduction final : public Implementation {

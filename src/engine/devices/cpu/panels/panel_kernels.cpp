@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "engine/devices/cpu/processor.h"
+
 namespace assay::engine::cpu {
 namespace {
 
@@ -76,11 +78,8 @@ constexpr PanelKernels kKernels = {"avx512", multiply, multiply_codes, expand};
 std::vector<const PanelKernels*> find_kernels() {
   std::vector<const PanelKernels*> found;
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512) found.push_back(&avx512::kKernels);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&avx2::kKernels);
+  if (has_avx512()) found.push_back(&avx512::kKernels);
+  if (has_avx2()) found.push_back(&avx2::kKernels);
 #endif
   found.push_back(&base::kKernels);
   return found;

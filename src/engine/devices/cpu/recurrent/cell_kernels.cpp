@@ -3,6 +3,8 @@
 #include <limits>
 #include <vector>
 
+#include "engine/devices/cpu/processor.h"
+
 namespace assay::engine::cpu {
 namespace {
 
@@ -35,11 +37,8 @@ constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm};
 std::vector<const CellKernels*> find_kernels() {
   std::vector<const CellKernels*> found;
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512) found.push_back(&avx512::kKernels);
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&avx2::kKernels);
+  if (has_avx512()) found.push_back(&avx512::kKernels);
+  if (has_avx2()) found.push_back(&avx2::kKernels);
 #endif
   found.push_back(&base::kKernels);
   return found;

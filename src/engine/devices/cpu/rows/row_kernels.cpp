@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #endif
 
+#include "engine/devices/cpu/processor.h"
 #include "tensor/casts.h"
 
 namespace assay::engine::cpu {
@@ -32,6 +33,7 @@ uint16_t half_bits(float x) {
 }
 
 namespace base {
+constexpr const char* kName = "base";
 constexpr size_t kBytes = 16;
 template <typename V>
 void widen_vector(const uint16_t* x, V& out) {
@@ -44,37 +46,11 @@ void narrow_vector(const V& x, uint16_t* out) {
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"base",
-                                 maximum,
-                                 maximum_signed,
-                                 maximum_unsigned,
-                                 range,
-                                 add,
-                                 scale,
-                                 widen,
-                                 narrow,
-                                 widen_half,
-                                 narrow_half,
-                                 widen_signed,
-                                 widen_unsigned,
-                                 narrow_byte,
-                                 interleave3,
-                                 interleave3_bytes,
-                                 softmax,
-                                 log_softmax,
-                                 softmax_block,
-                                 dot,
-                                 normalize,
-                                 greatest_of,
-                                 sum,
-                                 sum_of_squares,
-                                 add_squares,
-                                 move_and_scale,
-                                 move_and_scale_each};
 }  // namespace base
 
 #if defined(__x86_64__)
 namespace avx2 {
+constexpr const char* kName = "avx2";
 constexpr size_t kBytes = 32;
 [[gnu::target("avx2,f16c")]] inline void widen_vector(const uint16_t* x, __m256& out) {
   out = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
@@ -85,36 +61,10 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma,f16c")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx2",
-                                 maximum,
-                                 maximum_signed,
-                                 maximum_unsigned,
-                                 range,
-                                 add,
-                                 scale,
-                                 widen,
-                                 narrow,
-                                 widen_half,
-                                 narrow_half,
-                                 widen_signed,
-                                 widen_unsigned,
-                                 narrow_byte,
-                                 interleave3,
-                                 interleave3_bytes,
-                                 softmax,
-                                 log_softmax,
-                                 softmax_block,
-                                 dot,
-                                 normalize,
-                                 greatest_of,
-                                 sum,
-                                 sum_of_squares,
-                                 add_squares,
-                                 move_and_scale,
-                                 move_and_scale_each};
 }  // namespace avx2
 
 namespace avx512 {
+constexpr const char* kName = "avx512";
 constexpr size_t kBytes = 64;
 [[gnu::target("avx512f")]] inline void widen_vector(const uint16_t* x, __m512& out) {
   out = _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
@@ -125,44 +75,13 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/rows/row_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr RowKernels kKernels = {"avx512",
-                                 maximum,
-                                 maximum_signed,
-                                 maximum_unsigned,
-                                 range,
-                                 add,
-                                 scale,
-                                 widen,
-                                 narrow,
-                                 widen_half,
-                                 narrow_half,
-                                 widen_signed,
-                                 widen_unsigned,
-                                 narrow_byte,
-                                 interleave3,
-                                 interleave3_bytes,
-                                 softmax,
-                                 log_softmax,
-                                 softmax_block,
-                                 dot,
-                                 normalize,
-                                 greatest_of,
-                                 sum,
-                                 sum_of_squares,
-                                 add_squares,
-                                 move_and_scale,
-                                 move_and_scale_each};
 }  // namespace avx512
 #endif
 
 const RowKernels& find_kernels() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512) return avx512::kKernels;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
-    return avx2::kKernels;
+  if (has_avx512()) return avx512::kKernels;
+  if (has_avx2() && __builtin_cpu_supports("f16c")) return avx2::kKernels;
 #endif
   return base::kKernels;
 }

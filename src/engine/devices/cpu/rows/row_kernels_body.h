@@ -311,3 +311,31 @@ ASSAY_KERNEL void move_and_scale_each(const float* x, const float* mean, const f
   }
   for (; i < count; ++i) out[i] = (x[i] - mean[i]) * factor[i] + shift[i];
 }
+
+constexpr RowKernels kKernels = {kName,
+                                 maximum,
+                                 maximum_signed,
+                                 maximum_unsigned,
+                                 range,
+                                 add,
+                                 scale,
+                                 widen,
+                                 narrow,
+                                 widen_half,
+                                 narrow_half,
+                                 widen_signed,
+                                 widen_unsigned,
+                                 narrow_byte,
+                                 interleave3,
+                                 interleave3_bytes,
+                                 softmax,
+                                 log_softmax,
+                                 softmax_block,
+                                 dot,
+                                 normalize,
+                                 greatest_of,
+                                 sum,
+                                 sum_of_squares,
+                                 add_squares,
+                                 move_and_scale,
+                                 move_and_scale_each};

@@ -105,10 +105,7 @@ class TapeMaker {
  private:
   // Dims that are not 1, in the order of the result's memory.
   void order_dims(const TensorDesc& out) {
-    for (size_t i = 0; i < out.dims.size(); ++i) {
-      if (out.dims[i] != 1) dims_.push_back(i);
-    }
-    std::ranges::stable_sort(dims_, [&](size_t a, size_t b) { return out.strides[a] > out.strides[b]; });
+    dims_ = memory_order(out);
     for (const size_t dim : dims_) tape_.extents_.push_back(out.dims[dim]);
     rank_ = out.dims.size();
   }

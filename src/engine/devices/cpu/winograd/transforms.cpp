@@ -5,6 +5,8 @@
 #include <numbers>
 #include <random>
 
+#include "engine/devices/cpu/processor.h"
+
 namespace assay::engine::cpu {
 namespace {
 
@@ -42,11 +44,8 @@ constexpr WinogradTransforms kTransforms = {"avx512", in, out};
 
 const WinogradTransforms& find_transforms() {
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (has_avx512) return avx512::kTransforms;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::kTransforms;
+  if (has_avx512()) return avx512::kTransforms;
+  if (has_avx2()) return avx2::kTransforms;
 #endif
   return base::kTransforms;
 }
