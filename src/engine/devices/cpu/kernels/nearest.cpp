@@ -4,8 +4,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "ops/kernels/window/resize_plan.h"
-#include "tensor/elements.h"
+#include "engine/devices/cpu/resize_layer.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -77,35 +76,18 @@ class Nearest final : public Implementation {
  public:
   std::string_view name() const override { return "resize.nearest"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_resize = layer.starts_with("Resize") || layer.starts_with("Upsample");
-    if (!is_resize || !layer.is_single() || layer.inputs[0].dims.size() != 4 || !is_known(layer)) return {};
+    const std::optional<std::vector<ops::ResampledAxis>> found = find_resize(layer);
+    if (!found || found->size() != 4) return {};
+    const std::vector<ops::ResampledAxis>& plan = *found;
     const ops::Node facts = layer.facts(layer.nodes[0]);
-    if (ops::resize_mode(facts) != ops::ResizeMode::nearest) return {};
-    if (ops::resize_coordinate_mode(facts) == "tf_crop_and_resize") return {};
     const TensorDesc& in = layer.inputs[0];
-    const std::vector<ops::ResampledAxis> plan =
-        ops::plan_resize(facts, in.dims, layer.outputs[0].dims, [&](uint32_t input) {
-          const tensor::Tensor* const given = layer.constant(layer.operand(layer.nodes[0], input));
-          return given == nullptr ? std::vector<double>() : tensor::load_elements<double>(*given);
-        });
+    if (ops::resize_mode(facts) != ops::ResizeMode::nearest || tensor::bit_width(in.dtype) % 8 != 0) return {};
     if (!ops::is_unchanged(plan[0]) || !ops::is_unchanged(plan[1])) return {};
     const int64_t channels =
         has_layout(in, Layout::plain) && has_layout(layer.outputs[0], Layout::plain) ? 1 : in.dims[1];
     const Geometry geometry{in.dims[0] * (in.dims[1] / channels), in.dims[2], in.dims[3],
                             channels * tensor::bit_width(in.dtype) / 8};
     return std::make_unique<NearestKernel>(geometry, places_of(facts, plan[2]), places_of(facts, plan[3]));
-  }
-
- private:
-  static bool is_known(const Layer& layer) {
-    for (size_t i = 1; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i].exists() && layer.constants[i] == nullptr) return false;
-    }
-    const TensorDesc& in = layer.inputs[0];
-    const TensorDesc& out = layer.outputs[0];
-    if (tensor::bit_width(in.dtype) % 8 != 0 || in.count() == 0 || out.count() == 0) return false;
-    const auto both = [&](Layout layout) { return has_layout(in, layout) && has_layout(out, layout); };
-    return both(Layout::plain) || both(Layout::channels_last);
   }
 };
 

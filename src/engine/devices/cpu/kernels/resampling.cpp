@@ -4,8 +4,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "ops/kernels/window/resize_plan.h"
-#include "tensor/elements.h"
+#include "engine/devices/cpu/resize_layer.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -135,34 +134,17 @@ class Resample final : public Implementation {
  public:
   std::string_view name() const override { return "resize.sums"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || (!layer.starts_with("Resize") && !layer.starts_with("Upsample"))) return {};
-    if (!is_known(layer)) return {};
+    const std::optional<std::vector<ops::ResampledAxis>> plan = find_resize(layer);
+    if (!plan) return {};
+    for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
+      if (desc.dtype != tensor::DType::float32) return {};
+    }
     const ops::Node facts = layer.facts(layer.nodes[0]);
     if (ops::resize_mode(facts) == ops::ResizeMode::nearest) return {};
-    if (ops::resize_coordinate_mode(facts) == "tf_crop_and_resize") return {};
-    const TensorDesc& in = layer.inputs[0];
-    const std::vector<ops::ResampledAxis> plan =
-        ops::plan_resize(facts, in.dims, layer.outputs[0].dims, [&](uint32_t input) {
-          const tensor::Tensor* const given = layer.constant(layer.operand(layer.nodes[0], input));
-          return given == nullptr ? std::vector<double>() : tensor::load_elements<double>(*given);
-        });
-    return make_stages(facts, in, plan);
+    return make_stages(facts, layer.inputs[0], *plan);
   }
 
  private:
-  static bool is_known(const Layer& layer) {
-    for (size_t i = 1; i < layer.inputs.size(); ++i) {
-      if (layer.inputs[i].exists() && layer.constants[i] == nullptr) return false;
-    }
-    const TensorDesc& in = layer.inputs[0];
-    const TensorDesc& out = layer.outputs[0];
-    for (const TensorDesc& desc : {in, out}) {
-      if (desc.dtype != tensor::DType::float32 || desc.count() == 0) return false;
-    }
-    const auto both = [&](Layout layout) { return has_layout(in, layout) && has_layout(out, layout); };
-    return both(Layout::plain) || both(Layout::channels_last);
-  }
-
   static std::unique_ptr<Kernel> make_stages(const ops::Node& facts, const TensorDesc& in,
                                              const std::vector<ops::ResampledAxis>& given) {
     std::vector<ops::ResampledAxis> plan;
