@@ -29,10 +29,20 @@ void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& sh
   }
 }
 
+std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference) {
+  std::set<ir::NodeId> broken;
+  for (const ops::InferenceFinding& finding : inference.findings()) {
+    const bool is_of_main = finding.node.valid() && model[finding.node].graph == model.main_graph();
+    if (finding.code == "shape" && is_of_main) broken.insert(finding.node);
+  }
+  return broken;
+}
+
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision) {
   const Bfloat16Layers bfloat16(model, precision);
   ops::Inference inference(model);
   inference.run();
+  if (!broken_nodes(model, inference).empty()) return;
   ops::write_types(inference, model);
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
   const passes::Options options;

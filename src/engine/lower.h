@@ -1,10 +1,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "engine/precision.h"
 #include "ir/rewriter.h"
+#include "ops/inference.h"
 #include "tensor/shape.h"
 
 namespace assay::engine {
@@ -17,6 +19,9 @@ inline constexpr std::string_view kDomain = "assay.engine";
 //   layers.
 // A layer of several operators becomes the call of a function in `kDomain`, whose body is these operators.
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision = {});
+
+// Nodes whose operands do not fit: the reference fails there and says why. A model that has any is not lowered.
+std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference);
 
 // The same model for inputs of these shapes, by name; inputs that are not named stay as they are.
 void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& shapes);

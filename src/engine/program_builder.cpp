@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "engine/lower.h"
 #include "engine/memory_plan.h"
 #include "engine/views.h"
 
@@ -45,6 +46,7 @@ ProgramBuilder::ProgramBuilder(Program& program, const ProgramOptions& options)
 void ProgramBuilder::build() {
   auto inference = std::make_unique<ops::Inference>(model_);
   inference->run();
+  broken_ = broken_nodes(model_, *inference);
   program_.inference_ = std::move(inference);
   add_given_slots();
   uint64_t done = 0;
@@ -85,7 +87,7 @@ void ProgramBuilder::add_given_slots() {
 }
 
 void ProgramBuilder::add_node(ir::NodeId node) {
-  if (!add_views(node) && !add_layer(node)) add_reference(node);
+  if (broken_.contains(node) || (!add_views(node) && !add_layer(node))) add_reference(node);
 }
 
 std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {

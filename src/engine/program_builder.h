@@ -40,6 +40,7 @@ class ProgramBuilder {
   TacticSelector tactics_;
   const ir::Model& model_;
   std::set<ir::ValueId> outputs_;
+  std::set<ir::NodeId> broken_;
   std::set<ir::ValueId> kept_;
   std::map<ir::ValueId, std::vector<size_t>> slots_of_;
 };
