@@ -8,13 +8,16 @@ namespace assay {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLine = 64;  // vectors that lie across two lines are read twice
 
 }  // namespace
 
 void* allocate_large(size_t bytes) {
-  const bool is_large = bytes >= kHugePage && bytes <= SIZE_MAX - kHugePage;
-  const size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  void* memory = is_large ? std::aligned_alloc(kHugePage, whole) : std::malloc(bytes);
+  const bool is_large = bytes >= kHugePage;
+  const size_t step = is_large ? kHugePage : kLine;
+  if (bytes > SIZE_MAX - step) throw std::bad_alloc();
+  const size_t whole = (bytes + step - 1) / step * step;
+  void* memory = std::aligned_alloc(step, whole);
   if (!memory && bytes > 0) throw std::bad_alloc();
   if (is_large) madvise(memory, whole, MADV_HUGEPAGE);  // where it is not heeded, nothing is lost
   return memory;

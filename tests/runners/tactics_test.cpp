@@ -223,8 +223,8 @@ TEST_F(Tactics, OfConvolutionsAgreeWithTheReference) {
   ASSERT_EQ(reason_, "");
   std::map<std::string, int> counts;
   for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_convolution(seed), seed, counts);
-  for (const char* const name :
-       {"conv.onednn:rows", "conv.onednn:channels", "conv.winograd:lanes", "conv.winograd:stages"}) {
+  for (const char* const name : {"conv.onednn:rows", "conv.onednn:channels", "conv.winograd:lanes",
+                                 "conv.winograd:stages", "conv.pointwise", "conv.windows"}) {
     EXPECT_GE(counts[name], 3) << name;
   }
 }
@@ -232,7 +232,9 @@ TEST_F(Tactics, OfConvolutionsAgreeWithTheReference) {
 TEST_F(Tactics, OfProductsAgreeWithTheReference) {
   std::map<std::string, int> counts;
   for (unsigned seed = 0; seed < 60; ++seed) compare(drawn_product(seed), seed, counts);
-  for (const char* const name : {"product.onednn:rows", "product.onednn:columns"}) EXPECT_GE(counts[name], 3) << name;
+  for (const char* const name : {"product.onednn:rows", "product.onednn:columns", "product.tiles"}) {
+    EXPECT_GE(counts[name], 3) << name;
+  }
 }
 
 // Rounding to codes may fall to the neighbour, and where codes are added, once more.

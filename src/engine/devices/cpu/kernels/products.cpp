@@ -1,5 +1,6 @@
-// Products by oneDNN, where it is installed.
+// Products of matrices and pictures: our own, and those of oneDNN, where it is installed.
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/tiles/tiled_layers.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -25,12 +26,16 @@ class OneDnn final : public Implementation {
 
 Implementations make_all(const Libraries& libraries) {
   Implementations all;
-  if (libraries.onednn == nullptr) return all;
-  const onednn::Library& library = *libraries.onednn;
-  all.push_back(std::make_unique<OneDnn>("conv.winograd", library, onednn::make_winograd, onednn::winograd_variants));
-  all.push_back(
-      std::make_unique<OneDnn>("conv.onednn", library, onednn::make_convolution, onednn::convolution_variants));
-  all.push_back(std::make_unique<OneDnn>("product.onednn", library, onednn::make_product, onednn::product_variants));
+  const auto add = [&](std::string_view name, OneDnn::Make maker, OneDnn::Variants lister) {
+    if (libraries.onednn == nullptr) return;
+    all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
+  };
+  add("conv.winograd", onednn::make_winograd, onednn::winograd_variants);
+  all.push_back(tiled_pointwise());
+  add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
+  all.push_back(tiled_windows());
+  all.push_back(tiled_matrices());
+  add("product.onednn", onednn::make_product, onednn::product_variants);
   return all;
 }
 

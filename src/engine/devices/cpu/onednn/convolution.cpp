@@ -3,9 +3,9 @@
 #include <map>
 #include <tuple>
 
+#include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/conv_bands.h"
-#include "engine/devices/cpu/onednn/conv_source.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/rows/floats.h"

@@ -1,32 +1,12 @@
 #include "engine/devices/cpu/onednn/epilogue.h"
 
-#include <limits>
-
-#include "engine/devices/cpu/rows/floats.h"
-#include "tensor/elements.h"
+#include "engine/devices/cpu/followers.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {
 
 bool uses(const Layer& layer, ir::NodeId node, ir::ValueId value) {
   return layer.operand(node, 0) == value || layer.operand(node, 1) == value;
-}
-
-// A bound of Clip; left out: `otherwise`. Nullopt: it is computed.
-std::optional<float> bound_of(const Layer& layer, ir::NodeId clip, uint32_t index, float otherwise) {
-  const ir::ValueId value = layer.operand(clip, index);
-  if (!value.valid()) return otherwise;
-  const tensor::Tensor* const constant = layer.constant(value);
-  if (constant == nullptr || constant->count() != 1 || !is_float(constant->dtype())) return std::nullopt;
-  return static_cast<float>(tensor::load_elements<double>(*constant)[0]);
-}
-
-Eltwise clip_of(const Layer& layer, ir::NodeId clip) {
-  constexpr int64_t kFirstWithInputs = 11;
-  if (layer.facts(clip).version() < kFirstWithInputs) return {};
-  const std::optional<float> low = bound_of(layer, clip, 1, std::numeric_limits<float>::lowest());
-  const std::optional<float> high = bound_of(layer, clip, 2, std::numeric_limits<float>::max());
-  return low && high && *low <= *high ? Eltwise{kClip, *low, *high} : Eltwise();
 }
 
 }  // namespace
@@ -38,8 +18,8 @@ std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::
   if (first == "Relu") return {{kRelu, 0, 0}, 1};
   if (first == "LeakyRelu") return {{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0}, 1};
   if (first == "Clip") {
-    const Eltwise clip = clip_of(layer, node);
-    return {clip, clip.algorithm == 0 ? 0 : 1};
+    const std::optional<std::array<float, 2>> bounds = bounds_of_clip(layer, node);
+    return bounds ? std::pair(Eltwise{kClip, (*bounds)[0], (*bounds)[1]}, size_t{1}) : std::pair<Eltwise, size_t>();
   }
   if (first == "HardSwish") return {{kHardSwish, 1.0F / 6, 0.5F}, 1};
   if (first != "Sigmoid" || layer.nodes.size() <= next + 1) return {};
@@ -50,16 +30,6 @@ std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::
 }
 
 namespace {
-
-// The input of the layer that the node after the first `done` adds to the product, element by element; -1: there is
-// none.
-int added_input(const Layer& layer, size_t done) {
-  if (layer.nodes.size() <= done || layer.op(layer.nodes[done]) != "Add") return -1;
-  const ir::ValueId product = layer.result(layer.nodes[done - 1], 0);
-  const ir::ValueId first = layer.operand(layer.nodes[done], 0);
-  const int input = layer.input_of(first == product ? layer.operand(layer.nodes[done], 1) : first);
-  return input >= 0 && layer.inputs[static_cast<size_t>(input)] == layer.outputs[0] ? input : -1;
-}
 
 // Where more follows, floats are written faster than codes.
 std::optional<Quantizer> last_quantizer(const Layer& layer, size_t done) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/lanes.h"
-#include "engine/devices/cpu/onednn/conv_source.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/onednn/operation.h"
 #include "engine/devices/cpu/tape/tape.h"

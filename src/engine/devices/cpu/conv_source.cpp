@@ -1,10 +1,10 @@
-#include "engine/devices/cpu/onednn/conv_source.h"
+#include "engine/devices/cpu/conv_source.h"
 
 #include <algorithm>
 
 #include "engine/devices/cpu/rows/floats.h"
 
-namespace assay::engine::cpu::onednn {
+namespace assay::engine::cpu {
 namespace {
 
 std::optional<ConvSource> float_source(const Layer& layer) {
@@ -69,4 +69,4 @@ std::optional<ConvSource> find_conv_source(const Layer& layer) {
   return source ? source : integer_source(layer);
 }
 
-}  // namespace assay::engine::cpu::onednn
+}  // namespace assay::engine::cpu

@@ -3,7 +3,7 @@
 #include "engine/devices/cpu/conv_geometry.h"
 #include "engine/quantization.h"
 
-namespace assay::engine::cpu::onednn {
+namespace assay::engine::cpu {
 
 // A convolution of floats, or of integers that come with what they stand for.
 struct ConvSource {
@@ -22,4 +22,4 @@ bool is_convolution(const Layer& layer);
 // The convolution at the front of a layer, channels last; nullopt: there is none that is computed so.
 std::optional<ConvSource> find_conv_source(const Layer& layer);
 
-}  // namespace assay::engine::cpu::onednn
+}  // namespace assay::engine::cpu

@@ -1,0 +1,79 @@
+#include "engine/devices/cpu/tiles/tile_kernels.h"
+
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "engine/devices/cpu/processor.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+namespace base {
+constexpr size_t kBytes = 16;
+constexpr size_t kMostRows[] = {0, 4, 4};
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/vector_math_body.h"
+inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
+#include "engine/devices/cpu/tiles/tile_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr TileKernels kKernels = {"base", kWidth, kMostVectors, most_rows, multiply};
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+constexpr size_t kBytes = 32;
+constexpr size_t kMostRows[] = {0, 6, 6};
+#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
+  sum = _mm256_fmadd_ps(a, b, sum);
+}
+#include "engine/devices/cpu/tiles/tile_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr TileKernels kKernels = {"avx2", kWidth, kMostVectors, most_rows, multiply};
+}  // namespace avx2
+
+namespace avx512 {
+constexpr size_t kBytes = 64;
+constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
+  sum = _mm512_fmadd_ps(a, b, sum);
+}
+#include "engine/devices/cpu/tiles/tile_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, multiply};
+}  // namespace avx512
+#endif
+
+std::vector<const TileKernels*> find_kernels() {
+  std::vector<const TileKernels*> found;
+#if defined(__x86_64__)
+  if (has_avx512()) found.push_back(&avx512::kKernels);
+  if (has_avx2()) found.push_back(&avx2::kKernels);
+#endif
+  found.push_back(&base::kKernels);
+  return found;
+}
+
+const std::vector<const TileKernels*>& known_kernels() {
+  static const std::vector<const TileKernels*> kernels = find_kernels();
+  return kernels;
+}
+
+}  // namespace
+
+const TileKernels& tile_kernels() { return *known_kernels().front(); }
+
+const TileKernels* const* all_tile_kernels(size_t& count) {
+  count = known_kernels().size();
+  return known_kernels().data();
+}
+
+}  // namespace assay::engine::cpu

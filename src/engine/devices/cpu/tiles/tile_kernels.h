@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::cpu {
+
+// Some rows of a result by the columns of one panel, whose sums stay in registers: rows of numbers, found in several
+// places one after the other, times the panel.
+struct Tile {
+  const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
+  size_t place_step = 1;
+  size_t rows = 1;
+  size_t steps = 1;
+  size_t depth = 0;              // numbers in each place
+  int64_t first = 0;             // the first of them
+  const float* panel = nullptr;  // steps * depth rows
+  float* out = nullptr;
+  int64_t out_row = 0;            // from one to the next; those of `added` likewise
+  bool continues = false;         // adds to what is there
+  const float* bias = nullptr;    // is added to each row; null: nothing
+  const float* added = nullptr;   // likewise, row by row
+  const float* bounds = nullptr;  // two, of what is written; null: none
+  const float* ahead = nullptr;   // what is read later, fetched while this is computed
+  size_t ahead_step = 0;          // bytes of it for each row of the panel
+};
+
+// Loops over tiles, for one instruction set.
+struct TileKernels {
+  const char* name;
+  size_t width;         // columns of a vector
+  size_t most_vectors;  // of a panel, side by side
+  size_t (*most_rows)(size_t vectors);
+  void (*multiply)(const Tile& tile, size_t vectors);
+};
+
+// The best that this processor has.
+const TileKernels& tile_kernels();
+// All that this processor has, for tests.
+const TileKernels* const* all_tile_kernels(size_t& count);
+
+}  // namespace assay::engine::cpu

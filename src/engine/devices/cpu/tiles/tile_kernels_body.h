@@ -1,0 +1,88 @@
+// The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
+// namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
+// number of vectors, and multiply_add.
+
+constexpr size_t kMostVectors = std::size(kMostRows) - 1;
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    const int64_t row = static_cast<int64_t>(r) * tile.out_row;
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      Vector sum = {};
+      if (tile.continues) sum = at(tile.out + row + v * kWidth).lanes;
+      if (tile.bias != nullptr) sum += at(tile.bias + v * kWidth).lanes;
+      if (tile.added != nullptr) sum += at(tile.added + row + v * kWidth).lanes;
+      sums[r][v] = sum;
+    }
+  }
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  if (tile.bounds != nullptr) {
+    Vector low, high;
+    set(low, tile.bounds[0]);
+    set(high, tile.bounds[1]);
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) {
+        Vector& sum = sums[r][v];
+        choose(sum < low, low, sum, sum);
+        choose(sum > high, high, sum, sum);
+      }
+    }
+  }
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      at(tile.out + static_cast<int64_t>(r) * tile.out_row + v * kWidth).lanes = sums[r][v];
+    }
+  }
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL void multiply_tile(const Tile& tile) {
+  Vector sums[kRows][kVectors];
+  start(tile, sums);
+  const float* panel = tile.panel;
+  const auto* ahead = reinterpret_cast<const std::byte*>(tile.ahead);
+  for (size_t step = 0; step < tile.steps; ++step) {
+    const float* left[kRows];
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) left[r] = tile.places[r * tile.place_step + step] + tile.first;
+    for (size_t k = 0; k < tile.depth; ++k, panel += kVectors * kWidth, ahead += tile.ahead_step) {
+      __builtin_prefetch(ahead);
+      Vector right[kVectors];
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth).lanes;
+#pragma GCC unroll 16
+      for (size_t r = 0; r < kRows; ++r) {
+        const Vector number = left[r][k] - Vector{};
+#pragma GCC unroll 16
+        for (size_t v = 0; v < kVectors; ++v) multiply_add(number, right[v], sums[r][v]);
+      }
+    }
+  }
+  finish(tile, sums);
+}
+
+template <size_t kVectors, size_t kRows>
+ASSAY_KERNEL void multiply_rows(const Tile& tile) {
+  if (tile.rows == kRows) return multiply_tile<kRows, kVectors>(tile);
+  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile);
+}
+
+template <size_t kVectors>
+ASSAY_KERNEL void multiply_vectors(const Tile& tile, size_t vectors) {
+  if (vectors == kVectors) return multiply_rows<kVectors, kMostRows[kVectors]>(tile);
+  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(tile, vectors);
+}
+
+ASSAY_KERNEL void multiply(const Tile& tile, size_t vectors) { multiply_vectors<kMostVectors>(tile, vectors); }
+
+size_t most_rows(size_t vectors) { return kMostRows[vectors]; }

@@ -1,0 +1,123 @@
+#include "engine/devices/cpu/tiles/tile_kernels.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+
+// A tile of drawn numbers, and what double arithmetic makes of it.
+class Drawn {
+ public:
+  Drawn(unsigned seed, size_t rows, size_t columns) : random_(seed) {
+    tile.rows = rows;
+    tile.steps = 1 + random_() % 4;
+    tile.depth = 1 + random_() % 50;
+    tile.first = static_cast<int64_t>(random_() % 3);
+    tile.place_step = tile.steps + random_() % 2;
+    tile.out_row = static_cast<int64_t>(columns + random_() % 9);
+    const size_t place = tile.depth + static_cast<size_t>(tile.first);
+    left_ = numbers(rows * tile.place_step * place);
+    for (size_t i = 0; i < rows * tile.place_step; ++i) places_.push_back(left_.data() + i * place);
+    std::ranges::shuffle(places_, random_);
+    panel_ = numbers(tile.steps * tile.depth * columns);
+    const size_t size = rows * static_cast<size_t>(tile.out_row);
+    out = numbers(size);
+    added_ = numbers(size);
+    bias_ = numbers(columns);
+    tile.places = places_.data();
+    tile.panel = tile.ahead = panel_.data();
+    tile.out = out.data();
+    tile.continues = random_() % 2 == 0;
+    if (random_() % 2 == 0) tile.bias = bias_.data();
+    if (random_() % 2 == 0) tile.added = added_.data();
+    if (random_() % 2 == 0) tile.bounds = bounds_;
+    expect(columns);
+  }
+
+  Tile tile;
+  std::vector<float> out;
+  std::vector<double> expected;
+
+ private:
+  std::vector<float> numbers(size_t count) {
+    std::uniform_real_distribution<float> number(-1, 1);
+    std::vector<float> drawn(count);
+    for (float& one : drawn) one = number(random_);
+    return drawn;
+  }
+
+  void expect(size_t columns) {
+    expected.assign(out.begin(), out.end());
+    for (size_t r = 0; r < tile.rows; ++r) {
+      for (size_t c = 0; c < columns; ++c) {
+        const size_t at = r * static_cast<size_t>(tile.out_row) + c;
+        double sum = tile.continues ? double{out[at]} : 0;
+        if (tile.bias != nullptr) sum += double{bias_[c]};
+        if (tile.added != nullptr) sum += double{added_[at]};
+        for (size_t k = 0; k < tile.steps * tile.depth; ++k) {
+          const float* const place = places_[r * tile.place_step + k / tile.depth];
+          const float number = place[k % tile.depth + static_cast<size_t>(tile.first)];
+          sum += double{number} * double{panel_[k * columns + c]};
+        }
+        if (tile.bounds != nullptr) sum = std::clamp(sum, double{bounds_[0]}, double{bounds_[1]});
+        expected[at] = sum;
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<float> left_, panel_, added_, bias_;
+  std::vector<const float*> places_;
+  float bounds_[2] = {-0.5F, 1.5F};
+};
+
+TEST(TileKernels, MultiplyTilesOfAllSizes) {
+  size_t count = 0;
+  const TileKernels* const* const all = all_tile_kernels(count);
+  for (size_t kernel = 0; kernel < count; ++kernel) {
+    for (size_t vectors = 1; vectors <= all[kernel]->most_vectors; ++vectors) {
+      for (size_t rows = 1; rows <= all[kernel]->most_rows(vectors); ++rows) {
+        for (unsigned seed = 0; seed < 4; ++seed) {
+          Drawn drawn(seed, rows, vectors * all[kernel]->width);
+          all[kernel]->multiply(drawn.tile, vectors);
+          EXPECT_EQ(difference({{drawn.out.begin(), drawn.out.end()}}, {drawn.expected}, 1e-5), "")
+              << all[kernel]->name << " " << rows << " rows of " << vectors << ", seed " << seed;
+        }
+      }
+    }
+  }
+}
+
+TEST(TileKernels, BoundsKeepNaN) {
+  size_t count = 0;
+  const TileKernels* const* const all = all_tile_kernels(count);
+  for (size_t kernel = 0; kernel < count; ++kernel) {
+    const std::vector<float> panel(all[kernel]->width, 1);
+    std::vector<float> out(all[kernel]->width);
+    const float bounds[] = {0, 6};
+    for (const float given : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3.0F}) {
+      const float* const place = &given;
+      all[kernel]->multiply({.places = &place,
+                             .depth = 1,
+                             .panel = panel.data(),
+                             .out = out.data(),
+                             .bounds = bounds,
+                             .ahead = panel.data()},
+                            1);
+      const double expected = std::isnan(given) ? double{given} : std::clamp(double{given}, 0.0, 6.0);
+      EXPECT_EQ(difference({{out[0]}}, {{expected}}, 0), "") << all[kernel]->name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu

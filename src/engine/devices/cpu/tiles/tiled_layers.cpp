@@ -1,0 +1,129 @@
+#include "engine/devices/cpu/tiles/tiled_layers.h"
+
+#include <utility>
+
+#include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/product_geometry.h"
+#include "engine/devices/cpu/tiles/tiled_product.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+const float* bias_of(const Arguments& arguments, int bias) {
+  return bias < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias)]);
+}
+
+class ProductKernel final : public PlainKernel {
+ public:
+  ProductKernel(const ProductGeometry& geometry, TiledProduct product) : g_(geometry), product_(std::move(product)) {}
+
+  void run(const Arguments& arguments) const override {
+    const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
+    const auto places = [&](int64_t row, const float** out) { *out = left + row * g_.left_row; };
+    product_.run({places, bias_of(arguments, g_.bias), arguments});
+  }
+
+ private:
+  ProductGeometry g_;
+  TiledProduct product_;
+};
+
+class TiledMatrices final : public Implementation {
+ public:
+  std::string_view name() const override { return "product.tiles"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    std::optional<ProductGeometry> g = product_geometry(layer, layer.nodes[0]);
+    if (!g || g->right < 0 || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    const tensor::Tensor* const weights = layer.constants[static_cast<size_t>(g->right)];
+    if (weights == nullptr || g->item_count() != 1 || g->left_column != 1) return {};
+    std::optional<TileEpilogue> epilogue = epilogue_of(layer, *g);
+    if (!epilogue) return {};
+    const TiledShape shape{.rows = g->rows,
+                           .depth = g->depth,
+                           .columns = g->columns,
+                           .depth_stride = g->right_row,
+                           .column_stride = g->right_column};
+    return std::make_unique<ProductKernel>(*g, TiledProduct(layer, *weights, shape, std::move(*epilogue)));
+  }
+
+ private:
+  // What a Gemm adds may be a whole matrix, which then is no bias any more.
+  static std::optional<TileEpilogue> epilogue_of(const Layer& layer, ProductGeometry& g) {
+    constexpr int64_t kLeastRows = 9;  // fewer are the work of panels
+    if (g.bias < 0 || has_bias_row(layer, g)) {
+      return g.rows < kLeastRows ? std::nullopt : make_tile_epilogue(layer, 1);
+    }
+    if (layer.inputs[static_cast<size_t>(g.bias)] != layer.outputs[0]) return std::nullopt;
+    return make_tile_epilogue(layer, 1, std::exchange(g.bias, -1));
+  }
+};
+
+class ConvolutionKernel final : public PlainKernel {
+ public:
+  ConvolutionKernel(const ConvSource& source, TiledProduct product)
+      : g_(source.geometry),
+        bias_(source.bias),
+        product_(std::move(product)),
+        zeros_(static_cast<size_t>(g_.channels)) {}
+
+  // A row is a pixel of the result, a step a place in its window.
+  void run(const Arguments& arguments) const override {
+    const auto* const in = host<const float>(arguments.inputs[0]);
+    const auto places = [&](int64_t pixel, const float** out) {
+      const int64_t line = pixel / g_.out_width;
+      const int64_t image = line / g_.out_height;
+      const int64_t top = line % g_.out_height * g_.stride_y - g_.pad_top;
+      const int64_t left = pixel % g_.out_width * g_.stride_x - g_.pad_left;
+      for (int64_t y = top; y < top + g_.kernel_height * g_.dilation_y; y += g_.dilation_y) {
+        const bool is_line = y >= 0 && y < g_.height;
+        const float* const from = in + (image * g_.height + y) * g_.width * g_.channels;
+        for (int64_t x = left; x < left + g_.kernel_width * g_.dilation_x; x += g_.dilation_x) {
+          *out++ = is_line && x >= 0 && x < g_.width ? from + x * g_.channels : zeros_.data();
+        }
+      }
+    };
+    product_.run({places, bias_of(arguments, bias_), arguments});
+  }
+
+ private:
+  ConvGeometry g_;
+  int bias_;
+  TiledProduct product_;
+  std::vector<float> zeros_;
+};
+
+// Those with a window of one pixel, or the others.
+class TiledConvolution final : public Implementation {
+ public:
+  explicit TiledConvolution(bool is_pointwise) : is_pointwise_(is_pointwise) {}
+  std::string_view name() const override { return is_pointwise_ ? "conv.pointwise" : "conv.windows"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    const std::optional<ConvSource> source = find_conv_source(layer);
+    if (!source || source->quantized || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    const ConvGeometry& g = source->geometry;
+    const int64_t window = g.kernel_height * g.kernel_width;
+    if (g.is_transposed || g.groups != 1 || (window == 1) != is_pointwise_) return {};
+    const TiledShape shape{.rows = g.batch * g.out_height * g.out_width,
+                           .steps = window,
+                           .depth = g.channels,
+                           .columns = g.out_channels,
+                           .step_stride = 1,
+                           .depth_stride = window,
+                           .column_stride = window * g.channels};
+    std::optional<TileEpilogue> epilogue = make_tile_epilogue(layer, 1);
+    if (!epilogue || !TiledProduct::fits(shape)) return {};
+    return std::make_unique<ConvolutionKernel>(*source,
+                                               TiledProduct(layer, *source->weights, shape, std::move(*epilogue)));
+  }
+
+ private:
+  bool is_pointwise_;
+};
+
+}  // namespace
+
+std::unique_ptr<Implementation> tiled_matrices() { return std::make_unique<TiledMatrices>(); }
+std::unique_ptr<Implementation> tiled_pointwise() { return std::make_unique<TiledConvolution>(true); }
+std::unique_ptr<Implementation> tiled_windows() { return std::make_unique<TiledConvolution>(false); }
+
+}  // namespace assay::engine::cpu

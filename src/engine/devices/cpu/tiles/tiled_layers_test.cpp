@@ -1,0 +1,158 @@
+#include "engine/devices/cpu/tiles/tiled_layers.h"
+
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/parallel.h"
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+using testing_support::parsed;
+
+double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+
+std::string numbers(std::mt19937& random, int64_t count) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ",", (static_cast<int>(random() % 41) - 20) / 16.0);
+  }
+  return "{" + text + "}";
+}
+
+void expect_tactic(const std::string& text, const std::string& tactic,
+                   const std::function<double(size_t)>& number = sine) {
+  const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 21]> g " + text);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(std::ranges::count(run.tactics, tactic), 1) << text.substr(0, 160);
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 2e-5), "") << text.substr(0, 160);
+}
+
+// What may follow a product: the text of nodes from `s` to `y`.
+const char* const kFollowers[] = {
+    "y = Identity(s)",
+    "y = Relu(s)",
+    "low = Constant<value_float = -0.5>() high = Constant<value_float = 1.5>() y = Clip(s, low, high)",
+    "y = Add(s, other)",
+    "a = Add(other, s) y = Relu(a)",
+    "g = Sigmoid(s) y = Mul(s, g)",
+    "a = Add(s, other) g = Sigmoid(a) y = Mul(a, g)",
+};
+
+TEST(TiledMatrices, AgreeWithTheReference) {
+  std::mt19937 random(1);
+  for (const char* const follower : kFollowers) {
+    for (const auto& [rows, depth, columns] :
+         {std::tuple(9, 1, 1), {17, 5, 64}, {49, 800, 70}, {131, 20, 15}, {13, 1600, 17}, {300, 3, 200}}) {
+      const std::string dims = fmt::format("{},{}", rows, columns);
+      expect_tactic(fmt::format("(float[{},{}] x, float[{}] other) => (float[{}] y) <float[{},{}] w = {}> "
+                                "{{ s = MatMul(x, w) {} }}",
+                                rows, depth, dims, dims, depth, columns, numbers(random, depth * columns), follower),
+                    "product.tiles");
+    }
+  }
+}
+
+TEST(TiledMatrices, AWholeMatrixThatAGemmAddsMayBeFollowedByASum) {
+  std::mt19937 random(5);
+  for (const int rows : {3, 20}) {
+    expect_tactic(fmt::format("(float[{0},33] x, float[{0},70] c, float[{0},70] d) => (float[{0},70] y) "
+                              "<float[33,70] w = {1}> {{ g = Gemm(x, w, c) a = Add(g, d) y = Relu(a) }}",
+                              rows, numbers(random, 33 * 70)),
+                  "product.tiles");
+  }
+}
+
+TEST(TiledMatrices, OfGemmsWithBiasAndTransposedWeights) {
+  std::mt19937 random(2);
+  for (const char* const turned : {"0", "1"}) {
+    const char* const dims = *turned == '1' ? "70,33" : "33,70";
+    expect_tactic(fmt::format("(float[20,33] x) => (float[20,70] y) <float[{}] w = {}, float[70] b = {}> "
+                              "{{ y = Gemm<transB = {}>(x, w, b) }}",
+                              dims, numbers(random, 33 * 70), numbers(random, 70), turned),
+                  "product.tiles");
+  }
+}
+
+// What a convolution is drawn from.
+struct Window {
+  int64_t batch, channels, out_channels, height, width, kernel, stride, dilation;
+  const char* pads;
+};
+
+class TiledConvolutions : public testing::Test {
+ protected:
+  void expect(const Window& w, const char* follower, const char* tactic) {
+    const std::string text = fmt::format(
+        "(float[{},{},{},{}] x) => (y) <float[{},{},{},{}] w = {}, float[{}] b = {}> "
+        "{{ s = Conv<kernel_shape = [{}, {}], strides = [{}, {}], dilations = [{}, {}]{}>(x, w, b) {} }}",
+        w.batch, w.channels, w.height, w.width, w.out_channels, w.channels, w.kernel, w.kernel,
+        numbers(random_, w.out_channels * w.channels * w.kernel * w.kernel), w.out_channels,
+        numbers(random_, w.out_channels), w.kernel, w.kernel, w.stride, w.stride, w.dilation, w.dilation, w.pads,
+        follower);
+    expect_tactic(text, tactic);
+  }
+  std::mt19937 random_{3};
+};
+
+const char* const kUnaryFollowers[] = {"y = Identity(s)", "y = Relu(s)", "g = Sigmoid(s) y = Mul(s, g)"};
+
+TEST_F(TiledConvolutions, OfOnePixelAgreeWithTheReference) {
+  for (const char* const follower : kUnaryFollowers) {
+    expect({1, 16, 64, 7, 7, 1, 1, 1, ""}, follower, "conv.pointwise");
+    expect({2, 5, 70, 9, 4, 1, 1, 1, ""}, follower, "conv.pointwise");
+    expect({1, 20, 33, 9, 11, 1, 2, 1, ""}, follower, "conv.pointwise");
+    expect({1, 900, 20, 1, 1, 1, 1, 1, ""}, follower, "conv.pointwise");
+    expect({1, 3, 17, 40, 40, 1, 1, 1, ", pads = [1, 0, 2, 1]"}, follower, "conv.pointwise");
+  }
+}
+
+TEST_F(TiledConvolutions, OfWindowsAgreeWithTheReference) {
+  for (const char* const follower : kUnaryFollowers) {
+    expect({1, 3, 64, 30, 30, 7, 2, 1, ", pads = [3, 3, 3, 3]"}, follower, "conv.windows");
+    expect({2, 16, 20, 7, 9, 3, 1, 1, ", auto_pad = \"SAME_LOWER\""}, follower, "conv.windows");
+    expect({1, 130, 65, 7, 7, 3, 1, 1, ", pads = [1, 1, 1, 1]"}, follower, "conv.windows");
+    expect({1, 8, 16, 12, 12, 3, 1, 3, ", pads = [2, 0, 0, 5]"}, follower, "conv.windows");
+    expect({1, 1, 1, 5, 5, 5, 1, 1, ""}, follower, "conv.windows");
+    expect({1, 800, 20, 3, 3, 2, 1, 1, ""}, follower, "conv.windows");
+  }
+}
+
+TEST_F(TiledConvolutions, ASumOfTwoIsOneLayer) {
+  const std::string weights = numbers(random_, 16 * 16);
+  expect_tactic(fmt::format("(float[1,16,6,5] x) => (y) <float[16,16,1,1] w = {}> "
+                            "{{ r = Relu(x) c = Conv(r, w) s = Add(c, r) y = Relu(s) }}",
+                            weights),
+                "conv.pointwise");
+}
+
+TEST_F(TiledConvolutions, SpecialNumbersStayWhereTheyAre) {
+  const auto special = [](size_t i) { return i == 17 ? std::numeric_limits<double>::infinity() : sine(i); };
+  expect_tactic(fmt::format("(float[1,2,6,6] x) => (y) <float[3,2,3,3] w = {}> "
+                            "{{ y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w) }}",
+                            numbers(random_, 54)),
+                "conv.windows", special);
+}
+
+TEST(TiledMatrices, BitsDoNotDependOnThreads) {
+  std::mt19937 random(4);
+  const ir::Model model =
+      parsed(fmt::format("<ir_version: 10, opset_import: [\"\" : 21]> g (float[70,900] x) => (float[70,150] y) "
+                         "<float[900,150] w = {}> {{ s = MatMul(x, w) y = Sigmoid(s) }}",
+                         numbers(random, 900 * 150)));
+  std::vector<std::vector<double>> first;
+  for (const unsigned threads : {1U, 2U, 3U, 4U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine, true);
+    if (first.empty()) first = run.outputs;
+    EXPECT_EQ(run.outputs, first) << threads;
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu
