@@ -14,8 +14,9 @@ constexpr int64_t kPartDepth = 768;                       // of constants that a
 constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that are read again for each panel
 constexpr int64_t kMostPlaces = 4096;                     // of a piece, on the stack
 constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
-constexpr int64_t kLeastRows = 40;
-constexpr int64_t kTapePanels = 4;  // a tape goes over so many columns of a row at once
+constexpr int64_t kLeastRows = 40;                        // of a piece
+constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
+constexpr int64_t kMostPanels = 4;                        // of a piece
 constexpr size_t kMostTileNumbers = 512;
 
 int64_t parts_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
@@ -38,7 +39,7 @@ std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, 
   return epilogue;
 }
 
-bool TiledProduct::fits(const TiledShape& shape) { return shape.steps * 2 * kLeastRows <= kMostPlaces; }
+bool TiledProduct::fits(const TiledShape& shape) { return shape.steps * kUsualRows / 2 <= kMostPlaces; }
 
 TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape,
                            TileEpilogue epilogue)
@@ -74,9 +75,8 @@ void TiledProduct::divide_depth() {
 // Panels so that threads get equally many, rows so that they stay in the second cache.
 void TiledProduct::divide_work() {
   const auto threads = static_cast<int64_t>(thread_count());
-  const int64_t most_panels = epilogue_.tape.is_empty() ? kTapePanels / 2 : kTapePanels;
   const auto longest = [&](int64_t panels) { return parts_of(parts_of(panel_count_, panels), threads) * panels; };
-  for (int64_t panels = 1; panels <= std::min(most_panels, panel_count_); ++panels) {
+  for (int64_t panels = 1; panels <= std::min(kMostPanels, panel_count_); ++panels) {
     if (longest(panels) <= longest(block_panels_)) block_panels_ = panels;
   }
   const int64_t groups = parts_of(panel_count_, block_panels_);
@@ -85,7 +85,7 @@ void TiledProduct::divide_work() {
   const auto step = static_cast<int64_t>(kernels_.most_rows(kernels_.most_vectors));
   const int64_t most =
       std::min(kBlockBytes / (read_depth * static_cast<int64_t>(sizeof(float))), kMostPlaces / shape_.steps - step);
-  const int64_t wanted = std::max(2 * kLeastRows, kPieceWork / (depth * block_panels_ * panel_columns_));
+  const int64_t wanted = std::max(kUsualRows, kPieceWork / (depth * block_panels_ * panel_columns_));
   int64_t blocks = parts_of(shape_.rows, std::max(kLeastRows, std::min(most, wanted)));
   if (groups % threads != 0) blocks = rounded_up(blocks, threads);
   block_rows_ = rounded_up(parts_of(shape_.rows, blocks), step);
