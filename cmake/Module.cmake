@@ -1,14 +1,18 @@
-# assay_module(name DEPS module...): compiles src/<name>/**/*.cpp into libassay and src/<name>/**/*_test.cpp into
+# assay_module(name [BRIEF] DEPS module...): compiles src/<name>/**/*.cpp into libassay and src/<name>/**/*_test.cpp into
 # build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the folder, so adding a file needs
-# no edit here.
+# no edit here. BRIEF: as a module that does little itself.
 function(assay_module name)
-  cmake_parse_arguments(MODULE "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(MODULE "BRIEF" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
   if(sources)
-    target_sources(libassay PRIVATE ${sources})
+    if(MODULE_BRIEF)
+      target_sources(assay_brief PRIVATE ${sources})
+    else()
+      target_sources(libassay PRIVATE ${sources})
+    endif()
   endif()
   if(ASSAY_TESTS AND tests)
     string(REPLACE "/" "_" program test_${name})

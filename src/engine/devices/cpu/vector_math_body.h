@@ -1,10 +1,11 @@
 // Arithmetic on vectors of kBytes for float32 kernels; included once for each instruction set, in a namespace of its
-// own, with ASSAY_KERNEL saying which. Results are within 2 ULP or so; NaN stays NaN.
+// own, with ASSAY_KERNEL saying which, after immintrin.h. Results are within 2 ULP or so; NaN stays NaN.
 
 using Vector [[gnu::vector_size(kBytes), gnu::may_alias]] = float;
 using Unaligned [[gnu::vector_size(kBytes), gnu::may_alias, gnu::aligned(4)]] = float;
 using Bits [[gnu::vector_size(kBytes), gnu::may_alias]] = int32_t;
 constexpr size_t kWidth = kBytes / sizeof(float);
+[[maybe_unused]] constexpr uint16_t kAllLanes = 0xFFFF;  // without a mask GCC 12 warns of its own headers
 
 // A vector at any address. A reference to Unaligned would do in GCC; Clang forgets its alignment.
 struct [[gnu::may_alias]] Place {
@@ -29,31 +30,49 @@ ASSAY_KERNEL inline void polynomial(const float (&coefficients)[kCount], const V
   for (size_t i = 2; i <= kCount; ++i) out = out * x + coefficients[kCount - i];
 }
 
-// 2^n * (1 + r + r^2 q(r)) with |r| <= ln 2 / 2; n in two halves, so that results may be denormal.
+// Between two numbers; NaN stays.
+template <typename V>
+ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) {
+  V low, high;
+  set(low, least);
+  set(high, greatest);
+  if constexpr (sizeof(V) == 64) {
+    out = _mm512_maskz_min_ps(kAllLanes, high, _mm512_maskz_max_ps(kAllLanes, low, x));
+  } else {
+    choose(x < low, low, x, out);
+    choose(out > high, high, out, out);
+  }
+}
+
+// x * 2^n for whole numbers n; x is from 0.5 to 2, results may be denormal.
+template <typename V>
+ASSAY_KERNEL inline void scale(const V& x, const V& n, V& out) {
+  if constexpr (sizeof(V) == 64) {
+    out = _mm512_maskz_scalef_ps(kAllLanes, x, n);
+  } else {
+    const Bits whole = __builtin_convertvector(n, Bits);
+    const Bits half = whole >> 1;
+    out = x * reinterpret_cast<V>((half + 127) << 23) * reinterpret_cast<V>((whole - half + 127) << 23);
+  }
+}
+
+// 2^n * (1 + r + r^2 q(r)) with |r| <= ln 2 / 2.
 ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
   constexpr float kLog2e = 1.44269504088896341F;
   constexpr float kLn2High = 0.693145751953125F;
   constexpr float kLn2Low = 1.42860682030941723e-6F;
   constexpr float kQ[] = {5.000000014e-01F, 1.666657340e-01F, 4.166645686e-02F, 8.363769614e-03F, 1.393453499e-03F};
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
-  Vector low, high, x;
-  set(low, -104.0F);
-  set(high, 89.0F);
-  choose(given < low, low, given, x);
-  choose(x > high, high, x, x);
+  Vector x;
+  bound(given, -104.0F, 89.0F, x);
   Vector n = x * kLog2e + kRound;
   n -= kRound;
   Vector r = x - n * kLn2High;
   r -= n * kLn2Low;
   Vector q;
   polynomial(kQ, r, q);
-  const Vector sum = (q * r * r + r) + 1.0F;
-  const Bits whole = __builtin_convertvector(n, Bits);
-  const Bits half = whole >> 1;
-  const Vector first = reinterpret_cast<Vector>((half + 127) << 23);
-  const Vector second = reinterpret_cast<Vector>((whole - half + 127) << 23);
-  out = sum * first * second;
-  choose(given != given, given, out, out);
+  scale(q * r * r + r + 1.0F, n, out);
+  if constexpr (kBytes != 64) choose(given != given, given, out, out);  // where whole numbers of NaN are none
 }
 
 ASSAY_KERNEL inline void hyperbolic_tangent(const Vector& x, Vector& out) {

@@ -49,7 +49,6 @@ constexpr PanelKernels kKernels = {"avx2", multiply, multiply_codes, expand};
 namespace avx512 {
 constexpr size_t kBytes = 64;
 constexpr size_t kMostRows = 8;
-constexpr __mmask16 kAll = 0xFFFF;  // without it GCC 12 warns of its own headers
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
@@ -57,7 +56,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 ASSAY_KERNEL inline void widen(const int8_t* codes, Vector& out) {
   const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes));
-  out = __builtin_convertvector(reinterpret_cast<Bits>(_mm512_maskz_cvtepi8_epi32(kAll, loaded)), Vector);
+  out = __builtin_convertvector(reinterpret_cast<Bits>(_mm512_maskz_cvtepi8_epi32(kAllLanes, loaded)), Vector);
 }
 // What the sixteen codes stand for, in the lanes of one register; the upper bits of a code do not matter.
 struct NibbleTable {
@@ -65,7 +64,7 @@ struct NibbleTable {
     for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(i) - zero;
   }
   ASSAY_KERNEL void look_up(const Bits& codes, Vector& out) const {
-    out = _mm512_maskz_permutexvar_ps(kAll, reinterpret_cast<__m512i>(codes), values);
+    out = _mm512_maskz_permutexvar_ps(kAllLanes, reinterpret_cast<__m512i>(codes), values);
   }
   Vector values;
 };

@@ -3,6 +3,10 @@
 #include <limits>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include "engine/devices/cpu/processor.h"
 
 namespace assay::engine::cpu {

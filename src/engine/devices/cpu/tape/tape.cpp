@@ -91,7 +91,7 @@ class TapeMaker {
     if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
     order_dims(out);
     for (size_t i = first; i < layer_.nodes.size();) {
-      const size_t taken = add_gelu(i);
+      const size_t taken = std::max(add_gelu(i), add_silu(i));
       if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
       i += std::max<size_t>(taken, 1);
     }
@@ -230,6 +230,23 @@ class TapeMaker {
       return gelu.nodes;
     }
     return 0;
+  }
+
+  // The same for a Sigmoid times its operand.
+  size_t add_silu(size_t first) {
+    if (layer_.is_strict || layer_.nodes.size() < first + 2 || layer_.op(layer_.nodes[first]) != "Sigmoid") return 0;
+    const ir::NodeId product = layer_.nodes[first + 1];
+    const ir::ValueId given = layer_.operand(layer_.nodes[first], 0);
+    const ir::ValueId share = layer_.result(layer_.nodes[first], 0);
+    const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
+    const bool is_silu =
+        layer_.op(product) == "Mul" && (operands == std::array{given, share} || operands == std::array{share, given});
+    // The product has it as one operand, nothing else uses it.
+    if (!is_silu || (*layer_.model)[share].first_use->next) return 0;
+    const int in = register_of(given);
+    if (in < 0 || layer_.desc_of(share).count() != layer_.outputs[0].count()) return 0;
+    push_step({.op = TapeOp::silu, .a = in}, layer_.result(product, 0));
+    return 2;
   }
 
   void push_step(Tape::Step step, ir::ValueId result) {

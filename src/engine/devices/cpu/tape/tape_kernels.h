@@ -34,6 +34,7 @@ enum class TapeOp : uint8_t {
   relu,
   leaky_relu,
   sigmoid,
+  silu,
   tanh,
   elu,
   selu,

@@ -40,21 +40,16 @@ ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& 
   if constexpr (kOp == TapeOp::logical_xor) truth((a != Vector{}) ^ (b != Vector{}), out);
 }
 
-// Between two numbers; NaN stays.
-ASSAY_KERNEL inline void bound(const Vector& x, float least, float greatest, Vector& out) {
-  Vector low, high, t;
-  set(low, least);
-  set(high, greatest);
-  choose(x < low, low, x, t);
-  choose(t > high, high, t, out);
-}
-
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& numbers, Vector& out) {
   Vector t;
   if constexpr (kOp == TapeOp::relu) choose(a < Vector{}, Vector{}, a, out);
   if constexpr (kOp == TapeOp::leaky_relu) choose(a < Vector{}, a * numbers.p, a, out);
   if constexpr (kOp == TapeOp::sigmoid) logistic(a, out);
+  if constexpr (kOp == TapeOp::silu) {
+    exponential(-a, t);
+    out = a / (t + 1.0F);
+  }
   if constexpr (kOp == TapeOp::tanh) hyperbolic_tangent(a, out);
   if constexpr (kOp == TapeOp::hard_swish) {
     bound(a * (1.0F / 6.0F) + 0.5F, 0, 1, t);
@@ -293,6 +288,8 @@ ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, flo
       return loop<TapeOp::tanh>(a, a, out, count, p, q);
     case TapeOp::hard_swish:
       return loop<TapeOp::hard_swish>(a, a, out, count, p, q);
+    case TapeOp::silu:
+      return loop<TapeOp::silu>(a, a, out, count, p, q);
     case TapeOp::hard_sigmoid:
       return loop<TapeOp::hard_sigmoid>(a, a, out, count, p, q);
     case TapeOp::softsign:

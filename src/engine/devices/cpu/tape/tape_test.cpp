@@ -198,6 +198,26 @@ TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
   }
 }
 
+// Where it is next to zero, its operand is so large that an absolute bound counts.
+TEST(TapeKernels, silu_is_near_in_absolute_terms) {
+  const std::vector<float> in = numbers();
+  size_t count = 0;
+  const TapeKernels* const* const kernels = all_tape_kernels(count);
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<float> out(in.size());
+    for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(TapeOp::silu, &in[i], &out[i], kTapeTile, 0, 0);
+    for (size_t i = 0; i < in.size(); ++i) {
+      const double x = in[i];
+      if (std::isinf(x) && x < 0) continue;  // infinity times zero
+      const double exact = x / (1 + std::exp(-x));
+      if (std::isinf(x))
+        ASSERT_EQ(out[i], exact) << kernels[k]->name;
+      else
+        ASSERT_NEAR(out[i], exact, 4e-7 * std::max(1.0, std::fabs(exact))) << kernels[k]->name << " silu of " << x;
+    }
+  }
+}
+
 TEST(TapeKernels, binary_operators_keep_nan_and_signs) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> left = {1, -2, nan, 3, -0.0F, 5, 6, 7, 8, nan, 10, 11, 12, 13, 14, 15};

@@ -41,6 +41,7 @@ const char* const kFollowers[] = {
     "a = Add(other, s) y = Relu(a)",
     "g = Sigmoid(s) y = Mul(s, g)",
     "a = Add(s, other) g = Sigmoid(a) y = Mul(a, g)",
+    "g = Sigmoid(s) m = Mul(g, s) y = Add(m, g)",
 };
 
 TEST(TiledMatrices, AgreeWithTheReference) {
