@@ -44,6 +44,7 @@ struct Remedy {
   std::vector<std::string> excluded = {};  // layers that are not converted
   std::string calibration = {};            // of int8
   bool measures_ranges = false;            // values that do not fit are not converted
+  bool clamps = false;                     // constants that do not fit become the nearest numbers that do
   double error_before = 0;
   double error_after = 0;
   bool cures = false;

@@ -29,6 +29,7 @@ struct CheckRequest {
   std::string iteration_info;  // a file that is there during a check
   std::string load_replay;
   std::string save_replay;
+  bool resumes = false;  // what an earlier call has left of the files that are checked is overwritten
 };
 
 enum class UntilKind : uint8_t { good, bad, count };

@@ -1,8 +1,11 @@
 #include "cli/debug/convert_words.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/options/groups/input_data.h"
 
 namespace assay::cli {
 
@@ -16,6 +19,18 @@ std::string convert_words(const std::string& model, const std::string& precision
   if (!excluded.empty()) words += " --exclude";
   for (const std::string& name : excluded) words += " " + printable(name);
   return words + " -o FILE.onnx";
+}
+
+std::vector<std::string> input_words(const Arguments& arguments) {
+  const OptionGroup inputs = input_data_group();
+  std::vector<std::string> words;
+  for (const Arguments::Occurrence& use : arguments.in_order()) {
+    const std::string_view name = canonical_name(*use.row);
+    if (std::ranges::find(inputs.rows, name, canonical_name) == inputs.rows.end()) continue;
+    words.emplace_back(name);
+    for (const std::string& value : use.values) words.push_back(printable(value));
+  }
+  return words;
 }
 
 }  // namespace assay::cli

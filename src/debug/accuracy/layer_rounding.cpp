@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "ops/evaluate.h"
+#include "tensor/casts.h"
 
 namespace assay::debug {
 namespace {
@@ -33,6 +34,19 @@ std::vector<Datum> inputs_of(const ir::Node& node, const OperandSource& operands
   std::vector<Datum> inputs;
   for (const ir::Use& use : node.operands) inputs.push_back(use.value ? operands(use.value) : Datum());
   return inputs;
+}
+
+Datum squared(const Datum& datum) {
+  const tensor::Tensor& tensor = datum.tensor();
+  std::vector<std::byte> bytes(tensor.count() * sizeof(double));
+  const std::span<double> numbers(reinterpret_cast<double*>(bytes.data()), tensor.count());
+  parallel_for(numbers.size(), 16384, [&](uint64_t begin, uint64_t end) {
+    const std::span<double> piece = numbers.subspan(begin, end - begin);
+    tensor::load(tensor.dtype(), tensor.bytes(), begin, piece);
+    for (double& number : piece) number *= number;
+  });
+  return {tensor::Tensor(tensor::DType::float64, tensor.shape(), tensor::make_owned(std::move(bytes))),
+          datum.declared()};
 }
 
 }  // namespace
@@ -91,10 +105,7 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;
   const Datum squares = oracle.exact(node, [&](ir::ValueId value) {
     const Datum datum = operands(value);
-    if (!is_numeric(datum)) return datum;
-    std::vector<double> numbers = numbers_of(datum);
-    for_all(numbers.size(), [&](uint64_t i) { numbers[i] *= numbers[i]; });
-    return with_numbers(datum, std::move(numbers));
+    return is_numeric(datum) ? squared(datum) : datum;
   })[0];
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "debug/accuracy/layer_judge.h"
+#include "debug/accuracy/together.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
@@ -82,17 +83,28 @@ class Walk {
 
   void visit(NodeId node, uint64_t index) {
     if (is_random(node)) return take_drawn(node);
-    const std::vector<Datum> truth = oracle_.exact(node, [&](ValueId value) { return true_value(value); });
+    std::vector<SideLayer> layers(sides_.size());
+    for (size_t side = 0; side < layers.size(); ++side) layers[side] = {.node = node, .index = index, .side = side};
+    const std::vector<Datum> truth = exact_truth(node, layers);
     for (size_t k = 0; k < truth.size() && k < model_[node].results.size(); ++k) {
       const ValueId value = model_[node].results[k];
       if (!value) continue;
       truth_[value] = truth[k];
       for (Side& side : sides_) side.take_type(value, truth[k]);
     }
-    std::vector<SideLayer> layers(sides_.size());
-    for (size_t side = 0; side < layers.size(); ++side) layers[side] = {.node = node, .index = index, .side = side};
     compute(layers);
     for (SideLayer& layer : layers) take(layer);
+  }
+
+  // And the layers with it, where they can be computed together.
+  std::vector<Datum> exact_truth(NodeId node, std::vector<SideLayer>& layers) {
+    std::vector<OperandSource> operands = {[this](ValueId value) { return true_value(value); }};
+    for (const Side& side : sides_) operands.emplace_back([&side](ValueId value) { return side.value(value); });
+    std::optional<std::vector<Datum>> all;
+    if (!callees_[node].function) all = products_together(model_, node, operands, oracle_);
+    if (!all) return oracle_.exact(node, operands[0]);
+    for (SideLayer& layer : layers) layer.exact = {std::move((*all)[layer.side + 1])};
+    return {std::move((*all)[0])};
   }
 
   // Sides do not know of each other: where they are as many as threads, each has one for itself.
@@ -121,7 +133,7 @@ class Walk {
     Side& side = sides_[layer.side];
     const OperandSource operands = [&side](ValueId value) { return side.value(value); };
     const std::variant<std::monostate, Error> computed = attempt([&] {
-      layer.exact = oracles_[layer.side].exact(layer.node, operands);
+      if (layer.exact.empty()) layer.exact = oracles_[layer.side].exact(layer.node, operands);
       layer.rough = side.rounding().roughly(layer.node, operands, layer.exact);
       if (!side.shows(layer.node)) judge_of(layer.side).begin_runs(layer);
       return std::monostate();

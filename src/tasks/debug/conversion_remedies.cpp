@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "debug/accuracy/influence.h"
 #include "ir/naming.h"
+#include "ops/inference.h"
 #include "tasks/convert.h"
 
 namespace assay::tasks {
@@ -12,14 +13,15 @@ namespace {
 
 // `float16`, `bfloat16` or `int8`, by what the model computes in; empty: none of them.
 std::string precision_of(const ir::Model& model) {
+  ops::Inference inference(model);
+  inference.run();
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
     if (model.text(model[node].op) == "QuantizeLinear" || model.text(model[node].op) == "DequantizeLinear")
       return "int8";
     for (const ir::ValueId value : model[node].results) {
-      const ir::TypeId type = value ? model[value].type : ir::TypeId();
-      if (!type || model[type].kind != ir::TypeKind::tensor) continue;
-      if (model[type].dtype == tensor::DType::float16 || model[type].dtype == tensor::DType::bfloat16)
-        return tensor::name(model[type].dtype);
+      const ops::Type& type = inference.type(value);
+      const bool is_half = type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16;
+      if (value && type.is_tensor() && is_half) return tensor::name(type.dtype);
     }
   }
   return {};
@@ -42,6 +44,8 @@ class ConversionRemedies {
     if (nodes.size() > 1) add({.text = "the guilty layers in float32"}, nodes);
     if (precision_ != "int8") {
       add({.text = "layers in float32 whose values do not fit", .measures_ranges = true}, {});
+      if (precision_ == "float16")
+        add({.text = "constants that do not fit as the nearest numbers that do", .clamps = true}, {});
     } else {
       for (const std::string_view word : {"entropy", "percentile", "mse", "minmax"})
         add({.text = fmt::format("calibrated by {}", word), .calibration = std::string(word)}, {});
@@ -72,7 +76,8 @@ class ConversionRemedies {
       request.conversion = std::move(wanted);
     } else {
       const tensor::DType half = precision_ == "float16" ? tensor::DType::float16 : tensor::DType::bfloat16;
-      request.conversion = HalfRequest{.options = {.half = half, .choice = std::move(choice)},
+      const convert::HalfOverflow overflow = remedy.clamps ? convert::HalfOverflow::clamp : convert::HalfOverflow::keep;
+      request.conversion = HalfRequest{.options = {.half = half, .overflow = overflow, .choice = std::move(choice)},
                                        .measures_ranges = remedy.measures_ranges};
     }
     Observer quiet;

@@ -119,28 +119,42 @@ double SideRuns::least_unit(const std::string& backend) const {
 
 debug::SideValues SideRuns::run(const std::string& backend, const std::string& name) {
   // Before there are values to be kept; of the two sessions, only one is in memory.
-  tensor::NamedData alone = outputs(backend, model_, request_.session.settings);
-  for (tensor::NamedDatum& output : alone) output.value = detached(output.value);
+  const Alone alone = run_alone(backend);
   check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
   debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
-  const std::variant<Look, Error> look = attempt([&] { return run_tapped(backend, alone, side); });
+  const std::variant<double, Error> moved = attempt([&] { return run_tapped(backend, alone.outputs, side); });
   malloc_trim(0);  // else what the session had may stay beside the next one
-  if (const Error* error = std::get_if<Error>(&look)) {
-    if (error->code() != ErrorCode::backend) throw *error;
-    observer_.warning(fmt::format(
-        "{}: only the outputs are judged, because it fails where all values are asked for: {}", name, error->line()));
-    side.values.clear();
-    for (const tensor::NamedDatum& output : alone) {
-      if (names_.contains(output.name)) side.values[names_.at(output.name)] = output.value;
-    }
+  Look& look = looks_.emplace_back(Look{.is_deterministic = alone.is_deterministic});
+  if (const double* const effect = std::get_if<double>(&moved)) {
+    look.probe_effect = *effect;
+    return side;
   }
-  looks_.push_back(std::holds_alternative<Look>(look) ? std::get<Look>(look) : Look());
+  const Error& error = std::get<Error>(moved);
+  if (error.code() != ErrorCode::backend) throw error;
+  observer_.warning(fmt::format("{}: only the outputs are judged, because it fails where all values are asked for: {}",
+                                name, error.line()));
+  side.values.clear();
+  for (const tensor::NamedDatum& output : alone.outputs) {
+    if (names_.contains(output.name)) side.values[names_.at(output.name)] = output.value;
+  }
   return side;
 }
 
-SideRuns::Look SideRuns::run_tapped(const std::string& backend, const tensor::NamedData& alone,
-                                    debug::SideValues& side) const {
+SideRuns::Alone SideRuns::run_alone(const std::string& backend) const {
+  const std::unique_ptr<exec::Session> session = prepare(backend, model_, request_.session.settings);
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+  Alone alone{.outputs = run_once(*execution)};
+  check_cancelled(observer_);
+  for (const tensor::NamedDatum& again : run_once(*execution)) {
+    const auto before = std::ranges::find(alone.outputs, again.name, &tensor::NamedDatum::name);
+    alone.is_deterministic = alone.is_deterministic && has_same_bits(before->value, again.value);
+  }
+  for (tensor::NamedDatum& output : alone.outputs) output.value = detached(output.value);
+  return alone;
+}
+
+double SideRuns::run_tapped(const std::string& backend, const tensor::NamedData& alone, debug::SideValues& side) const {
   exec::SessionOptions options = request_.session;
   const std::set<std::string, std::less<>> outputs(outputs_.begin(), outputs_.end());
   for (const auto& [value_name, value] : names_) {
@@ -159,7 +173,7 @@ SideRuns::Look SideRuns::run_tapped(const std::string& backend, const tensor::Na
     if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });
   session->make_execution({})->run(feeds_, names, sink);
-  return {.is_deterministic = gives_again(*session, given), .probe_effect = greatest_move(given, alone)};
+  return greatest_move(given, alone);
 }
 
 debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches& matches) const {
@@ -212,27 +226,24 @@ debug::SideValues SideRuns::load(const formats::SavedRun& run) const {
 
 tensor::NamedData SideRuns::outputs(const std::string& backend, const ir::Model& model,
                                     const exec::Settings& settings) const {
+  return run_once(*prepare(backend, model, settings)->make_execution({}));
+}
+
+std::unique_ptr<exec::Session> SideRuns::prepare(const std::string& backend, const ir::Model& model,
+                                                 const exec::Settings& settings) const {
   exec::SessionOptions options = request_.session;
   options.settings = settings;
   Diagnostics ignored;
-  const std::unique_ptr<exec::Session> session = make(backend)->prepare(model, options, ignored);
+  return make(backend)->prepare(model, options, ignored);
+}
+
+tensor::NamedData SideRuns::run_once(exec::Execution& execution) const {
   tensor::NamedData outputs;
   MapSink sink([&](std::string_view name, const tensor::Datum& value) {
     outputs.push_back({std::string(name), value});
   });
-  session->make_execution({})->run(feeds_, outputs_, sink);
+  execution.run(feeds_, outputs_, sink);
   return outputs;
-}
-
-bool SideRuns::gives_again(exec::Session& session, const tensor::NamedData& outputs) const {
-  bool is_same = true;
-  MapSink again([&](std::string_view name, const tensor::Datum& value) {
-    const auto before = std::ranges::find(outputs, name, &tensor::NamedDatum::name);
-    is_same = is_same && (before == outputs.end() || has_same_bits(before->value, value));
-  });
-  check_cancelled(observer_);
-  session.make_execution({})->run(feeds_, outputs_, again);
-  return is_same;
 }
 
 void SideRuns::add_looks(std::vector<results::AccuracySide>& sides) const {

@@ -27,12 +27,21 @@ class SideRuns {
     std::optional<bool> is_deterministic;
     std::optional<double> probe_effect;
   };
+  // The outputs with nothing else asked for, and whether they are the same in a second run.
+  struct Alone {
+    tensor::NamedData outputs;
+    bool is_deterministic = true;
+  };
 
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
-  Look run_tapped(const std::string& backend, const tensor::NamedData& alone, debug::SideValues& side) const;
+  Alone run_alone(const std::string& backend) const;
+  // How far the outputs move.
+  double run_tapped(const std::string& backend, const tensor::NamedData& alone, debug::SideValues& side) const;
   debug::SideValues load(const formats::SavedRun& run) const;
-  bool gives_again(exec::Session& session, const tensor::NamedData& outputs) const;
+  std::unique_ptr<exec::Session> prepare(const std::string& backend, const ir::Model& model,
+                                         const exec::Settings& settings) const;
+  tensor::NamedData run_once(exec::Execution& execution) const;
   double least_unit(const std::string& backend) const;
 
   const AccuracyRequest& request_;

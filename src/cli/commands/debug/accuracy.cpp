@@ -48,11 +48,13 @@ tasks::AccuracyRequest accuracy_request(const Arguments& arguments) {
 }
 
 // The settings of a remedy as options, in the place of those that the user gave.
-std::string remedy_words(const results::Remedy& remedy, const results::AccuracyHunt& hunt) {
+std::string remedy_words(const results::Remedy& remedy, const results::AccuracyHunt& hunt, const Arguments& arguments) {
   if (!remedy.precision.empty()) {
     std::vector<std::string> more;
-    if (remedy.measures_ranges) more = {"--measure"};
-    if (!remedy.calibration.empty()) more = {"--calibration", remedy.calibration};
+    if (remedy.measures_ranges || remedy.precision == "int8") more = input_words(arguments);
+    if (remedy.measures_ranges) more.emplace_back("--measure");
+    if (remedy.clamps) more = {"--fp16-overflow", "clamp"};
+    if (!remedy.calibration.empty()) more.insert(more.end(), {"--calibration", remedy.calibration});
     return convert_words(hunt.model, remedy.precision, remedy.excluded, more);
   }
   const std::string backend = hunt.culprits.front().error.side.substr(0, hunt.culprits.front().error.side.find(' '));
@@ -62,24 +64,24 @@ std::string remedy_words(const results::Remedy& remedy, const results::AccuracyH
   return words;
 }
 
-void print_remedies(const results::AccuracyHunt& hunt, Log& log) {
+void print_remedies(const results::AccuracyHunt& hunt, const Arguments& arguments, Log& log) {
   for (const results::Remedy& remedy : hunt.remedies) {
-    log.info(fmt::format(
-        "Tried: {} | error of the outputs {:.4g} -> {:.4g}{}", remedy.text, remedy.error_before, remedy.error_after,
-        !remedy.helps
-            ? ""
-            : fmt::format(" | {}: {}", remedy.cures ? "cured by" : "better with", remedy_words(remedy, hunt))));
+    log.info(fmt::format("Tried: {} | error of the outputs {:.4g} -> {:.4g}{}", remedy.text, remedy.error_before,
+                         remedy.error_after,
+                         !remedy.helps ? ""
+                                       : fmt::format(" | {}: {}", remedy.cures ? "cured by" : "better with",
+                                                     remedy_words(remedy, hunt, arguments))));
   }
 }
 
-void print(const results::AccuracyHunt& hunt, Log& log) {
+void print(const results::AccuracyHunt& hunt, const Arguments& arguments, Log& log) {
   for (const std::string& line : report::side_lines(hunt)) log.info(line);
   const bool is_verbose = log.enabled(LogLevel::verbose);
   for (const std::string& line : report::culprit_lines(hunt, is_verbose ? SIZE_MAX : kMostListed))
     log.verdict(false, line);
   log.info("Layers that add most beside what they may:");
   for (const std::string& line : report::layer_lines(hunt, is_verbose ? SIZE_MAX : kMostListed)) log.info(line);
-  print_remedies(hunt, log);
+  print_remedies(hunt, arguments, log);
   if (!hunt.doubt.empty()) log.warning(hunt.doubt);
 }
 
@@ -98,7 +100,7 @@ int run(const Arguments& arguments, Environment& environment) {
   log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::AccuracyHunt hunt = tasks::debug_accuracy(request, observer);
-  print(hunt, log);
+  print(hunt, arguments, log);
   if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_hunt_json(hunt));
   save_page(hunt, arguments, environment);
   const int status = !hunt.culprits.empty() ? kExitDifferent : hunt.doubt.empty() ? kExitEqual : kExitUndecided;

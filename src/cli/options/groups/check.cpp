@@ -89,7 +89,9 @@ std::vector<OptionRow> artifact_rows(const CheckWords& words) {
                   .is_output = true});
   rows.push_back({.names = {"--resume"},
                   .arity = Arity::flag,
-                  .help = "go on where an earlier call ended: load what --save-debug-replay names, if it is there"});
+                  .help = "go on where an earlier call ended: load what --save-debug-replay names, if it is there, and "
+                          "overwrite what that "
+                          "call has left of the file that is checked"});
   return rows;
 }
 
@@ -152,7 +154,8 @@ void read_replays(const Arguments& arguments, tasks::CheckRequest& request) {
   request.load_replay = arguments.value("--load-debug-replay");
   request.save_replay = arguments.value("--save-debug-replay");
   const bool resumes = arguments.flag("--resume") && request.load_replay.empty();
-  if (resumes && access(request.save_replay.c_str(), F_OK) == 0) request.load_replay = request.save_replay;
+  request.resumes = resumes && access(request.save_replay.c_str(), F_OK) == 0;
+  if (request.resumes) request.load_replay = request.save_replay;
 }
 
 }  // namespace

@@ -12,18 +12,43 @@ constexpr uint64_t kFewFilters = 4;  // of a group: not worth packing
 constexpr uint64_t kRun = 1024;
 constexpr uint64_t kBlock = 16;
 
-// One group of channels of one image as the matrix whose rows are weights and whose columns are output places.
+// One group of channels of some images as the matrix whose rows are weights and whose columns are output places, those
+// of one image after the other.
 class Patches {
  public:
   Patches(const Convolution& what, const double* group)
-      : window_(what.window), group_(group), in_plane_(what.in_plane()), kernel_(what.taps() / what.channels) {
+      : window_(what.window),
+        group_(group),
+        in_plane_(what.in_plane()),
+        out_plane_(what.out_plane()),
+        image_(what.groups * what.channels * in_plane_),
+        kernel_(what.taps() / what.channels) {
     is_plain_ = std::ranges::all_of(window_, [](const WindowAxis& axis) {
       return axis.kernel == 1 && axis.stride == 1 && axis.begin == 0 && axis.end == 0;
     });
   }
 
   void read(uint64_t row, uint64_t begin, std::span<double> out) const {
-    const double* plane = group_ + row / kernel_ * in_plane_;
+    for_each_image(begin, out, [&](uint64_t image, uint64_t first, std::span<double> part) {
+      read_of(group_ + image * image_, row, first, part);
+    });
+  }
+
+  // fn(image, first place, part of `run`) for each image that has places in the run.
+  template <typename T, typename Fn>
+  void for_each_image(uint64_t begin, std::span<T> run, Fn&& fn) const {
+    while (!run.empty()) {
+      const uint64_t first = begin % out_plane_;
+      const std::span<T> part = run.first(std::min<uint64_t>(run.size(), out_plane_ - first));
+      fn(begin / out_plane_, first, part);
+      run = run.subspan(part.size());
+      begin += part.size();
+    }
+  }
+
+ private:
+  void read_of(const double* group, uint64_t row, uint64_t begin, std::span<double> out) const {
+    const double* plane = group + row / kernel_ * in_plane_;
     if (is_plain_) {
       std::copy_n(plane + begin, out.size(), out.begin());
       return;
@@ -41,7 +66,6 @@ class Patches {
     }
   }
 
- private:
   // The line of the input that the output line number `place` sees with an outer tap; nullptr in the padding.
   const double* find_line(const double* plane, uint64_t place, int64_t tap) const {
     uint64_t step = static_cast<uint64_t>(window_.back().in);
@@ -82,6 +106,8 @@ class Patches {
   const Window& window_;
   const double* group_;
   uint64_t in_plane_;
+  uint64_t out_plane_;
+  uint64_t image_;  // elements
   uint64_t kernel_;
   bool is_plain_;
 };
@@ -112,6 +138,14 @@ void convolve_group_directly(const Convolution& what, const Patches& patches, ui
       }
       write(row + f, begin, std::span<const double>(sums).first(count));
     }
+  }
+}
+
+// The output of a group without channels.
+void write_zeros(const Convolution& what, uint64_t images, uint64_t row, WriteRow write) {
+  const std::vector<double> zeros(what.out_plane());
+  for (uint64_t image = 0; image < images; ++image) {
+    for (uint64_t f = 0; f < what.filters; ++f) write(row + image * what.groups * what.filters + f, 0, zeros);
   }
 }
 
@@ -198,27 +232,26 @@ Convolution read_convolution(const Eval& node, uint32_t weights) {
 }
 
 void convolve(const Convolution& what, std::span<const double> input, ReadRow weights, WriteRow write) {
-  const ProductSize size{what.filters, what.out_plane(), what.taps()};
-  if (size.rows == 0 || size.columns == 0) return;
+  if (what.filters == 0 || what.batch * what.out_plane() == 0) return;
+  const bool is_direct = what.filters <= kFewFilters && what.groups > 1;
+  const uint64_t images = is_direct ? 1 : what.batch;  // at once: weights are packed for all of them
+  const ProductSize size{what.filters, images * what.out_plane(), what.taps()};
   const auto group = [&](uint64_t index, uint64_t) {
     const uint64_t filter = index % what.groups * what.filters;
     const uint64_t row = index * what.filters;
-    if (what.channels == 0) {
-      const std::vector<double> zeros(size.columns);
-      for (uint64_t f = 0; f < what.filters; ++f) write(row + f, 0, zeros);
-      return;
-    }
+    if (what.channels == 0) return write_zeros(what, images, row, write);
     const Patches patches(what, input.data() + index * what.channels * what.in_plane());
-    if (what.filters <= kFewFilters && what.groups > 1) {
-      convolve_group_directly(what, patches, filter, weights, row, write);
-      return;
-    }
+    if (is_direct) return convolve_group_directly(what, patches, filter, weights, row, write);
     matrix_product(
         size, [&](uint64_t r, uint64_t begin, std::span<double> out) { weights(filter + r, begin, out); },
         [&](uint64_t r, uint64_t begin, std::span<double> out) { patches.read(r, begin, out); },
-        [&](uint64_t r, uint64_t begin, std::span<const double> values) { write(row + r, begin, values); });
+        [&](uint64_t r, uint64_t begin, std::span<const double> values) {
+          patches.for_each_image(begin, values, [&](uint64_t image, uint64_t first, std::span<const double> part) {
+            write(row + r + image * what.groups * what.filters, first, part);
+          });
+        });
   };
-  const uint64_t count = what.batch * what.groups;
+  const uint64_t count = what.batch / images * what.groups;
   if (count >= 2 * thread_count()) return parallel_for(count, 1, group);
   for (uint64_t index = 0; index < count; ++index) group(index, index + 1);
 }
