@@ -98,10 +98,8 @@ uint64_t longest(const Datum& datum) {
   return most;
 }
 
-// The most characters that a string may have which is made of those of the inputs and of attributes.
-uint64_t longest_text(const Node& node, std::span<const Datum> inputs) {
-  uint64_t total = 0;
-  for (const Datum& input : inputs) total += longest(input);
+// The most characters of a text among the attributes.
+uint64_t longest_written(const Node& node) {
   uint64_t written = 0;
   for (const ir::Attribute& attribute : node.ir_node().attributes) {
     const ir::Attribute* bound = node.find(node.model().text(attribute.name()));
@@ -112,32 +110,38 @@ uint64_t longest_text(const Node& node, std::span<const Datum> inputs) {
     const Tensor& tensor = node.model()[bound->tensors().front()].tensor;
     if (tensor.dtype() == DType::string) written = std::max(written, longest(Datum(tensor)));
   }
-  return total + written;
+  return written;
+}
+
+// The most characters that a string may have which is made of those of the inputs and of attributes.
+uint64_t longest_text(const Results& results, std::span<const Datum> inputs) {
+  uint64_t total = results.longest_written;
+  for (const Datum& input : inputs) total += longest(input);
+  return total;
 }
 
 // The outputs as far as inference knows them, elements being at least a carrier wide while they are computed.
-Cost output_cost(const Node& node, std::span<const Knowledge> outputs, std::span<const Datum> inputs) {
+Cost cost_of(const Results& results, std::span<const Datum> inputs) {
   Cost cost;
-  for (const Knowledge& output : outputs) {
-    if (!output.type.is_tensor() || !output.type.dims) continue;
-    const std::optional<std::vector<int64_t>> shape = numbers(*output.type.dims);
+  cost.work = element_count(inputs) + results.steps;
+  for (const Type& output : results.types) {
+    if (!output.is_tensor() || !output.dims) continue;
+    const std::optional<std::vector<int64_t>> shape = numbers(*output.dims);
     if (!shape) continue;
-    const bool is_text = output.type.dtype == DType::string;
-    const uint64_t each = is_text ? sizeof(std::string) + longest_text(node, inputs) : sizeof(double);
+    const bool is_text = output.dtype == DType::string;
+    const uint64_t each = is_text ? sizeof(std::string) + longest_text(results, inputs) : sizeof(double);
     const std::optional<uint64_t> count = tensor::element_count(*shape);
     uint64_t bytes = 0;
     const bool overflows = !count || __builtin_mul_overflow(*count, each, &bytes) ||
                            __builtin_add_overflow(cost.bytes, bytes, &cost.bytes);
-    if (overflows) fail(ErrorCode::limit, "an output of shape {} does not fit into memory", text(*output.type.dims));
+    if (overflows) fail(ErrorCode::limit, "an output of shape {} does not fit into memory", text(*output.dims));
     cost.work += static_cast<double>(*count);
   }
   return cost;
 }
 
-}  // namespace
-
-std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<const Datum> inputs, BodyRunner& runner,
-                            const EvaluationOptions& options) {
+// Checks the node with these inputs, and infers. Kept for inputs of the same types, where nothing else decided.
+Results find_results(const Node& node, const Operator& op, std::span<const Datum> inputs, NodeRecord& record) {
   refuse_broken(broken_call_rules(node));
   const std::vector<Knowledge> known = known_inputs(inputs);
   refuse_unknown_dtypes(node, inputs);
@@ -146,22 +150,31 @@ std::vector<Datum> evaluate(const Node& node, const Operator& op, std::span<cons
   std::vector<Knowledge> found(node.ir_node().results.size());
   bind_output_types(node, known, found);
 
-  DimSpace space;
+  const auto space = std::make_shared<DimSpace>();
   NoBodies bodies(node.model());
-  Infer infer(node, space, known, found, &bodies);
+  Infer infer(node, *space, known, found, &bodies);
   if (op.infer) op.infer(infer);
   refuse_broken(broken_result_rules(node, found));
   refuse_missing_dtypes(found);
-  if (options.budget) {
-    Cost cost = output_cost(node, found, inputs);
-    cost.work += element_count(inputs) + steps(op, infer);
-    options.budget->admit(cost);
-  }
+  Results results{.space = space, .steps = steps(op, infer), .longest_written = longest_written(node)};
+  for (Knowledge& output : found) results.types.push_back(std::move(output.type));
+  if (infer.looked_at_types_alone()) record.keep(inputs, results);
+  return results;
+}
 
-  std::vector<Type> types;
-  for (Knowledge& output : found) types.push_back(std::move(output.type));
-  std::vector<Datum> outputs(types.size());
-  Eval eval(node, inputs, types, outputs, runner, options.is_wide);
+}  // namespace
+
+std::vector<Datum> evaluate(const Node& given, const Operator& op, std::span<const Datum> inputs, BodyRunner& runner,
+                            const EvaluationOptions& options) {
+  NodeRecord own;
+  NodeRecord& record = options.record != nullptr ? *options.record : own;
+  const Node node(given, record.made());
+  std::optional<Results> found;
+  const Results* results = record.find(inputs);
+  if (results == nullptr) results = &found.emplace(find_results(node, op, inputs, record));
+  if (options.budget) options.budget->admit(cost_of(*results, inputs));
+  std::vector<Datum> outputs(results->types.size());
+  Eval eval(node, inputs, results->types, outputs, runner, options.is_wide);
   try {
     op.eval(eval);
   } catch (const std::bad_alloc&) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/eval.h"
+#include "ops/node_record.h"
 #include "ops/resolve.h"
 
 namespace assay::ops {
@@ -23,8 +24,9 @@ class Budget {
 };
 
 struct EvaluationOptions {
-  bool is_wide = false;      // fp64 mode
-  Budget* budget = nullptr;  // asked before anything is computed
+  bool is_wide = false;          // fp64 mode
+  Budget* budget = nullptr;      // asked before anything is computed
+  NodeRecord* record = nullptr;  // of a node that is evaluated more than once, always with the same attributes
 };
 
 // Runs one operator node on data: checks it against its schema, infers, has the cost admitted, evaluates. Left-out

@@ -49,11 +49,21 @@ void Infer::require_broadcasts_to(uint32_t input, std::span<const Dim> to) const
   if (!fits) fail(ErrorCode::shape, "shape {} of input {} does not broadcast to {}", text(own), input, text(to));
 }
 
+const tensor::Tensor* Infer::constant(uint32_t input) const {
+  const tensor::Tensor* const known = has(input) ? inputs_[input].constant : nullptr;
+  looked_at_types_alone_ = looked_at_types_alone_ && known == nullptr;
+  return known;
+}
+
 std::optional<Elements> Infer::elements(uint32_t input) const {
   if (!has(input)) return std::nullopt;
   const Knowledge& known = inputs_[input];
-  if (known.elements) return known.elements;
+  if (known.elements) {
+    looked_at_types_alone_ = false;
+    return known.elements;
+  }
   if (known.constant && holds_sizes(known.constant->dtype()) && known.constant->count() <= kMaxKnownElements) {
+    looked_at_types_alone_ = false;
     const std::vector<int64_t> values = load_elements<int64_t>(*known.constant);
     return Elements{known.constant->shape(), dims_of(values)};
   }
@@ -119,6 +129,7 @@ void Infer::set_elements(uint32_t output, Elements elements) {
 }
 
 std::vector<Type> Infer::infer_body(ir::GraphId body, std::span<const Type> inputs) const {
+  looked_at_types_alone_ = false;
   if (bodies_) return bodies_->infer(body, inputs);
   return std::vector<Type>(model().outputs(body).size());
 }

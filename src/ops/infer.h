@@ -56,7 +56,7 @@ class Infer : public Node {
   void require_rank(uint32_t input, int64_t rank) const;
   // Error unless the input, where its shape is known, broadcasts to `dims` without changing them.
   void require_broadcasts_to(uint32_t input, std::span<const Dim> dims) const;
-  const tensor::Tensor* constant(uint32_t input) const { return has(input) ? inputs_[input].constant : nullptr; }
+  const tensor::Tensor* constant(uint32_t input) const;
   // The elements of an integer input; items may be unknown dims. Empty if not even their number is known.
   std::optional<Elements> elements(uint32_t input) const;
   // The same as numbers, if all are known.
@@ -77,11 +77,15 @@ class Infer : public Node {
 
   std::vector<Type> infer_body(ir::GraphId body, std::span<const Type> inputs) const;
 
+  // Whether nothing but types of operands has been asked for.
+  bool looked_at_types_alone() const { return looked_at_types_alone_; }
+
  private:
   DimSpace& space_;
   std::span<const Knowledge> inputs_;
   std::span<Knowledge> outputs_;
   BodyInference* bodies_;
+  mutable bool looked_at_types_alone_ = true;
 };
 
 // Dims of the result of broadcasting; Error where two do not fit.

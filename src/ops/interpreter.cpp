@@ -48,6 +48,8 @@ Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& optio
     : model_(model),
       options_(with_defaults(options)),
       callees_(model),
+      was_called_(model.node_slots()),
+      records_(model.node_slots()),
       values_(model.value_slots()),
       is_set_(model.value_slots()),
       memory_(options_.max_memory_bytes),
@@ -230,7 +232,18 @@ std::vector<Datum> Interpreter::call(ir::NodeId id, std::span<const Datum> input
   const std::string reason = refusal(model_, node, callee);
   if (!reason.empty()) throw Error(ErrorCode::unsupported, reason);
   const Node facts(model_, node, callee.schema, callee.version, scope_);
-  return ops::evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this});
+  return ops::evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this, record_of(id)});
+}
+
+// Null at the first call, and where attributes are those of the call of a function.
+NodeRecord* Interpreter::record_of(ir::NodeId id) {
+  std::unique_ptr<NodeRecord>& record = records_[id.index];
+  if (record != nullptr) return record.get();
+  const bool is_first = !was_called_[id.index];
+  was_called_[id.index] = true;
+  if (is_first || std::ranges::any_of(model_[id].attributes, &ir::Attribute::is_reference)) return nullptr;
+  record = std::make_unique<NodeRecord>();
+  return record.get();
 }
 
 std::vector<Datum> Interpreter::call_function(const ir::Function& function, const ir::Node& node,

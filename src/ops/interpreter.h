@@ -97,6 +97,7 @@ class Interpreter final : private BodyRunner, private Budget {
   void run_node(ir::NodeId id);
   Datum carried(const Datum& datum) const { return options_.is_wide ? widen(datum) : datum; }
   std::vector<Datum> call(ir::NodeId id, std::span<const Datum> inputs);
+  NodeRecord* record_of(ir::NodeId id);
   std::vector<Datum> call_function(const ir::Function& function, const ir::Node& node, std::span<const Datum> inputs);
   Datum value_of(ir::ValueId value);
   void set(ir::ValueId value, Datum datum);
@@ -107,6 +108,8 @@ class Interpreter final : private BodyRunner, private Budget {
   const ir::Model& model_;
   InterpreterOptions options_;
   Resolver callees_;
+  std::vector<bool> was_called_;                      // by node
+  std::vector<std::unique_ptr<NodeRecord>> records_;  // by node, of those that were called more than once
   std::map<ir::GraphId, Plan> plans_;
   std::vector<Datum> values_;  // by value
   std::vector<bool> is_set_;   // by value

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ class Node {
   Node(const ir::Model& model, const ir::Node& node, const schema::Schema* schema, int64_t version,
        const AttributeScope* scope)
       : model_(model), node_(node), schema_(schema), version_(version), scope_(scope) {}
+  // The same node, with a place for what read() makes.
+  Node(const Node& node, std::any& made) : Node(node) { made_ = &made; }
 
   const ir::Model& model() const { return model_; }
   const ir::Node& ir_node() const { return node_; }
@@ -48,6 +52,17 @@ class Node {
   ir::GraphId graph(std::string_view name) const;
   const ir::Attribute* find(std::string_view name) const;
 
+  // A T made of the node, which looks at nothing but attributes and version: one type for each operator. Where the node
+  // has a place for it, it is made once.
+  template <typename T>
+  std::shared_ptr<const T> read() const {
+    if (made_ == nullptr) return std::make_shared<const T>(*this);
+    if (const auto* const made = std::any_cast<std::shared_ptr<const T>>(made_)) return *made;
+    auto made = std::make_shared<const T>(*this);
+    *made_ = made;
+    return made;
+  }
+
  private:
   const ir::Attribute* find(std::string_view name, ir::AttributeType type, ir::AttributeType plural) const;
   const schema::AttributeSchema* find_default(std::string_view name) const;
@@ -57,6 +72,7 @@ class Node {
   const schema::Schema* schema_;
   int64_t version_;
   const AttributeScope* scope_;
+  std::any* made_ = nullptr;
 };
 
 // What the attributes of a function are bound to by a call: as written there, else their defaults.

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/busy_watch.h"
 #include "engine/devices/cpu/copy.h"
+#include "engine/devices/cpu/integers/integer_layer.h"
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/processor.h"
 #include "engine/elementwise.h"
@@ -53,6 +54,7 @@ class CpuDevice final : public Device {
         "Concat", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization", "DepthToSpace", "SpaceToDepth"};
     const bool lies_freely = std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end() || first.starts_with("Reduce");
     if (lies_freely || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
+    if (find_integer_layer(layer)) return LayoutRule::follows;
     return LayoutRule::plain;
   }
 

@@ -1,5 +1,7 @@
 #include "ops/kernels/text/code_points.h"
 
+#include <algorithm>
+
 #include <locale.h>
 #include <wctype.h>
 
@@ -40,9 +42,18 @@ std::pair<char32_t, size_t> decode_one(std::string_view text, size_t at) {
   return {point, length};
 }
 
+bool is_ascii(std::string_view text) {
+  return std::ranges::all_of(text, [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
+
 template <typename Fn>
 std::string map_points(std::string_view text, Fn fn) {
   std::string result;
+  if (is_ascii(text)) {
+    result = text;
+    for (char& byte : result) byte = static_cast<char>(fn(static_cast<unsigned char>(byte)));
+    return result;
+  }
   for (const char32_t point : decode_utf8(text)) append_utf8(result, fn(point));
   return result;
 }

@@ -83,33 +83,45 @@ void check_per_feature(const Infer& node, size_t length, std::string_view name) 
   fail(ErrorCode::shape, "`{}` has {} numbers for {} features", name, length, *width);
 }
 
+template <typename C>
+struct Imputation {
+  std::vector<C> values;
+  C replaced;
+
+  void store(Eval& node) const {
+    std::vector<C> data = node.load<C>(0);
+    const uint64_t width = data.empty() ? 1 : static_cast<uint64_t>(node.shape(0).back());
+    for (uint64_t i = 0; i < data.size(); ++i) {
+      bool goes = data[i] == replaced;
+      if constexpr (std::is_floating_point_v<C>) goes = goes || (std::isnan(replaced) && std::isnan(data[i]));
+      if (goes) data[i] = values[values.size() == 1 ? 0 : i % width];
+    }
+    node.store(0, std::move(data));
+  }
+};
+
+struct Imputer {
+  explicit Imputer(const Node& node)
+      : integers{node.integers("imputed_value_int64s"), node.integer("replaced_value_int64")},
+        floats{node.floats("imputed_value_floats"), node.floating("replaced_value_float")} {}
+  Imputation<int64_t> integers;
+  Imputation<double> floats;
+};
+
 void infer_imputer(Infer& node) {
+  const auto imputer = node.read<Imputer>();
   const bool is_integer = tensor::is_integer(node.dtype(0));
   const std::string_view name = is_integer ? "imputed_value_int64s" : "imputed_value_floats";
-  const size_t length = is_integer ? node.integers(name).size() : node.floats(name).size();
+  const size_t length = is_integer ? imputer->integers.values.size() : imputer->floats.values.size();
   if (node.dtype(0) != DType::undefined && length == 0) fail(ErrorCode::shape, "`{}` is missing", name);
   if (length != 0) check_per_feature(node, length, name);
   infer_same_as_first(node);
 }
 
-template <typename C>
-void impute(Eval& node, const std::vector<C>& values, C replaced) {
-  std::vector<C> data = node.load<C>(0);
-  const uint64_t width = data.empty() ? 1 : static_cast<uint64_t>(node.shape(0).back());
-  for (uint64_t i = 0; i < data.size(); ++i) {
-    bool goes = data[i] == replaced;
-    if constexpr (std::is_floating_point_v<C>) goes = goes || (std::isnan(replaced) && std::isnan(data[i]));
-    if (goes) data[i] = values[values.size() == 1 ? 0 : i % width];
-  }
-  node.store(0, std::move(data));
-}
-
 void eval_imputer(Eval& node) {
-  if (tensor::is_integer(node.dtype(0))) {
-    impute(node, node.integers("imputed_value_int64s"), node.integer("replaced_value_int64"));
-  } else {
-    impute(node, node.floats("imputed_value_floats"), node.floating("replaced_value_float"));
-  }
+  const auto imputer = node.read<Imputer>();
+  if (tensor::is_integer(node.dtype(0))) return imputer->integers.store(node);
+  imputer->floats.store(node);
 }
 
 enum class Norm : uint8_t { largest, l1, l2 };
@@ -148,21 +160,27 @@ void eval_normalizer(Eval& node) {
   node.store(0, std::move(rows.elements));
 }
 
+struct Scaling {
+  explicit Scaling(const Node& node) : offsets(node.floats("offset")), scales(node.floats("scale")) {
+    if (offsets.size() == scales.size() && !offsets.empty()) return;
+    fail(ErrorCode::shape, "{} offsets and {} scales are given", offsets.size(), scales.size());
+  }
+  std::vector<double> offsets;
+  std::vector<double> scales;
+};
+
 void infer_scaler(Infer& node) {
-  const size_t offsets = node.floats("offset").size();
-  const size_t scales = node.floats("scale").size();
-  if (offsets != scales || offsets == 0) fail(ErrorCode::shape, "{} offsets and {} scales are given", offsets, scales);
-  check_per_feature(node, offsets, "offset");
+  check_per_feature(node, node.read<Scaling>()->offsets.size(), "offset");
   node.set_dtype(0, DType::float32);
   infer_same_as_first(node);
 }
 
 void eval_scaler(Eval& node) {
-  const std::vector<double> offsets = node.floats("offset");
-  const std::vector<double> scales = node.floats("scale");
+  const auto scaling = node.read<Scaling>();
+  const size_t width = scaling->offsets.size();
   std::vector<double> data = node.load<double>(0);
   for (uint64_t i = 0; i < data.size(); ++i) {
-    data[i] = (data[i] - offsets[i % offsets.size()]) * scales[i % scales.size()];
+    data[i] = (data[i] - scaling->offsets[i % width]) * scaling->scales[i % width];
   }
   node.store(0, std::move(data));
 }

@@ -1,54 +1,39 @@
-#include "base/parallel.h"
 #include "ops/kernels/ml/ml_scores.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
 namespace {
 
-// Scores of a row: one for each line of coefficients, plus its intercept.
-std::vector<double> linear_scores(std::span<const double> row, const std::vector<double>& coefficients,
-                                  const std::vector<double>& intercepts, uint64_t count) {
-  std::vector<double> scores(count);
-  for (uint64_t k = 0; k < count; ++k) {
-    double sum = 0;
-    for (uint64_t i = 0; i < row.size(); ++i) sum += row[i] * coefficients[k * row.size() + i];
-    scores[k] = sum + (intercepts.empty() ? 0 : intercepts[k]);
+struct LinearModel {
+  explicit LinearModel(const Node& node)
+      : coefficients(node.floats("coefficients")),
+        intercepts(node.floats("intercepts")),
+        transform(post_transform_of(node)) {}
+
+  void check_coefficients(const Dim& width, uint64_t targets) const {
+    const std::optional<int64_t> features = width.number();
+    const Dim needed = width * Dim(static_cast<int64_t>(targets));
+    if (features && !needed.is(static_cast<int64_t>(coefficients.size()))) {
+      fail(ErrorCode::shape, "{} coefficients are given for {} features and {} scores", coefficients.size(), *features,
+           targets);
+    }
   }
-  return scores;
-}
 
-void check_coefficients(const Infer& node, const Dim& width, uint64_t targets) {
-  const std::vector<double> coefficients = node.floats("coefficients");
-  const std::optional<int64_t> features = width.number();
-  const Dim needed = width * Dim(static_cast<int64_t>(targets));
-  if (features && !needed.is(static_cast<int64_t>(coefficients.size()))) {
-    fail(ErrorCode::shape, "{} coefficients are given for {} features and {} scores", coefficients.size(), *features,
-         targets);
+  // Of a row: one for each line of coefficients, plus its intercept.
+  std::vector<double> scores(std::span<const double> row, uint64_t count) const {
+    std::vector<double> scores(count);
+    for (uint64_t k = 0; k < count; ++k) {
+      double sum = 0;
+      for (uint64_t i = 0; i < row.size(); ++i) sum += row[i] * coefficients[k * row.size() + i];
+      scores[k] = sum + (intercepts.empty() ? 0 : intercepts[k]);
+    }
+    return scores;
   }
-}
 
-ClassLabels labels_of(const Node& node) { return class_labels(node, "classlabels_ints", "classlabels_strings"); }
-
-// A single score stands for the second of two classes.
-bool has_second_class(const Node& node) {
-  return node.floats("intercepts").size() == 1 && labels_of(node).count() == 2;
-}
-
-void infer_classifier(Infer& node) {
-  post_transform_of(node);
-  const ClassLabels labels = labels_of(node);
-  const size_t targets = node.floats("intercepts").size();
-  if (targets == 0) fail(ErrorCode::shape, "there are no intercepts, one is needed for each class");
-  if (labels.count() != targets && !has_second_class(node)) {
-    fail(ErrorCode::shape, "{} class labels are given for {} scores", labels.count(), targets);
-  }
-  const RowDims rows = row_dims(node, 0);
-  check_coefficients(node, rows.width, targets);
-  node.set_dtype(0, labels.dtype());
-  node.set_dims(0, {rows.count});
-  node.set_dtype(1, DType::float32);
-  node.set_dims(1, {rows.count, static_cast<int64_t>(has_second_class(node) ? 2 : targets)});
-}
+  std::vector<double> coefficients;
+  std::vector<double> intercepts;
+  PostTransform transform;
+};
 
 // The two scores that a single one gives; softmax does not apply to them.
 std::vector<double> two_scores(double score, PostTransform transform) {
@@ -57,54 +42,88 @@ std::vector<double> two_scores(double score, PostTransform transform) {
   return {1 - score, score};
 }
 
+class Classifier : public LinearModel {
+ public:
+  explicit Classifier(const Node& node)
+      : LinearModel(node), labels_(class_labels(node, "classlabels_ints", "classlabels_strings")) {
+    const size_t targets = intercepts.size();
+    if (targets == 0) fail(ErrorCode::shape, "there are no intercepts, one is needed for each class");
+    if (labels_.count() != targets && !has_second_class()) {
+      fail(ErrorCode::shape, "{} class labels are given for {} scores", labels_.count(), targets);
+    }
+  }
+
+  const ClassLabels& labels() const { return labels_; }
+  size_t score_count() const { return has_second_class() ? 2 : intercepts.size(); }
+
+  // Of a row, and the place of its label.
+  std::vector<double> scores_and_place(std::span<const double> row, int64_t& place) const {
+    std::vector<double> made = scores(row, intercepts.size());
+    const bool is_positive = made[0] > 0;
+    if (has_second_class()) {
+      place = is_positive ? 1 : 0;
+      return two_scores(made[0], transform);
+    }
+    place = made.size() > 1 ? static_cast<int64_t>(first_largest(made)) : is_positive ? kYes : kNo;
+    transform_regression(transform, made);
+    return made;
+  }
+
+ private:
+  // A single score stands for the second of two classes.
+  bool has_second_class() const { return intercepts.size() == 1 && labels_.count() == 2; }
+
+  ClassLabels labels_;
+};
+
+void infer_classifier(Infer& node) {
+  const auto classifier = node.read<Classifier>();
+  const RowDims rows = row_dims(node, 0);
+  classifier->check_coefficients(rows.width, classifier->intercepts.size());
+  node.set_dtype(0, classifier->labels().dtype());
+  node.set_dims(0, {rows.count});
+  node.set_dtype(1, DType::float32);
+  node.set_dims(1, {rows.count, static_cast<int64_t>(classifier->score_count())});
+}
+
 void eval_classifier(Eval& node) {
-  const std::vector<double> coefficients = node.floats("coefficients");
-  const std::vector<double> intercepts = node.floats("intercepts");
-  const PostTransform transform = post_transform_of(node);
+  const auto classifier = node.read<Classifier>();
   const Rows rows = load_rows(node, 0);
-  std::vector<int64_t> places;
+  std::vector<int64_t> places(rows.count);
   std::vector<double> all;
   for (uint64_t r = 0; r < rows.count; ++r) {
-    std::vector<double> scores = linear_scores(rows.row(r), coefficients, intercepts, intercepts.size());
-    const bool is_single = scores.size() == 1;
-    const bool is_second = has_second_class(node);
-    const int64_t place = scores[0] > 0 ? (is_second ? 1 : kYes) : (is_second ? 0 : kNo);
-    places.push_back(is_single ? place : static_cast<int64_t>(first_largest(scores)));
-    if (is_second) {
-      scores = two_scores(scores[0], transform);
-    } else {
-      transform_regression(transform, scores);
-    }
+    const std::vector<double> scores = classifier->scores_and_place(rows.row(r), places[r]);
     all.insert(all.end(), scores.begin(), scores.end());
   }
-  store_labels(node, labels_of(node), places);
+  store_labels(node, classifier->labels(), places);
   node.store(1, std::move(all));
 }
 
-void infer_regressor(Infer& node) {
-  post_transform_of(node);
-  const int64_t targets = node.integer("targets");
-  if (targets < 1) fail(ErrorCode::shape, "`targets` is {}", targets);
-  const size_t intercepts = node.floats("intercepts").size();
-  if (intercepts != 0 && intercepts != static_cast<size_t>(targets)) {
-    fail(ErrorCode::shape, "{} intercepts are given for {} targets", intercepts, targets);
+struct Regressor : LinearModel {
+  explicit Regressor(const Node& node) : LinearModel(node), targets(node.integer("targets")) {
+    if (targets < 1) fail(ErrorCode::shape, "`targets` is {}", targets);
+    if (!intercepts.empty() && intercepts.size() != static_cast<size_t>(targets)) {
+      fail(ErrorCode::shape, "{} intercepts are given for {} targets", intercepts.size(), targets);
+    }
   }
+  int64_t targets;
+};
+
+void infer_regressor(Infer& node) {
+  const auto regressor = node.read<Regressor>();
   const RowDims rows = row_dims(node, 0);
-  check_coefficients(node, rows.width, static_cast<uint64_t>(targets));
+  regressor->check_coefficients(rows.width, static_cast<uint64_t>(regressor->targets));
   node.set_dtype(0, DType::float32);
-  node.set_dims(0, {rows.count, targets});
+  node.set_dims(0, {rows.count, regressor->targets});
 }
 
 void eval_regressor(Eval& node) {
-  const std::vector<double> coefficients = node.floats("coefficients");
-  const std::vector<double> intercepts = node.floats("intercepts");
-  const PostTransform transform = post_transform_of(node);
-  const auto targets = static_cast<uint64_t>(node.integer("targets"));
+  const auto regressor = node.read<Regressor>();
   const Rows rows = load_rows(node, 0);
   std::vector<double> all;
   for (uint64_t r = 0; r < rows.count; ++r) {
-    std::vector<double> scores = linear_scores(rows.row(r), coefficients, intercepts, targets);
-    transform_regression(transform, scores);
+    std::vector<double> scores = regressor->scores(rows.row(r), static_cast<uint64_t>(regressor->targets));
+    transform_regression(regressor->transform, scores);
     all.insert(all.end(), scores.begin(), scores.end());
   }
   node.store(0, std::move(all));

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "ops/kernels/ml/key_places.h"
 #include "ops/kernels/ml/ml_scores.h"
 #include "ops/operator.h"
 
@@ -88,34 +88,31 @@ void eval_cast_map(Eval& node) {
   store_cast<int64_t>(node, integers, 0);
 }
 
+struct Vocabulary : ClassLabels {
+  explicit Vocabulary(const Node& node) : ClassLabels(class_labels(node, "int64_vocabulary", "string_vocabulary")) {
+    if (count() == 0) fail(ErrorCode::shape, "there is no vocabulary");
+  }
+};
+
 void infer_dict_vectorizer(Infer& node) {
-  const ClassLabels vocabulary = class_labels(node, "int64_vocabulary", "string_vocabulary");
-  if (vocabulary.count() == 0) fail(ErrorCode::shape, "there is no vocabulary");
-  require_map(node, vocabulary.dtype());
+  const auto vocabulary = node.read<Vocabulary>();
+  require_map(node, vocabulary->dtype());
   const Type& type = node.type(0);
   if (type.known && type.element) node.set_dtype(0, type.element->dtype);
-  node.set_dims(0, {1, static_cast<int64_t>(vocabulary.count())});
-}
-
-template <typename K>
-std::map<K, size_t> places_of_keys(const Tensor& keys) {
-  std::map<K, size_t> places;
-  const std::vector<K> elements = load_elements<K>(keys);
-  for (size_t i = 0; i < elements.size(); ++i) places.emplace(elements[i], i);
-  return places;
+  node.set_dims(0, {1, static_cast<int64_t>(vocabulary->count())});
 }
 
 template <typename K>
 void vectorize(Eval& node, const std::vector<K>& vocabulary) {
-  const std::map<K, size_t> places = places_of_keys<K>(node.datum(0).keys());
+  const KeyPlaces<K> places(load_elements<K>(node.datum(0).keys()));
   const Tensor& values = node.datum(0).values();
   const auto pick = [&](auto zero) {
     using C = decltype(zero);
     const std::vector<C> elements = load_elements<C>(values);
     std::vector<C> result(vocabulary.size());
     for (size_t i = 0; i < vocabulary.size(); ++i) {
-      const auto found = places.find(vocabulary[i]);
-      if (found != places.end()) result[i] = elements[found->second];
+      const std::optional<size_t> place = places.find(vocabulary[i]);
+      if (place) result[i] = elements[*place];
     }
     node.store(0, std::move(result));
   };
@@ -124,48 +121,63 @@ void vectorize(Eval& node, const std::vector<K>& vocabulary) {
 }
 
 void eval_dict_vectorizer(Eval& node) {
-  const ClassLabels vocabulary = class_labels(node, "int64_vocabulary", "string_vocabulary");
-  if (vocabulary.are_texts()) return vectorize(node, vocabulary.texts);
-  vectorize(node, vocabulary.numbers);
+  const auto vocabulary = node.read<Vocabulary>();
+  if (vocabulary->are_texts()) return vectorize(node, vocabulary->texts);
+  vectorize(node, vocabulary->numbers);
 }
+
+// The labels in the order of maps, each with the column that its scores stand in.
+class Columns {
+ public:
+  explicit Columns(const Node& node) {
+    const ClassLabels labels = class_labels(node, "classlabels_int64s", "classlabels_strings");
+    if (labels.count() == 0) fail(ErrorCode::shape, "there are no class labels");
+    if (labels.are_texts())
+      sort(labels.texts, labels.dtype());
+    else
+      sort(labels.numbers, labels.dtype());
+  }
+
+  const Tensor& keys() const { return keys_; }
+  std::vector<double> sorted(std::span<const double> row) const {
+    std::vector<double> values;
+    for (const size_t column : order_) values.push_back(row[column]);
+    return values;
+  }
+
+ private:
+  template <typename K>
+  void sort(const std::vector<K>& labels, DType dtype) {
+    order_.resize(labels.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::ranges::stable_sort(order_, {}, [&](size_t i) { return labels[i]; });
+    std::vector<K> keys;
+    for (const size_t i : order_) keys.push_back(labels[i]);
+    keys_ = make_rounded(dtype, {static_cast<int64_t>(labels.size())}, std::move(keys));
+  }
+
+  std::vector<size_t> order_;
+  Tensor keys_;
+};
 
 void infer_zip_map(Infer& node) {
-  const ClassLabels labels = class_labels(node, "classlabels_int64s", "classlabels_strings");
-  if (labels.count() == 0) fail(ErrorCode::shape, "there are no class labels");
+  const auto columns = node.read<Columns>();
   const Dim width = row_dims(node, 0).width;
-  if (width.is_number()) unify(width, static_cast<int64_t>(labels.count()), "numbers of columns and class labels");
-  node.set_type(0, Type::sequence(Type::map(labels.dtype(), Type::tensor(DType::float32, Dims{}))));
-}
-
-template <typename K>
-std::vector<size_t> order_of(const std::vector<K>& labels) {
-  std::vector<size_t> order(labels.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](size_t i) { return labels[i]; });
-  return order;
-}
-
-template <typename K>
-std::vector<Datum> zip_rows(const Eval& node, const std::vector<K>& labels, DType dtype) {
-  const Rows rows = load_rows(node, 0);
-  const std::vector<size_t> order = order_of(labels);
-  const auto count = static_cast<int64_t>(labels.size());
-  std::vector<K> keys;
-  for (const size_t i : order) keys.push_back(labels[i]);
-  const Tensor key_tensor = make_rounded(dtype, {count}, keys);
-  std::vector<Datum> maps;
-  for (uint64_t r = 0; r < rows.count; ++r) {
-    std::vector<double> values;
-    for (const size_t i : order) values.push_back(rows.row(r)[i]);
-    maps.push_back(Datum::map(key_tensor, make_rounded(node.stored(DType::float32), {count}, std::move(values))));
-  }
-  return maps;
+  if (width.is_number())
+    unify(width, static_cast<int64_t>(columns->keys().count()), "numbers of columns and class labels");
+  const Type score = Type::tensor(DType::float32, Dims{});
+  node.set_type(0, Type::sequence(Type::map(columns->keys().dtype(), score)));
 }
 
 void eval_zip_map(Eval& node) {
-  const ClassLabels labels = class_labels(node, "classlabels_int64s", "classlabels_strings");
-  node.set(0, Datum::sequence(labels.are_texts() ? zip_rows(node, labels.texts, DType::string)
-                                                 : zip_rows(node, labels.numbers, DType::int64)));
+  const auto columns = node.read<Columns>();
+  const Rows rows = load_rows(node, 0);
+  std::vector<Datum> maps;
+  for (uint64_t r = 0; r < rows.count; ++r) {
+    Tensor values = make_rounded(node.stored(DType::float32), columns->keys().shape(), columns->sorted(rows.row(r)));
+    maps.push_back(Datum::map(columns->keys(), std::move(values)));
+  }
+  node.set(0, Datum::sequence(std::move(maps)));
 }
 
 }  // namespace

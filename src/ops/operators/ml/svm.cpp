@@ -158,65 +158,80 @@ class Classifier {
 };
 
 void infer_classifier(Infer& node) {
-  const Classifier classifier(node);
+  const auto classifier = node.read<Classifier>();
   const RowDims rows = row_dims(node, 0);
-  classifier.check(rows.width);
-  node.set_dtype(0, classifier.labels.dtype());
+  classifier->check(rows.width);
+  node.set_dtype(0, classifier->labels.dtype());
   node.set_dims(0, {rows.count});
   node.set_dtype(1, DType::float32);
-  node.set_dims(1, {rows.count, static_cast<int64_t>(classifier.score_count())});
+  node.set_dims(1, {rows.count, static_cast<int64_t>(classifier->score_count())});
 }
 
 void eval_classifier(Eval& node) {
-  const Classifier classifier(node);
+  const auto classifier = node.read<Classifier>();
   const Rows rows = load_rows(node, 0);
   std::vector<int64_t> places(rows.count);
   std::vector<double> all;
   for (uint64_t r = 0; r < rows.count; ++r) {
-    const std::vector<double> scores = classifier.scores(rows.row(r), places[r]);
+    const std::vector<double> scores = classifier->scores(rows.row(r), places[r]);
     all.insert(all.end(), scores.begin(), scores.end());
   }
-  store_labels(node, classifier.labels, places);
+  store_labels(node, classifier->labels, places);
   node.store(1, std::move(all));
 }
 
-void infer_regressor(Infer& node) {
-  post_transform_of(node);
-  svm_product(node);
-  const int64_t supports = node.integer("n_supports");
-  const size_t coefficients = node.floats("coefficients").size();
-  require_count(node.floats("rho").size(), 1, "rho");
-  const RowDims rows = row_dims(node, 0);
-  if (supports > 0) {
-    require_count(coefficients, static_cast<size_t>(supports), "coefficients");
-    check_features(node.floats("support_vectors").size(), static_cast<size_t>(supports), rows.width, "support_vectors");
-  } else {
-    check_features(coefficients, 1, rows.width, "coefficients");
+class Regressor {
+ public:
+  explicit Regressor(const Node& node)
+      : transform_(post_transform_of(node)),
+        product_(svm_product(node)),
+        supports_(static_cast<size_t>(std::max<int64_t>(node.integer("n_supports"), 0))),
+        vectors_(node.floats("support_vectors")),
+        coefficients_(node.floats("coefficients")),
+        rho_(node.floats("rho")),
+        is_one_class_(node.flag("one_class")) {
+    require_count(rho_.size(), 1, "rho");
   }
+
+  void check(const Dim& width) const {
+    if (supports_ == 0) return check_features(coefficients_.size(), 1, width, "coefficients");
+    require_count(coefficients_.size(), supports_, "coefficients");
+    check_features(vectors_.size(), supports_, width, "support_vectors");
+  }
+
+  double score(std::span<const double> row) const {
+    double sum = supports_ == 0 ? SvmProduct{}(row, coefficients_) : 0;
+    for (size_t j = 0; j < supports_; ++j) {
+      sum += coefficients_[j] * product_(row, std::span(vectors_).subspan(j * row.size(), row.size()));
+    }
+    std::vector<double> score = {sum + rho_[0]};
+    if (is_one_class_) return score[0] > 0 ? 1 : -1;
+    transform_regression(transform_, score);
+    return score[0];
+  }
+
+ private:
+  PostTransform transform_;
+  SvmProduct product_;
+  size_t supports_;
+  std::vector<double> vectors_;
+  std::vector<double> coefficients_;
+  std::vector<double> rho_;
+  bool is_one_class_;
+};
+
+void infer_regressor(Infer& node) {
+  const RowDims rows = row_dims(node, 0);
+  node.read<Regressor>()->check(rows.width);
   node.set_dtype(0, DType::float32);
   node.set_dims(0, {rows.count, 1});
 }
 
 void eval_regressor(Eval& node) {
-  const auto supports = static_cast<size_t>(std::max<int64_t>(node.integer("n_supports"), 0));
-  const SvmProduct product = supports == 0 ? SvmProduct{} : svm_product(node);
-  const std::vector<double> vectors = node.floats("support_vectors");
-  const std::vector<double> coefficients = node.floats("coefficients");
-  const double rho = node.floats("rho")[0];
+  const auto regressor = node.read<Regressor>();
   const Rows rows = load_rows(node, 0);
   std::vector<double> result;
-  for (uint64_t r = 0; r < rows.count; ++r) {
-    double sum = supports == 0 ? product(rows.row(r), coefficients) : 0;
-    for (size_t j = 0; j < supports; ++j) {
-      sum += coefficients[j] * product(rows.row(r), std::span(vectors).subspan(j * rows.width, rows.width));
-    }
-    std::vector<double> score = {sum + rho};
-    if (node.flag("one_class"))
-      score[0] = score[0] > 0 ? 1 : -1;
-    else
-      transform_regression(post_transform_of(node), score);
-    result.push_back(score[0]);
-  }
+  for (uint64_t r = 0; r < rows.count; ++r) result.push_back(regressor->score(rows.row(r)));
   node.store(0, std::move(result));
 }
 

@@ -26,36 +26,36 @@ std::vector<double> score_rows(const Rows& rows, uint64_t targets, Fn fn) {
 }
 
 void infer_regressor(Infer& node) {
-  const RegressionTrees trees(node);
+  const auto trees = node.read<RegressionTrees>();
   const RowDims rows = row_dims(node, 0);
-  check_width(trees.ensemble(), rows);
+  check_width(trees->ensemble(), rows);
   node.set_dtype(0, DType::float32);
-  node.set_dims(0, {rows.count, static_cast<int64_t>(trees.targets())});
+  node.set_dims(0, {rows.count, static_cast<int64_t>(trees->targets())});
 }
 
 void eval_regressor(Eval& node) {
-  const RegressionTrees trees(node);
+  const auto trees = node.read<RegressionTrees>();
   const Rows rows = load_rows(node, 0);
-  node.store(0, score_rows(rows, trees.targets(), [&](uint64_t r) { return trees.scores(rows.row(r)); }));
+  node.store(0, score_rows(rows, trees->targets(), [&](uint64_t r) { return trees->scores(rows.row(r)); }));
 }
 
 void infer_classifier(Infer& node) {
-  const ClassificationTrees trees(node);
+  const auto trees = node.read<ClassificationTrees>();
   const RowDims rows = row_dims(node, 0);
-  check_width(trees.ensemble(), rows);
-  node.set_dtype(0, trees.labels().dtype());
+  check_width(trees->ensemble(), rows);
+  node.set_dtype(0, trees->labels().dtype());
   node.set_dims(0, {rows.count});
   node.set_dtype(1, DType::float32);
-  node.set_dims(1, {rows.count, static_cast<int64_t>(trees.targets())});
+  node.set_dims(1, {rows.count, static_cast<int64_t>(trees->targets())});
 }
 
 void eval_classifier(Eval& node) {
-  const ClassificationTrees trees(node);
+  const auto trees = node.read<ClassificationTrees>();
   const Rows rows = load_rows(node, 0);
   std::vector<int64_t> places(rows.count);
   std::vector<double> all =
-      score_rows(rows, trees.targets(), [&](uint64_t r) { return trees.scores(rows.row(r), places[r]); });
-  store_labels(node, trees.labels(), places);
+      score_rows(rows, trees->targets(), [&](uint64_t r) { return trees->scores(rows.row(r), places[r]); });
+  store_labels(node, trees->labels(), places);
   node.store(1, std::move(all));
 }
 
@@ -71,33 +71,42 @@ TreeAggregate numbered_aggregate(const Node& node) {
   return static_cast<TreeAggregate>(number);
 }
 
+struct PlacedTrees {
+  explicit PlacedTrees(const Node& node)
+      : transform(numbered_transform(node)), aggregate(numbered_aggregate(node)), ensemble(placed_trees(node)) {}
+
+  std::vector<double> scores(std::span<const double> row) const {
+    std::vector<bool> is_scored;
+    std::vector<double> scores = run_trees(ensemble, row, aggregate, is_scored);
+    transform_regression(transform, scores);
+    return scores;
+  }
+
+  PostTransform transform;
+  TreeAggregate aggregate;
+  TreeEnsemble ensemble;
+};
+
 void infer_ensemble(Infer& node) {
-  numbered_transform(node);
-  numbered_aggregate(node);
-  const TreeEnsemble ensemble = placed_trees(node);
+  const auto trees = node.read<PlacedTrees>();
   const RowDims rows = row_dims(node, 0);
-  check_width(ensemble, rows);
-  node.set_dims(0, {rows.count, static_cast<int64_t>(ensemble.targets)});
+  check_width(trees->ensemble, rows);
+  node.set_dims(0, {rows.count, static_cast<int64_t>(trees->ensemble.targets)});
 }
 
 void eval_ensemble(Eval& node) {
-  const TreeEnsemble ensemble = placed_trees(node);
+  const auto trees = node.read<PlacedTrees>();
   const Rows rows = load_rows(node, 0);
-  node.store(0, score_rows(rows, ensemble.targets, [&](uint64_t r) {
-               std::vector<bool> is_scored;
-               std::vector<double> scores = run_trees(ensemble, rows.row(r), numbered_aggregate(node), is_scored);
-               transform_regression(numbered_transform(node), scores);
-               return scores;
-             }));
+  node.store(0, score_rows(rows, trees->ensemble.targets, [&](uint64_t r) { return trees->scores(rows.row(r)); }));
 }
 
 // Every row walks through all trees.
 Dim work_of_trees(const Infer& node, const TreeEnsemble& ensemble) {
   return row_dims(node, 0).count * Dim(static_cast<int64_t>(ensemble.longest_walk()));
 }
-Dim work_of_placed(const Infer& node) { return work_of_trees(node, placed_trees(node)); }
-Dim work_of_classifier(const Infer& node) { return work_of_trees(node, ClassificationTrees(node).ensemble()); }
-Dim work_of_regressor(const Infer& node) { return work_of_trees(node, RegressionTrees(node).ensemble()); }
+Dim work_of_placed(const Infer& node) { return work_of_trees(node, node.read<PlacedTrees>()->ensemble); }
+Dim work_of_classifier(const Infer& node) { return work_of_trees(node, node.read<ClassificationTrees>()->ensemble()); }
+Dim work_of_regressor(const Infer& node) { return work_of_trees(node, node.read<RegressionTrees>()->ensemble()); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include <set>
+#include <unordered_set>
 
 #include "ops/kernels/text/code_points.h"
 #include "ops/operator.h"
@@ -16,9 +16,38 @@ Case case_of(const Node& node) {
   fail(ErrorCode::shape, "there is no case change `{}`", name);
 }
 
+std::string changed(std::string_view text, Case action) {
+  if (action == Case::unchanged) return std::string(text);
+  return action == Case::lower ? to_lower(text) : to_upper(text);
+}
+
+class Normalization {
+ public:
+  explicit Normalization(const Node& node) : action_(case_of(node)), is_exact_(node.flag("is_case_sensitive")) {
+    for (const std::string_view word : node.strings("stopwords")) stopwords_.insert(key(word));
+  }
+
+  bool takes_words_out() const { return !stopwords_.empty(); }
+  std::vector<std::string> kept(std::span<const std::string> texts) const {
+    std::vector<std::string> kept;
+    kept.reserve(texts.size());
+    for (const std::string& text : texts) {
+      if (!takes_words_out() || !stopwords_.contains(key(text))) kept.push_back(changed(text, action_));
+    }
+    return kept;
+  }
+
+ private:
+  std::string key(std::string_view text) const { return is_exact_ ? std::string(text) : to_lower(text); }
+
+  Case action_;
+  bool is_exact_;
+  std::unordered_set<std::string> stopwords_;
+};
+
 // How many strings are left where words are taken out is known when they are looked at.
 void infer_normalizer(Infer& node) {
-  case_of(node);
+  const auto normalization = node.read<Normalization>();
   if (!node.is_ranked(0)) return;
   const Dims& dims = node.dims(0);
   const bool is_row = dims.size() == 2 && (!dims[0].is_number() || dims[0].is(1));
@@ -26,24 +55,12 @@ void infer_normalizer(Infer& node) {
     fail(ErrorCode::shape, "the input must have shape [C] or [1, C], it has {}", text(dims));
   if (dims.back().is(0)) fail(ErrorCode::shape, "the input has no strings");
   Dims result(dims.size(), Dim(1));
-  result.back() = node.strings("stopwords").empty() ? dims.back() : Dim();
+  result.back() = normalization->takes_words_out() ? Dim() : dims.back();
   node.set_dims(0, std::move(result));
 }
 
-std::string changed(std::string_view text, Case action) {
-  if (action == Case::unchanged) return std::string(text);
-  return action == Case::lower ? to_lower(text) : to_upper(text);
-}
-
 void eval_normalizer(Eval& node) {
-  const bool is_exact = node.flag("is_case_sensitive");
-  const auto key = [&](std::string_view text) { return is_exact ? std::string(text) : to_lower(text); };
-  std::set<std::string> stopwords;
-  for (const std::string_view word : node.strings("stopwords")) stopwords.insert(key(word));
-  std::vector<std::string> kept;
-  for (const std::string& text : node.tensor_in(0).strings()) {
-    if (!stopwords.contains(key(text))) kept.push_back(changed(text, case_of(node)));
-  }
+  std::vector<std::string> kept = node.read<Normalization>()->kept(node.tensor_in(0).strings());
   if (kept.empty()) kept.emplace_back();
   Shape shape(node.shape(0).size(), 1);
   shape.back() = static_cast<int64_t>(kept.size());

@@ -76,15 +76,20 @@ void eval_split(Eval& node) {
   node.store(1, std::move(counts));
 }
 
+struct Pattern {
+  explicit Pattern(const Node& node) : regex(node.string("pattern")) {}
+  Regex regex;
+};
+
 void infer_regex(Infer& node) {
-  Regex(node.string("pattern"));
+  node.read<Pattern>();
   infer_same_as_first(node);
 }
 
 void eval_regex(Eval& node) {
-  const Regex regex(node.string("pattern"));
+  const auto pattern = node.read<Pattern>();
   std::vector<uint64_t> matches;
-  for (const std::string& text : node.tensor_in(0).strings()) matches.push_back(regex.matches_whole(text));
+  for (const std::string& text : node.tensor_in(0).strings()) matches.push_back(pattern->regex.matches_whole(text));
   node.store(0, std::move(matches));
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/element_walk.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/elementwise.h"
 #include "engine/quantization.h"
@@ -89,7 +90,7 @@ class TapeMaker {
   std::optional<Tape> make(size_t first) {
     const TensorDesc& out = layer_.outputs.front();
     if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
-    order_dims(out);
+    tape_.extents_ = walked_extents(out);
     for (size_t i = first; i < layer_.nodes.size();) {
       const size_t taken = std::max(add_gelu(i), add_silu(i));
       if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
@@ -103,13 +104,6 @@ class TapeMaker {
   }
 
  private:
-  // Dims that are not 1, in the order of the result's memory.
-  void order_dims(const TensorDesc& out) {
-    dims_ = memory_order(out);
-    for (const size_t dim : dims_) tape_.extents_.push_back(out.dims[dim]);
-    rank_ = out.dims.size();
-  }
-
   // The register of an operand; -1: it does not fit the result.
   int register_of(ir::ValueId value) {
     const auto known = registers_.find(value);
@@ -117,19 +111,9 @@ class TapeMaker {
     const int input = layer_.input_of(value);
     if (input < 0) return -1;
     const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
-    const TensorDesc& out = layer_.outputs.front();
-    if (!is_readable(desc.dtype) || desc.dims.size() > rank_) return -1;
-    const size_t missing = rank_ - desc.dims.size();
-    Tape::Operand operand{.input = input, .strides = {}, .dtype = desc.dtype};
-    for (const size_t dim : dims_) {
-      const bool is_broadcast = dim < missing || desc.dims[dim - missing] == 1;
-      if (!is_broadcast && desc.dims[dim - missing] != out.dims[dim]) return -1;
-      operand.strides.push_back(is_broadcast ? 0 : desc.strides[dim - missing]);
-    }
-    for (size_t i = 0; i < desc.dims.size(); ++i) {
-      if (desc.dims[i] != 1 && out.dims[i + missing] == 1) return -1;
-    }
-    tape_.operands_.push_back(std::move(operand));
+    std::optional<std::vector<int64_t>> strides = walked_strides(desc, layer_.outputs.front());
+    if (!is_readable(desc.dtype) || !strides) return -1;
+    tape_.operands_.push_back({.input = input, .strides = std::move(*strides), .dtype = desc.dtype});
     return registers_[value] = tape_.registers_++;
   }
 
@@ -288,30 +272,16 @@ class TapeMaker {
 
   // Neighbours that every operand runs through alike become one.
   void join_dims() {
-    std::vector<int64_t>& extents = tape_.extents_;
-    for (size_t i = extents.size(); i-- > 1;) {
-      const auto joins = [&](const Tape::Operand& operand) {
-        return operand.input < 0 || operand.strides[i - 1] == operand.strides[i] * extents[i];
-      };
-      if (!std::ranges::all_of(tape_.operands_, joins)) continue;
-      extents[i - 1] *= extents[i];
-      extents.erase(extents.begin() + static_cast<ptrdiff_t>(i));
-      for (Tape::Operand& operand : tape_.operands_) {
-        if (operand.input < 0) continue;
-        operand.strides[i - 1] = operand.strides[i];
-        operand.strides.erase(operand.strides.begin() + static_cast<ptrdiff_t>(i));
-      }
+    std::vector<std::vector<int64_t>*> strides;
+    for (Tape::Operand& operand : tape_.operands_) {
+      if (operand.input >= 0) strides.push_back(&operand.strides);
     }
-    if (!extents.empty()) return;
-    extents = {1};
-    for (Tape::Operand& operand : tape_.operands_) operand.strides = {0};
+    join_walked(tape_.extents_, strides);
   }
 
   const Layer& layer_;
   Tape tape_;
   std::map<ir::ValueId, int> registers_;
-  std::vector<size_t> dims_;
-  size_t rank_ = 0;
 };
 
 std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId given) {
@@ -320,20 +290,14 @@ std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId giv
 
 void Tape::run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const {
   const int64_t inner = extents_.back();
-  const size_t outer_rank = extents_.size() - 1;
   Row starts{};
   for (int64_t at = begin; at < end;) {
-    const int64_t column = at % inner;
-    const int64_t count = std::min(inner - column, end - at);
+    const int64_t count = std::min(inner - at % inner, end - at);
     if (given != nullptr) starts[0] = static_cast<const std::byte*>(given) + (at - begin) * float_bytes(given_type_);
     for (size_t i = 0; i < operands_.size(); ++i) {
       const Operand& operand = operands_[i];
       if (operand.input < 0) continue;
-      int64_t offset = column * operand.strides.back();
-      int64_t row = at / inner;
-      for (size_t dim = outer_rank; dim-- > 0; row /= extents_[dim]) {
-        offset += row % extents_[dim] * operand.strides[dim];
-      }
+      const int64_t offset = walked_offset(extents_, operand.strides, at);
       const auto* const from = host<const std::byte>(inputs[static_cast<size_t>(operand.input)]);
       starts[i + 1] = from + offset * float_bytes(operand.dtype);
     }

@@ -1,0 +1,102 @@
+#include "engine/devices/cpu/integers/integer_kernels.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "engine/devices/cpu/integers/integer_math.h"
+#include "engine/devices/cpu/processor.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr size_t kBlock = 64;
+constexpr size_t kIntegerOps = static_cast<size_t>(IntegerOp::equal) + 1;
+
+// Calls fn with a zero of the type, where it is one that loops are made for.
+template <typename Fn>
+ElementLoop with_integer(tensor::DType type, Fn fn) {
+  switch (type) {
+    case tensor::DType::int8:
+      return fn(int8_t{});
+    case tensor::DType::uint8:
+      return fn(uint8_t{});
+    case tensor::DType::int16:
+      return fn(int16_t{});
+    case tensor::DType::uint16:
+      return fn(uint16_t{});
+    case tensor::DType::int32:
+      return fn(int32_t{});
+    case tensor::DType::uint32:
+      return fn(uint32_t{});
+    case tensor::DType::int64:
+      return fn(int64_t{});
+    case tensor::DType::uint64:
+      return fn(uint64_t{});
+    default:
+      return nullptr;
+  }
+}
+
+template <typename Fn>
+ElementLoop with_number(tensor::DType type, Fn fn) {
+  switch (type) {
+    case tensor::DType::boolean:
+      return fn(bool{});
+    case tensor::DType::float32:
+      return fn(float{});
+    case tensor::DType::float64:
+      return fn(double{});
+    default:
+      return with_integer(type, fn);
+  }
+}
+
+namespace base {
+constexpr const char* kName = "base";
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/integers/integer_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+constexpr const char* kName = "avx2";
+#define ASSAY_KERNEL [[gnu::target("avx2")]]
+#include "engine/devices/cpu/integers/integer_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace avx2
+
+namespace avx512 {
+constexpr const char* kName = "avx512";
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
+#include "engine/devices/cpu/integers/integer_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace avx512
+#endif
+
+std::vector<const IntegerKernels*> find_kernels() {
+  std::vector<const IntegerKernels*> found;
+#if defined(__x86_64__)
+  if (has_avx512()) found.push_back(&avx512::kKernels);
+  if (has_avx2()) found.push_back(&avx2::kKernels);
+#endif
+  found.push_back(&base::kKernels);
+  return found;
+}
+
+const std::vector<const IntegerKernels*>& known_kernels() {
+  static const std::vector<const IntegerKernels*> kernels = find_kernels();
+  return kernels;
+}
+
+}  // namespace
+
+const IntegerKernels& integer_kernels() { return *known_kernels().front(); }
+
+const IntegerKernels* const* all_integer_kernels(size_t& count) {
+  count = known_kernels().size();
+  return known_kernels().data();
+}
+
+}  // namespace assay::engine::cpu
