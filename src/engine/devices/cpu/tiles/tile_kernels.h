@@ -18,7 +18,7 @@ struct Tile {
   float* out = nullptr;
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
   bool continues = false;         // adds to what is there
-  const float* bias = nullptr;    // is added to each row; null: nothing
+  const float* bias = nullptr;    // is added to each row when it is summed up; null: nothing
   const float* added = nullptr;   // likewise, row by row
   const float* bounds = nullptr;  // two, of what is written; null: none
   const float* ahead = nullptr;   // what is read later, fetched while this is computed

@@ -11,17 +11,25 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
     const int64_t row = static_cast<int64_t>(r) * tile.out_row;
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
-      Vector sum = {};
-      if (tile.continues) sum = at(tile.out + row + v * kWidth).lanes;
-      if (tile.bias != nullptr) sum += at(tile.bias + v * kWidth).lanes;
-      if (tile.added != nullptr) sum += at(tile.added + row + v * kWidth).lanes;
-      sums[r][v] = sum;
+      sums[r][v] = Vector{};
+      if (tile.continues) sums[r][v] = at(tile.out + row + v * kWidth).lanes;
     }
   }
 }
 
 template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  if (tile.bias != nullptr || tile.added != nullptr) {
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) {
+      const int64_t row = static_cast<int64_t>(r) * tile.out_row;
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) {
+        if (tile.bias != nullptr) sums[r][v] += at(tile.bias + v * kWidth).lanes;
+        if (tile.added != nullptr) sums[r][v] += at(tile.added + row + v * kWidth).lanes;
+      }
+    }
+  }
   if (tile.bounds != nullptr) {
     Vector low, high;
     set(low, tile.bounds[0]);

@@ -97,6 +97,26 @@ TEST(TileKernels, MultiplyTilesOfAllSizes) {
   }
 }
 
+// Added first, a large number would round each of the terms to its own steps.
+TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
+  size_t count = 0;
+  const TileKernels* const* const all = all_tile_kernels(count);
+  for (size_t kernel = 0; kernel < count; ++kernel) {
+    const std::vector<float> left(3000, 0.001F);
+    const float* const place = left.data();
+    const std::vector<float> panel(left.size() * all[kernel]->width, 0.1F);
+    const std::vector<float> large(all[kernel]->width, 4096);
+    for (const bool is_bias : {false, true}) {
+      std::vector<float> out(all[kernel]->width);
+      Tile tile{
+          .places = &place, .depth = left.size(), .panel = panel.data(), .out = out.data(), .ahead = panel.data()};
+      (is_bias ? tile.bias : tile.added) = large.data();
+      all[kernel]->multiply(tile, 1);
+      EXPECT_NEAR(out[0], 4096.3, 3e-4) << all[kernel]->name;
+    }
+  }
+}
+
 TEST(TileKernels, BoundsKeepNaN) {
   size_t count = 0;
   const TileKernels* const* const all = all_tile_kernels(count);

@@ -151,8 +151,9 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
                      depth * static_cast<int64_t>(vectors * kernels_.width),
             .out_row = shape_.columns,
             .continues = depth > 0};
-  if (depth == 0 && given.bias != nullptr) tile.bias = given.bias + first;
+  // What may be much larger than the sum comes last, so that its roundings do not count for each of the sum's parts.
   const bool is_last = &part == &parts_.back();
+  if (is_last && given.bias != nullptr) tile.bias = given.bias + first;
   if (is_last && epilogue_.bounds) tile.bounds = epilogue_.bounds->data();
   const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
   const int64_t row_numbers = static_cast<int64_t>(vectors * kernels_.width);
@@ -170,7 +171,7 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
     tile.ahead = next + i * numbers / tiles;
     const int64_t element = at + row * shape_.columns;
     tile.out = host<float>(given.arguments.outputs[0]) + element;
-    if (depth == 0 && epilogue_.added >= 0)
+    if (is_last && epilogue_.added >= 0)
       tile.added = host<const float>(given.arguments.inputs[static_cast<size_t>(epilogue_.added)]) + element;
     const bool is_whole = columns == static_cast<int64_t>(vectors * kernels_.width);
     is_whole ? kernels_.multiply(tile, vectors) : run_apart(tile, columns, vectors);
@@ -179,24 +180,22 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
 
 // Through memory for whole vectors, where the result has no room for these.
 void TiledProduct::run_apart(const Tile& tile, int64_t columns, size_t vectors) const {
-  alignas(64) std::array<float, kMostTileNumbers> sums{};
-  const auto row = static_cast<int64_t>(vectors * kernels_.width);
+  using Numbers = std::array<float, kMostTileNumbers>;
+  alignas(64) Numbers sums{};
+  alignas(64) Numbers added{};
+  alignas(64) Numbers bias{};
   Tile apart = tile;
   apart.out = sums.data();
-  apart.out_row = row;
-  apart.bias = apart.added = nullptr;
-  apart.continues = true;
+  apart.out_row = static_cast<int64_t>(vectors * kernels_.width);
+  if (tile.bias != nullptr) apart.bias = std::copy_n(tile.bias, columns, bias.data()) - columns;
+  if (tile.added != nullptr) apart.added = added.data();
   for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
-    for (int64_t c = 0; c < columns; ++c) {
-      float sum = tile.continues ? tile.out[r * tile.out_row + c] : 0;
-      if (tile.bias != nullptr) sum += tile.bias[c];
-      if (tile.added != nullptr) sum += tile.added[r * tile.out_row + c];
-      sums[static_cast<size_t>(r * row + c)] = sum;
-    }
+    if (tile.continues) std::copy_n(tile.out + r * tile.out_row, columns, apart.out + r * apart.out_row);
+    if (tile.added != nullptr) std::copy_n(tile.added + r * tile.out_row, columns, added.data() + r * apart.out_row);
   }
   kernels_.multiply(apart, vectors);
   for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
-    std::copy_n(sums.data() + r * row, columns, tile.out + r * tile.out_row);
+    std::copy_n(apart.out + r * apart.out_row, columns, tile.out + r * tile.out_row);
   }
 }
 
