@@ -15,8 +15,7 @@ import sys
 
 import source_tree
 
-MOST_LINES = 2500
-MOST_LINES_OF = {"ops": 1000}  # what is changed most often is compiled again soon
+MOST_LINES = 1000
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
 ALONE = re.compile(r"^\s*#\s*(define|pragma)|^using namespace", re.MULTILINE)
 WORD = re.compile(r"(?<![.\w])(?<!->)[A-Za-z_]\w*")
@@ -48,8 +47,8 @@ class Part:
             not self.own.isdisjoint(words_of(header)) for header in other.headers - self.headers)
 
     def takes(self, other: "Part") -> bool:
-        return (self.module == other.module and self.lines + other.lines <= MOST_LINES_OF.get(self.module, MOST_LINES)
-                and not self.changes(other) and not other.changes(self))
+        return (self.module == other.module and self.lines + other.lines <= MOST_LINES and not self.changes(other)
+                and not other.changes(self))
 
     def add(self, other: "Part") -> None:
         self.paths += other.paths
