@@ -8,7 +8,8 @@ function(assay_unity)
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)  # takes a source in a group for a header
   endforeach()
   list(FILTER sources INCLUDE REGEX "^${CMAKE_SOURCE_DIR}/src/.*\\.cpp$")
-  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources}
+               ${CMAKE_SOURCE_DIR}/tools/unity_groups.py)
   execute_process(COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/unity_groups.py ${CMAKE_SOURCE_DIR} ${sources}
                   OUTPUT_VARIABLE groups COMMAND_ERROR_IS_FATAL ANY)
   cmake_language(EVAL CODE "${groups}")
