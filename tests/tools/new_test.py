@@ -39,7 +39,7 @@ class NewTest(unittest.TestCase):
 
     def compile(self, path: str):
         """As part of the library, or of its tests."""
-        flags = flags_of("CMakeFiles/test_base.dir" if path.endswith("_test.cpp") else "-Dlibassay_EXPORTS")
+        flags = flags_of("CMakeFiles/test_base.dir" if path.endswith("_test.cpp") else "CMakeFiles/libassay.dir")
         command = ["g++", f"-I{self.root}/src", *flags, "-fsyntax-only", str(self.root / path)]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
