@@ -117,10 +117,11 @@ PackedWeights::Bytes TiledProduct::pack(const Layer& layer, const tensor::Tensor
 void TiledProduct::run(const Given& given) const {
   const int64_t groups = parts_of(panel_count_, block_panels_);
   const int64_t blocks = parts_of(shape_.rows, block_rows_);
+  const bool has_more_rows = shape_.rows > shape_.columns;  // the larger operand is read once
   parallel_for(static_cast<uint64_t>(groups * blocks), 1, [&](uint64_t begin, uint64_t end) {
     for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-      const int64_t row = i % blocks * block_rows_;
-      const int64_t panel = i / blocks * block_panels_;
+      const int64_t row = (has_more_rows ? i / groups : i % blocks) * block_rows_;
+      const int64_t panel = (has_more_rows ? i % groups : i / blocks) * block_panels_;
       run_piece(given,
                 {row, std::min(block_rows_, shape_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)});
     }
