@@ -26,7 +26,8 @@ std::unique_ptr<const engine::Device> find_device(const exec::LibrarySearch& sea
   std::string reason;
   const engine::cpu::Libraries libraries{engine::cpu::onednn::Library::find(search, reason)};
   if (libraries.onednn == nullptr) {
-    findings.warn("engine_library", "", "engine: products run on the slower operators of the reference: " + reason);
+    findings.warn("engine_library", "",
+                  "engine: some products run on the slower operators of the reference: " + reason);
   }
   return engine::cpu::make_device(libraries);
 }
