@@ -26,8 +26,8 @@ int64_t rounded_up(int64_t count, int64_t step) { return parts_of(count, step) *
 
 std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, int added) {
   TileEpilogue epilogue;
-  epilogue.added = added;
-  if (added < 0 && (epilogue.added = added_input(layer, done)) >= 0) ++done;
+  epilogue.added = added < 0 ? added_input(layer, done) : added;
+  if (epilogue.added != added) ++done;
   if (done < layer.nodes.size()) {
     epilogue.bounds = bounds_of(layer, layer.nodes[done], layer.result(layer.nodes[done - 1], 0));
     if (epilogue.bounds) ++done;
