@@ -252,7 +252,7 @@ void convolve(const Convolution& what, std::span<const double> input, ReadRow we
         });
   };
   const uint64_t count = what.batch / images * what.groups;
-  if (count >= 2 * thread_count()) return parallel_for(count, 1, group);
+  if (count >= uint64_t{2} * thread_count()) return parallel_for(count, 1, group);
   for (uint64_t index = 0; index < count; ++index) group(index, index + 1);
 }
 

@@ -166,9 +166,10 @@ class LabelEncoding {
     }
     key_type_ = keys->dtype();
     value_type_ = values->dtype();
-    with_element(key_type_, [&](auto key) {
-      with_element(value_type_, [&](auto value) {
-        map_ = std::make_unique<LabelMapOf<decltype(key), decltype(value)>>(node, *keys, *values);
+    with_element(key_type_, [&](const auto& key) {
+      with_element(value_type_, [&](const auto& value) {
+        map_ = std::make_unique<LabelMapOf<std::remove_cvref_t<decltype(key)>, std::remove_cvref_t<decltype(value)>>>(
+            node, *keys, *values);
       });
     });
   }

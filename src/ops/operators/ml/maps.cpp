@@ -106,8 +106,8 @@ template <typename K>
 void vectorize(Eval& node, const std::vector<K>& vocabulary) {
   const KeyPlaces<K> places(load_elements<K>(node.datum(0).keys()));
   const Tensor& values = node.datum(0).values();
-  const auto pick = [&](auto zero) {
-    using C = decltype(zero);
+  const auto pick = [&](const auto& zero) {
+    using C = std::remove_cvref_t<decltype(zero)>;
     const std::vector<C> elements = load_elements<C>(values);
     std::vector<C> result(vocabulary.size());
     for (size_t i = 0; i < vocabulary.size(); ++i) {

@@ -33,7 +33,7 @@ enum class IntegerOp : uint8_t {
   greater_or_equal,
   equal,
 };
-inline constexpr bool gives_truth(IntegerOp op) { return op >= IntegerOp::less; }
+constexpr bool gives_truth(IntegerOp op) { return op >= IntegerOp::less; }
 
 // A loop over `count` elements side by side of each operand; the result overlaps none of them.
 using ElementLoop = void (*)(const std::byte* const* operands, std::byte* out, size_t count);

@@ -60,14 +60,14 @@ constexpr T floored_rest(T a, T b) {
 template <typename T>
 constexpr T shifted_left(T x, T amount) {
   constexpr uint64_t kBits = sizeof(T) * 8;
-  const auto by = static_cast<uint64_t>(amount);
+  const auto by = static_cast<uint64_t>(amount);  // NOLINT(bugprone-signed-char-misuse): with its sign
   return by >= kBits ? T{0} : wrapped<T>(static_cast<uint64_t>(x) << (by % kBits));
 }
 
 template <typename T>
 constexpr T shifted_right(T x, T amount) {
   constexpr uint64_t kBits = sizeof(T) * 8;
-  const auto by = static_cast<uint64_t>(amount);
+  const auto by = static_cast<uint64_t>(amount);  // NOLINT(bugprone-signed-char-misuse): with its sign
   const T rest = static_cast<T>(x >> (by % kBits));
   return by < kBits ? rest : static_cast<T>(x < 0 ? -1 : 0);
 }
@@ -82,8 +82,8 @@ constexpr T computed(T x) {
 
 template <IntegerOp kOp, typename T>
 constexpr auto computed(T x, T y) {
-  const auto a = static_cast<uint64_t>(x);
-  const auto b = static_cast<uint64_t>(y);
+  const auto a = static_cast<uint64_t>(x);  // NOLINT(bugprone-signed-char-misuse): with its sign
+  const auto b = static_cast<uint64_t>(y);  // NOLINT(bugprone-signed-char-misuse): with its sign
   if constexpr (kOp == IntegerOp::add) return wrapped<T>(a + b);
   if constexpr (kOp == IntegerOp::subtract) return wrapped<T>(a - b);
   if constexpr (kOp == IntegerOp::multiply) return wrapped<T>(a * b);

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/panels/panel_kernels.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
