@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/devices/cpu/integers/integer_math.h"
-#include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -75,18 +75,12 @@ constexpr const char* kName = "avx512";
 }  // namespace avx512
 #endif
 
-std::vector<const IntegerKernels*> find_kernels() {
-  std::vector<const IntegerKernels*> found;
-#if defined(__x86_64__)
-  if (has_avx512()) found.push_back(&avx512::kKernels);
-  if (has_avx2()) found.push_back(&avx2::kKernels);
-#endif
-  found.push_back(&base::kKernels);
-  return found;
-}
-
 const std::vector<const IntegerKernels*>& known_kernels() {
-  static const std::vector<const IntegerKernels*> kernels = find_kernels();
+#if defined(__x86_64__)
+  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+#else
+  static const auto kernels = usable_kernels<IntegerKernels>(base::kKernels, nullptr, nullptr);
+#endif
   return kernels;
 }
 

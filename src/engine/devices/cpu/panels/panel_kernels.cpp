@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -75,18 +75,12 @@ constexpr PanelKernels kKernels = {"avx512", multiply, multiply_codes, expand};
 }  // namespace avx512
 #endif
 
-std::vector<const PanelKernels*> find_kernels() {
-  std::vector<const PanelKernels*> found;
-#if defined(__x86_64__)
-  if (has_avx512()) found.push_back(&avx512::kKernels);
-  if (has_avx2()) found.push_back(&avx2::kKernels);
-#endif
-  found.push_back(&base::kKernels);
-  return found;
-}
-
 const std::vector<const PanelKernels*>& known_kernels() {
-  static const std::vector<const PanelKernels*> kernels = find_kernels();
+#if defined(__x86_64__)
+  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+#else
+  static const auto kernels = usable_kernels<PanelKernels>(base::kKernels, nullptr, nullptr);
+#endif
   return kernels;
 }
 

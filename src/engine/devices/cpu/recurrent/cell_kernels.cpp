@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -38,18 +38,12 @@ constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm};
 }  // namespace avx512
 #endif
 
-std::vector<const CellKernels*> find_kernels() {
-  std::vector<const CellKernels*> found;
-#if defined(__x86_64__)
-  if (has_avx512()) found.push_back(&avx512::kKernels);
-  if (has_avx2()) found.push_back(&avx2::kKernels);
-#endif
-  found.push_back(&base::kKernels);
-  return found;
-}
-
 const std::vector<const CellKernels*>& known_kernels() {
-  static const std::vector<const CellKernels*> kernels = find_kernels();
+#if defined(__x86_64__)
+  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+#else
+  static const auto kernels = usable_kernels<CellKernels>(base::kKernels, nullptr, nullptr);
+#endif
   return kernels;
 }
 

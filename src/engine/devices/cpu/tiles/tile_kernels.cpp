@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-#include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -52,18 +52,12 @@ constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, mul
 }  // namespace avx512
 #endif
 
-std::vector<const TileKernels*> find_kernels() {
-  std::vector<const TileKernels*> found;
-#if defined(__x86_64__)
-  if (has_avx512()) found.push_back(&avx512::kKernels);
-  if (has_avx2()) found.push_back(&avx2::kKernels);
-#endif
-  found.push_back(&base::kKernels);
-  return found;
-}
-
 const std::vector<const TileKernels*>& known_kernels() {
-  static const std::vector<const TileKernels*> kernels = find_kernels();
+#if defined(__x86_64__)
+  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+#else
+  static const auto kernels = usable_kernels<TileKernels>(base::kKernels, nullptr, nullptr);
+#endif
   return kernels;
 }
 
