@@ -5,6 +5,7 @@
 #include "engine/compressed_product.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/code_panels.h"
+#include "engine/devices/cpu/panels/digits.h"
 #include "engine/devices/cpu/tape/tape.h"
 
 namespace assay::engine::cpu {
@@ -14,6 +15,7 @@ constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
 constexpr uint64_t kPieceBytes = 32 << 10;  // of weights
 constexpr int64_t kPieceWork = 1 << 19;     // multiplications
 constexpr size_t kMostRows = 8;             // whose products expand in registers
+constexpr size_t kMostSplitRows = 4;        // which are split into digits first
 constexpr size_t kExpanded = 128;           // rows of a panel at a time
 
 struct Shape {
@@ -27,29 +29,51 @@ struct Shape {
 class CompressedKernel final : public PlainKernel {
  public:
   CompressedKernel(Shape shape, CodePanels weights, Tape tape)
-      : shape_(shape), weights_(std::move(weights)), tape_(std::move(tape)) {}
+      : shape_(shape),
+        weights_(std::move(weights)),
+        tape_(std::move(tape)),
+        splits_(has_digits() && weights_.form().are_zeros_whole && shape.rows <= kMostSplitRows && !shape.is_exact),
+        row_runs_(digit_runs(shape.depth, weights_.form().block)) {}
+
+  uint64_t workspace_bytes() const override { return splits_ ? shape_.rows * row_runs_ * sizeof(DigitRun) : 0; }
 
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((shape_.columns + kColumns - 1) / kColumns);
     const auto work = static_cast<uint64_t>(shape_.rows * shape_.depth) * kPanel;
     const uint64_t grain = std::max<uint64_t>(1, std::min(kPieceBytes / weights_.panel_bytes(), kPieceWork / work));
+    const DigitRun* const digits = splits_ ? split(arguments) : nullptr;
     parallel_for(panels, grain, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t panel = begin; panel < end; ++panel) run_panel(arguments, static_cast<int64_t>(panel));
+      for (uint64_t panel = begin; panel < end; ++panel) run_panel(arguments, static_cast<int64_t>(panel), digits);
     });
   }
 
  private:
+  const float* left_of(const Arguments& arguments) const {
+    return host<const float>(arguments.inputs[static_cast<size_t>(shape_.data)]);
+  }
+
+  // Null: there are numbers that have no digits.
+  const DigitRun* split(const Arguments& arguments) const {
+    auto* const digits = host<DigitRun>(arguments.workspace);
+    for (size_t r = 0; r < shape_.rows; ++r) {
+      const float* const row = left_of(arguments) + r * shape_.depth;
+      if (!split_row(row, shape_.depth, weights_.form(), digits + r * row_runs_)) return nullptr;
+    }
+    return digits;
+  }
+
   // Rows of a result that lie in the caller's memory, or, where the last panel has fewer columns, apart.
-  void run_panel(const Arguments& arguments, int64_t index) const {
+  void run_panel(const Arguments& arguments, int64_t index, const DigitRun* digits) const {
     const int64_t first = index * kColumns;
     const auto count = static_cast<size_t>(std::min(kColumns, shape_.columns - first));
     const CodePanel panel = weights_.panel(index);
     float* const out = host<float>(arguments.outputs[0]) + first;
-    const float* const left = host<const float>(arguments.inputs[static_cast<size_t>(shape_.data)]);
+    const float* const left = left_of(arguments);
     if (shape_.rows <= kMostRows && !shape_.is_exact) {
       alignas(64) float sums[kMostRows * kPanel] = {};
       start(arguments, first, {sums, kColumns, shape_.rows, count});
-      panel_kernels().multiply_codes(rows_of(left, sums, kColumns), panel);
+      const PanelRows rows = rows_of(left, sums, kColumns);
+      digits == nullptr ? panel_kernels().multiply_codes(rows, panel) : multiply_digits(digits, rows, panel);
       for (size_t r = 0; r < shape_.rows; ++r)
         std::copy_n(sums + r * kPanel, count, out + static_cast<int64_t>(r) * shape_.columns);
     } else {
@@ -123,6 +147,8 @@ class CompressedKernel final : public PlainKernel {
   Shape shape_;
   CodePanels weights_;
   Tape tape_;
+  bool splits_;
+  size_t row_runs_;
 };
 
 class Compressed final : public Implementation {

@@ -96,16 +96,13 @@ class Packer {
 
  private:
   void pack_column(int64_t row, int64_t rows, int64_t first, int64_t c, std::byte* out) const {
-    constexpr auto kEach = static_cast<int64_t>(CodePanel::kNibbles);
+    const auto each = static_cast<int64_t>(form_.rows_of_word());
     const int shift = shift_of(product_);
+    const uint32_t mask = (1U << product_.bits) - 1;
     for (int64_t k = 0; k < rows; ++k) {
       const int code = integer_at(codes_, (row + k) * product_.row + (first + c) * product_.column, product_) + shift;
-      if (!form_.are_nibbles) {
-        out[k * kColumns + c] = static_cast<std::byte>(code);
-        continue;
-      }
-      auto& word = reinterpret_cast<uint32_t*>(out)[k / kEach * kColumns + c];
-      word |= static_cast<uint32_t>(code) << (k % kEach * 4);
+      auto& word = reinterpret_cast<uint32_t*>(out)[k / each * kColumns + c];
+      word |= (static_cast<uint32_t>(code) & mask) << (k % each * product_.bits);
     }
   }
 
@@ -122,13 +119,14 @@ CodePanels::CodePanels(const Layer& layer, const CompressedProduct& product) {
   form_.block = static_cast<size_t>(product.block);
   form_.are_nibbles = product.bits == 4;
   form_.zero = numbers.has_one_zero() ? numbers.zero(0, 0) : 0;
+  form_.are_zeros_whole = !product.are_zeros_floats;
   form_.has_zeros = !numbers.has_one_zero() || (!form_.are_nibbles && form_.zero != 0);
   for (int64_t row = 0; row < product.depth; row += product.block) {
     const auto rows = static_cast<size_t>(std::min(product.block, product.depth - row));
     panel_bytes_ += form_.number_bytes() + form_.code_bytes(rows);
   }
   const auto panels = static_cast<uint64_t>((product.columns + kColumns - 1) / kColumns);
-  const std::string form = fmt::format("code panels {} {} {} {} {} {}", product.depth, product.columns, product.block,
+  const std::string form = fmt::format("code words {} {} {} {} {} {}", product.depth, product.columns, product.block,
                                        product.row, product.column, numbers.fingerprint());
   bytes_ = layer.packed->get(*layer.constant(product.codes), form, panels * panel_bytes_, [&](std::byte* bytes) {
     const Packer packer(layer, product, form_);

@@ -10,6 +10,7 @@ namespace assay::engine::cpu {
 class CodePanels {
  public:
   CodePanels(const Layer& layer, const CompressedProduct& product);
+  const CodePanel& form() const { return form_; }  // of every panel
   uint64_t panel_bytes() const { return panel_bytes_; }
   CodePanel panel(int64_t index) const;
 

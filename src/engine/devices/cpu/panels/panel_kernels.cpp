@@ -20,9 +20,6 @@ constexpr size_t kMostRows = 1;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
-inline void widen(const int8_t* codes, Vector& out) {
-  for (size_t i = 0; i < kWidth; ++i) out[i] = codes[i];
-}
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_kernels_body.h"
 #undef ASSAY_KERNEL
@@ -38,9 +35,6 @@ constexpr size_t kMostRows = 3;
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm256_fmadd_ps(a, b, sum);
 }
-ASSAY_KERNEL inline void widen(const int8_t* codes, Vector& out) {
-  out = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(codes))));
-}
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_kernels_body.h"
 #undef ASSAY_KERNEL
@@ -54,10 +48,6 @@ constexpr size_t kMostRows = 8;
 #include "engine/devices/cpu/vector_math_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm512_fmadd_ps(a, b, sum);
-}
-ASSAY_KERNEL inline void widen(const int8_t* codes, Vector& out) {
-  const __m128i loaded = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes));
-  out = __builtin_convertvector(reinterpret_cast<Bits>(_mm512_maskz_cvtepi8_epi32(kAllLanes, loaded)), Vector);
 }
 // What the sixteen codes stand for, in the lanes of one register; the upper bits of a code do not matter.
 struct NibbleTable {

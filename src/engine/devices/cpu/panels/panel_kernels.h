@@ -20,18 +20,19 @@ struct PanelRows {
 };
 
 // A panel of small integers, block by block of rows: the scales of its columns, their zero points where it has such,
-// and the codes, a byte each, or for every column the eight of eight rows in 32 bits.
+// and the codes, for every column those of four or eight rows in a word.
 struct CodePanel {
   const std::byte* blocks = nullptr;
   size_t block = 1;  // rows
   bool are_nibbles = false;
   bool has_zeros = false;
+  bool are_zeros_whole = true;
   float zero = 0;  // of nibbles without such
 
-  static constexpr size_t kNibbles = 8;  // in 32 bits
-  size_t code_bytes(size_t rows) const {
-    return are_nibbles ? (rows + kNibbles - 1) / kNibbles * kPanel * sizeof(uint32_t) : rows * kPanel;
-  }
+  static constexpr size_t kNibbles = 8, kBytes = 4;  // in a word
+  static constexpr size_t kWordRow = kPanel * sizeof(uint32_t);
+  size_t rows_of_word() const { return are_nibbles ? kNibbles : kBytes; }
+  size_t code_bytes(size_t rows) const { return (rows + rows_of_word() - 1) / rows_of_word() * kWordRow; }
   size_t number_bytes() const { return (has_zeros ? 2 : 1) * kPanel * sizeof(float); }
 };
 

@@ -1,6 +1,6 @@
 // The loops of panel_kernels.h for vectors of kBytes; included by panel_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows its registers hold, multiply_add,
-// widen, and NibbleTable.
+// and NibbleTable.
 
 constexpr size_t kVectors = kPanel / kWidth;
 
@@ -94,74 +94,51 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_row(const float* left, int64
   }
 }
 
-template <bool kHasZeros>
-ASSAY_KERNEL [[gnu::always_inline]] inline void decode_bytes(const std::byte* codes, const float* zeros,
-                                                             Vector* right) {
-#pragma GCC unroll 16
-  for (size_t v = 0; v < kVectors; ++v) {
-    widen(reinterpret_cast<const int8_t*>(codes) + v * kWidth, right[v]);
-    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth).lanes;
-  }
-}
-
-template <bool kHasZeros>
-ASSAY_KERNEL [[gnu::always_inline]] inline void decode_nibbles(const Bits* codes, int shift, const NibbleTable& table,
-                                                               const float* zeros, Vector* right) {
-#pragma GCC unroll 16
-  for (size_t v = 0; v < kVectors; ++v) {
-    table.look_up(codes[v] >> shift, right[v]);
-    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth).lanes;
-  }
-}
-
-ASSAY_KERNEL [[gnu::always_inline]] inline void load_nibbles(const std::byte* codes, Bits* out) {
+ASSAY_KERNEL [[gnu::always_inline]] inline void load_words(const std::byte* codes, Bits* out) {
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) {
     out[v] = reinterpret_cast<Bits>(Vector(at(reinterpret_cast<const float*>(codes) + v * kWidth).lanes));
   }
 }
 
-template <bool kHasZeros, size_t kRows>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_bytes(const PanelRows& rows, const float* left, size_t count,
-                                                          const std::byte* codes, const float* zeros,
-                                                          BlockSums<kRows>& block) {
-  constexpr size_t kChains = BlockSums<kRows>::kChains;
-  Vector right[kVectors];
-  size_t k = 0;
-  for (; k + kChains <= count; k += kChains) {
-#pragma GCC unroll 2
-    for (size_t chain = 0; chain < kChains; ++chain) {
-      decode_bytes<kHasZeros>(codes + (k + chain) * kPanel, zeros, right);
-      add_row<kRows>(left + k + chain, rows.left_row, right, chain, block);
+// The i-th row of words.
+template <bool kAreNibbles, bool kHasZeros>
+ASSAY_KERNEL [[gnu::always_inline]] inline void decode(const Bits* words, int i, const NibbleTable& table,
+                                                       const float* zeros, Vector* right) {
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    if constexpr (kAreNibbles) {
+      table.look_up(words[v] >> (4 * i), right[v]);
+    } else {
+      right[v] = __builtin_convertvector((words[v] << (24 - 8 * i)) >> 24, Vector);
     }
-  }
-  for (; k < count; ++k) {
-    decode_bytes<kHasZeros>(codes + k * kPanel, zeros, right);
-    add_row<kRows>(left + k, rows.left_row, right, 0, block);
+    if constexpr (kHasZeros) right[v] -= at(zeros + v * kWidth).lanes;
   }
 }
 
-template <bool kHasZeros, size_t kRows>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_nibbles(const PanelRows& rows, const float* left, size_t count,
-                                                            const std::byte* codes, const NibbleTable& table,
-                                                            const float* zeros, BlockSums<kRows>& block) {
+template <bool kAreNibbles>
+constexpr size_t kEach = kAreNibbles ? CodePanel::kNibbles : CodePanel::kBytes;
+
+template <bool kAreNibbles, bool kHasZeros, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_codes(const PanelRows& rows, const float* left, size_t count,
+                                                          const std::byte* codes, const NibbleTable& table,
+                                                          const float* zeros, BlockSums<kRows>& block) {
   constexpr size_t kChains = BlockSums<kRows>::kChains;
-  constexpr size_t kEach = CodePanel::kNibbles;
   Vector right[kVectors];
-  Bits packed[kVectors];
+  Bits words[kVectors];
   size_t k = 0;
-  for (; k + kEach <= count; k += kEach, codes += kPanel * sizeof(uint32_t)) {
-    load_nibbles(codes, packed);
+  for (; k + kEach<kAreNibbles> <= count; k += kEach<kAreNibbles>, codes += CodePanel::kWordRow) {
+    load_words(codes, words);
 #pragma GCC unroll 8
-    for (size_t i = 0; i < kEach; ++i) {
-      decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * i), table, zeros, right);
+    for (size_t i = 0; i < kEach<kAreNibbles>; ++i) {
+      decode<kAreNibbles, kHasZeros>(words, static_cast<int>(i), table, zeros, right);
       add_row<kRows>(left + k + i, rows.left_row, right, i % kChains, block);
     }
   }
   if (k == count) return;
-  load_nibbles(codes, packed);
+  load_words(codes, words);
   for (size_t i = 0; k + i < count; ++i) {
-    decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * i), table, zeros, right);
+    decode<kAreNibbles, kHasZeros>(words, static_cast<int>(i), table, zeros, right);
     add_row<kRows>(left + k + i, rows.left_row, right, 0, block);
   }
 }
@@ -176,10 +153,7 @@ ASSAY_KERNEL void multiply_codes_tile(const PanelRows& rows, const CodePanel& pa
     const float* const zeros = scales + kPanel;
     from += (kHasZeros ? 2 : 1) * kPanel * sizeof(float);
     BlockSums<kRows> block = {};
-    if constexpr (kAreNibbles)
-      add_nibbles<kHasZeros>(rows, rows.left + k, count, from, table, zeros, block);
-    else
-      add_bytes<kHasZeros>(rows, rows.left + k, count, from, zeros, block);
+    add_codes<kAreNibbles, kHasZeros>(rows, rows.left + k, count, from, table, zeros, block);
     from += panel.code_bytes(count);
 #pragma GCC unroll 16
     for (size_t r = 0; r < kRows; ++r) {
@@ -219,13 +193,9 @@ ASSAY_KERNEL void expand_block(const CodePanel& panel, const std::byte* from, si
   from += panel.number_bytes();
   for (size_t k = begin; k < end; ++k, out += kPanel) {
     Vector right[kVectors];
-    if constexpr (kAreNibbles) {
-      Bits packed[kVectors];
-      load_nibbles(from + k / CodePanel::kNibbles * kPanel * sizeof(uint32_t), packed);
-      decode_nibbles<kHasZeros>(packed, static_cast<int>(4 * (k % CodePanel::kNibbles)), table, zeros, right);
-    } else {
-      decode_bytes<kHasZeros>(from + k * kPanel, zeros, right);
-    }
+    Bits words[kVectors];
+    load_words(from + k / kEach<kAreNibbles> * CodePanel::kWordRow, words);
+    decode<kAreNibbles, kHasZeros>(words, static_cast<int>(k % kEach<kAreNibbles>), table, zeros, right);
     for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth).lanes = right[v] * at(scales + v * kWidth).lanes;
   }
 }

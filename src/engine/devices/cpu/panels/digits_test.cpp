@@ -1,0 +1,155 @@
+#include "engine/devices/cpu/panels/digits.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace assay::engine::cpu {
+namespace {
+
+// A panel of drawn codes, and what they stand for without scales.
+struct Drawn {
+  CodePanel panel;
+  std::vector<std::byte> bytes;
+  std::vector<double> weights;  // row by row
+  std::vector<float> scales;    // of blocks
+
+  Drawn(std::mt19937& random, size_t depth, size_t block, bool are_nibbles, bool has_zeros) {
+    panel = {.block = block, .are_nibbles = are_nibbles, .has_zeros = has_zeros, .zero = are_nibbles ? 8.0F : 0.0F};
+    for (size_t k = 0; k < depth; k += block) append(random, std::min(block, depth - k));
+    panel.blocks = bytes.data();
+  }
+
+ private:
+  void append(std::mt19937& random, size_t rows) {
+    const size_t start = bytes.size();
+    bytes.resize(start + panel.number_bytes() + panel.code_bytes(rows));
+    auto* const numbers = reinterpret_cast<float*>(bytes.data() + start);
+    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + start + panel.number_bytes());
+    std::vector<float> zeros(kPanel, panel.zero);
+    for (size_t c = 0; c < kPanel; ++c) {
+      numbers[c] = 0.01F + static_cast<float>(random() % 100) * 1e-4F;
+      scales.push_back(numbers[c]);
+      if (panel.has_zeros) numbers[kPanel + c] = zeros[c] = static_cast<float>(random() % 16);
+    }
+    const size_t bits = panel.are_nibbles ? 4 : 8;
+    for (size_t k = 0; k < rows; ++k) {
+      for (size_t c = 0; c < kPanel; ++c) {
+        const auto code = static_cast<int>(random() & ((1U << bits) - 1));
+        words[k / panel.rows_of_word() * kPanel + c] |= static_cast<uint32_t>(code)
+                                                        << (k % panel.rows_of_word() * bits);
+        const int stands_for = panel.are_nibbles || code < 128 ? code : code - 256;
+        weights.push_back((double{static_cast<float>(stands_for)} - double{zeros[c]}) * double{numbers[c]});
+      }
+    }
+  }
+};
+
+void expect_products(std::mt19937& random, size_t rows, const Drawn& drawn, const std::vector<float>& left) {
+  const size_t depth = left.size() / rows;
+  const size_t row_runs = digit_runs(depth, drawn.panel.block);
+  std::vector<DigitRun> runs(rows * row_runs);
+  for (size_t r = 0; r < rows; ++r) {
+    ASSERT_TRUE(split_row(left.data() + r * depth, depth, drawn.panel, runs.data() + r * row_runs));
+  }
+  std::vector<float> out(rows * kPanel);
+  for (float& number : out) number = static_cast<float>(random() % 10);
+  const std::vector<float> before = out;
+  const double rounding = std::ldexp(static_cast<double>(row_runs) + 4, -24);  // of sums of runs, and in each
+  multiply_digits(runs.data(), {.out = out.data(), .out_row = kPanel, .rows = rows, .depth = depth}, drawn.panel);
+  for (size_t i = 0; i < out.size(); ++i) {
+    double expected = double{before[i]}, magnitude = expected;
+    for (size_t k = 0; k < depth; ++k) {
+      const double product = double{left[i / kPanel * depth + k]} * drawn.weights[k * kPanel + i % kPanel];
+      expected += product;
+      magnitude += std::abs(product);
+    }
+    ASSERT_NEAR(double{out[i]}, expected, rounding * magnitude + 1e-36)
+        << "row " << i / kPanel << " column " << i % kPanel << " of " << rows << " x " << depth;
+  }
+}
+
+class Digits : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_digits()) GTEST_SKIP() << "needs a processor with AVX-512 VNNI";
+  }
+  std::mt19937 random_{1};
+};
+
+TEST_F(Digits, ProductsOfAnyFormAreThoseOfFloats) {
+  std::normal_distribution<float> number;
+  for (const size_t block : {1, 5, 16, 32, 40, 128, 1000}) {
+    for (const size_t depth : {1, 7, 8, 31, 64, 100, 259}) {
+      for (const bool are_nibbles : {false, true}) {
+        for (const bool has_zeros : {false, true}) {
+          const size_t rows = 1 + random_() % 4;
+          const Drawn drawn(random_, depth, block, are_nibbles, has_zeros);
+          std::vector<float> left(rows * depth);
+          for (float& drawn_number : left) drawn_number = number(random_);
+          expect_products(random_, rows, drawn, left);
+        }
+      }
+    }
+  }
+}
+
+// As in the activations of language models. The large number's weights are zero.
+TEST_F(Digits, ALargeNumberTakesLittleFromOthers) {
+  std::normal_distribution<float> number;
+  Drawn drawn(random_, 32, 32, true, false);
+  auto* const words = reinterpret_cast<uint32_t*>(drawn.bytes.data() + drawn.panel.number_bytes());
+  for (size_t c = 0; c < kPanel; ++c) words[c] = (words[c] & ~15U) | 8;
+  std::fill_n(drawn.weights.begin(), kPanel, 0);
+  for (const float large : {30.0F, 100.0F}) {
+    std::vector<float> left(32);
+    for (float& drawn_number : left) drawn_number = number(random_);
+    left[0] = large;
+    expect_products(random_, 1, drawn, left);
+  }
+}
+
+TEST_F(Digits, NumbersThatLieTooFarApartHaveNone) {
+  const CodePanel panel{.block = 40};
+  DigitRun runs[2];
+  std::vector<float> row(40, 1.0F);
+  row[3] = 4000.0F;
+  EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs));
+  row[3] = 5000.0F;
+  EXPECT_FALSE(split_row(row.data(), row.size(), panel, runs));
+  for (size_t i = 0; i < 32; ++i) row[i] = i == 3 ? 5000.0F : 0.0F;
+  EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs)) << "zeros are never lost";
+}
+
+TEST_F(Digits, SmallestAndGreatestNumbers) {
+  for (const float number : {1e-45F, 1e-38F, 3e-30F, 1e30F, 3e34F}) {
+    const Drawn drawn(random_, 64, 32, false, true);
+    expect_products(random_, 2, drawn, std::vector<float>(128, number));
+  }
+}
+
+TEST_F(Digits, WhatIsNoNumberHasNone) {
+  const CodePanel panel{.block = 32, .are_nibbles = true};
+  for (const float number : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                             std::numeric_limits<float>::quiet_NaN()}) {
+    std::vector<float> row(70, 1.0F);
+    DigitRun runs[3];
+    EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs));
+    row[69] = number;
+    EXPECT_FALSE(split_row(row.data(), row.size(), panel, runs));
+  }
+}
+
+TEST(DigitRuns, BeginWithBlocks) {
+  EXPECT_EQ(digit_runs(768, 32), 24U);
+  EXPECT_EQ(digit_runs(768, 768), 24U);
+  EXPECT_EQ(digit_runs(70, 33), 5U);
+  EXPECT_EQ(digit_runs(3, 1), 3U);
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu
