@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -97,6 +98,11 @@ uint64_t group_memory_left(const fs::path& mount, std::string_view groups) {
     if (controllers == "memory") least = std::min(least, left_in(mount / "memory", group, kFirstVersion));
   }
   return least;
+}
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the greatest that it takes
+  mallopt(M_TRIM_THRESHOLD, 400 << 20);
 }
 
 void limit_memory(uint64_t bytes) {

@@ -14,6 +14,10 @@ uint64_t available_memory_bytes();
 // versions; UINT64_MAX where nothing limits them. `mount` is /sys/fs/cgroup.
 uint64_t group_memory_left(const std::filesystem::path& mount, std::string_view groups);
 
+// For a process that takes and gives back blocks of megabytes all the time: freed memory is kept for the next ones, up
+// to some hundreds of megabytes, instead of being asked from the system again, which clears it.
+void keep_freed_memory();
+
 // From here on the process may take so much more; memory that maps files does not count.
 void limit_memory(uint64_t bytes);
 

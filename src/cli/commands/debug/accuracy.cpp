@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
@@ -94,6 +95,7 @@ void save_page(const results::AccuracyHunt& hunt, const Arguments& arguments, En
 
 int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
+  keep_freed_memory();
   Log& log = environment.log;
   const tasks::AccuracyRequest request = accuracy_request(arguments);
   const std::string command = printable(environment.command_line);
