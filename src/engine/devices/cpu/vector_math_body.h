@@ -89,27 +89,25 @@ ASSAY_KERNEL inline void hyperbolic_tangent(const Vector& x, Vector& out) {
   choose(size < 0.6F, small * x, large, out);
 }
 
+// Below 1, x times a polynomial in its square; above, 1 less a polynomial in x - 2.475, and 1 from 3.9 on.
 ASSAY_KERNEL inline void error_function(const Vector& x, Vector& out) {
-  constexpr float kSmall[] = {1.128379166e+00F, -3.761262690e-01F, 1.128359746e-01F, -2.685432880e-02F,
-                              5.189311943e-03F, -8.018854992e-04F, 7.882497111e-05F};
-  // ln(1 - erf(x)) + x^2 from 1 to 4
-  constexpr float kLarge[] = {4.005005086e-04F, -1.130604469e+00F, 3.689111320e-01F, -1.109074171e-01F,
-                              2.699949716e-02F, -5.021044777e-03F, 6.733375554e-04F, -6.006879691e-05F,
-                              3.095204761e-06F, -6.582858437e-08F};
-  Vector size, four, bounded;
+  constexpr float kSmall[] = {1.128379122e+00F,  -3.761232618e-01F, 1.128018010e-01F,
+                              -2.671131091e-02F, 4.917550977e-03F,  -5.631420436e-04F};
+  constexpr float kRest[] = {4.649217261e-04F,  -2.466626885e-03F, 6.106422354e-03F,  -9.253787971e-03F,
+                             9.404956961e-03F,  -6.533238722e-03F, 2.912574815e-03F,  -5.066222779e-04F,
+                             -3.509046570e-04F, 2.935848686e-04F,  -5.574709957e-05F, -2.377141166e-05F,
+                             9.129127089e-06F};
+  Vector size, end, bounded;
   magnitude(x, size);
-  set(four, 4.0F);
-  choose(size > four, four, size, bounded);
-  Vector exponent;
-  polynomial(kLarge, bounded, exponent);
+  set(end, 3.9F);
+  choose(size > end, end, size, bounded);
   Vector rest;
-  exponential(exponent - bounded * bounded, rest);
+  polynomial(kRest, bounded - 2.475F, rest);
   Vector large = 1.0F - rest;
   with_sign_of(x, large);
   Vector small;
   polynomial(kSmall, x * x, small);
   choose(size < 1.0F, small * x, large, out);
-  choose(x != x, x, out, out);
 }
 
 // From exp(-|x|), which does not overflow.
