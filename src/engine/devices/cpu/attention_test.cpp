@@ -1,4 +1,5 @@
 #include <limits>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -152,11 +153,60 @@ TEST(Attention, AnyNumberOfThreads) {
   const std::string text = shared_heads({1, 300, 64, 64}, "k = Gather<axis = 1>(a, each)",
                                         "v = Gather<axis = 1>(b, each)", std::string(kPlain));
   for (const unsigned threads : {1U, 2U, 3U, 5U}) {
-    ThreadPool pool(threads);
+    const ThreadPool pool(threads);
     const PoolScope scope(pool);
     expect_attention(text);
     expect_attention(shared_heads({5, 300, 64, 64}, "e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)",
                                   "g = Unsqueeze(b, two) h = Tile(g, times) v = Reshape(h, vh)", std::string(kPlain)));
+  }
+}
+
+// A condition puts a number in the place of a score that is none.
+TEST(Attention, HiddenScoresDoNotCount) {
+  constexpr size_t kConditions = 8;
+  for (const char* const chosen : {"Where(c, s, least)", "Where(c, least, s)"}) {
+    const std::string text = fmt::format(
+        "(bool[8] c, float[1,4,8] k, float[1,3,4] q, float[1,8,5] v) => (float[1,3,5] y) <float least = {{-3e38}}> "
+        "{{ s = MatMul(q, k) x = {} p = Softmax(x) y = MatMul(p, v) }}",
+        chosen);
+    const double shows = std::string(chosen) == "Where(c, s, least)" ? 1 : 0;
+    expect_attention(text, [&](size_t i) {
+      const bool is_hidden = i % kConditions == 3;
+      if (i < kConditions) return is_hidden ? 1 - shows : shows;
+      return is_hidden && i < kConditions * 5 ? std::numeric_limits<double>::quiet_NaN() : sine(i);
+    });
+  }
+}
+
+// Sizes, spellings and threads as they are drawn; the mask hides keys, and some of its numbers are none.
+TEST(Attention, RandomShapes) {
+  std::mt19937 random(7);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  constexpr const char* kMasked[] = {"u = Add(s, m)", "x = Where(c, s, least) u = Add(x, m)",
+                                     "d = Div(s, n) u = Add(m, d)", "u = Where(c, least, s)"};
+  constexpr const char* kTurned[] = {"t = Transpose<perm = [0,1,3,2]>(k)",
+                                     "w = Mul(k, r) t = Transpose<perm = [0,1,3,2]>(w)",
+                                     "w = Transpose<perm = [0,1,3,2]>(k) t = Div(w, r)"};
+  constexpr double kSpecials[] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  for (int i = 0; i < 60; ++i) {
+    const Size size{draw(1, 3) == 1 ? 1 : draw(1, 40), draw(1, 600), draw(1, 80), draw(1, 80)};
+    const std::string text =
+        shared_heads(size, "e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)",
+                     draw(0, 1) == 0 ? "v = Gather<axis = 1>(b, each)"
+                                     : "g = Unsqueeze(b, two) h = Tile(g, times) v = Reshape(h, vh)",
+                     fmt::format("{} s = MatMul(q, t) {} p = Softmax(u) o = MatMul(p, v)", kTurned[draw(0, 2)],
+                                 kMasked[draw(0, 3)]));
+    const auto before = static_cast<size_t>(12 * size.rows * size.depth + 4 * size.keys * (size.depth + size.width));
+    const auto masks = static_cast<size_t>(2 * size.rows * size.keys);
+    const size_t place = before + static_cast<size_t>(draw(0, static_cast<int>(masks) - 1));
+    const double special = kSpecials[draw(0, 1)];
+    const ThreadPool pool(static_cast<unsigned>(draw(1, 3)));
+    const PoolScope scope(pool);
+    expect_attention(text, [&](size_t at) {
+      if (at == place) return special;
+      if (at < before || at % 4 != 0) return sine(at) / 2;  // so that scores stay small
+      return at < before + masks ? -std::numeric_limits<double>::infinity() : 0.0;
+    });
   }
 }
 
