@@ -4,9 +4,10 @@ the mode says otherwise.
 
     engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N]
 
-Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (the rivals stay in
-float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals have those of
-float32), `batch` for larger batches and `small` for small models, both with one thread.
+Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (so may OpenVINO; ONNX
+Runtime stays in float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals
+have those of float32), `llama` for one of a decoder of 1.1 B parameters whose weights are MatMulNBits on all sides, `batch`
+for larger batches and `small` for small models, both with one thread.
 
 Each backend has a process of its own and is run in turn, for N seconds in all, by the program engine_bench; only the
 computing counts. The ratio is that of the better rival's minimum to the engine's.
@@ -29,13 +30,14 @@ CONVERTED = ("mobilenetv2", "bert_base_s128")  # to int8, calibrated on generate
 QUANTISED = ("resnet50_qdq", *(f"{name}_qdq" for name in CONVERTED), "bert_base_s128_dynq")
 BATCHES = ("resnet50_b8", "resnet50_b32", "bert_base_s128_b8", "bert_base_s128_b32")
 SMALL = ("small_perceptron", "small_lstm", "small_trees")
+LLAMA = ("llama_1b_dec_p127_int4",)
 DECODER = "gpt2_dec_p127"
 COMPRESSED = {f"{DECODER}_int8": ("--weights", "int8"),
               f"{DECODER}_int4": ("--weights", "int4", "--weights-form", "matmulnbits")}
 MEASURED = ("+measure-tactics",)
 MODES = {"strict": (NAMES, ("+strict", *MEASURED)), "default": (NAMES, MEASURED), "guess": (NAMES, ()),
-         "bf16": (NAMES, ("+bf16", *MEASURED)), "int8": (QUANTISED, MEASURED),
-         "decode": (tuple(COMPRESSED), MEASURED), "batch": (BATCHES, (*MEASURED, "threads=1")),
+         "bf16": (NAMES, ("+bf16", "+openvino-mode=PERFORMANCE", *MEASURED)), "int8": (QUANTISED, MEASURED),
+         "decode": (tuple(COMPRESSED), MEASURED), "llama": (LLAMA, MEASURED), "batch": (BATCHES, (*MEASURED, "threads=1")),
          "small": (SMALL, (*MEASURED, "threads=1"))}
 WITHOUT_OPENVINO = ("small_trees",)  # it has no operators for words
 

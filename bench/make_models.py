@@ -27,6 +27,7 @@ MODELS = {
     "gpt2_s128": transformers.gpt2,
     "gpt2_dec_p127": functools.partial(transformers.gpt2, sequence=1, past=127),
     "llama_dec_p127": llama.llama,
+    "llama_1b_dec_p127_int4": llama.llama_1b_int4,
     "encoder_b2_s32": exported.encoder,
     "encoder_heads_s32": functools.partial(exported.encoder, kind=exported.EncoderOfHeads),
 }

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from engine import COMPRESSED, MODELS, MODES, NAMES, QUANTISED, ROOT, make
+from engine import COMPRESSED, LLAMA, MODELS, MODES, NAMES, QUANTISED, ROOT, make
 from engine import table as rival_table
 
 PROGRAM = ROOT / "build" / "release" / "bin" / "assay"
@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
     lines = rivals(options.only, options.seconds, options.threads) if options.seconds > 0 else []
-    names = [name for name in (*NAMES, *QUANTISED, *COMPRESSED) if options.only in name]
+    names = [name for name in (*NAMES, *QUANTISED, *COMPRESSED, *LLAMA) if options.only in name]
     make(names)
     lines += ["## Where the time goes", "", machine(), ""]
     for name in names:

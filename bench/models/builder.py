@@ -7,8 +7,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 13
-ML_OPSET = 3
+OPSETS = {"": 13, "ai.onnx.ml": 3, "com.microsoft": 1}
 IR_VERSION = 8
 
 
@@ -60,8 +59,7 @@ class Builder:
 
     def save(self, path: str, inputs: list, outputs: list) -> None:
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, self.initializers)
-        domains = [("ai.onnx.ml", ML_OPSET)] if any(node.domain for node in self.nodes) else []
-        imports = [helper.make_opsetid(*domain) for domain in [("", OPSET), *domains]]
+        imports = [helper.make_opsetid(domain, OPSETS[domain]) for domain in sorted({"", *(node.domain for node in self.nodes)})]
         model = helper.make_model(graph, opset_imports=imports)
         model.ir_version = IR_VERSION
         onnx.save(model, path)

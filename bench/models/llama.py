@@ -16,6 +16,7 @@ class Size:
     groups: int = 4
     inner: int = 2816
     vocabulary: int = 32000
+    block: int = 0  # numbers of 4 bits with one scale, for MatMulNBits; 0: float32
 
     @property
     def head_width(self) -> int:
@@ -40,7 +41,15 @@ class Llama(Builder):
 
     def linear(self, x: str, inputs: int, outputs: int) -> str:
         self.giga_macs += inputs * outputs / 1e9
-        return self.op("MatMul", [x, self.weight(self.random_weight(inputs, outputs, fan=inputs * 2))])
+        block = self.size.block
+        if block == 0:
+            return self.op("MatMul", [x, self.weight(self.random_weight(inputs, outputs, fan=inputs * 2))])
+        blocks = inputs // block
+        codes = self.random.integers(0, 256, (outputs, blocks, block // 2), np.uint8)
+        spread = (inputs * np.square(np.arange(-8, 8)).mean()) ** 0.5
+        scales = self.random.uniform(0.5, 1.5, outputs * blocks).astype(np.float32) / np.float32(spread)
+        return self.op("MatMulNBits", [x, self.weight(codes), self.weight(scales)], domain="com.microsoft",
+                       K=inputs, N=outputs, bits=4, block_size=block)
 
     def heads(self, x: str, count: int) -> str:
         shape = self.int64s(1, 1, count, self.size.head_width)
@@ -91,8 +100,7 @@ class Llama(Builder):
         return self.op("Add", [x, self.linear(inner, size.inner, size.width)])
 
 
-def llama(path: str) -> None:
-    size = Size()
+def llama(path: str, size: Size = Size()) -> None:
     g = Llama(size)
     x = g.op("Gather", [g.weight(g.random_weight(size.vocabulary, size.width, fan=5000)), "ids"])
     for layer in range(size.layers):
@@ -100,3 +108,8 @@ def llama(path: str) -> None:
     g.linear(g.norm(x), size.width, size.vocabulary)
     g.name_output("y")
     g.save(path, g.inputs, [floats("y", [1, 1, size.vocabulary]), *g.outputs])
+
+
+def llama_1b_int4(path: str) -> None:
+    """1.1 B parameters, all but those of the table of words in blocks of 32 numbers of 4 bits."""
+    llama(path, Size(layers=22, width=2048, heads=32, groups=4, inner=5632, block=32))

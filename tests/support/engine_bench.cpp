@@ -1,8 +1,9 @@
 // Times a model on several backends side by side, each in a process of its own:
-// engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING...] [threads=N]
-// A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`, `+bf16`) are for
-// the engine. Small models are run for a while in each turn. A line for each backend: its name, least and median
-// milliseconds of a run, the number of runs; with one backend, the layers with the least time of each, longest first.
+// engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING[=VALUE]...] [threads=N]
+// A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`,
+// `+openvino-mode=PERFORMANCE`) are for the backends that know them. Small models are run for a while in each turn. A
+// line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
+// layers with the least time of each, longest first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -87,6 +88,11 @@ void print_layers(std::vector<exec::LayerSeconds> layers) {
   std::printf("%9.1f us  in all\n", sum * 1e6);
 }
 
+void set(exec::SessionOptions& session, const std::string& setting) {
+  const size_t end = std::min(setting.find('='), setting.size());
+  session.settings.set(setting.substr(0, end), {setting.substr(std::min(end + 1, setting.size()))});
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -99,7 +105,7 @@ int main(int count, char** words) {
     if (word.starts_with("threads="))
       session.threads = static_cast<unsigned>(std::atoi(word.c_str() + 8));
     else if (word[0] == '+')
-      session.settings.set(word.substr(1), {""});
+      set(session, word.substr(1));
     else
       names.push_back(word);
   }

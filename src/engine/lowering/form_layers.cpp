@@ -38,8 +38,9 @@ class LayerFormer {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     form_quantized(nodes);
+    for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
     for (const NodeId node : nodes) {
-      if (taken_.contains(node) || form_norm(node) || form_attention(node)) continue;
+      if (taken_.contains(node) || form_norm(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
       if (seed.empty() && is_seed(node)) seed = {node};
       if (seed.empty()) continue;
@@ -90,13 +91,13 @@ class LayerFormer {
     return true;
   }
 
-  // An attention that begins here.
-  bool form_attention(NodeId first) {
+  // An attention whose first product is here.
+  void form_attention(NodeId first) {
+    if (taken_.contains(first)) return;
     std::vector<NodeId> group = attention_group(model_, inference_, first, [this](ValueId v) { return constant(v); });
-    if (group.empty()) return false;
+    if (group.empty() || std::ranges::any_of(group, [this](NodeId node) { return taken_.contains(node); })) return;
     taken_.insert(group.begin(), group.end());
     groups_.push_back(std::move(group));
-    return true;
   }
 
   // Whether a node takes, besides the result of a normalisation, one number for each element of its rows.

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/parallel.h"
-#include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/rows/row_kernels.h"
 
@@ -95,21 +94,22 @@ class AttentionKernel final : public PlainKernel {
   }
   template <typename T = float>
   const T* at(const Matrices& matrices, const Arguments& arguments, int64_t item) const {
-    return host<const T>(arguments.inputs[static_cast<size_t>(matrices.input)]) + offset(matrices, item);
+    const std::vector<Address>& from = matrices.is_result ? arguments.outputs : arguments.inputs;
+    return host<const T>(from[static_cast<size_t>(matrices.input)]) + offset(matrices, item);
   }
 
   uint64_t lane_bytes() const { return (static_cast<uint64_t>(Scratch::count(g_)) * sizeof(float) + 63) / 64 * 64; }
 
   void run_chunk(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
     std::fill_n(scratch.states, rows.size(), SoftmaxSoFar{-std::numeric_limits<float>::infinity(), 0, 1});
-    const int64_t seen = g_.is_causal ? std::min(g_.keys, rows.end) : g_.keys;
+    const int64_t seen = g_.is_causal ? std::min(g_.keys, g_.past + rows.end) : g_.keys;
     for (int64_t key = 0; key < seen; key += kKeys) {
       const Range keys{key, std::min(key + kKeys, g_.keys)};
       const float* const values = packed_values(arguments, scratch, item, keys);
       if (!are_few(rows)) pack_keys(arguments, scratch, item, keys);
       for (int64_t row = rows.begin; row < rows.end; row += kQueries) {
         const Range some{row, std::min(row + kQueries, rows.end)};
-        if (g_.is_causal && some.end <= keys.begin) continue;
+        if (g_.is_causal && g_.past + some.end <= keys.begin) continue;
         score(arguments, scratch, item, some, keys, are_few(rows));
         weigh(arguments, scratch, item, some, keys, row - rows.begin);
         add_values(scratch, some, keys, row - rows.begin, values);
@@ -191,11 +191,13 @@ class AttentionKernel final : public PlainKernel {
     for (int64_t r = 0; r < rows.size(); ++r) {
       const int64_t row = rows.begin + r;
       float* const scores = scratch.scores + r * kKeys;
-      const int64_t seen = g_.is_causal ? std::clamp<int64_t>(row + 1 - keys.begin, 0, keys.size()) : keys.size();
+      const int64_t seen =
+          g_.is_causal ? std::clamp<int64_t>(g_.past + row + 1 - keys.begin, 0, keys.size()) : keys.size();
       std::fill(scores + seen, scores + keys.size(), 0.0F);
       if (seen == 0) continue;
       SoftmaxSoFar& state = scratch.states[place + r];
-      row_kernels().softmax_block(scores, mask_row(arguments, scratch, item, row, {keys.begin, keys.begin + seen}),
+      row_kernels().softmax_block(scores,
+                                  mask_row(arguments, scratch, item, row, {keys.begin, keys.begin + seen}, scores),
                                   static_cast<size_t>(seen), g_.scale, g_.divides, state);
       if (keys.begin == 0 || state.factor == 1) continue;
       float* const sums = scratch.sums + (place + r) * width_;
@@ -203,14 +205,19 @@ class AttentionKernel final : public PlainKernel {
     }
   }
 
-  // What is added to the scores of a row; null: nothing.
-  const float* mask_row(const Arguments& arguments, const Scratch& scratch, int64_t item, int64_t row,
-                        Range keys) const {
-    if (g_.mask.input < 0) return nullptr;
-    const int64_t first = row * g_.mask.row + keys.begin;
-    if (!g_.has_conditions) return at(g_.mask, arguments, item) + first;
-    const uint8_t* const shows = at<uint8_t>(g_.mask, arguments, item) + first;
-    for (int64_t i = 0; i < keys.size(); ++i) scratch.mask[i] = shows[i] != 0 ? 0.0F : kHidden;
+  // What is added to the scores of a row; null: nothing. Scores in whose place that comes become 0.
+  const float* mask_row(const Arguments& arguments, const Scratch& scratch, int64_t item, int64_t row, Range keys,
+                        float* scores) const {
+    const float* added = nullptr;
+    if (g_.mask.input >= 0) added = at(g_.mask, arguments, item) + row * g_.mask.row + keys.begin;
+    if (g_.conditions.input < 0) return added;
+    const uint8_t* const conditions =
+        at<uint8_t>(g_.conditions, arguments, item) + row * g_.conditions.row + keys.begin;
+    for (int64_t i = 0; i < keys.size(); ++i) {
+      const bool is_hidden = (conditions[i] != 0) == g_.hidden_where;
+      scratch.mask[i] = (added == nullptr ? 0 : added[i]) + (is_hidden ? g_.hidden : 0);
+      if (is_hidden && g_.replaces) scores[i] = 0;
+    }
     return scratch.mask;
   }
 
@@ -231,7 +238,8 @@ class AttentionKernel final : public PlainKernel {
     float* const out = host<float>(arguments.outputs[0]) + offset(g_.out, item) + rows.begin * g_.out.row;
     for (int64_t r = 0; r < rows.size(); ++r) {
       const SoftmaxSoFar& state = scratch.states[r];
-      if (g_.zeroes_what_sees_none && state.greatest == kHidden) {
+      const bool sees_none = g_.zeroes_what_sees_none && state.greatest == kHidden;
+      if (sees_none || (g_.zeroes_no_number && !(state.sum > 0))) {
         std::fill_n(out + r * g_.out.row, g_.width, 0.0F);
         continue;
       }
@@ -247,7 +255,38 @@ class AttentionKernel final : public PlainKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_attention(AttentionGeometry geometry) {
+Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items) {
+  Matrices matrices{.input = input, .items = {}};
+  const size_t rank = desc.dims.size();
+  const auto stride = [&](size_t i) { return desc.dims[i] == 1 ? 0 : desc.strides[i]; };
+  for (size_t i = 0; i < items.size(); ++i) {
+    const size_t missing = items.size() + 2 - rank;
+    matrices.items.push_back(i < missing ? 0 : stride(i - missing));
+  }
+  matrices.row = rank < 2 ? 0 : stride(rank - 2);
+  matrices.column = desc.strides[rank - 1];
+  return matrices;
+}
+
+void join_rows_of_heads(AttentionGeometry& g) {
+  if (g.rows != 1 || g.items.empty() || g.k.items.back() != 0 || g.v.items.back() != 0) return;
+  if (g.is_causal && g.past + 1 < g.keys) return;  // each row would see one key more
+  uint64_t left = 1;
+  for (size_t i = 0; i + 1 < g.items.size(); ++i) left *= static_cast<uint64_t>(g.items[i]);
+  if (left < thread_count()) return;
+  g.is_causal = false;
+  g.rows = g.items.back();
+  g.items.pop_back();
+  for (Matrices* const matrices : {&g.q, &g.mask, &g.conditions, &g.out}) {
+    if (matrices->items.empty()) continue;
+    matrices->row = matrices->items.back();
+    matrices->items.pop_back();
+  }
+  g.k.items.pop_back();
+  g.v.items.pop_back();
+}
+
+std::unique_ptr<PlainKernel> make_attention(AttentionGeometry geometry) {
   return std::make_unique<AttentionKernel>(std::move(geometry));
 }
 

@@ -4,16 +4,20 @@
 #include <memory>
 #include <vector>
 
-#include "engine/kernel.h"
+#include "engine/devices/cpu/device.h"
 
 namespace assay::engine::cpu {
 
 // A stack of matrices of an input or result of a layer, with strides in elements.
 struct Matrices {
-  int input = -1;  // of the layer; -1: there are none
+  int input = -1;          // of the layer; -1: there are none
+  bool is_result = false;  // `input` is the number of a result
   std::vector<int64_t> items;
   int64_t row = 0, column = 0;
 };
+
+// Where matrices of an input are whose first dims are those of the items, or 1, or missing.
+Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items);
 
 // softmax(q * k * scale + mask) * v for every item. Rows of q, of the mask and of the result must be dense.
 struct AttentionGeometry {
@@ -21,12 +25,21 @@ struct AttentionGeometry {
   int64_t rows = 0, keys = 0, depth = 0, width = 0;
   Matrices q, k, v, mask, out;  // k: rows are keys
   float scale = 1;
-  bool divides = false;                // by the scale
-  bool is_causal = false;              // row i sees the first i + 1 keys
-  bool has_conditions = false;         // the mask is of bytes: 0 hides a key
+  bool divides = false;    // by the scale
+  bool is_causal = false;  // row i sees the first past + i + 1 keys
+  int64_t past = 0;
+  Matrices conditions;  // bytes, with dense rows: those that are 0, or are not where `hidden_where`, hide a key
+  bool hidden_where = false;
+  float hidden = 0;                    // is added to a hidden score, before the mask
+  bool replaces = false;               // it is not added, but put in the place of the score
   bool zeroes_what_sees_none = false;  // rows of which everything is hidden; otherwise they are NaN
+  bool zeroes_no_number = false;       // rows of which a score is NaN or infinite, or everything is hidden
 };
 
-std::unique_ptr<Kernel> make_attention(AttentionGeometry geometry);
+// Where one row stands for many heads that share keys and values, these become rows, if that leaves enough items for
+// all threads.
+void join_rows_of_heads(AttentionGeometry& geometry);
+
+std::unique_ptr<PlainKernel> make_attention(AttentionGeometry geometry);
 
 }  // namespace assay::engine::cpu

@@ -1,7 +1,9 @@
 #include <limits>
+#include <random>
 
 #include <gtest/gtest.h>
 
+#include "base/parallel.h"
 #include "support/engine_run.h"
 
 namespace assay::engine::cpu {
@@ -77,8 +79,159 @@ TEST(Attention, WhatIsNoNumberStaysSo) {
   }
 }
 
+// Six heads of queries share two of keys and values, which operators repeat.
+std::string shared_heads(const Size& size, const std::string& k_repeats, const std::string& v_repeats,
+                         const std::string& core) {
+  return fmt::format(
+      "(float[2,6,{0},{2}] q, float[2,2,{1},{2}] a, float[2,2,{1},{3}] b, float[2,1,{0},{1}] m, bool[{0},{1}] c) => "
+      "(float[2,{0},6,{3}] y) <int64[1] two = {{2}}, int64[5] kw = {{2,2,3,{1},{2}}}, int64[5] vw = {{2,2,3,{1},{3}}}, "
+      "int64[5] times = {{1,1,3,1,1}}, int64[6] each = {{0,0,0,1,1,1}}, int64[4] kh = {{2,6,{1},{2}}}, "
+      "int64[4] vh = {{2,6,{1},{3}}}, float n = {{1.6}}, float r = {{1.4}}, float least = {{-3e38}}, "
+      "float[1] none = {{0}}> {{ {4} {5} {6} y = Transpose<perm = [0,2,1,3]>(o) }}",
+      size.rows, size.keys, size.depth, size.width, k_repeats, v_repeats, core);
+}
+constexpr std::string_view kPlain =
+    "t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) d = Div(s, n) u = Add(d, m) p = Softmax(u) o = MatMul(p, v)";
+
+TEST(Attention, HeadsThatShareKeys) {
+  struct Repeats {
+    const char *keys, *values;
+  };
+  constexpr Repeats kRepeats[] = {
+      {"e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)",
+       "g = Unsqueeze(b, two) h = Expand(g, vw) v = Reshape(h, vh)"},
+      {"e = Unsqueeze(a, two) f = Tile(e, times) k = Reshape(f, kh)",
+       "g = Unsqueeze(b, two) h = Tile(g, times) v = Reshape(h, vh)"},
+      {"e = Unsqueeze(a, two) f = Concat<axis = 2>(e, e, e) k = Reshape(f, kh)",
+       "g = Unsqueeze(b, two) h = Concat<axis = 2>(g, g, g) v = Reshape(h, vh)"},
+      {"k = Gather<axis = 1>(a, each)", "v = Gather<axis = 1>(b, each)"},
+  };
+  for (const Size& size : kSizes) {
+    for (const auto& [keys, values] : kRepeats) {
+      expect_attention(shared_heads(size, keys, values, std::string(kPlain)));
+    }
+  }
+}
+
+// Scales on the keys, conditions as masks before what is added, and weights that are no numbers.
+TEST(Attention, SpellingsOfExporters) {
+  constexpr const char* kCores[] = {
+      "t = Transpose<perm = [0,1,3,2]>(k) w = Mul(t, r) s = MatMul(q, w) u = Add(s, m) p = Softmax(u) o = MatMul(p, v)",
+      "w = Div(k, r) t = Transpose<perm = [0,1,3,2]>(w) s = MatMul(q, t) d = Div(s, n) p = Softmax(d) o = MatMul(p, v)",
+      "t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) d = Mul(s, n) x = Where(c, d, least) u = Add(x, m) "
+      "p = Softmax(u) o = MatMul(p, v)",
+      "t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) x = Where(c, least, s) p = Softmax(x) o = MatMul(p, v)",
+      "t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) u = Add(s, m) p = Softmax(u) i = IsNaN(p) "
+      "z = Where(i, none, p) o = MatMul(z, v)",
+  };
+  const std::string keys = "e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)";
+  const std::string values = "g = Unsqueeze(b, two) h = Expand(g, vw) v = Reshape(h, vh)";
+  for (const Size& size : kSizes) {
+    const auto before_mask =
+        static_cast<size_t>(12 * size.rows * size.depth + 4 * size.keys * (size.depth + size.width));
+    const auto masks = static_cast<size_t>(2 * size.rows * size.keys);
+    const auto row = static_cast<size_t>(size.keys);
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const char* const core : kCores) {
+      const std::string text = shared_heads(size, keys, values, core);
+      // The first row of the mask and of the conditions hides everything, the others some keys.
+      const auto drawn = [&](size_t i, double special, size_t place) {
+        if (i < before_mask) return sine(i);
+        const size_t at = i - before_mask;
+        if (at == place) return special;
+        if (at < masks) return at < row || at % 5 == 0 ? -kInfinity : sine(i);
+        return at - masks < row || at % 3 == 0 ? 0.0 : 1.0;
+      };
+      for (const double special : {-kInfinity, kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
+        expect_attention(text, [&](size_t i) { return drawn(i, special, masks - 1); });
+      }
+    }
+  }
+}
+
+TEST(Attention, AnyNumberOfThreads) {
+  const std::string text = shared_heads({1, 300, 64, 64}, "k = Gather<axis = 1>(a, each)",
+                                        "v = Gather<axis = 1>(b, each)", std::string(kPlain));
+  for (const unsigned threads : {1U, 2U, 3U, 5U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    expect_attention(text);
+    expect_attention(shared_heads({5, 300, 64, 64}, "e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)",
+                                  "g = Unsqueeze(b, two) h = Tile(g, times) v = Reshape(h, vh)", std::string(kPlain)));
+  }
+}
+
+// A condition puts a number in the place of a score that is none.
+TEST(Attention, HiddenScoresDoNotCount) {
+  constexpr size_t kConditions = 8;
+  for (const char* const chosen : {"Where(c, s, least)", "Where(c, least, s)"}) {
+    const std::string text = fmt::format(
+        "(bool[8] c, float[1,4,8] k, float[1,3,4] q, float[1,8,5] v) => (float[1,3,5] y) <float least = {{-3e38}}> "
+        "{{ s = MatMul(q, k) x = {} p = Softmax(x) y = MatMul(p, v) }}",
+        chosen);
+    const double shows = std::string(chosen) == "Where(c, s, least)" ? 1 : 0;
+    expect_attention(text, [&](size_t i) {
+      const bool is_hidden = i % kConditions == 3;
+      if (i < kConditions) return is_hidden ? 1 - shows : shows;
+      return is_hidden && i < kConditions * 5 ? std::numeric_limits<double>::quiet_NaN() : sine(i);
+    });
+  }
+}
+
+// Sizes, spellings and threads as they are drawn; the mask hides keys, and some of its numbers are none.
+TEST(Attention, RandomShapes) {
+  std::mt19937 random(7);
+  const auto draw = [&](int least, int most) { return std::uniform_int_distribution(least, most)(random); };
+  constexpr const char* kMasked[] = {"u = Add(s, m)", "x = Where(c, s, least) u = Add(x, m)",
+                                     "d = Div(s, n) u = Add(m, d)", "u = Where(c, least, s)"};
+  constexpr const char* kTurned[] = {"t = Transpose<perm = [0,1,3,2]>(k)",
+                                     "w = Mul(k, r) t = Transpose<perm = [0,1,3,2]>(w)",
+                                     "w = Transpose<perm = [0,1,3,2]>(k) t = Div(w, r)"};
+  constexpr double kSpecials[] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+  for (int i = 0; i < 60; ++i) {
+    const Size size{draw(1, 3) == 1 ? 1 : draw(1, 40), draw(1, 600), draw(1, 80), draw(1, 80)};
+    const std::string text =
+        shared_heads(size, "e = Unsqueeze(a, two) f = Expand(e, kw) k = Reshape(f, kh)",
+                     draw(0, 1) == 0 ? "v = Gather<axis = 1>(b, each)"
+                                     : "g = Unsqueeze(b, two) h = Tile(g, times) v = Reshape(h, vh)",
+                     fmt::format("{} s = MatMul(q, t) {} p = Softmax(u) o = MatMul(p, v)", kTurned[draw(0, 2)],
+                                 kMasked[draw(0, 3)]));
+    const auto before = static_cast<size_t>(12 * size.rows * size.depth + 4 * size.keys * (size.depth + size.width));
+    const auto masks = static_cast<size_t>(2 * size.rows * size.keys);
+    const size_t place = before + static_cast<size_t>(draw(0, static_cast<int>(masks) - 1));
+    const double special = kSpecials[draw(0, 1)];
+    const ThreadPool pool(static_cast<unsigned>(draw(1, 3)));
+    const PoolScope scope(pool);
+    expect_attention(text, [&](size_t at) {
+      if (at == place) return special;
+      if (at < before || at % 4 != 0) return sine(at) / 2;  // so that scores stay small
+      return at < before + masks ? -std::numeric_limits<double>::infinity() : 0.0;
+    });
+  }
+}
+
+// Repeats that others read, in another order, or of another number for values are not taken in.
+TEST(Attention, OtherRepeatsStayOutside) {
+  for (const char* const text :
+       {"(float[1,4,2,8] q, float[1,2,5,8] a, float[1,4,5,8] v) => (float[1,4,2,8] y, float[1,4,5,8] k) "
+        "<int64[4] i = {0,0,1,1}> { k = Gather<axis = 1>(a, i) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) "
+        "p = Softmax(s) y = MatMul(p, v) }",
+        "(float[1,4,2,8] q, float[1,2,5,8] a, float[1,4,5,8] v) => (float[1,4,2,8] y) "
+        "<int64[4] i = {0,1,0,1}> { k = Gather<axis = 1>(a, i) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) "
+        "p = Softmax(s) y = MatMul(p, v) }",
+        "(float[1,4,2,5] q, float[1,4,5,8] k, float[1,4,8,3] v) => (float[1,4,2,3] y, float[1,4,2,8] p) "
+        "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+        "(float[1,4,2,5] q, float[1,4,5,8] k, float[1,4,8,3] v, bool[2,1] c) => (float[1,4,2,3] y) "
+        "<float n = {-9}> { s = MatMul(q, k) w = Where(c, s, n) p = Softmax(w) y = MatMul(p, v) }"}) {
+    const ir::Model model = parsed(std::string("<ir_version: 10, opset_import: [\"\" : 21]> g ") + text);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+    EXPECT_NE(run.tactics, std::vector<std::string>{"attention.blocks"}) << text;
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 2e-5), "") << text;
+  }
+}
+
 void expect_operator(const std::string& text, const std::function<double(size_t)>& number = sine) {
-  const ir::Model model = parsed("<ir_version: 11, opset_import: [\"\" : 24]> g " + text);
+  const ir::Model model = parsed("<ir_version: 11, opset_import: [\"\" : 24, \"com.microsoft\" : 1]> g " + text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.blocks"}) << text;
   EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 2e-5), "") << text;
@@ -117,14 +270,54 @@ TEST(Attention, OperatorWithConditions) {
   }
 }
 
+// Keys and values of the past, which the results hold together with the new ones.
+TEST(Attention, OperatorWithCache) {
+  for (const int past : {0, 1, 6, 300}) {
+    for (const auto& [rows, keys, depth, width] : kSizes) {
+      const std::string sizes = fmt::format("float[2,2,{},{}] pk, float[2,2,{},{}] pv", past, depth, past, width);
+      const std::string results =
+          fmt::format("float[2,2,{},{}] nk, float[2,2,{},{}] nv", past + keys, depth, past + keys, width);
+      for (const char* const causal : {"is_causal = 0", "is_causal = 1"}) {
+        expect_operator(fmt::format(
+            "(float[2,6,{},{}] q, float[2,2,{},{}] k, float[2,2,{},{}] v, {}) => "
+            "(float[2,6,{},{}] y, {}) {{ y, nk, nv = Attention<{}>(q, k, v, , {}) }}",
+            rows, depth, keys, depth, keys, width, sizes, rows, width, results, causal, past == 0 ? ", " : "pk, pv"));
+        expect_operator(
+            fmt::format("(float[2,{0},{1}] q, float[2,{2},{3}] k, float[2,{2},{4}] v, bool[{0},{5}] m, {6}) => "
+                        "(float[2,{0},{7}] y, {8}) {{ y, nk, nv = Attention<q_num_heads = 6, kv_num_heads = 2, {9}>"
+                        "(q, k, v, m, {10}) }}",
+                        rows, 6 * depth, keys, 2 * depth, 2 * width, past + keys, sizes, 6 * width, results, causal,
+                        past == 0 ? ", " : "pk, pv"));
+      }
+    }
+  }
+}
+
+TEST(Attention, MultiHeadAttention) {
+  for (const auto& [rows, keys, depth, width] : kSizes) {
+    for (const char* const attributes : {"unidirectional = 0", "unidirectional = 1", "scale = 0.3"}) {
+      expect_operator(
+          fmt::format("(float[2,{0},{2}] q, float[2,{1},{2}] k, float[2,{1},{3}] v, float[1,3,{0},{1}] m) => "
+                      "(float[2,{0},{3}] y) {{ y = com.microsoft.MultiHeadAttention<num_heads = 3, {4}>"
+                      "(q, k, v, , , m) }}",
+                      rows, keys, 3 * depth, 3 * width, attributes));
+      expect_operator(
+          fmt::format("(float[2,{0},{2}] q, float[2,{1},{2}] k, float[2,{1},{3}] v, float[2,3,9,{5}] pk, "
+                      "float[2,3,9,{6}] pv) => (float[2,{0},{3}] y, float[2,3,{7},{5}] nk, float[2,3,{7},{6}] nv) "
+                      "{{ y, nk, nv = com.microsoft.MultiHeadAttention<num_heads = 3, {4}>(q, k, v, , , , pk, pv) }}",
+                      rows, keys, 3 * depth, 3 * width, attributes, depth, width, 9 + keys));
+    }
+  }
+}
+
 TEST(Attention, OperatorWithMoreRunsOnTheReference) {
   for (const char* const text :
        {"(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v) => (float[1,2,3,4] y) "
         "{ y = Attention<softcap = 2.0>(q, k, v) }",
         "(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v, float[3,4] m) => (float[1,2,3,4] y) "
         "{ y = Attention(q, k, v, m) }",
-        "(float[1,2,3,4] q, float[1,2,1,4] k, float[1,2,1,4] v, float[1,2,6,4] p, float[1,2,6,4] w) => "
-        "(float[1,2,3,4] y, float[1,2,7,4] pk, float[1,2,7,4] pv) { y, pk, pv = Attention(q, k, v, , p, w) }"}) {
+        "(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v) => (float[1,2,3,4] y, float[1,2,3,5] s) "
+        "{ y, a, b, s = Attention(q, k, v) }"}) {
     const ir::Model model = parsed(std::string("<ir_version: 11, opset_import: [\"\" : 24]> g ") + text);
     const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
     EXPECT_EQ(run.tactics, std::vector<std::string>{"reference"}) << text;

@@ -1,0 +1,171 @@
+#include "engine/devices/cpu/attention_operator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace assay::engine::cpu {
+namespace {
+
+// Where an operator has its operands. Those that are not named are query, key and value, or must be left out.
+struct Form {
+  std::string_view domain, op;
+  size_t mask, past;  // keys of the past, then values
+  std::string_view q_heads, kv_heads;
+};
+constexpr std::array kForms = {
+    Form{"", "Attention", 3, 4, "q_num_heads", "kv_num_heads"},
+    Form{"com.microsoft", "MultiHeadAttention", 5, 6, "num_heads", "num_heads"},
+};
+
+const Form* find_form(const Layer& layer) {
+  const ir::Model& model = *layer.model;
+  const ir::Node& node = model[layer.nodes[0]];
+  const auto* const found = std::ranges::find_if(kForms, [&](const Form& form) {
+    return model.text(node.op) == form.op && model.text(node.domain) == form.domain;
+  });
+  return found == kForms.end() ? nullptr : found;
+}
+
+// Heads of queries come in groups that share those of keys and values.
+class OperatorReader {
+ public:
+  OperatorReader(const Layer& layer, const Form& form)
+      : layer_(layer), form_(form), facts_(layer.facts(layer.nodes[0])) {}
+
+  std::optional<AttentionOperator> read() const {
+    if (!has_known_values() || !has_known_attributes()) return std::nullopt;
+    const int64_t kv_heads = heads_of(1, form_.kv_heads);
+    const int64_t group = heads_of(0, form_.q_heads) / kv_heads;
+    AttentionOperator found{.geometry = {.items = {layer_.inputs[0].dims[0], kv_heads, group}}, .caches = {}};
+    AttentionGeometry& g = found.geometry;
+    g.q = matrices(layer_.inputs[0], 0, kv_heads, group);
+    g.k = shared(1, kv_heads, found);
+    g.v = shared(2, kv_heads, found);
+    g.out = matrices(layer_.outputs[0], 0, kv_heads, group);
+    g.rows = length(layer_.inputs[0]);
+    g.keys = past_length() + length(layer_.inputs[1]);
+    g.depth = size(layer_.inputs[0], kv_heads * group);
+    g.width = size(layer_.inputs[2], kv_heads);
+    g.scale = scale(g.depth);
+    g.is_causal = facts_.flag(is_microsoft() ? "unidirectional" : "is_causal");
+    g.past = is_microsoft() ? g.keys - std::min(g.rows, g.keys) : past_length();
+    g.zeroes_what_sees_none = true;
+    return read_mask(g) ? std::optional(std::move(found)) : std::nullopt;
+  }
+
+ private:
+  bool is_microsoft() const { return !form_.domain.empty(); }
+  bool has(size_t input) const { return input < layer_.inputs.size() && layer_.inputs[input].exists(); }
+  bool gives(size_t output) const { return output < layer_.outputs.size() && layer_.outputs[output].exists(); }
+  bool is_float(const TensorDesc& desc) const { return desc.dtype == tensor::DType::float32 && desc.count() > 0; }
+
+  bool has_known_values() const {
+    for (size_t i = 0; i < layer_.inputs.size(); ++i) {
+      const bool is_tensor = i < 3 || i == form_.past || i == form_.past + 1;
+      if (has(i) && (is_tensor ? !is_float(layer_.inputs[i]) : i != form_.mask)) return false;
+      if (!has(i) && i < 3) return false;
+    }
+    for (size_t i = 1; i < layer_.outputs.size(); ++i) {
+      if (gives(i) && (i > 2 || !is_float(layer_.outputs[i]) || !has_layout(layer_.outputs[i], Layout::plain))) {
+        return false;
+      }
+    }
+    const bool has_past = has(form_.past);  // which the result continues
+    return has_past == has(form_.past + 1) && (!has_past || (gives(1) && gives(2)));
+  }
+  bool has_known_attributes() const {
+    if (is_microsoft()) return true;
+    const bool sees_all = facts_.integer("left_window_size", -1) == -1 && facts_.integer("right_window_size", -1) == -1;
+    constexpr int64_t kFloat = 1;
+    return sees_all && facts_.floating("softcap", 0) == 0 && facts_.integer("softmax_precision", kFloat) == kFloat;
+  }
+  float scale(int64_t depth) const {
+    const double usual = 1 / std::sqrt(static_cast<double>(depth));
+    const double given = facts_.floating("scale", is_microsoft() ? 0 : usual);
+    return static_cast<float>(is_microsoft() && given == 0 ? usual : given);
+  }
+
+  // Of [batch, heads, length, size], or of [batch, length, heads * size].
+  bool is_packed(const TensorDesc& desc) const { return desc.dims.size() == 3; }
+  int64_t length(const TensorDesc& desc) const { return desc.dims[is_packed(desc) ? 1 : 2]; }
+  int64_t past_length() const { return has(form_.past) ? length(layer_.inputs[form_.past]) : 0; }
+  int64_t size(const TensorDesc& desc, int64_t heads) const {
+    return is_packed(desc) ? desc.dims[2] / heads : desc.dims[3];
+  }
+  int64_t heads_of(size_t input, std::string_view name) const {
+    const TensorDesc& desc = layer_.inputs[input];
+    return is_packed(desc) ? facts_.integer(name) : desc.dims[1];
+  }
+
+  Matrices matrices(const TensorDesc& desc, int input, int64_t heads, int64_t group) const {
+    const tensor::Shape& strides = desc.strides;
+    if (!is_packed(desc)) {
+      return {.input = input,
+              .items = {strides[0], group * strides[1], strides[1]},
+              .row = strides[2],
+              .column = strides[3]};
+    }
+    const int64_t head = size(desc, heads * group) * strides[2];
+    return {.input = input, .items = {strides[0], group * head, head}, .row = strides[1], .column = strides[2]};
+  }
+
+  // Keys (1) or values (2), which are the same for a group: where they are given, or in the cache that is given out.
+  Matrices shared(size_t input, int64_t heads, AttentionOperator& found) const {
+    Matrices fresh = matrices(layer_.inputs[input], static_cast<int>(input), heads, 1);
+    fresh.items.back() = 0;
+    const size_t past = form_.past + input - 1;
+    if (!gives(input)) return fresh;
+    const TensorDesc& desc = layer_.inputs[input];
+    AttentionCache cache{.past = {},
+                         .fresh = fresh,
+                         .batch = desc.dims[0],
+                         .heads = heads,
+                         .past_rows = past_length(),
+                         .rows = length(desc),
+                         .width = size(desc, heads),
+                         .result = input};
+    if (has(past)) cache.past = matrices(layer_.inputs[past], static_cast<int>(past), heads, 1);
+    found.caches.push_back(std::move(cache));
+    Matrices all = matrices(layer_.outputs[input], static_cast<int>(input), heads, 1);
+    all.items.back() = 0;
+    all.is_result = true;
+    return all;
+  }
+
+  bool read_mask(AttentionGeometry& g) const {
+    if (!has(form_.mask)) return true;
+    const TensorDesc& mask = layer_.inputs[form_.mask];
+    const bool has_conditions = mask.dtype == tensor::DType::boolean;
+    const bool has_type = has_conditions || mask.dtype == tensor::DType::float32;
+    if (!has_type || mask.dims.empty() || mask.dims.back() != g.keys) return false;
+    Matrices matrices = matrices_of(static_cast<int>(form_.mask), mask, {g.items[0], g.items[1] * g.items[2]});
+    const int64_t head = matrices.items[1];
+    matrices.items = {matrices.items[0], g.items[2] * head, head};
+    g.hidden = -std::numeric_limits<float>::infinity();
+    (has_conditions ? g.conditions : g.mask) = std::move(matrices);
+    return true;
+  }
+
+  const Layer& layer_;
+  const Form& form_;
+  ops::Node facts_;
+};
+
+bool has_dense_caches(const AttentionOperator& found) {
+  return std::ranges::all_of(found.caches, [](const AttentionCache& cache) {
+    return cache.fresh.column == 1 && (cache.past_rows == 0 || cache.past.column == 1);
+  });
+}
+
+}  // namespace
+
+std::optional<AttentionOperator> read_attention_operator(const Layer& layer) {
+  const Form* const form = find_form(layer);
+  if (form == nullptr) return std::nullopt;
+  std::optional<AttentionOperator> found = OperatorReader(layer, *form).read();
+  return found && has_dense_caches(*found) ? found : std::nullopt;
+}
+
+}  // namespace assay::engine::cpu
