@@ -41,12 +41,13 @@ struct WeightLoss {
 struct ConversionReport {
   std::string model;
   std::string output;
-  std::string conversion;  // `float16`, ...; empty: none was asked for
+  std::string conversion;  // `float16`, ..., `mended`; empty: none was asked for
   bool changed = false;
   std::vector<ConvertedLayer> layers;
   std::vector<WeightLoss> weights;
   uint64_t casts_added = 0;
   uint64_t casts_removed = 0;
+  uint64_t clips_added = 0;  // before Casts
   uint64_t weights_converted = 0;
   uint64_t weight_bytes_before = 0;  // of those
   uint64_t weight_bytes_after = 0;   // with their scales

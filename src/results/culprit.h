@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -45,15 +46,18 @@ struct Remedy {
   std::string calibration = {};            // of int8
   bool measures_ranges = false;            // values that do not fit are not converted
   bool clamps = false;                     // constants that do not fit become the nearest numbers that do
+  std::vector<std::string> widened = {};   // layers of a 16-bit model that compute in float32
+  std::vector<std::string> clipped = {};   // Casts before which a Clip is put
   double error_before = 0;
   double error_after = 0;
   bool cures = false;
   bool helps = false;
 
-  void set_errors(double before, double after) {
+  // `magnitude`: of the outputs, beside which the error is judged where it was infinite.
+  void set_errors(double before, double after, double magnitude) {
     error_before = before;
     error_after = after;
-    cures = after < 0.1 * before;
+    cures = after < 0.1 * (std::isfinite(before) ? before : magnitude);
     helps = after < 0.5 * before;
   }
 };

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "convert/conversion/int8.h"
+#include "convert/conversion/mend.h"
 #include "convert/precision/half_options.h"
 #include "convert/quantize/weight_options.h"
 #include "ir/selection.h"
@@ -47,6 +48,9 @@ struct WeightsRequest {
   std::string backend;  // that measures, as of Int8Request
 };
 
+// Layers of a model that comes with 16-bit floats compute in float32, or what its Casts cannot hold is cut off.
+using MendRequest = convert::MendingConversion;
+
 struct ConvertRequest {
   EditRequest edit;
   exec::SessionOptions session;  // of runs that measure
@@ -54,7 +58,7 @@ struct ConvertRequest {
   bool infers = false;
   ir::OutputSelection outputs;                          // instead of the model's
   std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
-  std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest> conversion;
+  std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest, MendRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
   bool explains = false;
   bool builds_plan = false;  // the output is a plan of the engine

@@ -23,6 +23,14 @@ MASK = HEAD + """g (float[2,4] x, float[2,4] keep) => (float[2,4] y) <float one 
   i = Sub(one, keep) [times] m = Mul(i, low) a = Add(x, m) y = Softmax(a) }"""
 LARGE = HEAD + """g (float[2,2] x) => (float[2,2] y) <float[2,2] w = {1,2,3,4}, float s = {0.001}> {
   [first] a = MatMul(x, w) [second] b = Mul(a, s) [third] y = Mul(b, s) }"""
+# Squares beyond float16, whose root is within it again; ONE is 1 as its bits.
+SQUARE = HEAD + """g (float16[2,4] x) => (float16[2,4] y) <float16[4,4] w = {ONE,0,0,0, 0,ONE,0,0, 0,0,ONE,0, 0,0,0,ONE}> {
+  [prod] p = MatMul(x, w) [square] q = Mul(p, p) [mean] m = ReduceMean<axes = [1]>(q) [root] r = Sqrt(m) [out] y = Div(p, r) }
+  """.replace("ONE", "15360")
+# What a Cast makes infinite is moved in float16, so that ONNX Runtime has it too, and gives NaN.
+NARROW = HEAD + """g (float[2,4] x) => (float[2,4] y) <float much = {1e9}, float none = {0}> {
+  [times] m = Mul(x, much) [narrow] h = Cast<to = 10>(m) [move] t = Transpose(h) [back] b = Transpose(t) [wide] f = Cast<to = 1>(b)
+  [zero] z = Mul(f, none) [out] y = Add(x, z) }"""
 CLAMPED = "constants that do not fit as the nearest numbers that do"
 
 
@@ -81,6 +89,33 @@ class Remedies(in_folder.InFolder):
         keep = np.array([[1, 1, 0, 0], [1, 1, 1, 1]], np.float32)
         feeds = {"x": np.arange(8, dtype=np.float32).reshape(2, 4) / 8, "keep": keep}
         self.assertIn(CLAMPED, self.cures(MASK, feeds, "--onnxrt", "--load-inputs", "feeds.npz"))
+
+    def mended(self, text, feeds, truth):
+        """Of a model that comes in float16: the printed commands; each is run, and what it makes gives the truth."""
+        self.save(onnx.parser.parse_model(text))
+        np.savez(self.path / "feeds.npz", **feeds)
+        done = self.assay("debug", "accuracy", "m.onnx", "--ref", "--load-inputs", "feeds.npz", status=1)
+        cures = dict(re.findall(r"Tried: ([^|]+) \|.*\| cured by: (.*)", done))
+        for command in cures.values():
+            self.assay(*shlex.split(command.replace("FILE.onnx", "cured.onnx"))[1:])
+            onnx.checker.check_model(onnx.load(self.path / "cured.onnx"), full_check=True)
+            np.testing.assert_allclose(self.run_model("cured.onnx", feeds), truth, rtol=1e-2, atol=1e-3)
+            (self.path / "cured.onnx").unlink()
+        return cures
+
+    def test_a_float16_model_that_overflows_between_layers(self):
+        x = np.array([[400, 410, 420, 430], [3, 4, 5, 6]], np.float16)
+        exact = x.astype(np.float64)
+        truth = exact / np.sqrt((exact**2).mean(axis=1, keepdims=True))
+        cures = self.mended(SQUARE, {"x": x}, truth)
+        self.assertEqual(cures, {"layers in float32 whose values do not fit":
+                                 "assay convert m.onnx --layer-precisions square:float32 mean:float32 root:float32 -o FILE.onnx"})
+
+    def test_a_cast_that_overflows(self):
+        x = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
+        cures = self.mended(NARROW, {"x": x}, x)
+        self.assertEqual(cures["a Clip before the guilty Cast"], "assay convert m.onnx --clip-casts narrow -o FILE.onnx")
+        self.assertFalse(np.isfinite(self.run_model("m.onnx", {"x": x})).any())
 
     def test_inputs_that_decide_are_named(self):
         x = np.full((2, 2), 25000, np.float32)

@@ -40,7 +40,9 @@ OptionGroup layer_group() {
                list("--exclude-op-types", "OP", "operators whose nodes stay as they are"),
                list("--layer-precisions", "LAYER:TYPE",
                     "the type of single nodes: float32, or the one that is converted to, even if the node should "
-                    "rather stay float32; of engines, float32 or bfloat16"),
+                    "rather stay float32; without a conversion, float32 for layers of a 16-bit model; of engines, "
+                    "float32 or "
+                    "bfloat16"),
                {.names = {"--precision-constraints"},
                 .arity = Arity::one_or_more,
                 .repeat = Repeat::append,

@@ -30,6 +30,11 @@ bool is_half(const results::ConversionReport& report) {
   return report.conversion == "float16" || report.conversion == "bfloat16";
 }
 
+std::string summary(const results::ConversionReport& report) {
+  if (report.conversion == "mended") return report::mending_summary(report);
+  return is_half(report) ? report::conversion_summary(report) : report::integer_summary(report);
+}
+
 }  // namespace
 
 void print_conversion(const results::ConversionReport& report, bool wants_errors, Log& log) {
@@ -37,7 +42,7 @@ void print_conversion(const results::ConversionReport& report, bool wants_errors
     log.write(weight.overflows > 0 ? LogLevel::warning : LogLevel::verbose, report::weight_line(weight, report));
   }
   print_kept_layers(report, log);
-  log.info(is_half(report) ? report::conversion_summary(report) : report::integer_summary(report));
+  log.info(summary(report));
   print_error_table(report, wants_errors || is_half(report) ? LogLevel::info : LogLevel::verbose, log);
 }
 

@@ -66,6 +66,8 @@ ConversionTarget conversion_target(const Arguments& arguments) {
   const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
   const std::string model = arguments.value("model_file");
   if (!is_onnx && !(is_undecided && !suffix.empty())) {
+    if (arguments.has("--clip-casts"))
+      fail(ErrorCode::usage, "--clip-casts edits an ONNX model, and the output is an engine");
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";
     return {model_output_path(arguments, model, name), true};
   }

@@ -21,6 +21,15 @@ std::string convert_words(const std::string& model, const std::string& precision
   return words + " -o FILE.onnx";
 }
 
+std::string mend_words(const std::string& model, const results::Remedy& remedy) {
+  std::string words = fmt::format("assay convert {}", printable(model));
+  if (!remedy.widened.empty()) words += " --layer-precisions";
+  for (const std::string& name : remedy.widened) words += fmt::format(" {}:float32", printable(name));
+  if (!remedy.clipped.empty()) words += " --clip-casts";
+  for (const std::string& name : remedy.clipped) words += " " + printable(name);
+  return words + " -o FILE.onnx";
+}
+
 std::vector<std::string> input_words(const Arguments& arguments) {
   const OptionGroup inputs = input_data_group();
   std::vector<std::string> words;

@@ -11,6 +11,7 @@
 #include "ir/constants.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
+#include "tensor/convert.h"
 
 namespace assay::convert {
 namespace {
@@ -62,24 +63,25 @@ class HalfEditor {
       const bool fits = wanted == Wanted::either || (wanted == Wanted::half) == is_half;
       if (!fits) others.push_back({use.user, use.index});
     }
-    const std::optional<Tensor> constant = float_constant(model_, value);
-    if (is_half && constant) set_constant(value, *constant);
+    const std::optional<Tensor> constant = float_constant(model_, value, dtype(plan_.was_half[value.index]));
+    const bool is_changed = plan_.changes(value);
+    if (is_changed && constant) set_constant(value, *constant);
     const ir::TypeId old_type = model_[value].type;
-    if (is_half && old_type) edit_.set_type(value, retyped(old_type, half_));
+    if (is_changed && old_type) edit_.set_type(value, retyped(old_type, dtype(is_half)));
     if (!others.empty()) redirect(value, constant, others);
   }
 
   // Gives these uses the value in the other type.
   void redirect(ir::ValueId value, const std::optional<Tensor>& constant, const std::vector<Place>& places) {
     const bool to_half_type = !plan_.is_half[value.index];
-    const ir::ValueId source = to_half_type ? half_source(value) : ir::ValueId{};
+    const ir::ValueId source = source_of(value, to_half_type);
     ir::ValueId other;
     for (const Place& place : places) {
       if (source && !model_[place.user].is_outputs) {
         edit_.set_operand(place.user, place.index, source);
         continue;
       }
-      if (!other && constant && to_half_type) other = add_constant(value, *constant);
+      if (!other && constant) other = add_constant(value, *constant, to_half_type);
       if (!other) other = add_cast(value, to_half_type);
       edit_.set_operand(place.user, place.index, other);
     }
@@ -87,12 +89,18 @@ class HalfEditor {
     if (std::ranges::any_of(places, is_output)) hand_on_name(value, other);
   }
 
-  // What a Cast that is there makes float32 of, if that is half by then.
-  ir::ValueId half_source(ir::ValueId value) const {
+  // What a Cast that is there makes the value of, if that is of the other type by then.
+  ir::ValueId source_of(ir::ValueId value, bool is_half) const {
     const auto cast = casts_.find(value);
     if (cast == casts_.end()) return {};
     const ir::ValueId from = model_[cast->second].operands[0].value;
-    return plan_.ends_half(from) ? from : ir::ValueId{};
+    return ends_as(from) == dtype(is_half) ? from : ir::ValueId{};
+  }
+
+  // Undefined: the plan does not say.
+  DType ends_as(ir::ValueId value) const {
+    if (plan_.is_float[value.index]) return dtype(plan_.is_half[value.index]);
+    return plan_.was_half[value.index] ? half_ : DType::undefined;
   }
 
   ir::TypeId retyped(ir::TypeId id, DType dtype) {
@@ -135,50 +143,56 @@ class HalfEditor {
     return result;
   }
 
-  Tensor converted(const Tensor& floats) {
+  Tensor converted(const Tensor& weight) {
     ++edits_.weights;
-    edits_.weight_bytes_before += floats.size_bytes();
-    Tensor half = to_half(floats, half_, clamps_);
-    edits_.weight_bytes_after += half.size_bytes();
-    return half;
+    edits_.weight_bytes_before += weight.size_bytes();
+    Tensor other = in_other_type(weight);
+    edits_.weight_bytes_after += other.size_bytes();
+    return other;
+  }
+
+  Tensor in_other_type(const Tensor& tensor) const {
+    return tensor.dtype() == half_ ? tensor::converted(tensor, DType::float32) : to_half(tensor, half_, clamps_);
   }
 
   ir::Attribute tensor_attribute(Tensor tensor) { return ir::tensor_attribute(edit_, "value", std::move(tensor)); }
 
-  void set_constant(ir::ValueId value, const Tensor& floats) {
+  void set_constant(ir::ValueId value, const Tensor& weight) {
     const ir::Value& facts = model_[value];
-    if (facts.constant) return edit_.set_tensor(facts.constant, converted(floats));
-    const std::array attributes = {tensor_attribute(converted(floats))};
+    if (facts.constant) return edit_.set_tensor(facts.constant, converted(weight));
+    const std::array attributes = {tensor_attribute(converted(weight))};
     edit_.set_attributes(facts.producer, attributes);
   }
 
-  // A second constant beside the one that stays float32; invalid where there can be none.
-  ir::ValueId add_constant(ir::ValueId value, const Tensor& floats) {
+  // A second constant beside the one that keeps its type; invalid where there can be none.
+  ir::ValueId add_constant(ir::ValueId value, const Tensor& weight, bool is_half) {
+    if (plan_.changes(value)) return {};
     const ir::Value& facts = model_[value];
     if (facts.kind == ir::ValueKind::input) return {};
     const bool is_node = facts.kind == ir::ValueKind::result;
     constexpr int64_t kFirstWithoutInputs = 4;
     if (!is_node && model_.header().ir_version < kFirstWithoutInputs) return {};
-    const ir::Symbol name = fresh_name(value, true);
-    if (!is_node) return ir::add_initializer(edit_, {facts.graph, name, converted(floats)});
-    return model_[ir::add_constant_node(edit_, {facts.graph, name, converted(floats), node_after(value)})].results[0];
+    const ir::Symbol name = fresh_name(value, is_half);
+    if (!is_node) return ir::add_initializer(edit_, {facts.graph, name, converted(weight)});
+    return model_[ir::add_constant_node(edit_, {facts.graph, name, converted(weight), node_after(value)})].results[0];
   }
 
   void set_result_type(const TypedNode& typed) {
     const ir::Node& node = model_[typed.node];
     const ir::ValueId result = node.results.empty() ? ir::ValueId{} : node.results[0];
-    if (!result || !plan_.is_float[result.index] || !plan_.is_half[result.index]) return;
+    if (!result || !plan_.changes(result)) return;
     if (typed.attribute == "value") {
       edit_.set_attribute(typed.node, tensor_attribute(fill_of(model_.find_attribute(node, typed.attribute))));
     } else {
-      edit_.set_attribute(typed.node, ir::Attribute::of(edit_.intern(typed.attribute), static_cast<int64_t>(half_)));
+      const DType type = dtype(plan_.is_half[result.index]);
+      edit_.set_attribute(typed.node, ir::Attribute::of(edit_.intern(typed.attribute), static_cast<int64_t>(type)));
     }
   }
 
   Tensor fill_of(const ir::Attribute* old) const {
     constexpr float kZero = 0;
-    if (old) return to_half(model_[old->tensors()[0]].tensor, half_, clamps_);
-    return to_half(tensor::make_tensor<float>(DType::float32, {1}, {&kZero, 1}), half_, clamps_);
+    if (old) return in_other_type(model_[old->tensors()[0]].tensor);
+    return in_other_type(tensor::make_tensor<float>(DType::float32, {1}, {&kZero, 1}));
   }
 
   // Casts between values that are of one type by now, and those that nothing uses any more.
@@ -189,13 +203,13 @@ class HalfEditor {
       if (!casts_.contains(result)) continue;
       const ir::ValueId from = model_[node].operands[0].value;
       if (from.index >= plan_.is_float.size()) continue;  // it was made here
-      const bool is_changed = plan_.is_half[result.index] || (plan_.is_float[from.index] && plan_.is_half[from.index]);
-      const bool is_equal = is_changed && plan_.ends_half(result) && plan_.ends_half(from);
+      const bool is_changed = plan_.changes(result) || plan_.changes(from);
+      const bool is_equal = is_changed && ends_as(result) == ends_as(from);
       if (is_equal && !ir::is_output(model_, result)) {
         edit_.replace_uses(result, from);
         edit_.origins().replace(result, from);
       }
-      const bool was_bypassed = plan_.is_float[result.index] && plan_.ends_half(from);
+      const bool was_bypassed = plan_.is_float[result.index] && ends_as(from) != DType::undefined;
       if (model_[result].first_use || !(is_equal || was_bypassed)) continue;
       edit_.erase(node);
       ++edits_.casts_removed;

@@ -11,7 +11,7 @@
 
 namespace assay::convert {
 
-// In which type a use of a float32 value needs it.
+// In which type a use of a float value needs it.
 enum class Wanted : uint8_t { float32, half, either };
 
 // A node of which an attribute says the type of the result.
@@ -20,19 +20,18 @@ struct TypedNode {
   std::string_view attribute;
 };
 
-// What is to be done to convert a model; nothing is edited yet.
+// What is to be done to convert a model between float32 and 16 bits; nothing is edited yet.
 struct HalfPlan {
-  std::vector<bool> is_float;  // by value: a float32 tensor that the conversion may touch
-  std::vector<bool> is_half;   // by value: of those, the ones that become half
-  std::vector<bool> was_half;  // by value: of the type that is converted to, before
+  std::vector<bool> is_float;  // by value: a tensor of floats that the conversion may touch
+  std::vector<bool> is_half;   // by value: of those, the ones that are half once the plan is carried out
+  std::vector<bool> was_half;  // by value: half before
   std::vector<TypedNode> typed;
   std::vector<std::vector<Wanted>> wanted;    // by node: of its operands; empty: all float32
   std::map<ir::ValueId, HalfSurvey> weights;  // constants that converted nodes use
   std::vector<Layer> layers;                  // nodes with float32 values
 
-  // Whether a value is of the half type once the plan is carried out.
-  bool ends_half(ir::ValueId value) const {
-    return is_float[value.index] ? is_half[value.index] : was_half[value.index];
+  bool changes(ir::ValueId value) const {
+    return is_float[value.index] && is_half[value.index] != was_half[value.index];
   }
   Wanted want(const ir::Use& use) const {
     const std::vector<Wanted>& all = wanted[use.user.index];

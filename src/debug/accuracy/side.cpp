@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "debug/accuracy/layer_judge.h"
 #include "ir/naming.h"
 #include "ir/walk.h"
 #include "ops/evaluate.h"
@@ -95,15 +96,19 @@ std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) 
   return rounding_->run(node, [&](ValueId value) { return operands.at(value); }, {});
 }
 
+// Infinity may be what a number has become only where it was shown.
+bool Side::may_be_unused(NodeId maker, const Datum& shown) const {
+  const bool is_elementwise = std::ranges::find(kElementwise, model_.text(model_[maker].op)) != kElementwise.end();
+  return is_elementwise || (is_numeric(shown) && !are_finite(shown));
+}
+
 std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
   const NodeId maker = model_[wanted].producer;
-  const bool is_elementwise =
-      maker && std::ranges::find(kElementwise, model_.text(model_[maker].op)) != kElementwise.end();
-  if (is_elementwise && depth > 0) {
+  const Datum known = value(wanted);
+  if (maker && depth > 0 && may_be_unused(maker, known)) {
     std::optional<std::vector<Samples>> made = run_merged(maker, depth - 1);
     if (made && !made->empty()) return std::move(made->front());
   }
-  const Datum known = value(wanted);
   return known.is_none() ? std::nullopt : std::optional(rounding_->shown(wanted, known));
 }
 

@@ -40,8 +40,8 @@ class Side {
   // A node on its values, without any run.
   std::shared_ptr<LayerRuns> make_runs(ir::NodeId node, const std::vector<ir::ValueId>& captured,
                                        const std::vector<Datum>& exact) const;
-  // The same without the values that it gave for elementwise layers just before: it may have merged them, and not have
-  // used these. Nothing where an operand is not known any more.
+  // The same without the values that it gave for elementwise layers just before, and without infinite ones: it may have
+  // merged these layers, and not have used the values. Nothing where an operand is not known any more.
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node) { return run_merged(node, kMostMerged); }
 
   // A result that it does not give, and that nobody needs or that `runs` were begun for.
@@ -57,6 +57,7 @@ class Side {
   };
 
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node, size_t depth);
+  bool may_be_unused(ir::NodeId maker, const Datum& shown) const;
   std::optional<analysis::Samples> merged_value(ir::ValueId value, size_t depth);
 
   const ir::Model& model_;

@@ -48,6 +48,7 @@ std::string conversion_json(const results::ConversionReport& report) {
   json.field("changed", report.changed);
   json.field("casts_added", report.casts_added);
   json.field("casts_removed", report.casts_removed);
+  json.field("clips_added", report.clips_added);
   json.field("weights_converted", report.weights_converted);
   json.field("weight_bytes_before", report.weight_bytes_before);
   json.field("weight_bytes_after", report.weight_bytes_after);

@@ -24,6 +24,13 @@ std::string integer_summary(const results::ConversionReport& report) {
                      human_bytes(report.weight_bytes_before), human_bytes(report.weight_bytes_after));
 }
 
+std::string mending_summary(const results::ConversionReport& report) {
+  if (!report.changed) return "There is nothing to mend";
+  const auto mended = std::ranges::count(report.layers, std::string(), &results::ConvertedLayer::reason);
+  return fmt::format("Mended {} of {} layer(s); Clips: {} added; Casts: {} added, {} removed", mended,
+                     report.layers.size(), report.clips_added, report.casts_added, report.casts_removed);
+}
+
 std::string kept_line(const results::ConvertedLayer& layer) {
   return fmt::format("node `{}` ({}) stays {}: {}", printable(layer.name), printable(layer.op), layer.precision,
                      layer.reason);

@@ -10,6 +10,8 @@ namespace assay::report {
 std::string conversion_summary(const results::ConversionReport& report);
 // The same for integers.
 std::string integer_summary(const results::ConversionReport& report);
+// The same for layers of 16-bit models.
+std::string mending_summary(const results::ConversionReport& report);
 // ``node `n` (Softmax) stays float32: excluded by name``
 std::string kept_line(const results::ConvertedLayer& layer);
 std::string weight_line(const results::WeightLoss& weight, const results::ConversionReport& report);

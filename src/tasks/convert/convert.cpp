@@ -45,6 +45,11 @@ results::ConversionReport apply(const WeightsRequest& request, ConversionJob& jo
   return convert::convert_weights(conversion_of(job, host), {request.options, request.reports_errors});
 }
 
+results::ConversionReport apply(const MendRequest& request, ConversionJob& job) {
+  JobHost host(job, "ref");
+  return convert::mend(conversion_of(job, host), request);
+}
+
 results::ConversionReport apply(const ConvertRequest& request, ConversionJob& job) {
   const bool converts = !std::holds_alternative<std::monostate>(request.conversion);
   if (converts) passes::inline_functions(job.loaded.model, job.rewriter);

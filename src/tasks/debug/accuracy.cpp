@@ -6,6 +6,7 @@
 #include "debug/accuracy/causes.h"
 #include "debug/accuracy/influence.h"
 #include "tasks/debug/conversion_remedies.h"
+#include "tasks/debug/mending_remedies.h"
 #include "tasks/debug/observed.h"
 #include "tasks/debug/remedies.h"
 #include "tasks/debug/side_runs.h"
@@ -100,8 +101,12 @@ class AccuracyJob {
     const RemedyCase found{request_, loaded_.model, feeds_, runs, accused_.front()};
     const results::AccuracySide& last = hunt_.sides.back();
     const bool is_of_other = request_.other.is_given() && last.name == accused_.front().error.side;
-    hunt_.remedies = is_of_other ? try_conversions(found, other_.model, accused_, last.output_error)
-                                 : try_remedies(found, hunt_.sides);
+    if (is_of_other) {
+      hunt_.remedies = try_conversions(found, other_.model, accused_, last);
+      return;
+    }
+    hunt_.remedies = try_remedies(found, hunt_.sides);
+    std::ranges::move(try_mending(found, accused_, hunt_.sides), std::back_inserter(hunt_.remedies));
   }
 
   // What the outputs are off by is known only for the run that shows all values.

@@ -80,6 +80,7 @@ struct CheckLoop::Round {
   results::DebugIteration iteration;
   results::CheckOutput output;
   std::optional<Error> error;  // of the check itself
+  std::optional<Error> fault;  // of the trial
   bool has_changed_file = false;
   Stopwatch since;
   bool is_settled() const { return iteration.is_replayed || !iteration.fault.empty(); }
@@ -96,6 +97,7 @@ void try_to(Round& round, Fn&& fn) {
     if (error.code() == ErrorCode::io || error.code() == ErrorCode::usage || error.code() == ErrorCode::cancelled)
       throw;
     round.iteration.fault = error.line();
+    round.fault = error;
   }
 }
 
@@ -214,6 +216,7 @@ void CheckLoop::finish(Round& round) {
   }
   // What has no verdict is no failure to come back to.
   replay_.add(round.key, judged(round));
+  if (round.fault) last_fault_ = round.fault;
   round.written.reset();
   loop_.passed_count += iteration.passed ? 1 : 0;
   loop_.iterations.push_back(iteration);

@@ -36,6 +36,8 @@ class CheckLoop {
   }
   // Rounds so far.
   uint64_t count() const { return loop_.iterations.size(); }
+  // Why the last unresolved round was one. Precondition: there was one.
+  const Error& last_fault() const { return *last_fault_; }
   void keep_artifact() { keeps_artifact_ = true; }
   results::DebugLoop take() { return std::move(loop_); }
 
@@ -63,6 +65,7 @@ class CheckLoop {
   debug::Replay old_;
   debug::ReplayWriter replay_;
   results::DebugLoop loop_;
+  std::optional<Error> last_fault_;
   bool keeps_artifact_ = false;
   bool has_told_mismatch_ = false;
 };

@@ -29,10 +29,10 @@ std::string precision_of(const ir::Model& model) {
 
 class ConversionRemedies {
  public:
-  ConversionRemedies(const RemedyCase& given, std::string precision, double before)
+  ConversionRemedies(const RemedyCase& given, std::string precision, const results::AccuracySide& side)
       : given_(given),
         precision_(std::move(precision)),
-        before_(before),
+        side_(side),
         truth_(debug::true_outputs(given.model, given.inputs)) {}
 
   std::vector<results::Remedy> run(std::span<const debug::Accused> culprits) {
@@ -60,7 +60,7 @@ class ConversionRemedies {
     if (std::holds_alternative<Error>(after)) return;
     remedy.precision = precision_;
     for (const ir::NodeId node : excluded) remedy.excluded.emplace_back(ir::known_name(given_.model, node));
-    remedy.set_errors(before_, std::get<double>(after));
+    remedy.set_errors(side_.output_error, std::get<double>(after), side_.output_magnitude);
     tried_.push_back(std::move(remedy));
   }
 
@@ -88,7 +88,7 @@ class ConversionRemedies {
 
   const RemedyCase& given_;
   std::string precision_;
-  double before_;
+  const results::AccuracySide& side_;
   tensor::NamedData truth_;
   std::vector<results::Remedy> tried_;
 };
@@ -96,10 +96,11 @@ class ConversionRemedies {
 }  // namespace
 
 std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
-                                             std::span<const debug::Accused> culprits, double error_before) {
+                                             std::span<const debug::Accused> culprits,
+                                             const results::AccuracySide& side) {
   const std::string precision = precision_of(other);
   if (precision.empty() || precision == precision_of(given.model)) return {};
-  return ConversionRemedies(given, precision, error_before).run(culprits);
+  return ConversionRemedies(given, precision, side).run(culprits);
 }
 
 }  // namespace assay::tasks

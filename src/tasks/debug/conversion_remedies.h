@@ -9,6 +9,7 @@ namespace assay::tasks {
 // Converts the model anew where `other`, its conversion to 16-bit floats or int8, has culprits: with these layers left
 // as they are, with ranges measured, or with other calibrations; and says what the error of the outputs is then.
 std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
-                                             std::span<const debug::Accused> culprits, double error_before);
+                                             std::span<const debug::Accused> culprits,
+                                             const results::AccuracySide& side);
 
 }  // namespace assay::tasks

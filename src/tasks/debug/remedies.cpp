@@ -10,11 +10,11 @@ namespace {
 
 class Remedies {
  public:
-  Remedies(const RemedyCase& given, std::string backend, double before)
+  Remedies(const RemedyCase& given, std::string backend, const results::AccuracySide& side)
       : given_(given),
         backend_(std::move(backend)),
         truth_(debug::true_outputs(given.model, given.inputs)),
-        before_(before) {}
+        side_(side) {}
 
   std::vector<results::Remedy> run() {
     const exec::Settings& settings = given_.request.session.settings;
@@ -47,14 +47,14 @@ class Remedies {
     const std::variant<double, Error> after =
         attempt([&] { return debug::greatest_error(given_.runs.outputs(backend_, given_.model, settings), truth_); });
     if (std::holds_alternative<Error>(after)) return;
-    remedy.set_errors(before_, std::get<double>(after));
+    remedy.set_errors(side_.output_error, std::get<double>(after), side_.output_magnitude);
     tried_.push_back(std::move(remedy));
   }
 
   const RemedyCase& given_;
   std::string backend_;
   tensor::NamedData truth_;
-  double before_;
+  const results::AccuracySide& side_;
   std::vector<results::Remedy> tried_;
 };
 
@@ -64,7 +64,7 @@ std::vector<results::Remedy> try_remedies(const RemedyCase& given, const std::ve
   const auto side = std::ranges::find(sides, given.culprit.error.side, &results::AccuracySide::name);
   const auto number = static_cast<size_t>(side - sides.begin());
   if (number >= given.request.backends.size()) return {};
-  return Remedies(given, given.request.backends[number], side->output_error).run();
+  return Remedies(given, given.request.backends[number], *side).run();
 }
 
 }  // namespace assay::tasks

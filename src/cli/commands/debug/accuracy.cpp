@@ -50,6 +50,7 @@ tasks::AccuracyRequest accuracy_request(const Arguments& arguments) {
 
 // The settings of a remedy as options, in the place of those that the user gave.
 std::string remedy_words(const results::Remedy& remedy, const results::AccuracyHunt& hunt, const Arguments& arguments) {
+  if (!remedy.widened.empty() || !remedy.clipped.empty()) return mend_words(hunt.model, remedy);
   if (!remedy.precision.empty()) {
     std::vector<std::string> more;
     if (remedy.measures_ranges || remedy.precision == "int8") more = input_words(arguments);

@@ -51,7 +51,8 @@ Command command_debug_build() {
               "Builds a plan of the model for the built-in engine, has it checked, sorts what it leaves into "
               "good/ and bad/, and begins again: for faults that some tactics have. `inspect diff-tactics` "
               "then tells which tactics only the bad ones use. Builds measure tactics anew each time, so "
-              "they may differ. A plan that cannot be built counts as failed. Exit status: 0 the loop ended "
+              "they may differ. A plan that cannot be built counts as failed; with `--until good`, ten such plans in a "
+              "row end the loop with the error of the last. Exit status: 0 the loop ended "
               "as told, whatever the iterations did, 2 wrong usage or input, 3 a check cannot be run.",
           .positionals = {model_positional()},
           .groups = groups(),
