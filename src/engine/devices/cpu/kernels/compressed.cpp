@@ -12,12 +12,10 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
-constexpr uint64_t kPieceBytes = 256 << 10;  // of weights, at most: each piece begins with memory that nobody fetched
-constexpr uint64_t kPiecesOfThread = 4;      // at least
-constexpr int64_t kPieceWork = 1 << 19;      // multiplications
-constexpr size_t kMostRows = 8;              // whose products expand in registers
-constexpr size_t kMostSplitRows = 4;         // which are split into digits first
-constexpr size_t kExpanded = 128;            // rows of a panel at a time
+constexpr uint64_t kPieceWork = 1 << 19;  // multiplications
+constexpr size_t kMostRows = 8;           // whose products expand in registers
+constexpr size_t kMostSplitRows = 4;      // which are split into digits first
+constexpr size_t kExpanded = 128;         // rows of a panel at a time
 
 struct Shape {
   size_t rows = 0, depth = 0;
@@ -41,9 +39,8 @@ class CompressedKernel final : public PlainKernel {
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((shape_.columns + kColumns - 1) / kColumns);
     const auto work = static_cast<uint64_t>(shape_.rows * shape_.depth) * kPanel;
-    const uint64_t share = panels / (kPiecesOfThread * thread_count());
-    const uint64_t most = std::min(kPieceBytes / weights_.panel_bytes(), kPieceWork / work);
-    const uint64_t grain = std::max<uint64_t>(1, std::min(share, most));
+    const uint64_t most = std::max<uint64_t>(1, kPieceWork / work);
+    const uint64_t grain = std::min(most, panels_of_piece(panels, weights_.panel_bytes()));
     const DigitRun* const digits = splits_ ? split(arguments) : nullptr;
     parallel_for(panels, grain, [&](uint64_t begin, uint64_t end) {
       for (uint64_t panel = begin; panel < end; ++panel) run_panel(arguments, static_cast<int64_t>(panel), digits);

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
-constexpr int64_t kPieceBytes = 64 << 10;  // of weights
 
 // The panels of [depth, columns], one after the other; columns that the last one lacks are zeros.
 PackedWeights::Bytes pack_panels(const Layer& layer, const ProductGeometry& g) {
@@ -44,9 +43,8 @@ class SkinnyKernel final : public PlainKernel {
 
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((g_.columns + kColumns - 1) / kColumns);
-    const int64_t panel_bytes = g_.depth * kColumns * static_cast<int64_t>(sizeof(float));
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kPieceBytes / panel_bytes));
-    parallel_for(panels, grain, [&](uint64_t begin, uint64_t end) {
+    const uint64_t panel_bytes = static_cast<uint64_t>(g_.depth) * kPanel * sizeof(float);
+    parallel_for(panels, panels_of_piece(panels, panel_bytes), [&](uint64_t begin, uint64_t end) {
       for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
         run_panel(arguments, panel * kColumns);
       }

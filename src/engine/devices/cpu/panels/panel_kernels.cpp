@@ -9,6 +9,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/parallel.h"
 #include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
@@ -75,6 +76,12 @@ const std::vector<const PanelKernels*>& known_kernels() {
 }
 
 }  // namespace
+
+uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes) {
+  constexpr uint64_t kPieceBytes = 256 << 10;
+  constexpr uint64_t kPieces = 4;  // of a thread
+  return std::max<uint64_t>(1, std::min(kPieceBytes / panel_bytes, panels / (kPieces * thread_count())));
+}
 
 const PanelKernels& panel_kernels() { return *known_kernels().front(); }
 

@@ -46,6 +46,10 @@ struct PanelKernels {
   void (*expand)(const CodePanel& panel, size_t begin, size_t end, float* out);
 };
 
+// How many panels are a piece of work for one thread: many, since each piece begins with memory that nobody fetched,
+// but so few that every thread has several pieces.
+uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes);
+
 // The best that this processor has.
 const PanelKernels& panel_kernels();
 // All that this processor has, for tests.
