@@ -100,16 +100,25 @@ class AttentionKernel final : public PlainKernel {
 
   uint64_t lane_bytes() const { return (static_cast<uint64_t>(Scratch::count(g_)) * sizeof(float) + 63) / 64 * 64; }
 
+  // How many of the first keys a row sees.
+  int64_t seen_by(const Arguments& arguments, int64_t item, int64_t row) const {
+    int64_t limit = g_.keys;
+    if (g_.last_key.input >= 0) limit = std::min<int64_t>(limit, *at<int32_t>(g_.last_key, arguments, item) + 1);
+    if (!g_.is_causal) return limit;
+    const int64_t past = g_.ends_with_last ? limit - g_.rows : g_.past;
+    return std::clamp<int64_t>(past + row + 1, 0, limit);
+  }
+
   void run_chunk(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
     std::fill_n(scratch.states, rows.size(), SoftmaxSoFar{-std::numeric_limits<float>::infinity(), 0, 1});
-    const int64_t seen = g_.is_causal ? std::min(g_.keys, g_.past + rows.end) : g_.keys;
+    const int64_t seen = seen_by(arguments, item, rows.end - 1);
     for (int64_t key = 0; key < seen; key += kKeys) {
       const Range keys{key, std::min(key + kKeys, g_.keys)};
       const float* const values = packed_values(arguments, scratch, item, keys);
       if (!are_few(rows)) pack_keys(arguments, scratch, item, keys);
       for (int64_t row = rows.begin; row < rows.end; row += kQueries) {
         const Range some{row, std::min(row + kQueries, rows.end)};
-        if (g_.is_causal && g_.past + some.end <= keys.begin) continue;
+        if (seen_by(arguments, item, some.end - 1) <= keys.begin) continue;
         score(arguments, scratch, item, some, keys, are_few(rows));
         weigh(arguments, scratch, item, some, keys, row - rows.begin);
         add_values(scratch, some, keys, row - rows.begin, values);
@@ -191,8 +200,7 @@ class AttentionKernel final : public PlainKernel {
     for (int64_t r = 0; r < rows.size(); ++r) {
       const int64_t row = rows.begin + r;
       float* const scores = scratch.scores + r * kKeys;
-      const int64_t seen =
-          g_.is_causal ? std::clamp<int64_t>(g_.past + row + 1 - keys.begin, 0, keys.size()) : keys.size();
+      const int64_t seen = std::clamp<int64_t>(seen_by(arguments, item, row) - keys.begin, 0, keys.size());
       std::fill(scores + seen, scores + keys.size(), 0.0F);
       if (seen == 0) continue;
       SoftmaxSoFar& state = scratch.states[place + r];
@@ -270,14 +278,14 @@ Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& ite
 
 void join_rows_of_heads(AttentionGeometry& g) {
   if (g.rows != 1 || g.items.empty() || g.k.items.back() != 0 || g.v.items.back() != 0) return;
-  if (g.is_causal && g.past + 1 < g.keys) return;  // each row would see one key more
+  if (g.is_causal && !g.ends_with_last && g.past + 1 < g.keys) return;  // each row would see one key more
   uint64_t left = 1;
   for (size_t i = 0; i + 1 < g.items.size(); ++i) left *= static_cast<uint64_t>(g.items[i]);
   if (left < thread_count()) return;
   g.is_causal = false;
   g.rows = g.items.back();
   g.items.pop_back();
-  for (Matrices* const matrices : {&g.q, &g.mask, &g.conditions, &g.out}) {
+  for (Matrices* const matrices : {&g.q, &g.mask, &g.conditions, &g.last_key, &g.out}) {
     if (matrices->items.empty()) continue;
     matrices->row = matrices->items.back();
     matrices->items.pop_back();

@@ -28,7 +28,9 @@ struct AttentionGeometry {
   bool divides = false;    // by the scale
   bool is_causal = false;  // row i sees the first past + i + 1 keys
   int64_t past = 0;
-  Matrices conditions;  // bytes, with dense rows: those that are 0, or are not where `hidden_where`, hide a key
+  Matrices last_key;            // an int32 of each item: keys behind this one are not seen
+  bool ends_with_last = false;  // the last row is at that key, whatever `past` is
+  Matrices conditions;          // bytes, with dense rows: those that are 0, or are not where `hidden_where`, hide a key
   bool hidden_where = false;
   float hidden = 0;                    // is added to a hidden score, before the mask
   bool replaces = false;               // it is not added, but put in the place of the score

@@ -310,6 +310,55 @@ TEST(Attention, MultiHeadAttention) {
   }
 }
 
+// Prompts, and tokens that go on with a past that grows or that has room for them, of entries of several lengths.
+TEST(Attention, GroupQueryAttention) {
+  struct Form {
+    int batch, length, past, total;
+  };
+  constexpr Form kForms[] = {{2, 1, 9, 10},   {1, 4, 9, 13}, {2, 1, 300, 260},
+                             {1, 3, 300, 40}, {2, 7, 0, 7},  {2, 1, 0, 1}};
+  constexpr const char* kAttributes[] = {"do_rotary = 0", "do_rotary = 1", "do_rotary = 1, rotary_interleaved = 1",
+                                         "scale = 0.3, causal = 0"};
+  for (const auto& [batch, length, past, total] : kForms) {
+    for (const char* const attributes : kAttributes) {
+      for (const bool is_packed : {false, true}) {
+        const std::string caches =
+            past == 0 ? "" : fmt::format(", float[{0},2,{1},8] pk, float[{0},2,{1},8] pv", batch, past);
+        const std::string text = fmt::format(
+            "(int32[{0}] n{3}, {4}, float[400,3] c, float[400,3] s) => (float[{0},{1},48] y, float[{0},2,{5},8] nk, "
+            "float[{0},2,{5},8] nv) <int32 all = {{{2}}}> {{ y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = "
+            "6, "
+            "kv_num_heads = 2, {6}>({7}, {8}, n, all, c, s) }}",
+            batch, length, total, caches,
+            is_packed ? fmt::format("float[{},{},80] q", batch, length)
+                      : fmt::format("float[{0},{1},48] q, float[{0},{1},16] k, float[{0},{1},16] v", batch, length),
+            std::max(past, total), attributes, is_packed ? "q, , " : "q, k, v", past == 0 ? ", " : "pk, pv");
+        // The second entry has a token less, where that may be.
+        expect_operator(text, [&, batch = batch, total = total](size_t i) {
+          if (i < static_cast<size_t>(batch)) return total > 1 ? total - 1.0 - static_cast<double>(i) : 0.0;
+          return sine(i);
+        });
+      }
+    }
+  }
+}
+
+TEST(Attention, GroupQueryAttentionChecksLengths) {
+  const ir::Model model = parsed(
+      "<ir_version: 11, opset_import: [\"\" : 24, \"com.microsoft\" : 1]> g (int32[1] n, float[1,2,8] q, float[1,2,8] "
+      "k, "
+      "float[1,2,8] v, float[1,1,4,8] pk, float[1,1,4,8] pv) => (float[1,2,8] y, float[1,1,6,8] nk, float[1,1,6,8] nv) "
+      "<int32 all = {6}> { y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = 1, kv_num_heads = 1>"
+      "(q, k, v, pk, pv, n, all) }");
+  for (const int last : {-1, 0, 6, 1000}) {
+    const auto number = [&](size_t i) { return i == 0 ? last : sine(i); };
+    EXPECT_THROW(testing_support::run_on_engine(model, number), Error) << last;
+  }
+  const testing_support::EngineRun run =
+      testing_support::run_on_engine(model, [](size_t i) { return i == 0 ? 5 : sine(i); });
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.blocks"});
+}
+
 TEST(Attention, OperatorWithMoreRunsOnTheReference) {
   for (const char* const text :
        {"(float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,4] v) => (float[1,2,3,4] y) "

@@ -4,6 +4,7 @@
 #include "engine/devices/cpu/attention_cache.h"
 #include "engine/devices/cpu/attention_operator.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/group_query.h"
 #include "engine/spelled_attention.h"
 
 namespace assay::engine::cpu {
@@ -99,6 +100,7 @@ class Attention final : public Implementation {
   std::string_view name() const override { return "attention.blocks"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (layer.is_single()) {
+      if (std::unique_ptr<Kernel> kernel = make_group_query(layer)) return kernel;
       std::optional<AttentionOperator> found = read_attention_operator(layer);
       if (!found || !has_dense_rows(found->geometry)) return nullptr;
       join_rows_of_heads(found->geometry);
