@@ -77,7 +77,7 @@ class PrecisionSearch {
     Subset all(parts_.count());
     std::iota(all.begin(), all.end(), 0);
     if (request_.direction != PrecisionDirection::any) return of_one_end(all);
-    if (!passes(all)) return std::nullopt;
+    if (!surely_passes(all)) return std::nullopt;
     const auto judge = [this](std::span<const Subset> subsets, uint64_t remaining) {
       std::vector<Verdict> verdicts;
       for (const Subset& subset : subsets)
@@ -98,15 +98,29 @@ class PrecisionSearch {
       for (size_t count = 1; count <= all.size(); ++count) {
         if (passes(end_of(all, count), all.size() - count)) return end_of(all, count);
       }
+      require_verdict();
       return std::nullopt;
     }
-    if (!passes(all)) return std::nullopt;
+    if (!surely_passes(all)) return std::nullopt;
     size_t bad = 0, good = all.size();
     while (good - bad > 1) {
       const size_t middle = bad + (good - bad) / 2;
       (passes(end_of(all, middle), std::bit_width(good - bad)) ? good : bad) = middle;
     }
     return end_of(all, good);
+  }
+
+  // All layers in float32 must have a verdict.
+  bool surely_passes(const Subset& all) {
+    const bool has_passed = passes(all);
+    require_verdict();
+    return has_passed;
+  }
+
+  void require_verdict() {
+    const std::string& fault = loop_.last_iteration().fault;
+    if (fault.empty()) return;
+    fail(ErrorCode::unsupported, "the model with all layers in float32 cannot be judged: {}", fault);
   }
 
   bool passes(const Subset& kept, std::optional<uint64_t> remaining = std::nullopt) {
