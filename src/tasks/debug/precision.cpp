@@ -43,6 +43,8 @@ PrecisionRequest with_roundings(PrecisionRequest request) {
   return request;
 }
 
+constexpr std::string_view kStays = "it is to stay in float32";
+
 class PrecisionSearch {
  public:
   PrecisionSearch(const PrecisionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
@@ -128,15 +130,15 @@ class PrecisionSearch {
     Trial trial{.subject = subject,
                 .identity = fmt::format("{} {}", command_identity(request_.check), fmt::join(kept, ","))};
     if (comparing_)
-      trial.passes = [&] { return !comparing_->fails(converted(kept)); };
+      trial.passes = [&] { return !comparing_->fails(converted(kept).model); };
     else
       trial.make = [&](const std::string& path) { make(kept, path); };
     return loop_.judge(trial, remaining) == Verdict::passes;
   }
 
-  ir::Model converted(const Subset& kept) const {
+  ConvertOutcome converted(const Subset& kept) const {
     convert::LayerChoice choice;
-    for (const uint32_t part : kept) choice.kept.emplace(parts_.node(part), "it is to stay in float32");
+    for (const uint32_t part : kept) choice.kept.emplace(parts_.node(part), kStays);
     ConvertRequest request{.inputs = request_.inputs};
     request.edit.model = {.path = request_.model.path, .model = &model_};
     if (kept.size() < parts_.count()) {
@@ -151,11 +153,11 @@ class PrecisionSearch {
       }
     }
     Observer quiet;
-    return convert(request, quiet).model;
+    return convert(request, quiet);
   }
 
   void make(const Subset& kept, const std::string& path) const {
-    ir::Model model = converted(kept);
+    ir::Model model = converted(kept).model;
     surgery::complete_outputs(model);
     if (path.ends_with(".onnx")) {
       onnx::save(model, path);
@@ -170,10 +172,17 @@ class PrecisionSearch {
       const ir::NodeId node = parts_.node(part);
       report_.kept.push_back({std::string(ir::known_name(model_, node)), std::string(model_.text(model_[node].op))});
     }
+    ConvertOutcome outcome = converted(kept);
+    if (request_.low != LowPrecision::int8) note_unconverted(outcome.report);
     if (request_.output.empty()) return;
-    ir::Model model = converted(kept);
-    save_model(model, request_.output, request_.save, observer_);
+    save_model(outcome.model, request_.output, request_.save, observer_);
     report_.output = request_.output;
+  }
+
+  void note_unconverted(const results::ConversionReport& conversion) {
+    for (const results::ConvertedLayer& layer : conversion.layers) {
+      if (!layer.reason.empty() && layer.reason != kStays) report_.unconverted.push_back({layer.name, layer.op});
+    }
   }
 
   const PrecisionRequest request_;

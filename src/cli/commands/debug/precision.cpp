@@ -70,8 +70,14 @@ void print(const results::PrecisionReport& report, Log& log) {
     log.error("Could not find a configuration that satisfied accuracy requirements.");
     return;
   }
+  if (!report.unconverted.empty()) {
+    log.info(fmt::format("The conversion leaves {} layer(s) in float32 by itself (`convert` says why)",
+                         report.unconverted.size()));
+  }
   if (report.kept.empty()) {
-    log.finish(fmt::format("No layer has to stay in float32: {} is enough for all {}", report.low, report.layer_count));
+    log.finish(report.unconverted.empty()
+                   ? fmt::format("No layer has to stay in float32: {} is enough for all {}", report.low, report.layer_count)
+                   : "No other layer has to stay in float32");
     return;
   }
   const std::string which = report.direction == "any"       ? "these"
