@@ -1,5 +1,7 @@
 #include "cli/log_observer.h"
 
+#include <cstdio>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -99,6 +101,7 @@ void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error
 
 void LogObserver::on_iteration(const results::DebugIteration& iteration, std::optional<uint64_t> remaining) {
   log_.start(report::iteration_begin_line(iteration, remaining));
+  std::fflush(nullptr);  // a signal may end the program meanwhile
 }
 
 void LogObserver::on_iteration_judged(const results::DebugIteration& iteration, const results::CheckOutput& output) {

@@ -11,11 +11,12 @@ namespace assay::results {
 // Of `debug precision`.
 struct PrecisionReport {
   std::string model;
-  std::string low;                // `float16`
-  std::string direction;          // `forward`, `reverse`, `any`
-  uint64_t layer_count = 0;       // of the main graph
-  bool is_found = false;          // some layers in float32 are enough
-  std::vector<ReducedNode> kept;  // these
+  std::string low;                            // `float16`
+  std::string direction;                      // `forward`, `reverse`, `any`
+  uint64_t layer_count = 0;                   // of the main graph
+  bool is_found = false;                      // some layers in float32 are enough
+  std::vector<ReducedNode> kept;              // these
+  std::vector<ReducedNode> unconverted = {};  // others that the conversion to 16 bits leaves in float32 by itself
   std::string output;
   DebugLoop loop;
   std::vector<std::pair<std::string, double>> timings;

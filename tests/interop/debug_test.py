@@ -74,8 +74,9 @@ class Debug(in_folder.InFolder):
         while self.calls() < 4:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        told = process.communicate(timeout=60)[0]
         self.assertEqual(process.returncode, 130)
+        self.assertIn("| Iteration 3 |", told)
         self.assertFalse((self.path / "polygraphy_debug.onnx").exists())
         kept = json.loads((self.path / "polygraphy_debug_replay.json").read_text())
         self.assertGreaterEqual(len(kept), 3)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/json.h"
 #include "report/debug/json_debug.h"
@@ -15,6 +16,7 @@ int run_loop(const Arguments& arguments, Environment& environment,
   const Stopwatch total;
   Log& log = environment.log;
   const std::string command = printable(environment.command_line);
+  require_writable_outputs(arguments);
   log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::DebugReport report = task(observer);

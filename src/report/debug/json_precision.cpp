@@ -5,6 +5,17 @@
 
 namespace assay::report {
 
+namespace {
+
+void write_node(JsonWriter& json, const results::ReducedNode& node) {
+  json.begin_object();
+  json.field("name", node.name);
+  json.field("op", node.op);
+  json.end_object();
+}
+
+}  // namespace
+
 std::string precision_json(const results::PrecisionReport& report) {
   JsonReport out("debug precision");
   JsonWriter& json = out.json;
@@ -13,12 +24,8 @@ std::string precision_json(const results::PrecisionReport& report) {
   json.field("direction", report.direction);
   json.field("layer_count", report.layer_count);
   json.field("found", report.is_found);
-  write_list(json, "kept", report.kept, [](JsonWriter& to, const results::ReducedNode& node) {
-    to.begin_object();
-    to.field("name", node.name);
-    to.field("op", node.op);
-    to.end_object();
-  });
+  write_list(json, "kept", report.kept, write_node);
+  write_list(json, "unconverted", report.unconverted, write_node);
   json.field("output", report.output);
   write_loop(json, report.loop);
   return out.end(report.timings);

@@ -38,6 +38,7 @@ class CheckLoop {
   uint64_t count() const { return loop_.iterations.size(); }
   // Why the last unresolved round was one. Precondition: there was one.
   const Error& last_fault() const { return *last_fault_; }
+  const results::DebugIteration& last_iteration() const { return loop_.iterations.back(); }
   void keep_artifact() { keeps_artifact_ = true; }
   results::DebugLoop take() { return std::move(loop_); }
 

@@ -43,6 +43,8 @@ PrecisionRequest with_roundings(PrecisionRequest request) {
   return request;
 }
 
+constexpr std::string_view kStays = "it is to stay in float32";
+
 class PrecisionSearch {
  public:
   PrecisionSearch(const PrecisionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
@@ -77,7 +79,7 @@ class PrecisionSearch {
     Subset all(parts_.count());
     std::iota(all.begin(), all.end(), 0);
     if (request_.direction != PrecisionDirection::any) return of_one_end(all);
-    if (!passes(all)) return std::nullopt;
+    if (!surely_passes(all)) return std::nullopt;
     const auto judge = [this](std::span<const Subset> subsets, uint64_t remaining) {
       std::vector<Verdict> verdicts;
       for (const Subset& subset : subsets)
@@ -98,9 +100,10 @@ class PrecisionSearch {
       for (size_t count = 1; count <= all.size(); ++count) {
         if (passes(end_of(all, count), all.size() - count)) return end_of(all, count);
       }
+      require_verdict();
       return std::nullopt;
     }
-    if (!passes(all)) return std::nullopt;
+    if (!surely_passes(all)) return std::nullopt;
     size_t bad = 0, good = all.size();
     while (good - bad > 1) {
       const size_t middle = bad + (good - bad) / 2;
@@ -109,20 +112,33 @@ class PrecisionSearch {
     return end_of(all, good);
   }
 
+  // All layers in float32 must have a verdict.
+  bool surely_passes(const Subset& all) {
+    const bool has_passed = passes(all);
+    require_verdict();
+    return has_passed;
+  }
+
+  void require_verdict() {
+    const std::string& fault = loop_.last_iteration().fault;
+    if (fault.empty()) return;
+    fail(ErrorCode::unsupported, "the model with all layers in float32 cannot be judged: {}", fault);
+  }
+
   bool passes(const Subset& kept, std::optional<uint64_t> remaining = std::nullopt) {
     const std::string subject = fmt::format("{} of {} layers in float32", kept.size(), parts_.count());
     Trial trial{.subject = subject,
                 .identity = fmt::format("{} {}", command_identity(request_.check), fmt::join(kept, ","))};
     if (comparing_)
-      trial.passes = [&] { return !comparing_->fails(converted(kept)); };
+      trial.passes = [&] { return !comparing_->fails(converted(kept).model); };
     else
       trial.make = [&](const std::string& path) { make(kept, path); };
     return loop_.judge(trial, remaining) == Verdict::passes;
   }
 
-  ir::Model converted(const Subset& kept) const {
+  ConvertOutcome converted(const Subset& kept) const {
     convert::LayerChoice choice;
-    for (const uint32_t part : kept) choice.kept.emplace(parts_.node(part), "it is to stay in float32");
+    for (const uint32_t part : kept) choice.kept.emplace(parts_.node(part), kStays);
     ConvertRequest request{.inputs = request_.inputs};
     request.edit.model = {.path = request_.model.path, .model = &model_};
     if (kept.size() < parts_.count()) {
@@ -137,11 +153,11 @@ class PrecisionSearch {
       }
     }
     Observer quiet;
-    return convert(request, quiet).model;
+    return convert(request, quiet);
   }
 
   void make(const Subset& kept, const std::string& path) const {
-    ir::Model model = converted(kept);
+    ir::Model model = converted(kept).model;
     surgery::complete_outputs(model);
     if (path.ends_with(".onnx")) {
       onnx::save(model, path);
@@ -156,10 +172,17 @@ class PrecisionSearch {
       const ir::NodeId node = parts_.node(part);
       report_.kept.push_back({std::string(ir::known_name(model_, node)), std::string(model_.text(model_[node].op))});
     }
+    ConvertOutcome outcome = converted(kept);
+    if (request_.low != LowPrecision::int8) note_unconverted(outcome.report);
     if (request_.output.empty()) return;
-    ir::Model model = converted(kept);
-    save_model(model, request_.output, request_.save, observer_);
+    save_model(outcome.model, request_.output, request_.save, observer_);
     report_.output = request_.output;
+  }
+
+  void note_unconverted(const results::ConversionReport& conversion) {
+    for (const results::ConvertedLayer& layer : conversion.layers) {
+      if (!layer.reason.empty() && layer.reason != kStays) report_.unconverted.push_back({layer.name, layer.op});
+    }
   }
 
   const PrecisionRequest request_;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
 #include "cli/debug/convert_words.h"
+#include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/input_data.h"
@@ -99,6 +100,7 @@ int run(const Arguments& arguments, Environment& environment) {
   keep_freed_memory();
   Log& log = environment.log;
   const tasks::AccuracyRequest request = accuracy_request(arguments);
+  require_writable_outputs(arguments);
   const std::string command = printable(environment.command_line);
   log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);

@@ -4,6 +4,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
+#include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
@@ -161,6 +162,7 @@ void end(const Stopwatch& total, int status, Environment& environment) {
 int run_tactics(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const tasks::TacticSearchRequest request = tactics_request(arguments, environment);
+  require_writable_outputs(arguments);
   environment.log.start(fmt::format("RUNNING | Command: {}", printable(environment.command_line)));
   LogObserver observer(arguments, environment);
   const results::TacticReport report = tasks::debug_tactics(request, observer);
@@ -175,6 +177,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::BisectionRequest request = bisection_request(arguments, environment);
+  require_writable_outputs(arguments);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::BisectionReport report = tasks::debug_bisect(request, observer);

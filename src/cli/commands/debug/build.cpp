@@ -20,6 +20,9 @@ int run(const Arguments& arguments, Environment& environment) {
   request.infers = arguments.flag("--shape-inference");
   check_input_data(arguments);
   request.check = check_request(arguments, environment);
+  // What each build has measured is what the loop is for.
+  if (request.check.artifacts.empty() && arguments.has("--save-tactics"))
+    request.check.artifacts = {arguments.value("--save-tactics")};
   request.until = parse_until(arguments);
   request.artifact = arguments.value("--intermediate-artifact");
   request.keeps_artifact = arguments.flag("--no-remove-intermediate");
@@ -52,7 +55,8 @@ Command command_debug_build() {
               "good/ and bad/, and begins again: for faults that some tactics have. `inspect diff-tactics` "
               "then tells which tactics only the bad ones use. Builds measure tactics anew each time, so "
               "they may differ. A plan that cannot be built counts as failed; with `--until good`, ten such plans in a "
-              "row end the loop with the error of the last. Exit status: 0 the loop ended "
+              "row end the loop with the error of the last. Without --artifacts, the file of --save-tactics is kept of "
+              "each iteration. Exit status: 0 the loop ended "
               "as told, whatever the iterations did, 2 wrong usage or input, 3 a check cannot be run.",
           .positionals = {model_positional()},
           .groups = groups(),

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
 #include "cli/debug/convert_words.h"
+#include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
@@ -70,8 +71,14 @@ void print(const results::PrecisionReport& report, Log& log) {
     log.error("Could not find a configuration that satisfied accuracy requirements.");
     return;
   }
+  if (!report.unconverted.empty()) {
+    log.info(fmt::format("The conversion leaves {} layer(s) in float32 by itself (`convert` says why)",
+                         report.unconverted.size()));
+  }
   if (report.kept.empty()) {
-    log.finish(fmt::format("No layer has to stay in float32: {} is enough for all {}", report.low, report.layer_count));
+    log.finish(report.unconverted.empty() ? fmt::format("No layer has to stay in float32: {} is enough for all {}",
+                                                        report.low, report.layer_count)
+                                          : "No other layer has to stay in float32");
     return;
   }
   const std::string which = report.direction == "any"       ? "these"
@@ -91,6 +98,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::PrecisionRequest request = precision_request(arguments, environment);
+  require_writable_outputs(arguments);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::PrecisionReport report = tasks::debug_precision(request, observer);

@@ -2,6 +2,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
+#include "cli/debug/writable_outputs.h"
 #include "cli/edit/boundary_words.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
@@ -96,6 +97,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::ReduceRequest request = reduce_request(arguments, environment);
+  require_writable_outputs(arguments);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const int status = finish(tasks::debug_reduce(request, observer), arguments, environment);
@@ -119,7 +121,8 @@ OptionGroup reduce_group() {
                file({"--min-good", "--minimal-good"}, "a model close to it that passes; there may be none"),
                {.names = {"--reproducer"},
                 .metavar = "FOLDER",
-                .help = "write the model, its inputs, expected outputs, the command and versions into a new folder"},
+                .help = "write the model, its inputs, expected outputs, the command and versions into a new folder",
+                .is_output = true},
                {.names = {"--shrink"},
                 .arity = Arity::flag,
                 .help = "make what is left plainer as long as it fails: fewer outputs, operands and attributes, "
