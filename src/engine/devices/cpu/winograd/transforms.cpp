@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 
+#include "base/parallel.h"
 #include "engine/devices/cpu/processor.h"
 
 namespace assay::engine::cpu {
@@ -88,14 +89,16 @@ const WinogradTransforms& winograd_transforms() {
 
 std::vector<float> winograd_weights(const float* weights, size_t out_channels, size_t channels) {
   std::vector<float> made(kWinogradTerms * channels * out_channels);
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t k = 0; k < out_channels; ++k) {
-      const std::array<double, kWinogradTerms> terms = terms_of_weights(weights + (k * channels + c) * kSide * kSide);
-      for (size_t i = 0; i < kWinogradTerms; ++i) {
-        made[(i * channels + c) * out_channels + k] = static_cast<float>(terms[i]);
+  parallel_for(channels, 4, [&](uint64_t begin, uint64_t end) {
+    for (size_t c = begin; c < end; ++c) {
+      for (size_t k = 0; k < out_channels; ++k) {
+        const std::array<double, kWinogradTerms> terms = terms_of_weights(weights + (k * channels + c) * kSide * kSide);
+        for (size_t i = 0; i < kWinogradTerms; ++i) {
+          made[(i * channels + c) * out_channels + k] = static_cast<float>(terms[i]);
+        }
       }
     }
-  }
+  });
   return made;
 }
 
