@@ -31,6 +31,9 @@ SQUARE = HEAD + """g (float16[2,4] x) => (float16[2,4] y) <float16[4,4] w = {ONE
 NARROW = HEAD + """g (float[2,4] x) => (float[2,4] y) <float much = {1e9}, float none = {0}> {
   [times] m = Mul(x, much) [narrow] h = Cast<to = 10>(m) [move] t = Transpose(h) [back] b = Transpose(t) [wide] f = Cast<to = 1>(b)
   [zero] z = Mul(f, none) [out] y = Add(x, z) }"""
+BRANCH = HEAD + """g (float16[4] x, bool c) => (float16[4] y) { [pre] a = Mul(x, x)
+  [choice] b = If(c) <then_branch = t () => (float16[4] u) { [inner] u = Sqrt(a) }, else_branch = e () => (float16[4] v) { [other] v = Neg(x) }>
+  [post] y = Add(b, x) }"""
 CLAMPED = "constants that do not fit as the nearest numbers that do"
 
 
@@ -110,6 +113,12 @@ class Remedies(in_folder.InFolder):
         cures = self.mended(SQUARE, {"x": x}, truth)
         self.assertEqual(cures, {"layers in float32 whose values do not fit":
                                  "assay convert m.onnx --layer-precisions square:float32 mean:float32 root:float32 -o FILE.onnx"})
+
+    def test_values_that_a_body_uses(self):
+        x = np.array([300, 310, 320, 330], np.float16)
+        cures = self.mended(BRANCH, {"x": x, "c": np.array(True)}, 2 * x)
+        self.assertEqual(cures, {"layers in float32 whose values do not fit":
+                                 "assay convert m.onnx --layer-precisions pre:float32 inner:float32 -o FILE.onnx"})
 
     def test_a_cast_that_overflows(self):
         x = np.arange(1, 9, dtype=np.float32).reshape(2, 4)

@@ -4,18 +4,26 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace assay::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Folders that are missing are made when the file is.
-fs::path existing_folder(const fs::path& file) {
+// Where the file is put while it is tried: folders that are missing are made when it is written.
+fs::path place_of(const fs::path& file) {
   std::error_code ignored;
   fs::path folder = fs::absolute(file, ignored).parent_path();
   while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
-  return folder;
+  return folder / file.filename();
+}
+
+// Nothing is left of it. Devices and pipes would have to be opened.
+void try_to_write(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) return;
+  const OutputFile probe(place_of(file));
 }
 
 }  // namespace
@@ -25,8 +33,8 @@ void require_writable_outputs(const Arguments& arguments) {
     if (!use.row->is_output) continue;
     for (const std::string& file : use.values) {
       if (file == "-" || file.empty()) continue;
-      with_frame([&] { return fmt::format("{}", canonical_name(*use.row)); },
-                 [&] { const OutputFile probe(existing_folder(file) / "assay_probe"); });
+      with_frame([&] { return fmt::format("{} `{}`", canonical_name(*use.row), printable(file)); },
+                 [&] { try_to_write(file); });
     }
   }
 }

@@ -38,7 +38,7 @@ std::vector<ir::ValueId> results_of_layers(const ir::Model& model) {
 
 using Nodes = std::set<ir::NodeId>;
 
-// The layers that make or use values that do not fit.
+// The layers that make or use values of the main graph that do not fit; those that use them may stand in bodies.
 Nodes misfit_layers(const ir::Model& model, const std::vector<ops::InputDatum>& inputs) {
   Nodes found;
   ops::Interpreter interpreter(model, {.is_wide = true});
@@ -46,8 +46,7 @@ Nodes misfit_layers(const ir::Model& model, const std::vector<ops::InputDatum>& 
     if (!is_misfit(exact)) return;
     found.insert(model[value].producer);
     for (const ir::Use& use : ir::uses(model, value)) {
-      const ir::NodeId user = model.ancestor_in(use.user, model.main_graph());
-      if (user && !model[user].is_outputs) found.insert(user);
+      if (!model[use.user].is_outputs) found.insert(use.user);
     }
   });
   return found;
@@ -75,11 +74,11 @@ class MendingRemedies {
   }
 
  private:
-  // In the order of the graph.
+  // Of nodes that can be edited: what stands in bodies is, and not what has them.
   std::vector<std::string> names_of(const Nodes& nodes) const {
     std::vector<std::string> names;
-    for (const ir::NodeId node : ir::nodes(given_.model, given_.model.main_graph())) {
-      if (nodes.contains(node)) names.emplace_back(ir::known_name(given_.model, node));
+    for (const ir::NodeId node : nodes) {
+      if (given_.model.bodies(given_.model[node]).empty()) names.emplace_back(ir::known_name(given_.model, node));
     }
     return names;
   }

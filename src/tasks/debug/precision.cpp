@@ -64,6 +64,9 @@ class PrecisionSearch {
     report_.low = word(request_.low);
     report_.direction = word(request_.direction);
     report_.layer_count = parts_.count();
+    if (request_.low != LowPrecision::int8 && !converted({}).report.changed)
+      observer_.warning(
+          fmt::format("the conversion to {} changes nothing: all models of this search are the same", report_.low));
     const std::optional<Subset> kept = search();
     report_.is_found = kept.has_value();
     if (kept) finish(*kept);
