@@ -50,7 +50,8 @@ class Part:
         new = self.own | {ALIAS.match(line)[1] for line in self.aliases - other.aliases}
         for header in self.headers - other.headers:
             new |= {name for scope, name in declared_in(header) - known if other.sees(scope)}
-        # What neither it nor its headers declare are its locals and members, which come first; locals hide no constants or types.
+        # What neither it nor its headers declare are its locals and members, which come first. Locals that would hide
+        # constants or types have warnings.
         new = {name for name in new if CONSTANT_OR_TYPE.match(name)} | new & (other.own | {name for _, name in known})
         return bool(new) and not (new.isdisjoint(other.words) and all(
             new.isdisjoint(words_of(header)) for header in other.headers - self.headers))

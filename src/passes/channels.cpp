@@ -152,7 +152,7 @@ std::optional<ChannelAffine> channel_arithmetic(PassRun& run, NodeId node, const
   return are_finite(affine.scale) ? std::optional(affine) : std::nullopt;
 }
 
-std::optional<Tensor> scaled(const Tensor& tensor, FunctionRef<double(uint64_t index)> factor) {
+std::optional<Tensor> scaled(const Tensor& tensor, uint64_t neighbours, FunctionRef<double(uint64_t index)> factor) {
   constexpr uint64_t kPiece = 4096;
   const tensor::Bytes source = tensor.bytes();
   std::vector<std::byte> bytes(tensor::packed_bytes(tensor.dtype(), tensor.count()).value());
@@ -161,7 +161,11 @@ std::optional<Tensor> scaled(const Tensor& tensor, FunctionRef<double(uint64_t i
       [&](uint64_t begin, uint64_t end) {
         std::vector<double> piece(end - begin);
         tensor::load(tensor.dtype(), source, begin, piece);
-        for (uint64_t i = begin; i < end; ++i) piece[i - begin] *= factor(i);
+        for (uint64_t i = begin, last = 0; i < end; i = last) {
+          last = std::min(end, (i / neighbours + 1) * neighbours);
+          const double number = factor(i);
+          for (uint64_t k = i; k < last; ++k) piece[k - begin] *= number;
+        }
         tensor::store(tensor.dtype(), std::span<const double>(piece), begin, bytes);
         tensor::load(tensor.dtype(), bytes, begin, piece);
         return uint64_t{are_finite(piece) ? 0u : 1u};
@@ -196,7 +200,7 @@ void fold_behind(PassRun& run, const Weighted& weighted, NodeId behind, const Ch
   if (!bias || affine.scale.size() != weighted.channels) return;
   for (size_t c = 0; c < bias->size(); ++c) (*bias)[c] = (*bias)[c] * affine.scale[c] + affine.shift[c];
   const std::optional<Tensor> weights =
-      scaled(*weighted.weights, [&](uint64_t index) { return affine.scale[weighted.channel(index)]; });
+      scaled(*weighted.weights, weighted.inner, [&](uint64_t index) { return affine.scale[weighted.channel(index)]; });
   const std::optional<Tensor> added = rounded(weighted.weights->dtype(), *bias);
   if (!weights || !added) return run.skip(behind, "merged weights would leave the range of their type");
   const std::string_view op = model.text(model[weighted.node].op);

@@ -40,8 +40,10 @@ std::optional<Weighted> find_matrix_product(PassRun& run, ir::NodeId node);  // 
 // number for each channel, or one for all.
 std::optional<ChannelAffine> channel_arithmetic(PassRun& run, ir::NodeId node, const Weighted& convolution);
 
-// The tensor with each element times factor(index), rounded once; empty where one would leave the range of the type.
-std::optional<tensor::Tensor> scaled(const tensor::Tensor& tensor, FunctionRef<double(uint64_t index)> factor);
+// The tensor with each element times factor(index), which is the same for so many `neighbours`, rounded once; empty
+// where one would leave the range of the type.
+std::optional<tensor::Tensor> scaled(const tensor::Tensor& tensor, uint64_t neighbours,
+                                     FunctionRef<double(uint64_t index)> factor);
 std::optional<tensor::Tensor> rounded(tensor::DType dtype, const std::vector<double>& elements);
 // Of each channel; zeros where there is no bias. Empty where its shape does not fit.
 std::optional<std::vector<double>> bias_of(const Weighted& weighted);

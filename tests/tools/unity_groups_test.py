@@ -31,17 +31,39 @@ class UnityGroups(TreeTest):
                 name = "kF" if "kF" in declaration else "f"
                 self.assertEqual(self.groups(m__one=hidden(declaration), m__other=hidden(f"void {name}();")), [])
 
-    def test_words_of_others(self):
-        one = hidden("int f() { return 1; }")
-        self.assertEqual(self.groups(m__one=one, m__other=hidden("", "int g() { return f(); }")), [])
-        self.assertEqual(self.groups(m__one=one, m__other=hidden("", "int g() { return x.f(); }")), [{"m__one", "m__other"}])
-        self.assertEqual(self.groups(m__one=one, m__other=hidden("", 'auto g = "f";  // f')), [{"m__one", "m__other"}])
+    def test_words_that_mean_something_else(self):
+        self.write("src/m/f.h", "#pragma once\nnamespace assay {\nint f();\n}\n")
+        including = '#include "m/f.h"\n'
+        one = including + hidden("int f() { return 1; }")
+        for text, is_apart in (("int g() { return f(); }", True), ("int g() { return x.f(); }", False),
+                               ("int g() { return assay::f(); }", False), ('auto g = "f";  // f', False)):
+            with self.subTest(text):
+                groups = self.groups(m__one=one, m__other=including + hidden("", text))
+                self.assertEqual(groups, [] if is_apart else [{"m__one", "m__other"}])
 
     def test_words_of_headers_that_only_one_includes(self):
-        self.write("src/m/x.h", "#pragma once\nint f();\n")
-        one, including = hidden("int f() { return 1; }"), '#include "m/x.h"\n'
+        self.write("src/m/f.h", "#pragma once\nnamespace assay {\nint f();\ninline int g() { return f(); }\n}\n")
+        one, including = hidden("int f() { return 1; }"), '#include "m/f.h"\n'
         self.assertEqual(self.groups(m__one=one, m__other=including), [])
         self.assertEqual(self.groups(m__one=including + one, m__other=including), [{"m__one", "m__other"}])
+
+    def test_names_of_locals_come_first(self):
+        one = hidden("int f() { return 1; }")
+        self.assertEqual(self.groups(m__one=one, m__other=hidden("", "int g(int f) { return f; }")), [{"m__one", "m__other"}])
+
+    def test_constants_and_types_that_locals_would_hide(self):
+        for name in ("kSize", "Size"):
+            one = hidden(f"constexpr int {name} = 1;" if name == "kSize" else f"struct {name} {{}};")
+            self.assertEqual(self.groups(m__one=one, m__other=hidden("", f"int g() {{ using {name} = int; }}")), [])
+
+    def test_names_of_headers_that_hide_outer_ones(self):
+        self.write("src/m/outer.h", "#pragma once\nnamespace assay {\nint join(int x);\n}\n")
+        self.write("src/m/inner.h", "#pragma once\nnamespace assay::m {\nint join(int x);\n}\n")
+        one = '#include "m/inner.h"\n'
+        for scope, groups in (("assay::m", []), ("assay::n", [{"m__one", "m__other"}])):
+            with self.subTest(scope):
+                other = f'#include "m/outer.h"\nnamespace {scope} {{\nint g() {{ return join(1); }}\n}}\n'
+                self.assertEqual(self.groups(m__one=one, m__other=other), groups)
 
     def test_using_declarations_may_be_repeated(self):
         using = "namespace a {\nusing b::T;\nT x();\n}\n"

@@ -111,8 +111,12 @@ void add_truth(std::span<const double> given, std::span<const double> exact, std
 }
 
 double rms_of(const std::vector<double>& numbers) {
-  double squares = 0;
-  for (const double number : numbers) squares += finite_or_zero(number * number);
+  const auto sum = [&](uint64_t begin, uint64_t end) {
+    double squares = 0;
+    for (uint64_t i = begin; i < end; ++i) squares += finite_or_zero(numbers[i] * numbers[i]);
+    return squares;
+  };
+  const double squares = parallel_reduce(numbers.size(), kElementsAtATime, 0.0, sum, std::plus<>());
   return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
 }
 
@@ -142,10 +146,13 @@ struct Judged {
 };
 
 Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
-  Difference found;
-  found.count = exact.size();
-  for (size_t i = 0; i < exact.size(); ++i) found.greatest = std::max(found.greatest, distance(given[i], exact[i]));
-  return found;
+  const auto find = [&](uint64_t begin, uint64_t end) {
+    double greatest = 0;
+    for (uint64_t i = begin; i < end; ++i) greatest = std::max(greatest, distance(given[i], exact[i]));
+    return greatest;
+  };
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  return {.greatest = parallel_reduce(exact.size(), kElementsAtATime, 0.0, find, larger), .count = exact.size()};
 }
 
 }  // namespace

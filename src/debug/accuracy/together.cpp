@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
@@ -30,11 +31,11 @@ bool are_alike(const std::vector<Datum>& data) {
 Datum stacked(const std::vector<Datum>& data) {
   const uint64_t count = data[0].tensor().count();
   std::vector<std::byte> bytes(data.size() * count * sizeof(double));
-  auto* to = reinterpret_cast<double*>(bytes.data());
-  for (const Datum& datum : data) {
-    tensor::load(datum.tensor().dtype(), datum.tensor().bytes(), 0, std::span(to, count));
-    to += count;
-  }
+  auto* const to = reinterpret_cast<double*>(bytes.data());
+  parallel_for(data.size(), 1, [&](uint64_t i, uint64_t) {
+    const Tensor& tensor = data[i].tensor();
+    tensor::load(tensor.dtype(), tensor.bytes(), 0, std::span(to + i * count, count));
+  });
   Shape shape = data[0].tensor().shape();
   shape[0] *= static_cast<int64_t>(data.size());
   return {Tensor(DType::float64, std::move(shape), tensor::make_owned(std::move(bytes))), data[0].declared()};
@@ -45,12 +46,12 @@ std::vector<Datum> parted(const Datum& all, size_t count) {
   shape[0] /= static_cast<int64_t>(count);
   const tensor::Bytes bytes = all.tensor().bytes();
   const size_t size = bytes.size() / count;
-  std::vector<Datum> parts;
-  for (size_t i = 0; i < count; ++i) {
+  std::vector<Datum> parts(count);
+  parallel_for(count, 1, [&](uint64_t i, uint64_t) {
     const tensor::Bytes part = bytes.subspan(i * size, size);
-    parts.emplace_back(Tensor(all.tensor().dtype(), shape, tensor::make_owned({part.begin(), part.end()})),
-                       all.declared());
-  }
+    parts[i] =
+        Datum(Tensor(all.tensor().dtype(), shape, tensor::make_owned({part.begin(), part.end()})), all.declared());
+  });
   return parts;
 }
 
