@@ -198,7 +198,7 @@ Labelled multiply_all(Speller& speller, const std::vector<Labelled>& operands, c
     const auto first = std::ranges::find_if(
         output, [&](EinsumLabel label) { return holds(left.term, label) != holds(right.term, label); });
     if (first != output.end() && holds(right.term, *first)) std::swap(left, right);
-    result = speller.multiplied(std::move(left), std::move(right), later);
+    result = speller.multiplied(left, right, later);
   }
   return result;
 }

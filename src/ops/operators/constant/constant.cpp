@@ -33,7 +33,7 @@ Tensor densify(const ir::SparseTensor& sparse) {
 }
 
 template <typename C>
-Tensor scalar_of(DType dtype, C value) {
+Tensor scalar_of(DType dtype, const C& value) {
   return make_rounded(dtype, {}, std::vector<C>{value});
 }
 
