@@ -11,14 +11,13 @@ namespace {
 // Integers are divided towards zero; a division by zero gives 0 and the one quotient that overflows wraps.
 template <typename C>
 C divide(C a, C b) {
-  if constexpr (std::is_floating_point_v<C>)
-    return a / b;
-  else if (b == 0)
-    return 0;
-  else if constexpr (std::is_signed_v<C>)
-    return b == -1 ? wrapping_subtract(C{0}, a) : a / b;
-  else
-    return a / b;
+  if constexpr (!std::is_floating_point_v<C>) {
+    if (b == 0) return 0;
+    if constexpr (std::is_signed_v<C>) {
+      if (b == -1) return wrapping_subtract(C{0}, a);
+    }
+  }
+  return a / b;
 }
 
 void eval_add(Eval& node) {

@@ -255,7 +255,8 @@ void eval_attention(Eval& node) {
       {static_cast<uint64_t>(node.shape(0)[1]), projection.keys(), width / heads, value_width / heads}};
   const std::vector<double> addend = load_addend(node, what);
   const double written = node.floating("scale", 0);
-  const double scale = written == 0 ? 1 / std::sqrt(static_cast<double>(width / heads)) : written;
+  const uint64_t depth = width / heads;
+  const double scale = written == 0 ? 1 / std::sqrt(static_cast<double>(depth)) : written;
   node.store(0, pack_attended(attend(what, q, k, v, scale, Weigher(node, what, addend)), what));
   if (!node.wants(1)) return;
   k.insert(k.end(), v.begin(), v.end());

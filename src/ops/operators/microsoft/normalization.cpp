@@ -190,7 +190,7 @@ struct ChannelView {
   uint64_t images, channels, plane;
   bool is_last;
 
-  ChannelView(const Eval& node) : is_last(node.integer("channels_last") != 0) {
+  explicit ChannelView(const Eval& node) : is_last(node.integer("channels_last") != 0) {
     const Shape& shape = node.shape(0);
     images = static_cast<uint64_t>(shape[0]);
     channels = static_cast<uint64_t>(is_last ? shape.back() : shape[1]);

@@ -247,8 +247,8 @@ void eval_mean(Eval& node) {
   }
   const Quantum from = quantum_at(node, 1);
   const Requantizer requantize(node, quantum_at(node, 3));
-  const double count = sums.empty() ? 1 : static_cast<double>(data.size() / sums.size());
-  for (double& sum : sums) sum = requantize(from.real(sum / count));
+  const uint64_t count = sums.empty() ? 1 : data.size() / sums.size();
+  for (double& sum : sums) sum = requantize(from.real(sum / static_cast<double>(count)));
   node.store(0, std::move(sums));
 }
 
