@@ -50,7 +50,7 @@ constexpr std::array kModelKinds = {
 // Null: an ONNX model, as far as its name says.
 const ModelKind* kind_of(const std::string& path, const std::string& type) {
   if (type == "onnx") return nullptr;
-  const size_t colon = path.rfind(":");
+  const size_t colon = path.rfind(':');
   const std::string file = path.substr(0, path.find(".py:") == std::string::npos ? path.size() : colon);
   const std::string extension = to_lower(fs::path(file).extension().string());
   const auto kind = std::ranges::find_if(kModelKinds, [&](const ModelKind& known) {

@@ -6,7 +6,7 @@
 
 namespace assay::tensor {
 
-Datum::Datum(Tensor tensor) : Datum(tensor, tensor.dtype()) {}
+Datum::Datum(Tensor tensor) : kind_(Kind::tensor), declared_(tensor.dtype()), tensor_(std::move(tensor)) {}
 
 Datum::Datum(Tensor tensor, DType declared) : kind_(Kind::tensor), declared_(declared), tensor_(std::move(tensor)) {}
 

@@ -16,7 +16,7 @@ std::string values_text(const std::vector<results::RunValue>& values, size_t mos
     text += text.empty() ? "{" : ",\n ";
     text += fmt::format("{} [dtype={}", printable(value.name), value.type);
     if (value.is_tensor) text += fmt::format(", shape={}", tuple_text(value.shape));
-    text += "]";
+    text += ']';
   }
   if (values.size() > most) text += fmt::format(",\n ... and {} more{}", values.size() - most, hint);
   return text.empty() ? "{}" : text + "}";

@@ -1,5 +1,7 @@
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "base/text.h"

@@ -29,7 +29,7 @@ void infer_window(Infer& node) {
 template <const Cosines& Window>
 void eval_window(Eval& node) {
   std::vector<double> values(node.out_count(0));
-  const double(&a)[3] = Window.a;
+  const auto& a = Window.a;
   const auto period = static_cast<double>(values.size()) - (node.flag("periodic") ? 0 : 1);
   for (size_t i = 0; i < values.size(); ++i) {
     const double cosine = std::cos(2 * std::numbers::pi * static_cast<double>(i) / period);
