@@ -26,14 +26,12 @@ void infer_window(Infer& node) {
 }
 
 // A symmetric window of one element, for which the formula is not defined, holds 1.
-template <const Cosines& Window>
-void eval_window(Eval& node) {
+void eval_window(Eval& node, const Cosines& window) {
   std::vector<double> values(node.out_count(0));
-  const auto& a = Window.a;
   const auto period = static_cast<double>(values.size()) - (node.flag("periodic") ? 0 : 1);
   for (size_t i = 0; i < values.size(); ++i) {
     const double cosine = std::cos(2 * std::numbers::pi * static_cast<double>(i) / period);
-    values[i] = period == 0 ? 1 : a[0] - a[1] * cosine + a[2] * cosine * cosine;
+    values[i] = period == 0 ? 1 : window.a[0] - window.a[1] * cosine + window.a[2] * cosine * cosine;
   }
   node.store(0, std::move(values));
 }
@@ -42,9 +40,9 @@ void eval_window(Eval& node) {
 
 OperatorRows operator_signal_window() {
   static constexpr Operator kRows[] = {
-      {.name = "HannWindow", .infer = infer_window, .eval = eval_window<kHann>},
-      {.name = "HammingWindow", .infer = infer_window, .eval = eval_window<kHamming>},
-      {.name = "BlackmanWindow", .infer = infer_window, .eval = eval_window<kBlackman>},
+      {.name = "HannWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kHann); }},
+      {.name = "HammingWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kHamming); }},
+      {.name = "BlackmanWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kBlackman); }},
   };
   return kRows;
 }
