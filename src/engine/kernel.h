@@ -15,6 +15,11 @@ struct Address {
   Address operator+(uint64_t bytes) const { return {value + bytes}; }
 };
 
+struct Extent {
+  Address first;
+  uint64_t bytes = 0;
+};
+
 // Where a layer's operands, results and scratch memory are.
 struct Arguments {
   std::vector<Address> inputs;
@@ -74,8 +79,10 @@ class Device {
   // The same, filled with ordinary numbers, to measure kernels on.
   virtual std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
   // Seconds of a run, without what others used the device for meanwhile: the least of as many as fit into `budget`, of
-  // two at least.
-  virtual double measure(Call& call, double budget) const = 0;
+  // two at least. What is `cold` is in no cache when a run begins.
+  virtual double measure(Call& call, double budget, std::span<const Extent> cold) const = 0;
+  // What it reads again soon enough is as fast as a cache.
+  virtual uint64_t cache_bytes() const = 0;
   // What measurements and packed weights depend on: processor, libraries, number of threads.
   virtual std::string fingerprint() const = 0;
   // Where bytes of the host are for kernels; the bytes must outlive their use.

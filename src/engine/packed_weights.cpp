@@ -20,12 +20,25 @@ void PackedWeights::preset(const std::byte* weights, const std::string& form, co
   forms_[{weights, form}] = {bytes, size_bytes, bytes};
 }
 
+void PackedWeights::add_kept(const std::pair<const Key, Form>& form, std::vector<Kept>& all) {
+  Bytes bytes = form.second.bytes.lock();
+  const auto& [weights, name] = form.first;
+  if (bytes) all.push_back({weights, name, std::move(bytes), form.second.size_bytes});
+}
+
 std::vector<PackedWeights::Kept> PackedWeights::kept() const {
   const std::scoped_lock lock(mutex_);
   std::vector<Kept> all;
-  for (const auto& [key, form] : forms_) {
-    Bytes bytes = form.bytes.lock();
-    if (bytes) all.push_back({std::get<0>(key), std::get<1>(key), std::move(bytes), form.size_bytes});
+  for (const auto& form : forms_) add_kept(form, all);
+  return all;
+}
+
+std::vector<PackedWeights::Kept> PackedWeights::kept_of(const tensor::Tensor& weights) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<Kept> all;
+  const std::byte* const first = weights.bytes().data();
+  for (auto form = forms_.lower_bound({first, ""}); form != forms_.end() && std::get<0>(form->first) == first; ++form) {
+    add_kept(*form, all);
   }
   return all;
 }

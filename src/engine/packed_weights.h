@@ -32,6 +32,7 @@ class PackedWeights {
     uint64_t size_bytes = 0;
   };
   std::vector<Kept> kept() const;
+  std::vector<Kept> kept_of(const tensor::Tensor& weights) const;
 
  private:
   using Key = std::tuple<const std::byte*, std::string>;  // of the tensor's first byte
@@ -40,6 +41,8 @@ class PackedWeights {
     uint64_t size_bytes = 0;
     Bytes preset;  // holds the bytes
   };
+  static void add_kept(const std::pair<const Key, Form>& form, std::vector<Kept>& all);
+
   mutable std::mutex mutex_;
   std::map<Key, Form> forms_;
 };

@@ -30,6 +30,19 @@ std::vector<ir::ValueId> captured_values(const ir::Model& model, ir::NodeId node
   return {found.begin(), found.end()};
 }
 
+// Of what layers of the main graph read.
+uint64_t constant_bytes(const ir::Model& model, const ops::Inference& inference) {
+  std::set<const tensor::Tensor*> seen;
+  uint64_t bytes = 0;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    for (const ir::Use& use : model[node].operands) {
+      const tensor::Tensor* const constant = use.value.valid() ? constant_of(model, inference, use.value) : nullptr;
+      if (constant != nullptr && seen.insert(constant).second) bytes += constant->bytes().size();
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(Program& program, const ProgramOptions& options)
@@ -48,6 +61,7 @@ void ProgramBuilder::build() {
   inference->run();
   broken_ = broken_nodes(model_, *inference);
   program_.inference_ = std::move(inference);
+  tactics_.expect_constants(constant_bytes(model_, *program_.inference_));
   add_given_slots();
   uint64_t done = 0;
   for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {

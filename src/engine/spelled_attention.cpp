@@ -58,7 +58,8 @@ class Matcher {
   }
   bool is_float(ir::ValueId value) const {
     const std::optional<TensorDesc> desc = value.valid() ? find_desc(model_, inference_, value) : std::nullopt;
-    return desc && desc->dtype == tensor::DType::float32 && desc->count() > 0;
+    const bool has_type = desc && (desc->dtype == tensor::DType::float32 || desc->dtype == tensor::DType::bfloat16);
+    return has_type && desc->count() > 0;
   }
 
   void take_scale() {

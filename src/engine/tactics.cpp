@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/packed_weights.h"
 
 namespace assay::engine {
 namespace {
@@ -53,6 +54,27 @@ class Sample {
   const Device& device_;
   std::vector<std::shared_ptr<const Address>> owned_;
   Arguments arguments_;
+};
+
+// A layer's constants in all forms that its kernels have.
+class Forms {
+ public:
+  Forms() = default;
+  Forms(const Device& device, const Layer& layer) {
+    for (const tensor::Tensor* const constant : layer.constants) {
+      if (constant == nullptr) continue;
+      extents_.push_back({device.host(constant->bytes().data()), constant->bytes().size()});
+      for (PackedWeights::Kept& form : layer.packed->kept_of(*constant)) {
+        extents_.push_back({device.host(form.bytes.get()), form.size_bytes});
+        kept_.push_back(std::move(form.bytes));
+      }
+    }
+  }
+  std::span<const Extent> extents() const { return extents_; }
+
+ private:
+  std::vector<Extent> extents_;
+  std::vector<PackedWeights::Bytes> kept_;
 };
 
 }  // namespace
@@ -120,7 +142,7 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
 
 // Looks up or measures what has no time yet, and lets go of kernels that are far behind.
 void TacticSelector::start(const Layer& layer, Race& race) const {
-  if (race.key.empty()) race.key = layer_key(layer);
+  if (race.key.empty()) race.key = layer_key(layer) + (has_cold_constants_ ? " cold" : "");
   for (Runner& runner : race.runners) {
     if (runner.seconds > 0) continue;
     const std::optional<double> known = cache_->find(machine_, race.key, runner.choice.tactic);
@@ -150,7 +172,8 @@ void TacticSelector::drop(const Race& race, Runner& runner) const {
 void TacticSelector::measure(const Layer& layer, Runner& runner, double share) const {
   const Sample sample(device_, layer, runner.choice.kernel->workspace_bytes());
   const std::unique_ptr<Call> call = runner.choice.kernel->bind(sample.arguments());
-  const double taken = device_.measure(*call, options_.seconds_per_tactic * share);
+  const Forms forms = has_cold_constants_ ? Forms(device_, layer) : Forms();
+  const double taken = device_.measure(*call, options_.seconds_per_tactic * share, forms.extents());
   runner.seconds = runner.seconds > 0 ? std::min(runner.seconds, taken) : taken;
 }
 

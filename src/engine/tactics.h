@@ -32,6 +32,9 @@ inline constexpr std::string_view kReferenceTactic = "reference";
 class TacticSelector {
  public:
   TacticSelector(const Device& device, const TacticOptions& options);
+  // How many bytes of constants the program reads: where caches cannot hold them, those of a layer are in none when it
+  // runs, and so when it is measured.
+  void expect_constants(uint64_t bytes) { has_cold_constants_ = bytes > device_.cache_bytes(); }
 
   struct Choice {
     std::unique_ptr<Kernel> kernel;  // null: nothing computes the layer as its operands lie
@@ -65,6 +68,7 @@ class TacticSelector {
   const TacticOptions& options_;
   std::shared_ptr<TimingCache> cache_;  // equal layers are measured once
   std::string machine_;
+  bool has_cold_constants_ = false;
 };
 
 }  // namespace assay::engine

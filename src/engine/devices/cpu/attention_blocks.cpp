@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <limits>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
-#include "engine/devices/cpu/rows/row_kernels.h"
+#include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -39,19 +40,20 @@ void turn_square(const float* from, int64_t row, float* to) {
 
 // Memory of a lane.
 struct Scratch {
-  float *sums, *scores, *keys, *values, *mask;
+  float *sums, *scores, *keys, *values, *rows, *mask;
   SoftmaxSoFar* states;
 
   static int64_t count(const AttentionGeometry& g) {
     const int64_t width = whole_panels(g.width);
-    return kChunk * width + kQueries * kKeys + kKeys * g.depth + kKeys * width + kKeys + kChunk * 3;
+    return kChunk * width + kQueries * kKeys + (kKeys + kColumns) * g.depth + kKeys * width + kKeys + kChunk * 3;
   }
   Scratch(float* memory, const AttentionGeometry& g) : sums(memory) {
     const int64_t width = whole_panels(g.width);
     scores = sums + kChunk * width;
     keys = scores + kQueries * kKeys;
     values = keys + kKeys * g.depth;
-    mask = values + kKeys * width;
+    rows = values + kKeys * width;
+    mask = rows + kColumns * g.depth;
     states = reinterpret_cast<SoftmaxSoFar*>(mask + kKeys);
   }
 };
@@ -81,6 +83,7 @@ class AttentionKernel final : public PlainKernel {
     int64_t begin, end;
     int64_t size() const { return end - begin; }
   };
+  bool is_widened() const { return g_.dtype != tensor::DType::float32; }
 
   int64_t item_count() const {
     int64_t count = 1;
@@ -92,10 +95,31 @@ class AttentionKernel final : public PlainKernel {
     for (size_t i = g_.items.size(); i-- > 0; item /= g_.items[i]) offset += item % g_.items[i] * matrices.items[i];
     return offset;
   }
-  template <typename T = float>
-  const T* at(const Matrices& matrices, const Arguments& arguments, int64_t item) const {
+  const std::byte* place(const Matrices& matrices, const Arguments& arguments, int64_t item, int64_t row,
+                         int64_t element_bytes) const {
     const std::vector<Address>& from = matrices.is_result ? arguments.outputs : arguments.inputs;
-    return host<const T>(from[static_cast<size_t>(matrices.input)]) + offset(matrices, item);
+    const int64_t element = offset(matrices, item) + row * matrices.row;
+    return host<const std::byte>(from[static_cast<size_t>(matrices.input)]) + element * element_bytes;
+  }
+  template <typename T>
+  const T* at(const Matrices& matrices, const Arguments& arguments, int64_t item) const {
+    return reinterpret_cast<const T*>(place(matrices, arguments, item, 0, sizeof(T)));
+  }
+
+  struct Rows {
+    const float* first;
+    int64_t row, column;  // strides
+  };
+  // Where they are, or the `width` numbers of each, which must be dense, in `tile`.
+  Rows floats(const Matrices& matrices, const Arguments& arguments, int64_t item, Range rows, int64_t width,
+              float* tile) const {
+    const int64_t bytes = float_bytes(g_.dtype);
+    const std::byte* const from = place(matrices, arguments, item, rows.begin, bytes);
+    if (g_.dtype == tensor::DType::float32)
+      return {reinterpret_cast<const float*>(from), matrices.row, matrices.column};
+    for (int64_t r = 0; r < rows.size(); ++r)
+      read_floats(g_.dtype, from + r * matrices.row * bytes, tile + r * width, static_cast<size_t>(width));
+    return {tile, width, 1};
   }
 
   uint64_t lane_bytes() const { return (static_cast<uint64_t>(Scratch::count(g_)) * sizeof(float) + 63) / 64 * 64; }
@@ -131,60 +155,70 @@ class AttentionKernel final : public PlainKernel {
 
   // Panels of keys, with zeros beyond the last.
   void pack_keys(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
-    const float* const from = at(g_.k, arguments, item);
     for (int64_t first = keys.begin; first < keys.end; first += kColumns) {
+      const Range some{first, std::min(first + kColumns, keys.end)};
       float* const panel = scratch.keys + (first - keys.begin) * g_.depth;
-      const int64_t count = std::min(kColumns, keys.end - first);
-      if (count < kColumns) std::fill_n(panel, g_.depth * kColumns, 0.0F);
-      turn(from + first * g_.k.row, g_.k, count, panel);
+      if (some.size() < kColumns) std::fill_n(panel, g_.depth * kColumns, 0.0F);
+      if (is_widened() && g_.k.column != 1)
+        widen_columns(place(g_.k, arguments, item, first, float_bytes(g_.dtype)), some.size(), panel);
+      else
+        turn(floats(g_.k, arguments, item, some, g_.depth, scratch.rows), some.size(), panel);
     }
   }
 
-  void turn(const float* from, const Matrices& keys, int64_t count, float* panel) const {
+  // Of keys that are neighbours.
+  void widen_columns(const std::byte* from, int64_t count, float* panel) const {
+    const int64_t step = g_.k.column * float_bytes(g_.dtype);
+    for (int64_t k = 0; k < g_.depth; ++k)
+      read_floats(g_.dtype, from + k * step, panel + k * kColumns, static_cast<size_t>(count));
+  }
+
+  void turn(const Rows& keys, int64_t count, float* panel) const {
     const bool has_squares = keys.column == 1;
     const int64_t whole_depth = has_squares ? g_.depth / kSquare * kSquare : 0;
     const int64_t whole_count = has_squares ? count / kSquare * kSquare : 0;
     for (int64_t c = 0; c < whole_count; c += kSquare) {
       for (int64_t k = 0; k < whole_depth; k += kSquare) {
-        turn_square(from + c * keys.row + k, keys.row, panel + k * kColumns + c);
+        turn_square(keys.first + c * keys.row + k, keys.row, panel + k * kColumns + c);
       }
     }
     for (int64_t k = 0; k < g_.depth; ++k) {
       for (int64_t c = k < whole_depth ? whole_count : 0; c < count; ++c) {
-        panel[k * kColumns + c] = from[c * keys.row + k * keys.column];
+        panel[k * kColumns + c] = keys.first[c * keys.row + k * keys.column];
       }
     }
   }
 
   // Rows of whole panels: where they are, or copied.
   const float* packed_values(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
-    const float* const from = at(g_.v, arguments, item) + keys.begin * g_.v.row;
-    if (lie_as_panels()) return from;
+    if (lie_as_panels()) return floats(g_.v, arguments, item, keys, g_.width, nullptr).first;
     std::fill_n(scratch.values, keys.size() * width_, 0.0F);
     for (int64_t key = 0; key < keys.size(); ++key) {
-      for (int64_t c = 0; c < g_.width; ++c) {
-        scratch.values[key * width_ + c] = from[key * g_.v.row + c * g_.v.column];
-      }
+      const Range one{keys.begin + key, keys.begin + key + 1};
+      float* const row = scratch.values + key * width_;
+      const Rows from = floats(g_.v, arguments, item, one, g_.width, row);
+      if (from.first == row) continue;
+      for (int64_t c = 0; c < g_.width; ++c) row[c] = from.first[c * from.column];
     }
     return scratch.values;
   }
-  bool lie_as_panels() const { return g_.v.column == 1 && width_ == g_.width; }
+  bool lie_as_panels() const { return g_.v.column == 1 && width_ == g_.width && !is_widened(); }
 
   void score(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows, Range keys,
              bool are_few) const {
-    const float* const q = at(g_.q, arguments, item) + rows.begin * g_.q.row;
+    const Rows q = floats(g_.q, arguments, item, rows, g_.depth, scratch.rows);
     const auto depth = static_cast<size_t>(g_.depth);
     if (are_few) {
-      const float* const k = at(g_.k, arguments, item) + keys.begin * g_.k.row;
+      const Rows k = floats(g_.k, arguments, item, keys, g_.depth, scratch.keys);
       for (int64_t r = 0; r < rows.size(); ++r) {
-        row_kernels().dot(q + r * g_.q.row, k, g_.k.row, depth, static_cast<size_t>(keys.size()),
+        row_kernels().dot(q.first + r * q.row, k.first, k.row, depth, static_cast<size_t>(keys.size()),
                           scratch.scores + r * kKeys);
       }
       return;
     }
     for (int64_t c = 0; c < keys.size(); c += kColumns) {
-      panel_kernels().multiply({.left = q,
-                                .left_row = g_.q.row,
+      panel_kernels().multiply({.left = q.first,
+                                .left_row = q.row,
                                 .out = scratch.scores + c,
                                 .out_row = kKeys,
                                 .rows = static_cast<size_t>(rows.size()),
@@ -217,7 +251,11 @@ class AttentionKernel final : public PlainKernel {
   const float* mask_row(const Arguments& arguments, const Scratch& scratch, int64_t item, int64_t row, Range keys,
                         float* scores) const {
     const float* added = nullptr;
-    if (g_.mask.input >= 0) added = at(g_.mask, arguments, item) + row * g_.mask.row + keys.begin;
+    if (g_.mask.input >= 0) {
+      const int64_t bytes = float_bytes(g_.dtype);
+      const std::byte* const from = place(g_.mask, arguments, item, row, bytes) + keys.begin * bytes;
+      added = read_floats(g_.dtype, from, scratch.mask, static_cast<size_t>(keys.size()));
+    }
     if (g_.conditions.input < 0) return added;
     const uint8_t* const conditions =
         at<uint8_t>(g_.conditions, arguments, item) + row * g_.conditions.row + keys.begin;
@@ -243,16 +281,20 @@ class AttentionKernel final : public PlainKernel {
   }
 
   void give_out(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
-    float* const out = host<float>(arguments.outputs[0]) + offset(g_.out, item) + rows.begin * g_.out.row;
+    const int64_t bytes = float_bytes(g_.dtype);
+    const int64_t first = offset(g_.out, item) + rows.begin * g_.out.row;
     for (int64_t r = 0; r < rows.size(); ++r) {
+      auto* const out = host<std::byte>(arguments.outputs[0]) + (first + r * g_.out.row) * bytes;
       const SoftmaxSoFar& state = scratch.states[r];
       const bool sees_none = g_.zeroes_what_sees_none && state.greatest == kHidden;
       if (sees_none || (g_.zeroes_no_number && !(state.sum > 0))) {
-        std::fill_n(out + r * g_.out.row, g_.width, 0.0F);
+        std::memset(out, 0, static_cast<size_t>(g_.width * bytes));
         continue;
       }
-      row_kernels().scale(scratch.sums + r * width_, 1 / state.sum, out + r * g_.out.row,
-                          static_cast<size_t>(g_.width));
+      float* const sums = scratch.sums + r * width_;
+      const auto width = static_cast<size_t>(g_.width);
+      row_kernels().scale(sums, 1 / state.sum, place_floats(g_.dtype, out, sums), width);
+      write_floats(g_.dtype, sums, out, width);
     }
   }
 

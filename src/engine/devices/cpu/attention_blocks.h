@@ -19,8 +19,10 @@ struct Matrices {
 // Where matrices of an input are whose first dims are those of the items, or 1, or missing.
 Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items);
 
-// softmax(q * k * scale + mask) * v for every item. Rows of q, of the mask and of the result must be dense.
+// softmax(q * k * scale + mask) * v for every item. Rows of q, of the mask and of the result must be dense; those of
+// bfloat16, in which nothing is computed, of v and of k or its transpose too.
 struct AttentionGeometry {
+  tensor::DType dtype = tensor::DType::float32;
   std::vector<int64_t> items;
   int64_t rows = 0, keys = 0, depth = 0, width = 0;
   Matrices q, k, v, mask, out;  // k: rows are keys

@@ -14,11 +14,12 @@ using testing_support::parsed;
 
 double sine(size_t i) { return 2 * std::sin(1.7 * static_cast<double>(i) + 1); }
 
-void expect_attention(const std::string& text, const std::function<double(size_t)>& number = sine) {
+void expect_attention(const std::string& text, const std::function<double(size_t)>& number = sine,
+                      double tolerance = 2e-5) {
   const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 21]> g " + text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.blocks"}) << text;
-  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 2e-5), "") << text;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), tolerance), "") << text;
 }
 
 struct Size {
@@ -49,6 +50,25 @@ TEST(Attention, HeadsThatAreViewsWithScaleAndMask) {
                     "(float[3,{0},{3}] y) <float n = {{0.5}}> {{ s = MatMul(q, k) t = Mul(n, s) "
                     "u = Add(m, t) p = Softmax<axis = 2>(u) y = MatMul(p, v) }}",
                     rows, keys, depth, width));
+  }
+}
+
+// The reference rounds every value to bfloat16, the engine those that are stored.
+TEST(Attention, OfBfloat16) {
+  constexpr double kTolerance = 0.05;
+  const auto small = [](size_t i) { return sine(i) / 4; };
+  for (const auto& [rows, keys, depth, width] : kSizes) {
+    expect_attention(
+        fmt::format("(bfloat16[2,{0},3,{2}] a, bfloat16[2,{1},3,{2}] b, bfloat16[2,{1},3,{3}] c, bfloat16[{0},{1}] m) "
+                    "=> (bfloat16[2,{0},3,{3}] y) {{ q = Transpose<perm = [0,2,1,3]>(a) "
+                    "k = Transpose<perm = [0,2,3,1]>(b) v = Transpose<perm = [0,2,1,3]>(c) s = MatMul(q, k) "
+                    "u = Add(s, m) p = Softmax(u) o = MatMul(p, v) y = Transpose<perm = [0,2,1,3]>(o) }}",
+                    rows, keys, depth, width),
+        small, kTolerance);
+    expect_attention(fmt::format("(bfloat16[3,{0},{2}] q, bfloat16[3,{2},{1}] k, bfloat16[1,{1},{3}] v) => "
+                                 "(bfloat16[3,{0},{3}] y) {{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }}",
+                                 rows, keys, depth, width),
+                     small, kTolerance);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/large_memory.h"
 #include "base/parallel.h"
 #include "engine/devices/cpu/busy_watch.h"
+#include "engine/devices/cpu/caches.h"
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/integers/integer_layer.h"
 #include "engine/devices/cpu/onednn/library.h"
@@ -82,12 +83,13 @@ class CpuDevice final : public Device {
     return made;
   }
 
-  double measure(Call& call, double budget) const override {
+  double measure(Call& call, double budget, std::span<const Extent> cold) const override {
     constexpr int kMost = 32;  // runs
     call.run();
     double least = std::numeric_limits<double>::infinity();
     double spent = 0;
     for (int run = 0; run < 2 || (run < kMost && spent < budget); ++run) {
+      for (const Extent& extent : cold) forget(cpu::host<const std::byte>(extent.first), extent.bytes);
       const BusyWatch watch;
       call.run();
       const double taken = watch.seconds(thread_count());
@@ -96,6 +98,8 @@ class CpuDevice final : public Device {
     }
     return least;
   }
+
+  uint64_t cache_bytes() const override { return cpu::cache_bytes(); }
 
   std::string fingerprint() const override {
     return fmt::format("{}, oneDNN {}, {} threads", processor(),

@@ -23,6 +23,8 @@ bool find_avx512() {
 
 bool find_avx512_vnni() { return find_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
+bool find_avx512_bf16() { return find_avx512() && __builtin_cpu_supports("avx512bf16"); }
+
 bool find_avx2() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -64,6 +66,7 @@ std::string model() { return fmt::format("{:08x}", cpuid(1)[0]); }
 
 bool find_avx512() { return false; }
 bool find_avx512_vnni() { return false; }
+bool find_avx512_bf16() { return false; }
 bool find_avx2() { return false; }
 std::string brand() { return "another processor"; }
 std::string instruction_sets() { return ""; }
@@ -77,6 +80,7 @@ std::string processor() { return fmt::format("{} {} [{}]", brand(), model(), ins
 
 bool has_avx512() { return find_avx512(); }
 bool has_avx512_vnni() { return find_avx512_vnni(); }
+bool has_avx512_bf16() { return find_avx512_bf16(); }
 bool has_avx2() { return find_avx2(); }
 
 }  // namespace assay::engine::cpu

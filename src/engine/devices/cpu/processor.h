@@ -10,6 +10,7 @@ std::string processor();
 // Whether it has the instructions of kernels compiled for these sets.
 bool has_avx512();       // f, bw, dq, vl
 bool has_avx512_vnni();  // and these
+bool has_avx512_bf16();  // likewise
 bool has_avx2();         // and fma
 
 }  // namespace assay::engine::cpu

@@ -22,6 +22,7 @@ TensorDesc turned_back(const TensorDesc& out, const std::vector<int64_t>& order)
 
 bool has_dense_rows(const AttentionGeometry& g) {
   const auto is_dense = [](const Matrices& matrices) { return matrices.input < 0 || matrices.column == 1; };
+  if (g.dtype != tensor::DType::float32 && !(is_dense(g.v) && (is_dense(g.k) || g.k.row == 1))) return false;
   return g.q.column == 1 && g.out.column == 1 && is_dense(g.mask) && is_dense(g.conditions);
 }
 
@@ -35,7 +36,7 @@ class SpelledReader {
     const TensorDesc out = turned_back(layer_.outputs[0], spelled_.order);
     const tensor::Shape items(out.dims.begin(), out.dims.end() - 2);
     const TensorDesc keys = desc(spelled_.k.value);
-    AttentionGeometry g{.items = items};
+    AttentionGeometry g{.dtype = out.dtype, .items = items};
     g.rows = out.dims[out.dims.size() - 2];
     g.width = out.dims.back();
     g.depth = desc(spelled_.q.value).dims.back();

@@ -1,11 +1,14 @@
 // Products of few rows with constant matrices, at the speed at which memory gives these.
 #include <algorithm>
+#include <cstring>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/product_geometry.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/devices/cpu/words/word_panels.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine::cpu {
@@ -14,36 +17,35 @@ namespace {
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
 
-// The panels of [depth, columns], one after the other; columns that the last one lacks are zeros.
 PackedWeights::Bytes pack_panels(const Layer& layer, const ProductGeometry& g) {
   const tensor::Tensor& weights = *layer.constants[static_cast<size_t>(g.right)];
-  const int64_t panels = (g.columns + kColumns - 1) / kColumns;
-  const auto size = static_cast<uint64_t>(panels * g.depth * kColumns) * sizeof(float);
+  const WordPanels panels{.dtype = weights.dtype(),
+                          .depth = g.depth,
+                          .columns = g.columns,
+                          .depth_stride = g.right_row,
+                          .column_stride = g.right_column,
+                          .width = kColumns,
+                          .unit = kColumns};
   const std::string form = fmt::format("panels {} {} {} {}", g.depth, g.columns, g.right_row, g.right_column);
-  return layer.packed->get(weights, form, size, [&](std::byte* bytes) {
-    const auto* const from = reinterpret_cast<const float*>(weights.bytes().data());
-    auto* const to = reinterpret_cast<float*>(bytes);
-    parallel_for(static_cast<uint64_t>(panels), 1, [&](uint64_t begin, uint64_t) {
-      const int64_t first = static_cast<int64_t>(begin) * kColumns;
-      const int64_t count = std::min(kColumns, g.columns - first);
-      float* row = to + first * g.depth;
-      for (int64_t k = 0; k < g.depth; ++k, row += kColumns) {
-        const float* const source = from + k * g.right_row + first * g.right_column;
-        for (int64_t c = 0; c < count; ++c) row[c] = source[c * g.right_column];
-        std::fill(row + count, row + kColumns, 0.0F);
-      }
-    });
-  });
+  return layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
 }
 
+// Of words of which a number, or a pair of bfloat16, is one.
 class SkinnyKernel final : public PlainKernel {
  public:
   SkinnyKernel(const Layer& layer, const ProductGeometry& geometry, Tape tape)
-      : g_(geometry), tape_(std::move(tape)), weights_(pack_panels(layer, geometry)) {}
+      : g_(geometry),
+        tape_(std::move(tape)),
+        dtype_(layer.outputs[0].dtype),
+        each_(dtype_ == tensor::DType::float32 ? 1 : 2),
+        multiply_(each_ == 1 ? panel_kernels().multiply : pair_panel_product()),
+        weights_(pack_panels(layer, geometry)) {
+    tape_.take_floats();
+  }
 
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((g_.columns + kColumns - 1) / kColumns);
-    const uint64_t panel_bytes = static_cast<uint64_t>(g_.depth) * kPanel * sizeof(float);
+    const uint64_t panel_bytes = static_cast<uint64_t>(g_.depth / each_) * kPanel * sizeof(float);
     parallel_for(panels, panels_of_piece(panels, panel_bytes), [&](uint64_t begin, uint64_t end) {
       for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
         run_panel(arguments, panel * kColumns);
@@ -56,27 +58,41 @@ class SkinnyKernel final : public PlainKernel {
     alignas(64) float sums[kMostRows][kPanel] = {};
     const int64_t count = std::min(kColumns, g_.columns - first);
     if (g_.bias >= 0) {
-      const auto* const bias = host<const float>(arguments.inputs[static_cast<size_t>(g_.bias)]) + first;
-      for (int64_t row = 0; row < g_.rows; ++row) std::copy_n(bias, count, sums[row]);
+      const auto* const bias = element(arguments.inputs[static_cast<size_t>(g_.bias)], first);
+      for (int64_t row = 0; row < g_.rows; ++row) {
+        const float* const read = read_floats(dtype_, bias, sums[row], static_cast<size_t>(count));
+        if (read != sums[row]) std::copy_n(read, count, sums[row]);
+      }
     }
     const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
-    panel_kernels().multiply({.left = left,
-                              .left_row = g_.left_row,
-                              .out = sums[0],
-                              .out_row = kColumns,
-                              .rows = static_cast<size_t>(g_.rows),
-                              .depth = static_cast<size_t>(g_.depth)},
-                             reinterpret_cast<const float*>(weights_.get()) + first * g_.depth, kColumns);
-    auto* const out = host<float>(arguments.outputs[0]);
+    multiply_({.left = left,
+               .left_row = g_.left_row / each_,
+               .out = sums[0],
+               .out_row = kColumns,
+               .rows = static_cast<size_t>(g_.rows),
+               .depth = static_cast<size_t>(g_.depth / each_)},
+              reinterpret_cast<const float*>(weights_.get()) + first * (g_.depth / each_), kColumns);
     for (int64_t row = 0; row < g_.rows; ++row) {
       const int64_t at = row * g_.columns + first;
-      std::copy_n(sums[row], count, out + at);
-      if (!tape_.is_empty()) tape_.run(out + at, out + at, arguments.inputs, at, at + count);
+      std::byte* const out = element(arguments.outputs[0], at);
+      if (!tape_.is_empty())
+        tape_.run(sums[row], out, arguments.inputs, at, at + count);
+      else if (each_ == 1)
+        std::memcpy(out, sums[row], static_cast<size_t>(count) * sizeof(float));
+      else
+        write_floats(dtype_, sums[row], out, static_cast<size_t>(count));
     }
+  }
+
+  std::byte* element(Address first, int64_t index) const {
+    return host<std::byte>(first + static_cast<uint64_t>(index * float_bytes(dtype_)));
   }
 
   ProductGeometry g_;
   Tape tape_;
+  tensor::DType dtype_;
+  int64_t each_;  // numbers of a word
+  PanelProduct multiply_;
   PackedWeights::Bytes weights_;
 };
 
@@ -86,9 +102,10 @@ class Skinny final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ProductGeometry> g = product_geometry(layer, layer.nodes[0]);
     if (!g || g->right < 0 || layer.constants[static_cast<size_t>(g->right)] == nullptr) return {};
-    if (layer.outputs[0].dtype != tensor::DType::float32 || g->item_count() != 1 || g->rows > kMostRows ||
-        g->left_column != 1)
-      return {};
+    if (g->item_count() != 1 || g->rows > kMostRows || g->left_column != 1) return {};
+    const bool has_whole_words =
+        pair_panel_product() != nullptr && g->depth % 2 == 0 && (g->rows == 1 || g->left_row % 2 == 0);
+    if (layer.outputs[0].dtype != tensor::DType::float32 && !has_whole_words) return {};
     if (g->bias >= 0 && !has_bias_row(layer, *g)) return {};
     std::optional<Tape> tape = Tape::make(layer, 1, layer.result(layer.nodes[0], 0));
     if (!tape) return {};

@@ -20,9 +20,11 @@ constexpr size_t kBytes = 16;
 constexpr size_t kMostRows = 1;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
 #include "engine/devices/cpu/panels/nibble_table_body.h"
-#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
 constexpr PanelKernels kKernels = {"base", multiply, multiply_codes, expand};
 }  // namespace base
@@ -33,11 +35,13 @@ constexpr size_t kBytes = 32;
 constexpr size_t kMostRows = 3;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm256_fmadd_ps(a, b, sum);
 }
 #include "engine/devices/cpu/panels/nibble_table_body.h"
-#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
 constexpr PanelKernels kKernels = {"avx2", multiply, multiply_codes, expand};
 }  // namespace avx2
@@ -47,6 +51,7 @@ constexpr size_t kBytes = 64;
 constexpr size_t kMostRows = 8;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm512_fmadd_ps(a, b, sum);
 }
@@ -60,10 +65,21 @@ struct NibbleTable {
   }
   Vector values;
 };
-#include "engine/devices/cpu/panels/panel_kernels_body.h"
+#include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
 constexpr PanelKernels kKernels = {"avx512", multiply, multiply_codes, expand};
 }  // namespace avx512
+
+namespace avx512_bf16 {
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/pair_words_body.h"
+constexpr size_t kMostRows = 8;
+#include "engine/devices/cpu/panels/panel_products_body.h"
+#undef ASSAY_KERNEL
+}  // namespace avx512_bf16
 #endif
 
 const std::vector<const PanelKernels*>& known_kernels() {
@@ -81,6 +97,13 @@ uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes) {
   constexpr uint64_t kPieceBytes = 256 << 10;
   constexpr uint64_t kPieces = 4;  // of a thread
   return std::max<uint64_t>(1, std::min(kPieceBytes / panel_bytes, panels / (kPieces * thread_count())));
+}
+
+PanelProduct pair_panel_product() {
+#if defined(__x86_64__)
+  if (has_avx512_bf16()) return avx512_bf16::multiply;
+#endif
+  return nullptr;
 }
 
 const PanelKernels& panel_kernels() { return *known_kernels().front(); }

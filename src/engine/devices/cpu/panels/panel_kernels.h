@@ -8,9 +8,10 @@ namespace assay::engine::cpu {
 // A matrix on the right of products lies as panels: this many columns, row by row.
 inline constexpr size_t kPanel = 32;
 
-// Rows of a product with one panel, which is added to `out` or takes its place.
+// Rows of a product with one panel, which is added to `out` or takes its place. Words of rows and panels are float32,
+// or pairs of bfloat16.
 struct PanelRows {
-  const float* left = nullptr;  // rows of `depth` numbers
+  const float* left = nullptr;  // rows of `depth` words
   int64_t left_row = 0;         // from one to the next, as below
   float* out = nullptr;         // rows of kPanel numbers
   int64_t out_row = 0;
@@ -36,10 +37,12 @@ struct CodePanel {
   size_t number_bytes() const { return (has_zeros ? 2 : 1) * kPanel * sizeof(float); }
 };
 
+using PanelProduct = void (*)(const PanelRows& rows, const float* panel, int64_t panel_row);
+
 // Loops over panels, for one instruction set.
 struct PanelKernels {
   const char* name;
-  void (*multiply)(const PanelRows& rows, const float* panel, int64_t panel_row);
+  PanelProduct multiply;
   // Scales are applied to the sums of blocks, which are added.
   void (*multiply_codes)(const PanelRows& rows, const CodePanel& panel);
   // Rows [begin, end) as numbers, each rounded as DequantizeLinear does.
@@ -52,6 +55,8 @@ uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes);
 
 // The best that this processor has.
 const PanelKernels& panel_kernels();
+// With pairs of bfloat16, whose denormals count as zero; null: this processor has no instructions for them.
+PanelProduct pair_panel_product();
 // All that this processor has, for tests.
 const PanelKernels* const* all_panel_kernels(size_t& count);
 

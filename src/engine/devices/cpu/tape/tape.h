@@ -20,6 +20,8 @@ class Tape {
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }
+  // What is given is float32, whatever type its value has.
+  void take_floats() { given_type_ = tensor::DType::float32; }
   // Elements [begin, end) of the result in the order of its memory; `given` and `out` are at element `begin`, and may
   // be the same.
   void run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;

@@ -18,6 +18,7 @@ constexpr size_t kBytes = 16;
 constexpr size_t kMostRows[] = {0, 4, 4};
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 #undef ASSAY_KERNEL
@@ -30,6 +31,7 @@ constexpr size_t kBytes = 32;
 constexpr size_t kMostRows[] = {0, 6, 6};
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm256_fmadd_ps(a, b, sum);
 }
@@ -43,6 +45,7 @@ constexpr size_t kBytes = 64;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm512_fmadd_ps(a, b, sum);
 }
@@ -50,6 +53,17 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 #undef ASSAY_KERNEL
 constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, multiply};
 }  // namespace avx512
+
+namespace avx512_bf16 {
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/pair_words_body.h"
+constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
+#include "engine/devices/cpu/tiles/tile_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr TileKernels kKernels = {"avx512_bf16", kWidth, kMostVectors, most_rows, multiply};
+}  // namespace avx512_bf16
 #endif
 
 const std::vector<const TileKernels*>& known_kernels() {
@@ -64,6 +78,15 @@ const std::vector<const TileKernels*>& known_kernels() {
 }  // namespace
 
 const TileKernels& tile_kernels() { return *known_kernels().front(); }
+
+const TileKernels* pair_kernels() {
+#if defined(__x86_64__)
+  static const bool has_pairs = has_avx512_bf16();
+  return has_pairs ? &avx512_bf16::kKernels : nullptr;
+#else
+  return nullptr;
+#endif
+}
 
 const TileKernels* const* all_tile_kernels(size_t& count) {
   count = known_kernels().size();

@@ -5,22 +5,24 @@
 
 namespace assay::engine::cpu {
 
-// Some rows of a result by the columns of one panel, whose sums stay in registers: rows of numbers, found in several
-// places one after the other, times the panel.
+// Some rows of a result by the columns of one panel, whose sums stay in registers: rows of words, found in several
+// places one after the other, times the panel. A word is a float32, or a pair of bfloat16 whose products are summed up.
 struct Tile {
   const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
   size_t place_step = 1;
   size_t rows = 1;
   size_t steps = 1;
-  size_t depth = 0;              // numbers in each place
+  size_t depth = 0;              // words in each place
   int64_t first = 0;             // the first of them
-  const float* panel = nullptr;  // steps * depth rows
-  float* out = nullptr;
-  int64_t out_row = 0;            // from one to the next; those of `added` likewise
+  const float* panel = nullptr;  // steps * depth rows of words
+  float* sums = nullptr;
+  int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
   const float* bias = nullptr;    // is added to each row when it is summed up; null: nothing
-  const float* added = nullptr;   // likewise, row by row
+  const void* added = nullptr;    // likewise, row by row, in the type of the numbers
   const float* bounds = nullptr;  // two, of what is written; null: none
+  void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
+  int64_t out_row = 0;            // from one to the next; those of `added` likewise
   const float* ahead = nullptr;   // what is read later, fetched while this is computed
   size_t ahead_step = 0;          // bytes of it for each row of the panel
 };
@@ -36,6 +38,8 @@ struct TileKernels {
 
 // The best that this processor has.
 const TileKernels& tile_kernels();
+// For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
+const TileKernels* pair_kernels();
 // All that this processor has, for tests.
 const TileKernels* const* all_tile_kernels(size_t& count);
 

@@ -1,6 +1,6 @@
 // The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
-// number of vectors, and multiply_add.
+// number of vectors, and of words: multiply_add and spread, and of numbers: Element, read and write.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
@@ -8,28 +8,35 @@ template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
-    const int64_t row = static_cast<int64_t>(r) * tile.out_row;
+    const int64_t row = static_cast<int64_t>(r) * tile.sums_row;
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
       sums[r][v] = Vector{};
-      if (tile.continues) sums[r][v] = at(tile.out + row + v * kWidth).lanes;
+      if (tile.continues) sums[r][v] = at(tile.sums + row + v * kWidth).lanes;
+    }
+  }
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_rest(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  if (tile.bias == nullptr && tile.added == nullptr) return;
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    const int64_t row = static_cast<int64_t>(r) * tile.out_row;
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      if (tile.bias != nullptr) sums[r][v] += at(tile.bias + v * kWidth).lanes;
+      if (tile.added == nullptr) continue;
+      Vector added;
+      read(static_cast<const Element*>(tile.added) + row + v * kWidth, added);
+      sums[r][v] += added;
     }
   }
 }
 
 template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
-  if (tile.bias != nullptr || tile.added != nullptr) {
-#pragma GCC unroll 16
-    for (size_t r = 0; r < kRows; ++r) {
-      const int64_t row = static_cast<int64_t>(r) * tile.out_row;
-#pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) {
-        if (tile.bias != nullptr) sums[r][v] += at(tile.bias + v * kWidth).lanes;
-        if (tile.added != nullptr) sums[r][v] += at(tile.added + row + v * kWidth).lanes;
-      }
-    }
-  }
+  add_rest(tile, sums);
   if (tile.bounds != nullptr) {
     Vector low, high;
     set(low, tile.bounds[0]);
@@ -48,7 +55,11 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector 
   for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
-      at(tile.out + static_cast<int64_t>(r) * tile.out_row + v * kWidth).lanes = sums[r][v];
+      const auto row = static_cast<int64_t>(r);
+      if (tile.out == nullptr)
+        at(tile.sums + row * tile.sums_row + v * kWidth).lanes = sums[r][v];
+      else
+        write(sums[r][v], static_cast<Element*>(tile.out) + row * tile.out_row + v * kWidth);
     }
   }
 }
@@ -70,9 +81,10 @@ ASSAY_KERNEL void multiply_tile(const Tile& tile) {
       for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth).lanes;
 #pragma GCC unroll 16
       for (size_t r = 0; r < kRows; ++r) {
-        const Vector number = left[r][k] - Vector{};
+        Vector word;
+        spread(left[r] + k, word);
 #pragma GCC unroll 16
-        for (size_t v = 0; v < kVectors; ++v) multiply_add(number, right[v], sums[r][v]);
+        for (size_t v = 0; v < kVectors; ++v) multiply_add(word, right[v], sums[r][v]);
       }
     }
   }

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <random>
 #include <vector>
@@ -23,19 +24,21 @@ class Drawn {
     tile.depth = 1 + random_() % 50;
     tile.first = static_cast<int64_t>(random_() % 3);
     tile.place_step = tile.steps + random_() % 2;
-    tile.out_row = static_cast<int64_t>(columns + random_() % 9);
+    tile.sums_row = tile.out_row = static_cast<int64_t>(columns + random_() % 9);
     const size_t place = tile.depth + static_cast<size_t>(tile.first);
     left_ = numbers(rows * tile.place_step * place);
     for (size_t i = 0; i < rows * tile.place_step; ++i) places_.push_back(left_.data() + i * place);
     std::ranges::shuffle(places_, random_);
     panel_ = numbers(tile.steps * tile.depth * columns);
     const size_t size = rows * static_cast<size_t>(tile.out_row);
+    sums = numbers(size);
     out = numbers(size);
     added_ = numbers(size);
     bias_ = numbers(columns);
     tile.places = places_.data();
     tile.panel = tile.ahead = panel_.data();
-    tile.out = out.data();
+    tile.sums = sums.data();
+    if (random_() % 2 == 0) tile.out = out.data();
     tile.continues = random_() % 2 == 0;
     if (random_() % 2 == 0) tile.bias = bias_.data();
     if (random_() % 2 == 0) tile.added = added_.data();
@@ -43,8 +46,10 @@ class Drawn {
     expect(columns);
   }
 
+  const std::vector<float>& result() const { return tile.out != nullptr ? out : sums; }
+
   Tile tile;
-  std::vector<float> out;
+  std::vector<float> sums, out;
   std::vector<double> expected;
 
  private:
@@ -56,11 +61,11 @@ class Drawn {
   }
 
   void expect(size_t columns) {
-    expected.assign(out.begin(), out.end());
+    expected.assign(result().begin(), result().end());
     for (size_t r = 0; r < tile.rows; ++r) {
       for (size_t c = 0; c < columns; ++c) {
         const size_t at = r * static_cast<size_t>(tile.out_row) + c;
-        double sum = tile.continues ? double{out[at]} : 0;
+        double sum = tile.continues ? double{sums[at]} : 0;
         if (tile.bias != nullptr) sum += double{bias_[c]};
         if (tile.added != nullptr) sum += double{added_[at]};
         for (size_t k = 0; k < tile.steps * tile.depth; ++k) {
@@ -89,7 +94,7 @@ TEST(TileKernels, MultiplyTilesOfAllSizes) {
         for (unsigned seed = 0; seed < 4; ++seed) {
           Drawn drawn(seed, rows, vectors * all[kernel]->width);
           all[kernel]->multiply(drawn.tile, vectors);
-          EXPECT_EQ(difference({{drawn.out.begin(), drawn.out.end()}}, {drawn.expected}, 1e-5), "")
+          EXPECT_EQ(difference({{drawn.result().begin(), drawn.result().end()}}, {drawn.expected}, 1e-5), "")
               << all[kernel]->name << " " << rows << " rows of " << vectors << ", seed " << seed;
         }
       }
@@ -109,8 +114,8 @@ TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
     for (const bool is_bias : {false, true}) {
       std::vector<float> out(all[kernel]->width);
       Tile tile{
-          .places = &place, .depth = left.size(), .panel = panel.data(), .out = out.data(), .ahead = panel.data()};
-      (is_bias ? tile.bias : tile.added) = large.data();
+          .places = &place, .depth = left.size(), .panel = panel.data(), .sums = out.data(), .ahead = panel.data()};
+      is_bias ? tile.bias = large.data() : tile.added = large.data();
       all[kernel]->multiply(tile, 1);
       EXPECT_NEAR(out[0], 4096.3, 3e-4) << all[kernel]->name;
     }
@@ -129,13 +134,60 @@ TEST(TileKernels, BoundsKeepNaN) {
       all[kernel]->multiply({.places = &place,
                              .depth = 1,
                              .panel = panel.data(),
-                             .out = out.data(),
+                             .sums = out.data(),
                              .bounds = bounds,
                              .ahead = panel.data()},
                             1);
       const double expected = std::isnan(given) ? double{given} : std::clamp(double{given}, 0.0, 6.0);
       EXPECT_EQ(difference({{out[0]}}, {{expected}}, 0), "") << all[kernel]->name;
     }
+  }
+}
+
+// Sixteen columns of three rows, of numbers with few enough bits that their products and sums are exact.
+TEST(PairKernels, MultiplyPairsAndRoundOnce) {
+  const TileKernels* const kernels = pair_kernels();
+  if (kernels == nullptr) GTEST_SKIP() << "this processor does not multiply bfloat16";
+  constexpr size_t kRows = 3, kDepth = 20, kColumns = 16;
+  std::mt19937 random(1);
+  const auto draw = [&](size_t count) {
+    std::vector<uint16_t> halves(count);
+    for (uint16_t& half : halves) {
+      const float number = static_cast<float>(static_cast<int>(random() % 31) - 15) / 8;
+      half = static_cast<uint16_t>(std::bit_cast<uint32_t>(number) >> 16);
+    }
+    return halves;
+  };
+  const auto number = [](uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); };
+  const std::vector<uint16_t> left = draw(kRows * kDepth), panel = draw(kDepth * kColumns), added = draw(kRows * 16);
+  std::vector<const float*> places;
+  for (size_t r = 0; r < kRows; ++r) places.push_back(reinterpret_cast<const float*>(left.data() + r * kDepth));
+  const std::vector<float> bias(kColumns, 0.25F);
+  std::vector<float> sums(kRows * kColumns, -1);
+  std::vector<uint16_t> out(kRows * kColumns);
+  Tile tile{.places = places.data(),
+            .rows = kRows,
+            .depth = kDepth / 2,
+            .panel = reinterpret_cast<const float*>(panel.data()),
+            .sums = sums.data(),
+            .sums_row = kColumns,
+            .continues = true,
+            .bias = bias.data(),
+            .added = added.data(),
+            .out = out.data(),
+            .out_row = kColumns,
+            .ahead = bias.data()};
+  kernels->multiply(tile, 1);
+  tile.out = nullptr;
+  kernels->multiply(tile, 1);
+  for (size_t i = 0; i < out.size(); ++i) {
+    float sum = -0.75F + number(added[i]);
+    for (size_t k = 0; k < kDepth; ++k) {
+      const size_t word = k / 2 * kColumns + i % kColumns;
+      sum += number(left[i / kColumns * kDepth + k]) * number(panel[2 * word + k % 2]);
+    }
+    EXPECT_EQ(sums[i], sum) << i;
+    EXPECT_NEAR(number(out[i]), sum, std::fabs(sum) / 256) << i;
   }
 }
 

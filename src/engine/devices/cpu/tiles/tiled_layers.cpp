@@ -4,27 +4,31 @@
 
 #include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/product_geometry.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tiles/tiled_product.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-const float* bias_of(const Arguments& arguments, int bias) {
-  return bias < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias)]);
+// Elements of a type with so many bytes further on, whatever they are.
+const float* moved(const float* from, int64_t elements, int64_t bytes) {
+  return reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(from) + elements * bytes);
 }
 
 class ProductKernel final : public PlainKernel {
  public:
-  ProductKernel(const ProductGeometry& geometry, TiledProduct product) : g_(geometry), product_(std::move(product)) {}
+  ProductKernel(const ProductGeometry& geometry, int64_t bytes, TiledProduct product)
+      : g_(geometry), bytes_(bytes), product_(std::move(product)) {}
 
   void run(const Arguments& arguments) const override {
     const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
-    const auto places = [&](int64_t row, const float** out) { *out = left + row * g_.left_row; };
-    product_.run({places, bias_of(arguments, g_.bias), arguments});
+    const auto places = [&](int64_t row, const float** out) { *out = moved(left, row * g_.left_row, bytes_); };
+    product_.run({places, arguments});
   }
 
  private:
   ProductGeometry g_;
+  int64_t bytes_;  // of an element
   TiledProduct product_;
 };
 
@@ -33,17 +37,20 @@ class TiledMatrices final : public Implementation {
   std::string_view name() const override { return "product.tiles"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     std::optional<ProductGeometry> g = product_geometry(layer, layer.nodes[0]);
-    if (!g || g->right < 0 || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    if (!g || g->right < 0) return {};
     const tensor::Tensor* const weights = layer.constants[static_cast<size_t>(g->right)];
     if (weights == nullptr || g->item_count() != 1 || g->left_column != 1) return {};
     std::optional<TileEpilogue> epilogue = epilogue_of(layer, *g);
     if (!epilogue) return {};
-    const TiledShape shape{.rows = g->rows,
+    const TiledShape shape{.dtype = weights->dtype(),
+                           .rows = g->rows,
                            .depth = g->depth,
                            .columns = g->columns,
                            .depth_stride = g->right_row,
                            .column_stride = g->right_column};
-    return std::make_unique<ProductKernel>(*g, TiledProduct(layer, *weights, shape, std::move(*epilogue)));
+    if (!TiledProduct::fits(layer, shape, g->bias)) return {};
+    return std::make_unique<ProductKernel>(*g, float_bytes(shape.dtype),
+                                           TiledProduct(layer, *weights, shape, g->bias, std::move(*epilogue)));
   }
 
  private:
@@ -62,7 +69,7 @@ class ConvolutionKernel final : public PlainKernel {
  public:
   ConvolutionKernel(const ConvSource& source, TiledProduct product)
       : g_(source.geometry),
-        bias_(source.bias),
+        bytes_(float_bytes(source.weights->dtype())),
         product_(std::move(product)),
         zeros_(static_cast<size_t>(g_.channels)) {}
 
@@ -76,18 +83,18 @@ class ConvolutionKernel final : public PlainKernel {
       const int64_t left = pixel % g_.out_width * g_.stride_x - g_.pad_left;
       for (int64_t y = top; y < top + g_.kernel_height * g_.dilation_y; y += g_.dilation_y) {
         const bool is_line = y >= 0 && y < g_.height;
-        const float* const from = in + (image * g_.height + y) * g_.width * g_.channels;
+        const float* const from = moved(in, (image * g_.height + y) * g_.width * g_.channels, bytes_);
         for (int64_t x = left; x < left + g_.kernel_width * g_.dilation_x; x += g_.dilation_x) {
-          *out++ = is_line && x >= 0 && x < g_.width ? from + x * g_.channels : zeros_.data();
+          *out++ = is_line && x >= 0 && x < g_.width ? moved(from, x * g_.channels, bytes_) : zeros_.data();
         }
       }
     };
-    product_.run({places, bias_of(arguments, bias_), arguments});
+    product_.run({places, arguments});
   }
 
  private:
   ConvGeometry g_;
-  int bias_;
+  int64_t bytes_;  // of an element
   TiledProduct product_;
   std::vector<float> zeros_;
 };
@@ -99,11 +106,12 @@ class TiledConvolution final : public Implementation {
   std::string_view name() const override { return is_pointwise_ ? "conv.pointwise" : "conv.windows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ConvSource> source = find_conv_source(layer);
-    if (!source || source->quantized || layer.outputs[0].dtype != tensor::DType::float32) return {};
+    if (!source || source->quantized) return {};
     const ConvGeometry& g = source->geometry;
     const int64_t window = g.kernel_height * g.kernel_width;
     if (g.is_transposed || g.groups != 1 || (window == 1) != is_pointwise_) return {};
-    const TiledShape shape{.rows = g.batch * g.out_height * g.out_width,
+    const TiledShape shape{.dtype = source->weights->dtype(),
+                           .rows = g.batch * g.out_height * g.out_width,
                            .steps = window,
                            .depth = g.channels,
                            .columns = g.out_channels,
@@ -111,9 +119,9 @@ class TiledConvolution final : public Implementation {
                            .depth_stride = window,
                            .column_stride = window * g.channels};
     std::optional<TileEpilogue> epilogue = make_tile_epilogue(layer, 1);
-    if (!epilogue || !TiledProduct::fits(shape)) return {};
-    return std::make_unique<ConvolutionKernel>(*source,
-                                               TiledProduct(layer, *source->weights, shape, std::move(*epilogue)));
+    if (!epilogue || !TiledProduct::fits(layer, shape, source->bias)) return {};
+    return std::make_unique<ConvolutionKernel>(
+        *source, TiledProduct(layer, *source->weights, shape, source->bias, std::move(*epilogue)));
   }
 
  private:

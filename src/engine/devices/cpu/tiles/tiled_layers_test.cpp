@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "support/engine_run.h"
 
 namespace assay::engine::cpu {
@@ -25,11 +26,12 @@ std::string numbers(std::mt19937& random, int64_t count) {
 }
 
 void expect_tactic(const std::string& text, const std::string& tactic,
-                   const std::function<double(size_t)>& number = sine) {
-  const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 21]> g " + text);
+                   const std::function<double(size_t)>& number = sine, double tolerance = 2e-5) {
+  const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 22]> g " + text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(std::ranges::count(run.tactics, tactic), 1) << text.substr(0, 160);
-  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 2e-5), "") << text.substr(0, 160);
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), tolerance), "")
+      << text.substr(0, 160);
 }
 
 // What may follow a product: the text of nodes from `s` to `y`.
@@ -76,6 +78,59 @@ TEST(TiledMatrices, OfGemmsWithBiasAndTransposedWeights) {
                               "{{ y = Gemm<transB = {}>(x, w, b) }}",
                               dims, numbers(random, 33 * 70), numbers(random, 70), turned),
                   "product.tiles");
+  }
+}
+
+// The reference rounds every value, the engine what it stores.
+constexpr double kBfloat16 = 0.02;
+
+class TilesOfBfloat16 : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (pair_kernels() == nullptr) GTEST_SKIP() << "this processor does not multiply bfloat16";
+  }
+  std::mt19937 random_{6};
+};
+
+TEST_F(TilesOfBfloat16, ProductsAgreeWithTheReference) {
+  for (const char* const follower : kFollowers) {
+    if (std::string_view(follower).find("Constant") != std::string_view::npos) continue;  // bounds of float32
+    for (const auto& [rows, depth, columns] : {std::tuple(17, 6, 64),
+                                               {49, 800, 70},
+                                               {131, 20, 15},
+                                               {13, 3200, 17},
+                                               {300, 4, 200},
+                                               {1, 3072, 70},
+                                               {1, 8, 9}}) {
+      const std::string dims = fmt::format("{},{}", rows, columns);
+      expect_tactic(fmt::format("(bfloat16[{},{}] x, bfloat16[{}] other) => (bfloat16[{}] y) <float[{},{}] f = {}> "
+                                "{{ w = Cast<to = 16>(f) s = MatMul(x, w) {} }}",
+                                rows, depth, dims, dims, depth, columns, numbers(random_, depth * columns), follower),
+                    rows < 9 ? "product.panels" : "product.tiles", sine, kBfloat16);
+    }
+  }
+}
+
+TEST_F(TilesOfBfloat16, BiasesAreAdded) {
+  for (const auto& [rows, tactic] : {std::pair(3, "product.panels"), {20, "product.tiles"}}) {
+    expect_tactic(fmt::format("(bfloat16[{},34] x) => (bfloat16[{},70] y) <float[70,34] f = {}, float[70] g = {}> "
+                              "{{ w = Cast<to = 16>(f) b = Cast<to = 16>(g) y = Gemm<transB = 1>(x, w, b) }}",
+                              rows, rows, numbers(random_, 34 * 70), numbers(random_, 70)),
+                  tactic, sine, kBfloat16);
+  }
+}
+
+TEST_F(TilesOfBfloat16, ConvolutionsAgreeWithTheReference) {
+  for (const auto& [kernel, tactic] : {std::pair(1, "conv.pointwise"), {3, "conv.windows"}}) {
+    for (const char* const follower : {"y = Identity(s)", "y = Relu(s)", "g = Sigmoid(s) y = Mul(s, g)"}) {
+      expect_tactic(
+          fmt::format(
+              "(bfloat16[2,18,9,11] x) => (bfloat16[2,35,h,v] y) <float[35,18,{0},{0}] f = {1}, float[35] c = {2}> "
+              "{{ w = Cast<to = 16>(f) b = Cast<to = 16>(c) "
+              "s = Conv<kernel_shape = [{0}, {0}], strides = [2, 1], pads = [0, 1, 1, 0]>(x, w, b) {3} }}",
+              kernel, numbers(random_, 35 * 18 * kernel * kernel), numbers(random_, 35), follower),
+          tactic, sine, kBfloat16);
+    }
   }
 }
 

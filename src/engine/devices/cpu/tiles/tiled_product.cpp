@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/followers.h"
+#include "engine/devices/cpu/words/word_panels.h"
+#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -17,6 +20,7 @@ constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
 constexpr int64_t kMostPanels = 4;                        // of a piece
+constexpr int64_t kMostSums = 32 * 1024;                  // likewise
 constexpr size_t kMostTileNumbers = 512;
 
 int64_t parts_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
@@ -35,39 +39,51 @@ std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, 
   if (done == layer.nodes.size()) return epilogue;
   std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
   if (!tape) return std::nullopt;
+  tape->take_floats();
   epilogue.tape = std::move(*tape);
   return epilogue;
 }
 
-bool TiledProduct::fits(const TiledShape& shape) { return shape.steps * kUsualRows / 2 <= kMostPlaces; }
+bool TiledProduct::fits(const Layer& layer, const TiledShape& shape, int bias) {
+  if (shape.steps * kUsualRows / 2 > kMostPlaces) return false;
+  if (shape.dtype == tensor::DType::float32) return true;
+  const bool is_known = bias < 0 || layer.constants[static_cast<size_t>(bias)] != nullptr;
+  return shape.dtype == tensor::DType::bfloat16 && pair_kernels() != nullptr && shape.depth % 2 == 0 && is_known;
+}
 
-TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape,
+TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape, int bias,
                            TileEpilogue epilogue)
     : shape_(shape),
+      depth_(are_pairs() ? shape.depth / 2 : shape.depth),
+      bias_(bias),
       epilogue_(std::move(epilogue)),
-      kernels_(tile_kernels()),
+      kernels_(are_pairs() ? *pair_kernels() : tile_kernels()),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
       panel_count_(parts_of(shape.columns, panel_columns_)) {
+  if (are_pairs() && bias >= 0) {
+    const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias)]);
+    widened_bias_.assign(numbers.begin(), numbers.end());
+  }
   divide_depth();
   divide_work();
   weights_ = pack(layer, weights);
 }
 
 void TiledProduct::divide_depth() {
-  if (shape_.depth < kPartDepth) {
-    const int64_t most = std::max<int64_t>(1, kPartDepth / shape_.depth);
+  if (depth_ < kPartDepth) {
+    const int64_t most = std::max<int64_t>(1, kPartDepth / depth_);
     const int64_t count = parts_of(shape_.steps, most);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t begin = i * shape_.steps / count;
-      parts_.push_back({begin, (i + 1) * shape_.steps / count - begin, 0, shape_.depth});
+      parts_.push_back({begin, (i + 1) * shape_.steps / count - begin, 0, depth_});
     }
     return;
   }
-  const int64_t count = parts_of(shape_.depth, kPartDepth);
+  const int64_t count = parts_of(depth_, kPartDepth);
   for (int64_t step = 0; step < shape_.steps; ++step) {
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t begin = i * shape_.depth / count;
-      parts_.push_back({step, 1, begin, (i + 1) * shape_.depth / count - begin});
+      const int64_t begin = i * depth_ / count;
+      parts_.push_back({step, 1, begin, (i + 1) * depth_ / count - begin});
     }
   }
 }
@@ -80,11 +96,12 @@ void TiledProduct::divide_work() {
     if (longest(panels) <= longest(block_panels_)) block_panels_ = panels;
   }
   const int64_t groups = parts_of(panel_count_, block_panels_);
-  const int64_t depth = shape_.steps * shape_.depth;
+  const int64_t depth = shape_.steps * depth_;
   const int64_t read_depth = parts_.front().steps * parts_.front().depth;
   const auto step = static_cast<int64_t>(kernels_.most_rows(kernels_.most_vectors));
-  const int64_t most =
+  int64_t most =
       std::min(kBlockBytes / (read_depth * static_cast<int64_t>(sizeof(float))), kMostPlaces / shape_.steps - step);
+  if (are_pairs()) most = std::min(most, kMostSums / (block_panels_ * panel_columns_) - step);
   const int64_t wanted = std::max(kUsualRows, kPieceWork / (depth * block_panels_ * panel_columns_));
   int64_t blocks = parts_of(shape_.rows, std::max(kLeastRows, std::min(most, wanted)));
   if (groups % threads != 0) blocks = rounded_up(blocks, threads);
@@ -92,26 +109,24 @@ void TiledProduct::divide_work() {
 }
 
 PackedWeights::Bytes TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
-  const int64_t depth = shape_.steps * shape_.depth;
-  const auto width = static_cast<int64_t>(kernels_.width);
-  const auto size = static_cast<uint64_t>(depth * rounded_up(shape_.columns, width)) * sizeof(float);
+  const WordPanels panels{.dtype = shape_.dtype,
+                          .steps = shape_.steps,
+                          .depth = shape_.depth,
+                          .columns = shape_.columns,
+                          .step_stride = shape_.step_stride,
+                          .depth_stride = shape_.depth_stride,
+                          .column_stride = shape_.column_stride,
+                          .width = panel_columns_,
+                          .unit = static_cast<int64_t>(kernels_.width)};
   const std::string form = fmt::format("tiles {} {} {} {} {} {} {}", panel_columns_, shape_.steps, shape_.depth,
                                        shape_.columns, shape_.step_stride, shape_.depth_stride, shape_.column_stride);
-  return layer.packed->get(weights, form, size, [&](std::byte* bytes) {
-    const auto* const from = reinterpret_cast<const float*>(weights.bytes().data());
-    auto* const to = reinterpret_cast<float*>(bytes);
-    parallel_for(static_cast<uint64_t>(panel_count_), 1, [&](uint64_t panel, uint64_t) {
-      const int64_t first = static_cast<int64_t>(panel) * panel_columns_;
-      const int64_t count = columns_of(static_cast<int64_t>(panel));
-      float* row = to + first * depth;
-      for (int64_t k = 0; k < depth; ++k) {
-        const int64_t at = k / shape_.depth * shape_.step_stride + k % shape_.depth * shape_.depth_stride;
-        for (int64_t c = 0; c < count; ++c) row[c] = from[at + (first + c) * shape_.column_stride];
-        std::fill(row + count, row + rounded_up(count, width), 0.0F);
-        row += rounded_up(count, width);
-      }
-    });
-  });
+  return layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
+}
+
+const float* TiledProduct::find_bias(const Given& given) const {
+  if (bias_ < 0) return nullptr;
+  if (are_pairs()) return widened_bias_.data();
+  return host<const float>(given.arguments.inputs[static_cast<size_t>(bias_)]);
 }
 
 void TiledProduct::run(const Given& given) const {
@@ -122,10 +137,23 @@ void TiledProduct::run(const Given& given) const {
     for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
       const int64_t row = (has_more_rows ? i / groups : i % blocks) * block_rows_;
       const int64_t panel = (has_more_rows ? i % groups : i / blocks) * block_panels_;
-      run_piece(given,
-                {row, std::min(block_rows_, shape_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)});
+      Piece piece{row, std::min(block_rows_, shape_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)};
+      are_pairs() ? run_beside(given, piece) : run_in_place(given, piece);
     }
   });
+}
+
+void TiledProduct::run_in_place(const Given& given, Piece& piece) const {
+  piece.sums = host<float>(given.arguments.outputs[0]) + piece.row * shape_.columns + piece.panel * panel_columns_;
+  piece.sums_row = shape_.columns;
+  run_piece(given, piece);
+}
+
+void TiledProduct::run_beside(const Given& given, Piece& piece) const {
+  alignas(64) std::array<float, kMostSums> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+  piece.sums = sums.data();
+  piece.sums_row = piece.panels * panel_columns_;
+  run_piece(given, piece);
 }
 
 void TiledProduct::run_piece(const Given& given, const Piece& piece) const {
@@ -142,73 +170,88 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   const int64_t columns = columns_of(panel);
   const auto vectors = static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width)));
   const int64_t first = panel * panel_columns_;
-  const int64_t at = piece.row * shape_.columns + first;
-  const int64_t depth = part.step * shape_.depth + part.first;
+  const int64_t depth = part.step * depth_ + part.first;
   Tile tile{.place_step = static_cast<size_t>(shape_.steps),
             .steps = static_cast<size_t>(part.steps),
             .depth = static_cast<size_t>(part.depth),
             .first = part.first,
-            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * shape_.depth +
+            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * depth_ +
                      depth * static_cast<int64_t>(vectors * kernels_.width),
-            .out_row = shape_.columns,
-            .continues = depth > 0};
+            .sums_row = piece.sums_row,
+            .continues = depth > 0,
+            .out_row = shape_.columns};
   // What may be much larger than the sum comes last, so that its roundings do not count for each of the sum's parts.
   const bool is_last = &part == &parts_.back();
-  if (is_last && given.bias != nullptr) tile.bias = given.bias + first;
+  const float* const bias = find_bias(given);
+  if (is_last && bias != nullptr) tile.bias = bias + first;
   if (is_last && epilogue_.bounds) tile.bounds = epilogue_.bounds->data();
   const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
-  const int64_t row_numbers = static_cast<int64_t>(vectors * kernels_.width);
-  const int64_t numbers = part.steps * part.depth * row_numbers;
+  const int64_t row_words = static_cast<int64_t>(vectors * kernels_.width);
+  const int64_t words = part.steps * part.depth * row_words;
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
   // The same part of the next panel, or the next part of the first one.
-  const float* next = tile.panel + numbers;
-  if (!ends_group) next = tile.panel + shape_.steps * shape_.depth * row_numbers;
-  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * shape_.depth * panel_columns_;
-  tile.ahead_step = static_cast<size_t>((row_numbers * 4 + tiles - 1) / tiles);
+  const float* next = tile.panel + words;
+  if (!ends_group) next = tile.panel + shape_.steps * depth_ * row_words;
+  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
+  tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = i * piece.rows / tiles;
     tile.rows = static_cast<size_t>((i + 1) * piece.rows / tiles - row);
     tile.places = places + row * shape_.steps + part.step;
-    tile.ahead = next + i * numbers / tiles;
-    const int64_t element = at + row * shape_.columns;
-    tile.out = host<float>(given.arguments.outputs[0]) + element;
-    if (is_last && epilogue_.added >= 0)
-      tile.added = host<const float>(given.arguments.inputs[static_cast<size_t>(epilogue_.added)]) + element;
-    const bool is_whole = columns == static_cast<int64_t>(vectors * kernels_.width);
+    tile.ahead = next + i * words / tiles;
+    tile.sums = piece.sums + row * piece.sums_row + (panel - piece.panel) * panel_columns_;
+    if (is_last) place_results(given, (piece.row + row) * shape_.columns + first, tile);
+    const bool is_whole = columns == row_words;
     is_whole ? kernels_.multiply(tile, vectors) : run_apart(tile, columns, vectors);
   }
 }
 
-// Through memory for whole vectors, where the result has no room for these.
+// Of a tile whose first number is that element of the result.
+void TiledProduct::place_results(const Given& given, int64_t element, Tile& tile) const {
+  const auto bytes = static_cast<uint64_t>(element * element_bytes());
+  if (epilogue_.added >= 0)
+    tile.added = host<const std::byte>(given.arguments.inputs[static_cast<size_t>(epilogue_.added)] + bytes);
+  if (are_pairs() && epilogue_.tape.is_empty()) tile.out = host<std::byte>(given.arguments.outputs[0] + bytes);
+}
+
+// Through memory for whole vectors, where rows have no room for these.
 void TiledProduct::run_apart(const Tile& tile, int64_t columns, size_t vectors) const {
   using Numbers = std::array<float, kMostTileNumbers>;
   alignas(64) Numbers sums{};
   alignas(64) Numbers added{};
   alignas(64) Numbers bias{};
+  alignas(64) Numbers out{};
   Tile apart = tile;
-  apart.out = sums.data();
-  apart.out_row = static_cast<int64_t>(vectors * kernels_.width);
+  apart.sums = sums.data();
+  apart.sums_row = apart.out_row = static_cast<int64_t>(vectors * kernels_.width);
   if (tile.bias != nullptr) apart.bias = std::copy_n(tile.bias, columns, bias.data()) - columns;
   if (tile.added != nullptr) apart.added = added.data();
-  for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
-    if (tile.continues) std::copy_n(tile.out + r * tile.out_row, columns, apart.out + r * apart.out_row);
-    if (tile.added != nullptr) std::copy_n(tile.added + r * tile.out_row, columns, added.data() + r * apart.out_row);
-  }
+  if (tile.out != nullptr) apart.out = out.data();
+  // Rows of the first columns.
+  const auto copy = [&](const void* from, int64_t from_row, void* to, int64_t to_row, int64_t bytes) {
+    for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
+      std::memcpy(static_cast<std::byte*>(to) + r * to_row * bytes,
+                  static_cast<const std::byte*>(from) + r * from_row * bytes, static_cast<size_t>(columns * bytes));
+    }
+  };
+  if (tile.continues) copy(tile.sums, tile.sums_row, sums.data(), apart.sums_row, sizeof(float));
+  if (tile.added != nullptr) copy(tile.added, tile.out_row, added.data(), apart.out_row, element_bytes());
   kernels_.multiply(apart, vectors);
-  for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
-    std::copy_n(apart.out + r * apart.out_row, columns, tile.out + r * tile.out_row);
-  }
+  if (tile.out != nullptr)
+    copy(out.data(), apart.out_row, tile.out, tile.out_row, element_bytes());
+  else
+    copy(sums.data(), apart.sums_row, tile.sums, tile.sums_row, sizeof(float));
 }
 
 void TiledProduct::run_tape(const Given& given, const Piece& piece) const {
   const int64_t first = piece.panel * panel_columns_;
   const int64_t columns = std::min(piece.panels * panel_columns_, shape_.columns - first);
-  const bool is_whole = columns == shape_.columns;
+  const bool is_whole = columns == shape_.columns && piece.sums_row == columns;
   const int64_t count = is_whole ? piece.rows * columns : columns;
   for (int64_t r = 0; r < (is_whole ? 1 : piece.rows); ++r) {
     const int64_t at = (piece.row + r) * shape_.columns + first;
-    float* const out = host<float>(given.arguments.outputs[0]) + at;
-    epilogue_.tape.run(out, out, given.arguments.inputs, at, at + count);
+    auto* const out = host<std::byte>(given.arguments.outputs[0] + static_cast<uint64_t>(at * element_bytes()));
+    epilogue_.tape.run(piece.sums + r * piece.sums_row, out, given.arguments.inputs, at, at + count);
   }
 }
 

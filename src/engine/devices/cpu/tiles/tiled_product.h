@@ -14,6 +14,7 @@ namespace assay::engine::cpu {
 // A product of [rows, steps * depth] by constants [steps * depth, columns]. The numbers of a row lie in one place for
 // each step, as those of a picture under a window do.
 struct TiledShape {
+  tensor::DType dtype = tensor::DType::float32;
   int64_t rows = 0, steps = 1, depth = 0, columns = 0;
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
@@ -28,20 +29,22 @@ struct TileEpilogue {
 // Of layer.nodes from `done` on, where the product adds this input itself, or none; nullopt: no tape computes them.
 std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, int added = -1);
 
-// A product prepared for its shape and constants; sums are in the same order whatever the number of threads.
+// A product prepared for its shape and constants; sums are in float32, and in the same order whatever the number of
+// threads.
 class TiledProduct {
  public:
   // Writes where the numbers of a row begin, by step.
   using Places = FunctionRef<void(int64_t row, const float** places)>;
   struct Given {
     Places places;
-    const float* bias = nullptr;  // null: none
     const Arguments& arguments;
   };
 
-  // Whether rows have few enough steps.
-  static bool fits(const TiledShape& shape);
-  TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape, TileEpilogue epilogue);
+  // Whether this processor multiplies such numbers, rows have few enough steps, and the bias, an input of the layer or
+  // -1, can be read.
+  static bool fits(const Layer& layer, const TiledShape& shape, int bias);
+  TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape, int bias,
+               TileEpilogue epilogue);
   void run(const Given& given) const;
 
  private:
@@ -49,22 +52,33 @@ class TiledProduct {
   struct Part {
     int64_t step, steps, first, depth;
   };
-  // Rows and panels that are computed at once.
+  // Rows and panels that are computed at once, and where their sums are.
   struct Piece {
     int64_t row, rows, panel, panels;
+    float* sums = nullptr;
+    int64_t sums_row = 0;
   };
 
+  bool are_pairs() const { return shape_.dtype != tensor::DType::float32; }
+  int64_t element_bytes() const { return are_pairs() ? 2 : 4; }
   void divide_depth();
   void divide_work();
+  const float* find_bias(const Given& given) const;
   PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
   int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, shape_.columns - panel * panel_columns_); }
+  void run_in_place(const Given& given, Piece& piece) const;
+  void run_beside(const Given& given, Piece& piece) const;
   void run_piece(const Given& given, const Piece& piece) const;
   void run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part,
                  const float* const* places) const;
+  void place_results(const Given& given, int64_t element, Tile& tile) const;
   void run_apart(const Tile& tile, int64_t columns, size_t vectors) const;
   void run_tape(const Given& given, const Piece& piece) const;
 
   TiledShape shape_;
+  int64_t depth_;  // in words
+  int bias_;
+  std::vector<float> widened_bias_;
   TileEpilogue epilogue_;
   const TileKernels& kernels_;
   int64_t panel_columns_;

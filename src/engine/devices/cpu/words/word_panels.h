@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace assay::engine::cpu {
+
+// Constants [steps * depth, columns] as panels of `width` columns, each row by row. A row is one of words: numbers of
+// float32, or pairs of bfloat16 that follow each other in a step.
+struct WordPanels {
+  tensor::DType dtype = tensor::DType::float32;
+  int64_t steps = 1, depth = 0, columns = 0;  // in numbers
+  // From one number of the constants to the next, in elements.
+  int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
+  int64_t width = 1;
+  int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
+
+  int64_t numbers_of_word() const { return dtype == tensor::DType::float32 ? 1 : 2; }
+  int64_t rows() const { return steps * depth / numbers_of_word(); }
+  uint64_t bytes() const;
+  void pack(const tensor::Tensor& weights, std::byte* bytes) const;
+};
+
+}  // namespace assay::engine::cpu
