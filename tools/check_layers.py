@@ -5,8 +5,8 @@
 
 The table is the lines `assay_module(name [BRIEF] DEPS …)` of CMakeLists.txt. A file of module m may include m and m's DEPS,
 which must have no cycle. Tests (x_test.cpp) may include every module. Every include with quotes is written from src/
-(in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>. src/precompiled.h,
-which the build puts before every source, belongs to no module. include/ holds what the library shows: those headers
+(in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>. The headers src/*.h,
+which the build puts before every source, belong to no module. include/ holds what the library shows: those headers
 include nothing but each other and the standard library, and only the module `library` uses them, but for the error. Only the
 module cli names options of the command line, in text and in comments; the other modules name settings of requests.
 """
@@ -21,7 +21,6 @@ MODULE = re.compile(r"^\s*assay_module\(\s*([\w/]+)(?:\s+BRIEF)?(?:\s+DEPS\s+([\
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SYSTEM_HEADER = re.compile(r"\w+|(sys|linux|gnu)/[\w-]+\.h|(dlfcn|fcntl|immintrin|poll|pthread|signal|unistd)\.h")
 
-PRECOMPILED = pathlib.Path("src/precompiled.h")
 PUBLIC = "include"
 PUBLIC_MODULE = "library"
 PUBLIC_FOR_ALL = "assay/error.h"
@@ -125,7 +124,8 @@ def check(root: pathlib.Path) -> list[str]:
     table = read_table(root)
     findings = table_findings(table)
     for path in source_tree.files(root, ".h", ".cpp"):
-        if path.parts[0] in ("src", "tests", PUBLIC) and path != PRECOMPILED:
+        is_precompiled = path.parent == pathlib.Path("src")
+        if path.parts[0] in ("src", "tests", PUBLIC) and not is_precompiled:
             findings += file_findings(root, path, table)
     return findings
 

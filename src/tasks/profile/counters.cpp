@@ -13,13 +13,13 @@
 namespace assay::tasks {
 namespace {
 
-struct Counter {
+struct Event {
   std::string_view name;
   uint64_t config;
 };
-constexpr std::array kCounters = {
-    Counter{"cycles", PERF_COUNT_HW_CPU_CYCLES}, Counter{"instructions", PERF_COUNT_HW_INSTRUCTIONS},
-    Counter{"cache_references", PERF_COUNT_HW_CACHE_REFERENCES}, Counter{"cache_misses", PERF_COUNT_HW_CACHE_MISSES}};
+constexpr std::array kEvents = {
+    Event{"cycles", PERF_COUNT_HW_CPU_CYCLES}, Event{"instructions", PERF_COUNT_HW_INSTRUCTIONS},
+    Event{"cache_references", PERF_COUNT_HW_CACHE_REFERENCES}, Event{"cache_misses", PERF_COUNT_HW_CACHE_MISSES}};
 
 int open_counter(uint64_t config) {
   perf_event_attr attributes{};
@@ -35,9 +35,9 @@ int open_counter(uint64_t config) {
 }  // namespace
 
 ProcessorCounters::ProcessorCounters() {
-  for (const Counter& counter : kCounters) {
-    const int file = open_counter(counter.config);
-    if (file >= 0) files_.emplace_back(counter.name, file);
+  for (const Event& event : kEvents) {
+    const int file = open_counter(event.config);
+    if (file >= 0) files_.emplace_back(event.name, file);
   }
   if (files_.empty()) absence_ = fmt::format("the system gives no counters of the processor: {}", errno_text(errno));
 }
