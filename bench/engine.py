@@ -9,8 +9,8 @@ Runtime stays in float32), `int8` for quantised models, `decode` for a step of d
 have those of float32), `llama` for one of a decoder of 1.1 B parameters whose weights are MatMulNBits on all sides, `batch`
 for larger batches and `small` for small models, both with one thread.
 
-Each backend has a process of its own and is run in turn, for N seconds in all, by the program engine_bench; only the
-computing counts. The ratio is that of the better rival's minimum to the engine's.
+Each backend has a process of its own and is run in turn, for N seconds in all and three times at least, by the program
+engine_bench; only the computing counts, and not that of the first run. The ratio is that of the better rival's minimum to the engine's.
 
 `--memory` shows in place of times the most memory that building takes, of a plan (`convert -o`) and of a run, beside the
 size of the model.
