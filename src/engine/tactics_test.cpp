@@ -75,6 +75,8 @@ TEST(KeptWeights, WhatIsMovedOutIsTheSame) {
   const PackedWeights::Bytes form = packed.get(weights, "a", 9000, fill);
   EXPECT_EQ(packed.get(weights, "a", 9000, fill), form);
   EXPECT_EQ(form.get()[8999], std::byte{7});
+  constexpr uintptr_t kPageBytes = 4096;
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(form.get()) % kPageBytes, 0U) << "files are mapped by pages";
   const std::vector<KeptWeights::Kept> kept = packed.kept();
   ASSERT_EQ(kept.size(), 1U);
   EXPECT_EQ(kept[0].bytes->bytes().data(), form.get());

@@ -1,9 +1,10 @@
 // Times a model on several backends side by side, each in a process of its own:
 // engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING[=VALUE]...] [threads=N]
 // A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`,
-// `+openvino-mode=PERFORMANCE`) are for the backends that know them. The first run of each, which takes fresh memory, does
-// not count, and then there are three turns at least. Small models are run for a while in each turn. A line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
-// layers with the least time of each, longest first.
+// `+openvino-mode=PERFORMANCE`) are for the backends that know them. The first run of each, which takes fresh memory,
+// does not count, and then there are three turns at least. Small models are run for a while in each turn. A line for
+// each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the layers with
+// the least time of each, longest first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
