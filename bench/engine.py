@@ -2,15 +2,18 @@
 """The engine beside ONNX Runtime and OpenVINO: least milliseconds of a run, batch 1 on all cores unless
 the mode says otherwise.
 
-    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N]
+    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N] [--memory]
 
 Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (so may OpenVINO; ONNX
 Runtime stays in float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals
 have those of float32), `llama` for one of a decoder of 1.1 B parameters whose weights are MatMulNBits on all sides, `batch`
 for larger batches and `small` for small models, both with one thread.
 
-Each backend has a process of its own and is run in turn, for N seconds in all, by the program engine_bench; only the
-computing counts. The ratio is that of the better rival's minimum to the engine's.
+Each backend has a process of its own and is run in turn, for N seconds in all and three times at least, by the program
+engine_bench; only the computing counts, and not that of the first run. The ratio is that of the better rival's minimum to the engine's.
+
+`--memory` shows in place of times the most memory that building takes, of a plan (`convert -o`) and of a run, beside the
+size of the model.
 """
 
 import argparse
@@ -20,7 +23,10 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+
+from measure import Result, run_once
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ROOT / "build" / "bench-models"
@@ -32,6 +38,7 @@ BATCHES = ("resnet50_b8", "resnet50_b32", "bert_base_s128_b8", "bert_base_s128_b
 SMALL = ("small_perceptron", "small_lstm", "small_trees")
 LLAMA = ("llama_1b_dec_p127_int4",)
 DECODER = "gpt2_dec_p127"
+MEMORY = ("resnet50", "bert_base_s128", "gpt2_s128")  # small ones take what the program and its libraries take
 COMPRESSED = {f"{DECODER}_int8": ("--weights", "int8"),
               f"{DECODER}_int4": ("--weights", "int4", "--weights-form", "matmulnbits")}
 MEASURED = ("+measure-tactics",)
@@ -42,10 +49,13 @@ MODES = {"strict": (NAMES, ("+strict", *MEASURED)), "default": (NAMES, MEASURED)
 WITHOUT_OPENVINO = ("small_trees",)  # it has no operators for words
 
 
+def packages() -> str:
+    return glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
+
+
 def measure(model: pathlib.Path, seconds: float, settings: tuple[str, ...],
             wanted: tuple[str, ...] = ("engine", "onnxrt", "openvino")) -> dict[str, float]:
-    packages = glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
-    places = {name: packages for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
+    places = {name: packages() for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
     sides = [side for side in wanted if side != "openvino" or model.stem not in WITHOUT_OPENVINO]
     if model.stem in COMPRESSED:
         sides[0] = f"engine={model}"
@@ -78,6 +88,26 @@ def table(mode: str, names: list[str], seconds: float, threads: int = 0,
     return lines
 
 
+def memory_table(names: list[str]) -> list[str]:
+    """The resident memory at its most; pages of mapped files count while they are there."""
+    os.environ["ASSAY_ONEDNN"] = packages()
+    lines = ["| memory | model, MB | `convert -o`, MB | of the model | `run`, MB | of the model |", "|---|---|---|---|---|---|"]
+    for name in names:
+        model = MODELS / f"{name}.onnx"
+        size = model.stat().st_size / 1e6
+        cells = [name, f"{size:.0f}"]
+        with tempfile.TemporaryDirectory(dir=MODELS) as folder:
+            for words in (("convert", str(model), "-o", f"{folder}/x.engine"), ("run", str(model), "--engine")):
+                result = Result()
+                run_once([str(ROOT / "build" / "release" / "bin" / "assay"), *words], result)
+                if result.status != 0:
+                    raise RuntimeError(f"assay {' '.join(words)}: exit {result.status}")
+                taken = result.mb * 2**20 / 1e6
+                cells += [f"{taken:.0f}", f"{taken / size:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def make(names: list[str]) -> None:
     """Writes the models that are not there yet."""
     converted = [name for name in CONVERTED if f"{name}_qdq" in names]
@@ -105,11 +135,15 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", type=int, default=0, help="0: those of the mode")
     parser.add_argument("--mode", nargs="+", choices=MODES, default=["strict", "default"])
+    parser.add_argument("--memory", action="store_true")
     options = parser.parse_args()
     modes = {mode: [name for name in MODES[mode][0] if options.only in name] for mode in options.mode}
     subprocess.run([str(ROOT / "tools" / "build.sh"), "release", "engine_bench", "assay"], check=True,
                    stdout=subprocess.DEVNULL)
-    make(sorted({name for chosen in modes.values() for name in chosen}))
+    make(sorted({name for chosen in modes.values() for name in chosen} | set(MEMORY if options.memory else ())))
+    if options.memory:
+        print("\n".join(memory_table([name for name in MEMORY if options.only in name])))
+        return 0
     for mode, chosen in modes.items():
         table(mode, chosen, options.seconds, options.threads, lambda line: print(line, flush=True))
     return 0

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from engine import COMPRESSED, LLAMA, MODELS, MODES, NAMES, QUANTISED, ROOT, make
+from engine import COMPRESSED, LLAMA, MEMORY, MODELS, MODES, NAMES, QUANTISED, ROOT, make, memory_table
 from engine import table as rival_table
 
 PROGRAM = ROOT / "build" / "release" / "bin" / "assay"
@@ -111,7 +111,7 @@ def rivals(only: str, seconds: float, threads: int) -> list[str]:
         make(chosen)
         if chosen:
             lines += [*rival_table(mode, chosen, seconds, threads), ""]
-    return lines
+    return [*lines, "## Memory", "", *memory_table([name for name in MEMORY if only in name]), ""]
 
 
 def main() -> int:

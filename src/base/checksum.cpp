@@ -1,15 +1,15 @@
 #include "base/checksum.h"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 namespace assay {
 namespace {
 
-constexpr size_t kLanes = 8;
-constexpr size_t kBlock = kLanes * sizeof(uint64_t);
-using Lanes = std::array<uint64_t, kLanes>;  // CRCs that do not wait for each other
+constexpr size_t kLanes = Checksum::kLanes;
+constexpr size_t kBlock = Checksum::kBlock;
+using Lanes = Checksum::Lanes;
 using AddBlocks = void (*)(Lanes& lanes, const std::byte* blocks, size_t count);
 
 constexpr std::array<uint32_t, 256> make_table() {
@@ -63,24 +63,39 @@ uint64_t mix(uint64_t sum, uint64_t word) {
   return std::rotl(sum ^ word, 29) * kFactor;
 }
 
-uint64_t checksum_with(AddBlocks add, Bytes bytes) {
-  Lanes lanes;
-  lanes.fill(0xffffffff);
-  const size_t whole = bytes.size() / kBlock;
-  add(lanes, bytes.data(), whole);
+}  // namespace
+
+Checksum::Checksum(bool is_portable) : add_blocks_(is_portable ? add_portably : best()) { lanes_.fill(0xffffffff); }
+
+void Checksum::add(Bytes piece) {
+  const size_t begun = size_ % kBlock;
+  size_ += piece.size();
+  if (begun > 0) {
+    const Bytes first = piece.first(std::min(piece.size(), kBlock - begun));
+    std::ranges::copy(first, rest_.begin() + static_cast<ptrdiff_t>(begun));
+    if (begun + first.size() < kBlock) return;
+    add_blocks_(lanes_, rest_.data(), 1);
+    piece = piece.subspan(first.size());
+  }
+  const size_t whole = piece.size() / kBlock;
+  add_blocks_(lanes_, piece.data(), whole);
+  std::ranges::copy(piece.subspan(whole * kBlock), rest_.begin());
+}
+
+uint64_t Checksum::value() const {
   std::array<std::byte, kBlock> last{};
-  const Bytes rest = bytes.subspan(whole * kBlock);
-  if (!rest.empty()) std::memcpy(last.data(), rest.data(), rest.size());
-  add(lanes, last.data(), 1);
-  uint64_t sum = bytes.size();
+  std::ranges::copy(Bytes(rest_).first(size_ % kBlock), last.begin());
+  Lanes lanes = lanes_;
+  add_blocks_(lanes, last.data(), 1);
+  uint64_t sum = size_;
   for (const uint64_t lane : lanes) sum = mix(sum, lane);
   return sum;
 }
 
-}  // namespace
-
-uint64_t checksum(Bytes bytes) { return checksum_with(best(), bytes); }
-
-uint64_t portable_checksum(Bytes bytes) { return checksum_with(add_portably, bytes); }
+uint64_t checksum(Bytes bytes) {
+  Checksum sum;
+  sum.add(bytes);
+  return sum.value();
+}
 
 }  // namespace assay

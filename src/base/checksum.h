@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/files.h"
@@ -7,8 +8,25 @@
 namespace assay {
 
 // Finds damage, not forgery: CRC-32C of every eighth word, eight times, mixed. Runs at the speed of memory.
+class Checksum {
+ public:
+  // Portable: without the processor's help.
+  explicit Checksum(bool is_portable = false);
+  // Bytes come in pieces of any size.
+  void add(Bytes piece);
+  uint64_t value() const;
+
+  static constexpr size_t kLanes = 8;
+  static constexpr size_t kBlock = kLanes * sizeof(uint64_t);
+  using Lanes = std::array<uint64_t, kLanes>;  // CRCs that do not wait for each other
+
+ private:
+  void (*add_blocks_)(Lanes& lanes, const std::byte* blocks, size_t count);
+  Lanes lanes_;
+  std::array<std::byte, kBlock> rest_ = {};  // the beginning of a block
+  uint64_t size_ = 0;
+};
+
 uint64_t checksum(Bytes bytes);
-// The same without the processor's help.
-uint64_t portable_checksum(Bytes bytes);
 
 }  // namespace assay

@@ -1,5 +1,6 @@
 #include "base/checksum.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -25,7 +26,20 @@ TEST(Checksum, TheProcessorComputesWhatTheTableDoes) {
   std::vector<std::byte> bytes(1000);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i + 11);
   for (const size_t size : {0, 1, 8, 63, 64, 65, 128, 777, 1000}) {
-    EXPECT_EQ(checksum(Bytes(bytes).first(size)), portable_checksum(Bytes(bytes).first(size))) << size;
+    Checksum portable(true);
+    portable.add(Bytes(bytes).first(size));
+    EXPECT_EQ(checksum(Bytes(bytes).first(size)), portable.value()) << size;
+  }
+}
+
+TEST(Checksum, PiecesCountAsTheWhole) {
+  std::vector<std::byte> bytes(300);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 29 + 3);
+  for (const size_t step : {1, 7, 63, 64, 65, 130}) {
+    Checksum sum;
+    for (size_t at = 0; at < bytes.size(); at += step)
+      sum.add(Bytes(bytes).subspan(at, std::min(step, bytes.size() - at)));
+    EXPECT_EQ(sum.value(), checksum(bytes)) << step;
   }
 }
 

@@ -19,7 +19,8 @@ void* allocate_large(size_t bytes) {
   const size_t whole = (bytes + step - 1) / step * step;
   void* memory = std::aligned_alloc(step, whole);
   if (!memory && bytes > 0) throw std::bad_alloc();
-  if (is_large) madvise(memory, whole, MADV_HUGEPAGE);  // where it is not heeded, nothing is lost
+  // Only those that are filled: a part would take all of one. Where it is not heeded, nothing is lost.
+  if (is_large) madvise(memory, bytes / step * step, MADV_HUGEPAGE);
   return memory;
 }
 

@@ -100,6 +100,8 @@ uint64_t group_memory_left(const fs::path& mount, std::string_view groups) {
   return least;
 }
 
+void return_freed_memory() { malloc_trim(0); }
+
 void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the greatest that it takes
   mallopt(M_TRIM_THRESHOLD, 400 << 20);

@@ -18,6 +18,9 @@ uint64_t group_memory_left(const std::filesystem::path& mount, std::string_view 
 // to some hundreds of megabytes, instead of being asked from the system again, which clears it.
 void keep_freed_memory();
 
+// Gives freed memory back to the system that lies between what is still used.
+void return_freed_memory();
+
 // From here on the process may take so much more; memory that maps files does not count.
 void limit_memory(uint64_t bytes);
 

@@ -124,12 +124,15 @@ Address Context::address_of(size_t index) const {
 }
 
 void Context::set_arguments(const Step& step, Arguments& arguments) const {
-  const auto set = [this](const std::vector<std::optional<size_t>>& slots, std::vector<Address>& addresses) {
-    addresses.resize(slots.size());
-    for (size_t i = 0; i < slots.size(); ++i) addresses[i] = slots[i] ? address_of(*slots[i]) : Address();
-  };
-  set(step.inputs, arguments.inputs);
-  set(step.outputs, arguments.outputs);
+  arguments.inputs.resize(step.inputs.size());
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const bool is_read = step.inputs[i] && (i >= step.is_packed.size() || !step.is_packed[i]);
+    arguments.inputs[i] = is_read ? address_of(*step.inputs[i]) : Address();
+  }
+  arguments.outputs.resize(step.outputs.size());
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    arguments.outputs[i] = step.outputs[i] ? address_of(*step.outputs[i]) : Address();
+  }
   arguments.workspace = *arena_ + program_.arena_bytes();
 }
 

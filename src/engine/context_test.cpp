@@ -1,8 +1,12 @@
 #include "engine/context.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
+#include "ir/edit.h"
 #include "support/engine_run.h"
+#include "tensor/derived.h"
 
 namespace assay::engine {
 namespace {
@@ -29,6 +33,35 @@ TEST(Context, OutputsStayWhileTheyAreHeld) {
   const std::byte* const next = second.tensor().bytes().data();
   second = tensor::Datum();
   EXPECT_EQ(run(3).tensor().bytes().data(), next);
+}
+
+// What a kernel has packed it does not read: derived weights are made to be packed, and never again.
+TEST(Context, PackedWeightsAreNotMadeAgain) {
+  ir::Model model = testing_support::parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[16,2] x) => (float[16,2] y) <float[2,2] w = {0, 0, 0, 0}> "
+      "{ y = MatMul(x, w) }");
+  const std::array<float, 4> weights = {1, 2, 3, 5};
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    const tensor::Bytes bytes = std::as_bytes(std::span(weights));
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  const ir::ValueId value = model[model.main_graph()].initializers[0];
+  ir::Edit(model).set_tensor(model[value].constant, tensor::Tensor(tensor::DType::float32, {2, 2},
+                                                                   tensor::make_derived(sizeof weights, make)));
+  const std::unique_ptr<Device> device = cpu::make_device({});
+  const Program program(model, *device, {});
+  ASSERT_EQ(program.steps().at(0).tactic, "product.tiles");
+  EXPECT_EQ(program.steps().at(0).is_packed, (std::vector<bool>{false, true}));
+  EXPECT_EQ(made, 1);
+  Context context(program, {}, false);
+  std::vector<double> result;
+  context.run(testing_support::drawn_inputs(model, [](size_t) { return 1; }), testing_support::outputs_of(model),
+              [&](ir::ValueId, const tensor::Datum& datum) { result = tensor::load_elements<double>(datum.tensor()); });
+  EXPECT_EQ(result.at(0), 4);
+  EXPECT_EQ(result.at(1), 7);
+  EXPECT_EQ(made, 1);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
+#include "passes/merge_options.h"
 #include "passes/pipelines.h"
 
 namespace assay::engine {
@@ -45,7 +46,8 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   if (!broken_nodes(model, inference).empty()) return;
   ops::write_types(inference, model);
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
-  const passes::Options options;
+  passes::Options options;
+  options.of<passes::MergeOptions>().derives_weights = true;
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);

@@ -1,46 +1,89 @@
 #include "engine/packed_weights.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/large_memory.h"
+#include "tensor/borrowed.h"
+#include "tensor/derived.h"
 
 namespace assay::engine {
+namespace {
 
-PackedWeights::Bytes PackedWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                                        const std::function<void(std::byte*)>& fill) {
-  const std::scoped_lock lock(mutex_);
-  Form& kept = forms_[{weights.bytes().data(), form}];
-  if (Bytes bytes = kept.bytes.lock(); bytes && kept.size_bytes == size_bytes) return bytes;
-  std::shared_ptr<std::byte> made(static_cast<std::byte*>(allocate_large(size_bytes)), FreeLarge());
-  fill(made.get());
-  kept = {made, size_bytes, nullptr};
+std::shared_ptr<std::byte> make_memory(uint64_t size_bytes) {
+  return {static_cast<std::byte*>(allocate_large(size_bytes)), FreeLarge()};
+}
+
+// No type has a rare kind of number there: 0.25 in float32, bfloat16 and nearly in float16.
+std::shared_ptr<std::byte> make_ordinary(uint64_t size_bytes) {
+  constexpr uint32_t kWord = 0x3e803e80;
+  std::shared_ptr<std::byte> made = make_memory(size_bytes + sizeof(kWord));
+  for (uint64_t i = 0; i < size_bytes; i += sizeof(kWord)) std::memcpy(made.get() + i, &kWord, sizeof(kWord));
   return made;
 }
 
-void PackedWeights::preset(const std::byte* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes) {
+}  // namespace
+
+PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                                      const std::function<void(std::byte*)>& fill) {
   const std::scoped_lock lock(mutex_);
-  forms_[{weights, form}] = {bytes, size_bytes, bytes};
+  Form& kept = forms_[{tensor::identity_of(*weights.storage()), form}];
+  if (Bytes bytes = kept.bytes.lock(); bytes && kept.size_bytes == size_bytes) return bytes;
+  std::shared_ptr<std::byte> made = make_memory(size_bytes);
+  fill(made.get());
+  const tensor::StoragePtr moved_out = file_ ? file_->append({made.get(), size_bytes}) : nullptr;
+  const Bytes bytes = moved_out ? Bytes(moved_out, moved_out->bytes().data()) : std::move(made);
+  kept = {.bytes = bytes, .size_bytes = size_bytes, .moved_out = moved_out};
+  return bytes;
 }
 
-void PackedWeights::add_kept(const std::pair<const Key, Form>& form, std::vector<Kept>& all) {
-  Bytes bytes = form.second.bytes.lock();
-  const auto& [weights, name] = form.first;
-  if (bytes) all.push_back({weights, name, std::move(bytes), form.second.size_bytes});
+void KeptWeights::preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes) {
+  const std::scoped_lock lock(mutex_);
+  forms_[{weights, form}] = {.bytes = bytes, .size_bytes = size_bytes, .preset = bytes};
 }
 
-std::vector<PackedWeights::Kept> PackedWeights::kept() const {
+void KeptWeights::move_out(const std::filesystem::path& folder) {
+  const std::scoped_lock lock(mutex_);
+  if (!file_) file_ = tensor::ScratchFile::make(folder);
+}
+
+std::vector<KeptWeights::Kept> KeptWeights::kept() const {
   const std::scoped_lock lock(mutex_);
   std::vector<Kept> all;
-  for (const auto& form : forms_) add_kept(form, all);
-  return all;
-}
-
-std::vector<PackedWeights::Kept> PackedWeights::kept_of(const tensor::Tensor& weights) const {
-  const std::scoped_lock lock(mutex_);
-  std::vector<Kept> all;
-  const std::byte* const first = weights.bytes().data();
-  for (auto form = forms_.lower_bound({first, ""}); form != forms_.end() && std::get<0>(form->first) == first; ++form) {
-    add_kept(*form, all);
+  for (const auto& [key, form] : forms_) {
+    const Bytes bytes = form.bytes.lock();
+    if (!bytes) continue;
+    tensor::StoragePtr storage = form.moved_out.lock();
+    if (!storage) storage = tensor::make_borrowed({bytes.get(), form.size_bytes});
+    all.push_back({std::get<0>(key), std::get<1>(key), std::move(storage)});
   }
   return all;
+}
+
+PackedWeights::Bytes TrialWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                                       const std::function<void(std::byte*)>&) {
+  const size_t number =
+      forms_.try_emplace({tensor::identity_of(*weights.storage()), form}, forms_.size()).first->second;
+  blocks_.resize(std::max(blocks_.size(), number + 1));
+  Block& block = blocks_[number];
+  if (!block.bytes || block.size_bytes < size_bytes) block = {make_ordinary(size_bytes), size_bytes};
+  return block.bytes;
+}
+
+std::vector<std::span<const std::byte>> TrialWeights::memory() const {
+  std::vector<std::span<const std::byte>> all;
+  for (const Block& block : blocks_) all.emplace_back(block.bytes.get(), block.size_bytes);
+  return all;
+}
+
+PackedWeights::Bytes NotedWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                                       const std::function<void(std::byte*)>& fill) {
+  noted_.push_back(tensor::identity_of(*weights.storage()));
+  return weights_.get(weights, form, size_bytes, fill);
+}
+
+bool NotedWeights::holds(const tensor::Tensor& weights) const {
+  return weights.storage() && std::ranges::find(noted_, tensor::identity_of(*weights.storage())) != noted_.end();
 }
 
 }  // namespace assay::engine

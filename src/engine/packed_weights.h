@@ -1,50 +1,94 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "tensor/scratch_file.h"
 #include "tensor/tensor.h"
 
 namespace assay::engine {
 
-// Constants in the forms that kernels want, each made once and shared by all programs of a session; a form that no
-// kernel holds any more is dropped, unless it was preset. May be used from several threads.
+// Where kernels get constants in the forms that they want.
 class PackedWeights {
  public:
   using Bytes = std::shared_ptr<const std::byte>;
 
-  // `weights` in the form of this name, `size_bytes` long; `fill` writes it where it is not kept yet.
-  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-            const std::function<void(std::byte*)>& fill);
-  // A form that was made earlier, of the tensor that begins there; it lies in memory, as of a file that is mapped.
-  void preset(const std::byte* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
+  virtual ~PackedWeights() = default;
+  // `weights` in the form of this name, `size_bytes` long; `fill` writes it where it is not kept yet. A kernel that has
+  // asked for a form does not read the constant itself any more.
+  virtual Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                    const std::function<void(std::byte*)>& fill) = 0;
+};
 
-  // A form that a kernel holds, of the tensor that begins there.
+// Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
+// unless it was preset. May be used from several threads.
+class KeptWeights final : public PackedWeights {
+ public:
+  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+            const std::function<void(std::byte*)>& fill) override;
+  // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
+  void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
+  // What is made from now on lies in a file without a name in that folder, as far as there can be one, and takes memory
+  // only while it is read.
+  void move_out(const std::filesystem::path& folder);
+
+  // A form that a kernel holds, of the constant of that identity.
   struct Kept {
-    const std::byte* weights = nullptr;
+    const void* weights = nullptr;
     std::string form;
-    Bytes bytes;
-    uint64_t size_bytes = 0;
+    tensor::StoragePtr bytes;
   };
   std::vector<Kept> kept() const;
-  std::vector<Kept> kept_of(const tensor::Tensor& weights) const;
 
  private:
-  using Key = std::tuple<const std::byte*, std::string>;  // of the tensor's first byte
+  using Key = std::tuple<const void*, std::string>;  // identity_of() the constant's storage
   struct Form {
     std::weak_ptr<const std::byte> bytes;
     uint64_t size_bytes = 0;
-    Bytes preset;  // holds the bytes
+    Bytes preset = nullptr;                               // holds the bytes
+    std::weak_ptr<const tensor::Storage> moved_out = {};  // where they lie in the file
   };
-  static void add_kept(const std::pair<const Key, Form>& form, std::vector<Kept>& all);
-
   mutable std::mutex mutex_;
   std::map<Key, Form> forms_;
+  std::unique_ptr<tensor::ScratchFile> file_;  // null: what is made stays in memory
+};
+
+// Memory with ordinary numbers in place of forms, for kernels that are only measured, one after the other: each may
+// have the memory of the one before.
+class TrialWeights final : public PackedWeights {
+ public:
+  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+            const std::function<void(std::byte*)>& fill) override;
+  void begin_next() { forms_.clear(); }
+  std::vector<std::span<const std::byte>> memory() const;
+
+ private:
+  struct Block {
+    Bytes bytes;
+    uint64_t size_bytes = 0;
+  };
+  std::map<std::tuple<const void*, std::string>, size_t> forms_;  // of the present kernel, by block
+  std::vector<Block> blocks_;
+};
+
+// Those of another, which notes the constants that they are made of.
+class NotedWeights final : public PackedWeights {
+ public:
+  explicit NotedWeights(PackedWeights& weights) : weights_(weights) {}
+  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+            const std::function<void(std::byte*)>& fill) override;
+  bool holds(const tensor::Tensor& weights) const;
+
+ private:
+  PackedWeights& weights_;
+  std::vector<const void*> noted_;
 };
 
 }  // namespace assay::engine

@@ -5,7 +5,7 @@
 namespace assay::engine {
 
 Program::Program(const ir::Model& model, const Device& device, const ProgramOptions& options)
-    : model_(model), device_(device), packed_(options.packed ? options.packed : std::make_shared<PackedWeights>()) {
+    : model_(model), device_(device), packed_(options.packed ? options.packed : std::make_shared<KeptWeights>()) {
   ProgramBuilder(*this, options).build();
 }
 

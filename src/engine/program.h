@@ -38,6 +38,7 @@ struct Step {
   std::unique_ptr<const Kernel> kernel;       // null: by the interpreter
   std::vector<std::optional<size_t>> inputs;  // slots; nullopt: left out
   std::vector<std::optional<size_t>> outputs;
+  std::vector<bool> is_packed;  // by input: a constant that the kernel has in other forms and does not read
   std::vector<std::pair<ir::ValueId, size_t>> captured;  // of a reference step: values that its bodies use
   std::vector<size_t> released;                          // datums that no later step reads
 };
@@ -46,7 +47,7 @@ struct ProgramOptions {
   std::vector<ir::ValueId> kept;  // values that runs may ask for besides the outputs
   TacticOptions tactics;
   bool is_strict = false;                                            // nothing but the order of sums may change bits
-  std::shared_ptr<PackedWeights> packed;                             // shared with other programs of the same constants
+  std::shared_ptr<KeptWeights> packed;                               // shared with other programs of the same constants
   std::function<void(uint64_t done, uint64_t total)> on_layer = {};  // while it is planned
 };
 
@@ -71,7 +72,7 @@ class Program {
   const ir::Model& model_;
   const Device& device_;
   std::unique_ptr<const ops::Inference> inference_;
-  std::shared_ptr<PackedWeights> packed_;
+  std::shared_ptr<KeptWeights> packed_;
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
   std::map<ir::ValueId, size_t> plain_slots_;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "engine/lower.h"
 #include "engine/memory_plan.h"
 #include "engine/views.h"
+#include "tensor/derived.h"
 
 namespace assay::engine {
 namespace {
@@ -202,12 +204,28 @@ ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
   return {};
 }
 
+// Kernels do not read what they have packed.
+void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>& is_packed) {
+  constexpr uint64_t kLargeBytes = 1 << 20;
+  uint64_t most_bytes = 0;
+  for (size_t i = 0; i < is_packed.size(); ++i) {
+    if (!is_packed[i]) continue;
+    const tensor::Storage& storage = *layer.constants[i]->storage();
+    storage.release();
+    tensor::release_derived(storage);
+    most_bytes = std::max(most_bytes, storage.size_bytes());
+  }
+  if (most_bytes >= kLargeBytes) return_freed_memory();
+}
+
 bool ProgramBuilder::add_layer(ir::NodeId node) {
   std::optional<Layer> layer = find_layer(node);
   if (!layer) return false;
-  auto [kernel, tactic] = choose(*layer);
+  auto [kernel, tactic, is_packed] = choose(*layer);
   if (!kernel) return false;
+  release_packed(*layer, is_packed);
   Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
+  step.is_packed = std::move(is_packed);
   for (size_t i = 0; i < layer->inputs.size(); ++i) {
     const ir::ValueId value = model_[node].operands[i].value;
     step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer->inputs[i])) : std::nullopt);

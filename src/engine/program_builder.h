@@ -17,6 +17,7 @@ class ProgramBuilder {
 
   void add_given_slots();
   void add_node(ir::NodeId node);
+  static void release_packed(const Layer& layer, const std::vector<bool>& is_packed);
   bool add_layer(ir::NodeId node);
   void add_reference(ir::NodeId node);
   // Whether the node only looks at its operand in another way: no step, a slot that is a view.

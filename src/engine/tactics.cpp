@@ -56,26 +56,18 @@ class Sample {
   Arguments arguments_;
 };
 
-// A layer's constants in all forms that its kernels have.
-class Forms {
- public:
-  Forms() = default;
-  Forms(const Device& device, const Layer& layer) {
-    for (const tensor::Tensor* const constant : layer.constants) {
-      if (constant == nullptr) continue;
-      extents_.push_back({device.host(constant->bytes().data()), constant->bytes().size()});
-      for (PackedWeights::Kept& form : layer.packed->kept_of(*constant)) {
-        extents_.push_back({device.host(form.bytes.get()), form.size_bytes});
-        kept_.push_back(std::move(form.bytes));
-      }
-    }
+// Where kernels of a layer that is measured read constants.
+std::vector<Extent> constant_memory(const Device& device, const Layer& layer, const TrialWeights& weights) {
+  std::vector<Extent> extents;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    extents.push_back({device.host(bytes.data()), bytes.size()});
+  };
+  for (const tensor::Tensor* const constant : layer.constants) {
+    if (constant != nullptr) add(constant->bytes());
   }
-  std::span<const Extent> extents() const { return extents_; }
-
- private:
-  std::vector<Extent> extents_;
-  std::vector<PackedWeights::Bytes> kept_;
-};
+  for (const std::span<const std::byte> bytes : weights.memory()) add(bytes);
+  return extents;
+}
 
 }  // namespace
 
@@ -115,28 +107,66 @@ std::vector<std::string> TacticSelector::variants(const Implementation& implemen
 }
 
 // Null: it is not to be used, or cannot compute the layer.
-std::unique_ptr<Kernel> TacticSelector::make(const Implementation& implementation, const Layer& layer,
-                                             std::string_view variant, std::string_view tactic) const {
-  if (is_excluded(layer, tactic)) return nullptr;
-  std::unique_ptr<Kernel> kernel = implementation.make(layer, variant);
+std::unique_ptr<Kernel> TacticSelector::make(const Tactic& tactic, const Layer& layer, PackedWeights& packed) const {
+  if (is_excluded(layer, tactic.name)) return nullptr;
+  Layer own = layer;
+  own.packed = &packed;
+  std::unique_ptr<Kernel> kernel = tactic.implementation->make(own, tactic.variant);
   if (kernel && kernel->workspace_bytes() > options_.most_workspace_bytes) return nullptr;
   return kernel;
 }
 
-TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
-  Race race;
+TacticSelector::Choice TacticSelector::make_choice(const Tactic& tactic, const Layer& layer) const {
+  NotedWeights weights(*layer.packed);
+  Choice choice{make(tactic, layer, weights), tactic.name};
+  for (const tensor::Tensor* const constant : layer.constants) {
+    choice.is_packed.push_back(constant != nullptr && weights.holds(*constant));
+  }
+  return choice;
+}
+
+// Those that may compute the layer, best first.
+std::vector<TacticSelector::Tactic> TacticSelector::tactics_of(const Layer& layer, TrialWeights& weights) const {
+  Layer tried = layer;
+  tried.packed = &weights;
+  std::vector<Tactic> tactics;
   for (const Implementation* const implementation : device_.implementations()) {
-    for (const std::string& variant : variants(*implementation, layer)) {
-      Runner next{.choice = {nullptr, tactic_name(*implementation, variant)}};
-      next.choice.kernel = make(*implementation, layer, variant, next.choice.tactic);
-      if (!next.choice.kernel) continue;
-      if (!options_.measures) return std::move(next.choice);
-      race.runners.push_back(std::move(next));
-      if (options_.most_measured != 0 && race.runners.size() >= options_.most_measured) return finish(layer, race);
-      // With the second, the first is measured too: a layer with one tactic needs no measurements.
-      if (race.runners.size() > 1) start(layer, race);
+    weights.begin_next();
+    for (std::string& variant : variants(*implementation, tried)) {
+      std::string name = tactic_name(*implementation, variant);
+      tactics.push_back({implementation, std::move(variant), std::move(name)});
     }
   }
+  return tactics;
+}
+
+TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
+  if (options_.measures) {
+    const std::optional<Tactic> fastest = find_fastest(layer);
+    return fastest ? make_choice(*fastest, layer) : Choice();
+  }
+  std::vector<Tactic> tactics;
+  if (TrialWeights weights; true) tactics = tactics_of(layer, weights);
+  for (const Tactic& tactic : tactics) {
+    if (Choice choice = make_choice(tactic, layer); choice.kernel) return choice;
+  }
+  return {};
+}
+
+// What is measured packs no weights.
+std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& layer) const {
+  Race race;
+  for (Tactic& tactic : tactics_of(layer, race.weights)) {
+    race.weights.begin_next();
+    Runner next{.tactic = std::move(tactic), .kernel = nullptr};
+    next.kernel = make(next.tactic, layer, race.weights);
+    if (!next.kernel) continue;
+    race.runners.push_back(std::move(next));
+    if (options_.most_measured != 0 && race.runners.size() >= options_.most_measured) break;
+    // With the second, the first is measured too: a layer with one tactic needs no measurements.
+    if (race.runners.size() > 1) start(layer, race);
+  }
+  if (race.runners.empty()) return std::nullopt;
   return finish(layer, race);
 }
 
@@ -145,17 +175,17 @@ void TacticSelector::start(const Layer& layer, Race& race) const {
   if (race.key.empty()) race.key = layer_key(layer) + (has_cold_constants_ ? " cold" : "");
   for (Runner& runner : race.runners) {
     if (runner.seconds > 0) continue;
-    const std::optional<double> known = cache_->find(machine_, race.key, runner.choice.tactic);
+    const std::optional<double> known = cache_->find(machine_, race.key, runner.tactic.name);
     if (!known && options_.is_cache_complete) {
       throw Error(ErrorCode::usage, fmt::format("the timing cache has no measurement of `{}` for the layer `{}`",
-                                                runner.choice.tactic, printable(layer_name(*layer.model, layer.node))))
+                                                runner.tactic.name, printable(layer_name(*layer.model, layer.node))))
           .about("error_on_timing_cache_miss");
     }
     runner.is_measured = !known;
     if (known)
       runner.seconds = *known;
     else
-      measure(layer, runner, kFirstShare);
+      measure(layer, race, runner, kFirstShare);
   }
   const double least = std::ranges::min_element(race.runners, {}, &Runner::seconds)->seconds;
   for (Runner& runner : race.runners) {
@@ -164,26 +194,26 @@ void TacticSelector::start(const Layer& layer, Race& race) const {
 }
 
 void TacticSelector::drop(const Race& race, Runner& runner) const {
-  if (!runner.choice.kernel) return;
-  runner.choice.kernel.reset();
-  if (runner.is_measured) cache_->add(machine_, race.key, runner.choice.tactic, runner.seconds);
+  if (!runner.kernel) return;
+  runner.kernel.reset();
+  if (runner.is_measured) cache_->add(machine_, race.key, runner.tactic.name, runner.seconds);
 }
 
-void TacticSelector::measure(const Layer& layer, Runner& runner, double share) const {
-  const Sample sample(device_, layer, runner.choice.kernel->workspace_bytes());
-  const std::unique_ptr<Call> call = runner.choice.kernel->bind(sample.arguments());
-  const Forms forms = has_cold_constants_ ? Forms(device_, layer) : Forms();
-  const double taken = device_.measure(*call, options_.seconds_per_tactic * share, forms.extents());
+void TacticSelector::measure(const Layer& layer, const Race& race, Runner& runner, double share) const {
+  const Sample sample(device_, layer, runner.kernel->workspace_bytes());
+  const std::unique_ptr<Call> call = runner.kernel->bind(sample.arguments());
+  std::vector<Extent> cold;
+  if (has_cold_constants_) cold = constant_memory(device_, layer, race.weights);
+  const double taken = device_.measure(*call, options_.seconds_per_tactic * share, cold);
   runner.seconds = runner.seconds > 0 ? std::min(runner.seconds, taken) : taken;
 }
 
 // In turns, so that a moment in which others use the machine slows down all of them, until the same one wins again and
 // none has become faster.
-TacticSelector::Choice TacticSelector::finish(const Layer& layer, Race& race) const {
-  if (race.runners.empty()) return {};
-  if (race.runners.size() == 1) return std::move(race.runners[0].choice);
+TacticSelector::Tactic TacticSelector::finish(const Layer& layer, Race& race) const {
+  if (race.runners.size() == 1) return race.runners[0].tactic;
   start(layer, race);
-  const auto is_open = [](const Runner& runner) { return runner.choice.kernel && runner.is_measured; };
+  const auto is_open = [](const Runner& runner) { return runner.kernel && runner.is_measured; };
   const auto best = [&] { return std::ranges::min_element(race.runners, {}, &Runner::seconds); };
   for (int round = 0, agreeing = 0; round < kMostRounds && agreeing < kAgreeing; ++round) {
     if (std::ranges::count_if(race.runners, is_open) < 2) break;
@@ -192,7 +222,7 @@ TacticSelector::Choice TacticSelector::finish(const Layer& layer, Race& race) co
     for (Runner& runner : race.runners) {
       if (!is_open(runner)) continue;
       const double before = runner.seconds;
-      measure(layer, runner, kShare);
+      measure(layer, race, runner, kShare);
       is_calm = is_calm && runner.seconds > kCalm * before;
     }
     agreeing = is_calm && best() == leader ? agreeing + 1 : 0;
@@ -201,13 +231,13 @@ TacticSelector::Choice TacticSelector::finish(const Layer& layer, Race& race) co
     }
   }
   for (Runner& runner : race.runners) {
-    if (is_open(runner)) cache_->add(machine_, race.key, runner.choice.tactic, runner.seconds);
+    if (is_open(runner)) cache_->add(machine_, race.key, runner.tactic.name, runner.seconds);
     // As later builds will find it.
-    runner.seconds = cache_->find(machine_, race.key, runner.choice.tactic).value_or(runner.seconds);
+    runner.seconds = cache_->find(machine_, race.key, runner.tactic.name).value_or(runner.seconds);
   }
-  Runner& first = race.runners.front();
-  const bool is_first_good = first.choice.kernel && best()->seconds > kWorth * first.seconds;
-  return std::move(is_first_good ? first.choice : best()->choice);
+  const Runner& first = race.runners.front();
+  const bool is_first_good = first.kernel && best()->seconds > kWorth * first.seconds;
+  return is_first_good ? first.tactic : best()->tactic;
 }
 
 }  // namespace assay::engine

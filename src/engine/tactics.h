@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/kernel.h"
+#include "engine/packed_weights.h"
 #include "engine/timing_cache.h"
 
 namespace assay::engine {
@@ -39,6 +41,7 @@ class TacticSelector {
   struct Choice {
     std::unique_ptr<Kernel> kernel;  // null: nothing computes the layer as its operands lie
     std::string tactic;
+    std::vector<bool> is_packed = {};  // by input: a constant that the kernel does not read
   };
   Choice choose(const Layer& layer) const;
   // The tactic that a replay prescribes; empty: none.
@@ -47,22 +50,32 @@ class TacticSelector {
  private:
   std::vector<std::string> variants(const Implementation& implementation, const Layer& layer) const;
   bool is_excluded(const Layer& layer, std::string_view tactic) const;
-  std::unique_ptr<Kernel> make(const Implementation& implementation, const Layer& layer, std::string_view variant,
-                               std::string_view tactic) const;
+  // An implementation and one of its variants.
+  struct Tactic {
+    const Implementation* implementation = nullptr;
+    std::string variant;
+    std::string name;
+  };
+  std::unique_ptr<Kernel> make(const Tactic& tactic, const Layer& layer, PackedWeights& packed) const;
+  Choice make_choice(const Tactic& tactic, const Layer& layer) const;
+  std::vector<Tactic> tactics_of(const Layer& layer, TrialWeights& weights) const;
+  std::optional<Tactic> find_fastest(const Layer& layer) const;
   // A tactic that is measured.
   struct Runner {
-    Choice choice;  // without a kernel: it is too slow
+    Tactic tactic;
+    std::unique_ptr<Kernel> kernel;  // null: it is too slow
     double seconds = 0;
     bool is_measured = false;  // now, not taken from the cache
   };
   struct Race {
     std::string key;  // of the layer
+    TrialWeights weights;
     std::vector<Runner> runners;
   };
   void start(const Layer& layer, Race& race) const;
   void drop(const Race& race, Runner& runner) const;
-  void measure(const Layer& layer, Runner& runner, double share) const;
-  Choice finish(const Layer& layer, Race& race) const;
+  void measure(const Layer& layer, const Race& race, Runner& runner, double share) const;
+  Tactic finish(const Layer& layer, Race& race) const;
 
   const Device& device_;
   const TacticOptions& options_;

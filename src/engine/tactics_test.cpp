@@ -1,8 +1,12 @@
 #include "engine/tactics.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine {
@@ -44,10 +48,10 @@ TEST(TimingCache, DamagedTextIsRefused) {
   EXPECT_EQ(TimingCache::parse("").size(), 0);
 }
 
-TEST(PackedWeights, EachFormIsMadeOnceAndDropped) {
+TEST(KeptWeights, EachFormIsMadeOnceAndDropped) {
   const tensor::Tensor weights =
       tensor::Tensor(tensor::DType::float32, {2}, tensor::make_owned(std::vector<std::byte>(8)));
-  PackedWeights packed;
+  KeptWeights packed;
   int made = 0;
   const auto fill = [&](std::byte*) { ++made; };
   {
@@ -58,6 +62,61 @@ TEST(PackedWeights, EachFormIsMadeOnceAndDropped) {
   }
   packed.get(weights, "a", 8, fill);
   EXPECT_EQ(made, 3);
+}
+
+tensor::Tensor two_numbers() { return {tensor::DType::float32, {2}, tensor::make_owned(std::vector<std::byte>(8))}; }
+
+TEST(KeptWeights, WhatIsMovedOutIsTheSame) {
+  const TemporaryFolder folder;
+  const tensor::Tensor weights = two_numbers();
+  const auto fill = [](std::byte* bytes) { std::fill_n(bytes, 9000, std::byte{7}); };
+  KeptWeights packed;
+  packed.move_out(folder.path());
+  const PackedWeights::Bytes form = packed.get(weights, "a", 9000, fill);
+  EXPECT_EQ(packed.get(weights, "a", 9000, fill), form);
+  EXPECT_EQ(form.get()[8999], std::byte{7});
+  constexpr uintptr_t kPageBytes = 4096;
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(form.get()) % kPageBytes, 0U) << "files are mapped by pages";
+  const std::vector<KeptWeights::Kept> kept = packed.kept();
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_EQ(kept[0].bytes->bytes().data(), form.get());
+  EXPECT_EQ(kept[0].bytes->size_bytes(), 9000U);
+  kept[0].bytes->release();  // memory that nothing is lost with
+  EXPECT_EQ(form.get()[0], std::byte{7});
+}
+
+TEST(KeptWeights, WithoutAFolderTheyStayInMemory) {
+  const tensor::Tensor weights = two_numbers();
+  KeptWeights packed;
+  packed.move_out("/nowhere/at/all");
+  const PackedWeights::Bytes form = packed.get(weights, "a", 8, [](std::byte* bytes) { bytes[7] = std::byte{7}; });
+  EXPECT_EQ(form.get()[7], std::byte{7});
+}
+
+TEST(TrialWeights, KernelsTakeTurnsInTheSameMemory) {
+  const tensor::Tensor weights = two_numbers();
+  const auto never = [](std::byte*) { FAIL(); };
+  TrialWeights trial;
+  const PackedWeights::Bytes first = trial.get(weights, "a", 80, never);
+  const PackedWeights::Bytes second = trial.get(weights, "b", 8, never);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(trial.get(weights, "a", 80, never), first);
+  float number = 0;
+  std::memcpy(&number, first.get() + 76, sizeof number);
+  EXPECT_NEAR(number, 0.25F, 0.01F);
+  trial.begin_next();
+  EXPECT_EQ(trial.get(weights, "c", 64, never), first);
+  EXPECT_NE(trial.get(weights, "d", 64, never), second) << "it is too small";
+}
+
+TEST(NotedWeights, KnowWhatWasAskedFor) {
+  const tensor::Tensor weights = two_numbers();
+  const tensor::Tensor other = two_numbers();
+  KeptWeights packed;
+  NotedWeights noted(packed);
+  noted.get(weights, "a", 8, [](std::byte*) {});
+  EXPECT_TRUE(noted.holds(weights));
+  EXPECT_FALSE(noted.holds(other));
 }
 
 }  // namespace

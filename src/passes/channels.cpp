@@ -5,7 +5,9 @@
 
 #include "base/parallel.h"
 #include "ir/queries.h"
+#include "passes/merge_options.h"
 #include "tensor/casts.h"
+#include "tensor/derived.h"
 #include "tensor/elements.h"
 
 namespace assay::passes {
@@ -60,6 +62,31 @@ std::optional<std::vector<double>> channel_constant(PassRun& run, ir::ValueId va
   std::vector<double> numbers = tensor::load_elements<double>(*tensor);
   if (numbers.size() == 1) numbers.assign(channels, numbers.front());
   return are_finite(numbers) ? std::optional(std::move(numbers)) : std::nullopt;
+}
+
+// As scaled() rounds them. What they are made of is read once, and needs no memory afterwards.
+std::optional<std::vector<std::byte>> scaled_bytes(const Tensor& tensor, uint64_t neighbours,
+                                                   const std::function<double(uint64_t index)>& factor) {
+  constexpr uint64_t kPiece = 4096;
+  const tensor::Bytes source = tensor.bytes();
+  std::vector<std::byte> bytes(tensor::packed_bytes(tensor.dtype(), tensor.count()).value());
+  const uint64_t overflows = parallel_reduce(
+      tensor.count(), kPiece, uint64_t{0},
+      [&](uint64_t begin, uint64_t end) {
+        std::vector<double> piece(end - begin);
+        tensor::load(tensor.dtype(), source, begin, piece);
+        for (uint64_t i = begin, last = 0; i < end; i = last) {
+          last = std::min(end, (i / neighbours + 1) * neighbours);
+          const double number = factor(i);
+          for (uint64_t k = i; k < last; ++k) piece[k - begin] *= number;
+        }
+        tensor::store(tensor.dtype(), std::span<const double>(piece), begin, bytes);
+        tensor::load(tensor.dtype(), bytes, begin, piece);
+        return uint64_t{are_finite(piece) ? 0u : 1u};
+      },
+      [](uint64_t a, uint64_t b) { return a + b; });
+  tensor.storage()->release();
+  return overflows > 0 ? std::nullopt : std::optional(std::move(bytes));
 }
 
 std::vector<ir::Attribute> attributes_behind(const ir::Model& model, NodeId node) {
@@ -152,27 +179,19 @@ std::optional<ChannelAffine> channel_arithmetic(PassRun& run, NodeId node, const
   return are_finite(affine.scale) ? std::optional(affine) : std::nullopt;
 }
 
-std::optional<Tensor> scaled(const Tensor& tensor, uint64_t neighbours, FunctionRef<double(uint64_t index)> factor) {
-  constexpr uint64_t kPiece = 4096;
-  const tensor::Bytes source = tensor.bytes();
-  std::vector<std::byte> bytes(tensor::packed_bytes(tensor.dtype(), tensor.count()).value());
-  const uint64_t overflows = parallel_reduce(
-      tensor.count(), kPiece, uint64_t{0},
-      [&](uint64_t begin, uint64_t end) {
-        std::vector<double> piece(end - begin);
-        tensor::load(tensor.dtype(), source, begin, piece);
-        for (uint64_t i = begin, last = 0; i < end; i = last) {
-          last = std::min(end, (i / neighbours + 1) * neighbours);
-          const double number = factor(i);
-          for (uint64_t k = i; k < last; ++k) piece[k - begin] *= number;
-        }
-        tensor::store(tensor.dtype(), std::span<const double>(piece), begin, bytes);
-        tensor::load(tensor.dtype(), bytes, begin, piece);
-        return uint64_t{are_finite(piece) ? 0u : 1u};
-      },
-      [](uint64_t a, uint64_t b) { return a + b; });
-  if (overflows > 0) return std::nullopt;
-  return Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned(std::move(bytes)));
+std::optional<Tensor> scaled(PassRun& run, const Tensor& tensor, uint64_t neighbours,
+                             std::function<double(uint64_t index)> factor) {
+  constexpr uint64_t kLargeBytes = 1 << 16;
+  const auto make = [tensor, neighbours, factor = std::move(factor)] {
+    return scaled_bytes(tensor, neighbours, factor);
+  };
+  std::optional<std::vector<std::byte>> bytes = make();
+  if (!bytes) return std::nullopt;
+  const uint64_t size = bytes->size();
+  const bool is_derived = size >= kLargeBytes && run.options().get<MergeOptions>().derives_weights;
+  return Tensor(tensor.dtype(), tensor.shape(),
+                is_derived ? tensor::make_derived(size, [make] { return make().value(); })
+                           : tensor::make_owned(*std::move(bytes)));
 }
 
 std::optional<Tensor> rounded(DType dtype, const std::vector<double>& elements) {
@@ -200,7 +219,8 @@ void fold_behind(PassRun& run, const Weighted& weighted, NodeId behind, const Ch
   if (!bias || affine.scale.size() != weighted.channels) return;
   for (size_t c = 0; c < bias->size(); ++c) (*bias)[c] = (*bias)[c] * affine.scale[c] + affine.shift[c];
   const std::optional<Tensor> weights =
-      scaled(*weighted.weights, weighted.inner, [&](uint64_t index) { return affine.scale[weighted.channel(index)]; });
+      scaled(run, *weighted.weights, weighted.inner,
+             [weighted, scale = affine.scale](uint64_t index) { return scale[weighted.channel(index)]; });
   const std::optional<Tensor> added = rounded(weighted.weights->dtype(), *bias);
   if (!weights || !added) return run.skip(behind, "merged weights would leave the range of their type");
   const std::string_view op = model.text(model[weighted.node].op);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
-#include "base/function_ref.h"
 #include "passes/pass.h"
 
 namespace assay::passes {
@@ -41,9 +41,9 @@ std::optional<Weighted> find_matrix_product(PassRun& run, ir::NodeId node);  // 
 std::optional<ChannelAffine> channel_arithmetic(PassRun& run, ir::NodeId node, const Weighted& convolution);
 
 // The tensor with each element times factor(index), which is the same for so many `neighbours`, rounded once; empty
-// where one would leave the range of the type.
-std::optional<tensor::Tensor> scaled(const tensor::Tensor& tensor, uint64_t neighbours,
-                                     FunctionRef<double(uint64_t index)> factor);
+// where one would leave the range of the type. Kept as the MergeOptions of the run say.
+std::optional<tensor::Tensor> scaled(PassRun& run, const tensor::Tensor& tensor, uint64_t neighbours,
+                                     std::function<double(uint64_t index)> factor);
 std::optional<tensor::Tensor> rounded(tensor::DType dtype, const std::vector<double>& elements);
 // Of each channel; zeros where there is no bias. Empty where its shape does not fit.
 std::optional<std::vector<double>> bias_of(const Weighted& weighted);

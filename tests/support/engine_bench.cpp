@@ -1,9 +1,10 @@
 // Times a model on several backends side by side, each in a process of its own:
 // engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING[=VALUE]...] [threads=N]
 // A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`,
-// `+openvino-mode=PERFORMANCE`) are for the backends that know them. Small models are run for a while in each turn. A
-// line for each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the
-// layers with the least time of each, longest first.
+// `+openvino-mode=PERFORMANCE`) are for the backends that know them. The first run of each, which takes fresh memory,
+// does not count, and then there are three turns at least. Small models are run for a while in each turn. A line for
+// each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the layers with
+// the least time of each, longest first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,6 +31,7 @@ namespace {
 using namespace assay;
 
 constexpr double kTurn = 1;  // milliseconds at least
+constexpr int kLeastTurns = 3;
 
 class Nothing final : public exec::TensorSink {
  public:
@@ -129,7 +131,12 @@ int main(int count, char** words) {
     }
     sides.push_back(std::move(side));
   }
+  for (Side& side : sides) {
+    side.run(feeds, outputs);
+    side.milliseconds.clear();
+  }
   std::vector<exec::LayerSeconds> least;
+  int turns = 0;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   do {
     std::ranges::rotate(sides, sides.begin() + 1);  // so that none always follows the same one
@@ -141,7 +148,7 @@ int main(int count, char** words) {
       if (sides.size() == 1) keep_least(least, side.execution->profile());
       std::this_thread::sleep_for(std::chrono::milliseconds(10));  // until the threads of that process are asleep
     }
-  } while (std::chrono::steady_clock::now() < end);
+  } while (++turns < kLeastTurns || std::chrono::steady_clock::now() < end);
   for (Side& side : sides) {
     std::ranges::sort(side.milliseconds);
     std::printf("%-9s %9.4f %9.4f %6zu\n", side.name.c_str(), side.milliseconds.front(),

@@ -25,6 +25,7 @@ class EngineBackend final : public exec::Backend {
   void build_plan(const ir::Model& model, const exec::SessionOptions& options, const std::filesystem::path& plan,
                   Diagnostics& findings) const override {
     Plans plans(model, options, true, findings);
+    plans.build_for(plan);
     if (!plans.plan_profiles()) {
       findings.warn("engine_profile", "", "no shapes are given for the open inputs: nothing is planned ahead",
                     "trt_opt_shapes");

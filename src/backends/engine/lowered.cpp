@@ -4,11 +4,13 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "engine/layer.h"
 #include "engine/plan/plan_models.h"
 #include "ir/edit.h"
 #include "ir/rewriter.h"
 #include "ir/verify.h"
+#include "tensor/derived.h"
 
 namespace assay::backends {
 
@@ -22,6 +24,7 @@ Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const 
   find_values(source);
   find_origins(source);
   index();
+  release_weights();
 }
 
 // The source model is number 0.
@@ -32,6 +35,17 @@ Lowered::Lowered(const engine::SavedPlan& plan, size_t number)
     origins_.try_emplace(layer.name, layer.origins);
   }
   index();
+}
+
+// What passes looked at is looked at again where layers pack it, one after the other.
+void Lowered::release_weights() const {
+  for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
+    const tensor::StoragePtr& storage = model_[ir::TensorId{i}].tensor.storage();
+    if (!storage) continue;
+    storage->release();
+    tensor::release_derived(*storage);
+  }
+  return_freed_memory();
 }
 
 // Values that are outputs are in no layer.

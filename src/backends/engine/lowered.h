@@ -37,6 +37,7 @@ class Lowered {
   void find_origins(const ir::Model& source);
   void place_outputs(const ir::Model& source);
   void index();
+  void release_weights() const;
 
   ir::Model model_;
   std::vector<engine::ValuePlace> values_;

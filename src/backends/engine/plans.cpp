@@ -10,7 +10,6 @@
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/quantization.h"
 #include "formats/tactic_replay.h"
-#include "tensor/borrowed.h"
 
 namespace assay::backends {
 namespace {
@@ -143,7 +142,6 @@ std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
   if (!planned) {
     planned = with_threads([&] { return make(shapes); });
     save_files(*planned);
-    release_source();
   }
   return planned;
 }
@@ -232,24 +230,33 @@ void Plans::save(const std::filesystem::path& path) const {
                                 .layers = planned->layers(),
                                 .memory_bytes = planned->memory_bytes()});
   }
-  std::vector<engine::PackedWeights::Kept> kept;
+  std::vector<engine::KeptWeights::Kept> kept;
   if (!settings_.strips_plan) kept = packed_->kept();
-  for (const engine::PackedWeights::Kept& form : kept) {
-    sections.add_packed(form.weights, form.form, tensor::make_borrowed({form.bytes.get(), form.size_bytes}));
-  }
-  sections.write(path, std::move(manifest), [this] { release_source(); });
+  for (const engine::KeptWeights::Kept& form : kept) sections.add_packed(form.weights, form.form, form.bytes);
+  sections.write(path, std::move(manifest));
 }
 
-// Packed weights take the place of the model's, whose pages come back if they are looked at.
-void Plans::release_source() const {
-  if (source_.source()) source_.source()->release(0, source_.source()->size());
+namespace {
+
+// Pages of the file do not stay in memory.
+uint64_t checksum_of(const MappedFile& file) {
+  constexpr uint64_t kPiece = uint64_t{16} << 20;
+  Checksum sum;
+  for (uint64_t at = 0; at < file.size(); at += kPiece) {
+    const uint64_t size = std::min(kPiece, file.size() - at);
+    sum.add(file.bytes().subspan(at, size));
+    file.release(at, size);
+  }
+  return sum.value();
 }
+
+}  // namespace
 
 uint64_t source_checksum(const ir::Model& model) {
-  std::vector<uint64_t> sums = {checksum(model.source()->bytes())};
+  std::vector<uint64_t> sums = {checksum_of(*model.source())};
   for (uint32_t i = 0; i < model.tensor_slots(); ++i) {
     const ir::TensorEntry& entry = model[ir::TensorId{i}];
-    if (!entry.external_location.empty()) sums.push_back(checksum(entry.tensor.bytes()));
+    if (!entry.external_location.empty()) sums.push_back(engine::checksum_of(*entry.tensor.storage()));
   }
   return checksum(std::as_bytes(std::span(sums)));
 }

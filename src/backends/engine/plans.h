@@ -7,6 +7,7 @@
 
 #include "backends/engine/engine_settings.h"
 #include "backends/engine/planned.h"
+#include "base/paths.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/plan/plan_models.h"
 #include "engine/plan/saved_plan.h"
@@ -32,6 +33,8 @@ class Plans {
   // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
   bool has_open_inputs() const;
+  // What is packed from now on lies beside that file and not in memory, until it is saved there.
+  void build_for(const std::filesystem::path& path) { packed_->move_out(absolute_path(path).parent_path()); }
   // Plans for the shapes that each profile is tuned for; false: a profile leaves some input open.
   bool plan_profiles();
   // All that was planned, as a file.
@@ -53,7 +56,6 @@ class Plans {
   std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
   engine::Manifest manifest() const;
   void save_files(const Planned& planned) const;
-  void release_source() const;
 
   const ir::Model& source_;
   const exec::SessionOptions options_;
@@ -65,7 +67,7 @@ class Plans {
   EngineSettings settings_;
   std::vector<engine::Profile> profiles_;
   std::map<Shapes, std::map<std::string, std::string, std::less<>>> replays_;  // tactics of an earlier plan
-  std::shared_ptr<engine::PackedWeights> packed_ = std::make_shared<engine::PackedWeights>();
+  std::shared_ptr<engine::KeptWeights> packed_ = std::make_shared<engine::KeptWeights>();
   std::mutex mutex_;
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;
 };

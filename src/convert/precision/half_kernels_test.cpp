@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "convert/precision/half_storage.h"
 #include "tensor/casts.h"
+#include "tensor/derived.h"
 
 namespace assay::convert {
 namespace {
@@ -115,6 +116,20 @@ TEST_P(HalfKernels, StorageStreamsWhatItsBytesAre) {
   EXPECT_TRUE(std::ranges::equal(streamed, half.bytes()));
   const std::vector<uint16_t> expected = stored(GetParam(), floats);
   EXPECT_TRUE(std::ranges::equal(half.bytes(), std::as_bytes(std::span(expected))));
+}
+
+TEST_P(HalfKernels, StorageLetsGoOfWhatFloatsWereDerivedFrom) {
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return std::vector<std::byte>(8);
+  };
+  const tensor::StoragePtr floats = tensor::make_derived(8, make);
+  const tensor::Tensor half = to_half({DType::float32, {2}, floats}, GetParam(), false);
+  EXPECT_EQ(half.bytes().size(), 4U);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(floats->bytes().size(), 8U);
+  EXPECT_EQ(made, 2);
 }
 
 TEST_P(HalfKernels, FillStaysAFill) {

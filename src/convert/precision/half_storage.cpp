@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "convert/precision/half_kernels.h"
+#include "tensor/derived.h"
 
 namespace assay::convert {
 namespace {
@@ -22,7 +23,7 @@ class HalfStorage final : public tensor::Storage {
     std::call_once(once_, [this] {
       codes_.resize(count_);
       narrow_floats(half_, floats_->bytes(), clamps_, codes_);
-      floats_->release();
+      let_go_of_floats();
     });
     return std::as_bytes(std::span(codes_));
   }
@@ -36,10 +37,15 @@ class HalfStorage final : public tensor::Storage {
       narrow_floats(half_, floats.subspan(done * sizeof(float), piece.size() * sizeof(float)), clamps_, piece);
       sink(std::as_bytes(piece));
     }
-    floats_->release();
+    let_go_of_floats();
   }
 
  private:
+  void let_go_of_floats() const {
+    floats_->release();
+    tensor::release_derived(*floats_);
+  }
+
   tensor::StoragePtr floats_;
   DType half_;
   bool clamps_;

@@ -7,6 +7,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/storage_file.h"
 
 namespace assay::engine {
 namespace {
@@ -132,18 +133,22 @@ std::shared_ptr<const std::byte> PlanFile::shared(SectionKind kind, uint64_t num
   return {file_, section(kind, number).data()};
 }
 
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections,
-                FunctionRef<void()> after_each) {
+uint64_t checksum_of(const tensor::Storage& storage) {
+  Checksum sum;
+  storage.stream([&](Bytes piece) { sum.add(piece); });
+  storage.release();
+  return sum.value();
+}
+
+void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections) {
   std::vector<Entry> table(sections.size());
   uint64_t end = sizeof(Header) + table.size() * sizeof(Entry);
   for (size_t i = 0; i < sections.size(); ++i) {
-    const Bytes bytes = sections[i].bytes->bytes();
     table[i] = {.kind = static_cast<uint32_t>(sections[i].kind),
                 .offset = aligned(end),
-                .size = bytes.size(),
-                .checksum = checksum(bytes)};
+                .size = sections[i].bytes->size_bytes(),
+                .checksum = checksum_of(*sections[i].bytes)};
     end = table[i].offset + table[i].size;
-    after_each();
   }
   Header header{.file_bytes = end, .sections = table.size()};
   header.checksum = table_checksum(header, std::as_bytes(std::span(table)));
@@ -153,8 +158,8 @@ void write_plan(const std::filesystem::path& path, const std::vector<Section>& s
   constexpr std::array<std::byte, kAlignment> kZeros{};
   for (size_t i = 0; i < sections.size(); ++i) {
     file.write(Bytes(kZeros).first(table[i].offset - file.position()));
-    file.write(sections[i].bytes->bytes());
-    after_each();
+    tensor::write_to(file, *sections[i].bytes);
+    sections[i].bytes->release();
   }
   file.commit();
 }

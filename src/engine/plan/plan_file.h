@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/function_ref.h"
 #include "tensor/storage.h"
 
 namespace assay::engine {
@@ -53,14 +52,16 @@ class PlanFile {
   std::array<std::vector<Range>, kSectionKinds> sections_;
 };
 
-// A section to write; its bytes are asked for twice.
+// A section to write; its bytes are streamed twice.
 struct Section {
   SectionKind kind = SectionKind::manifest;
   tensor::StoragePtr bytes;
 };
 
-// Writes a plan; it appears under its name when it is complete. `after_each` section memory may be given back.
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections,
-                FunctionRef<void()> after_each);
+// Writes a plan; it appears under its name when it is complete. Sections release their memory as soon as they can.
+void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections);
+
+// Of all that a storage has, which then releases its memory.
+uint64_t checksum_of(const tensor::Storage& storage);
 
 }  // namespace assay::engine

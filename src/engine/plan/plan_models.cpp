@@ -13,6 +13,7 @@
 #include "onnx/export.h"
 #include "onnx/import.h"
 #include "onnx/known_operators.h"
+#include "tensor/derived.h"
 
 namespace assay::engine {
 namespace {
@@ -33,6 +34,26 @@ std::unordered_map<std::string_view, ir::ValueId> initializers_of(const ir::Mode
     if (!model[model[value].constant].sparse) found.emplace(model.text(model[value].name), value);
   }
   return found;
+}
+
+// What is made to be looked at is let go again.
+bool are_equal(const tensor::Storage& a, const tensor::Storage& b) {
+  bool is_equal = a.size_bytes() == b.size_bytes();
+  uint64_t at = 0;
+  if (!is_equal) return false;
+  a.stream([&](Bytes piece) {
+    uint64_t other_at = 0;
+    b.stream([&](Bytes other) {
+      const uint64_t begin = std::max(at, other_at);
+      const uint64_t end = std::min(at + piece.size(), other_at + other.size());
+      if (begin < end)
+        is_equal =
+            is_equal && std::memcmp(piece.data() + (begin - at), other.data() + (begin - other_at), end - begin) == 0;
+      other_at += other.size();
+    });
+    at += piece.size();
+  });
+  return is_equal;
 }
 
 }  // namespace
@@ -79,34 +100,31 @@ std::vector<PlacedWeights> PlanSections::add_model(const ir::Model& model, bool 
 
 uint64_t PlanSections::add_weights(const tensor::Tensor& tensor) {
   const tensor::StoragePtr& storage = tensor.storage();
-  const Bytes bytes = storage->bytes();
-  const uint64_t sum = checksum(bytes);
+  const uint64_t sum = checksum_of(*storage);
   const auto [first, last] = by_checksum_.equal_range(sum);
-  const auto known = std::find_if(first, last, [&](const auto& entry) {
-    const Bytes other = weights_[entry.second]->bytes();
-    return other.size() == bytes.size() && std::memcmp(other.data(), bytes.data(), bytes.size()) == 0;
-  });
+  const auto known =
+      std::find_if(first, last, [&](const auto& entry) { return are_equal(*weights_[entry.second], *storage); });
   const uint64_t number = known == last ? weights_.size() : known->second;
   if (known == last) {
     weights_.push_back(storage);
     by_checksum_.emplace(sum, number);
   }
-  by_address_.emplace(bytes.data(), number);
+  by_identity_.emplace(tensor::identity_of(*storage), number);
   return number;
 }
 
-void PlanSections::add_packed(const std::byte* weights, const std::string& form, const tensor::StoragePtr& bytes) {
-  const auto known = by_address_.find(weights);
-  if (known != by_address_.end()) packed_.try_emplace({known->second, form}, bytes);
+void PlanSections::add_packed(const void* weights, const std::string& form, const tensor::StoragePtr& bytes) {
+  const auto known = by_identity_.find(weights);
+  if (known != by_identity_.end()) packed_.try_emplace({known->second, form}, bytes);
 }
 
-void PlanSections::write(const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each) const {
+void PlanSections::write(const std::filesystem::path& path, Manifest manifest) const {
   for (const auto& [key, bytes] : packed_) manifest.packed.push_back({key.first, key.second});
   std::vector<Section> sections = {{SectionKind::manifest, tensor::make_owned(write_manifest(manifest))}};
   for (const tensor::StoragePtr& model : models_) sections.push_back({SectionKind::model, model});
   for (const tensor::StoragePtr& weights : weights_) sections.push_back({SectionKind::weights, weights});
   for (const auto& [key, bytes] : packed_) sections.push_back({SectionKind::packed, bytes});
-  write_plan(path, sections, after_each);
+  write_plan(path, sections);
 }
 
 }  // namespace assay::engine

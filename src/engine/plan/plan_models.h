@@ -18,11 +18,10 @@ class PlanSections {
   // With the elements of its initializers as weights; without them, only those of outputs are, and small ones stay in
   // the model itself.
   std::vector<PlacedWeights> add_model(const ir::Model& model, bool with_weights);
-  // A form of the weights that begin there. Those that were not added with a model have no place in the plan.
-  void add_packed(const std::byte* weights, const std::string& form, const tensor::StoragePtr& bytes);
+  // A form of the weights of that identity. Those that were not added with a model have no place in the plan.
+  void add_packed(const void* weights, const std::string& form, const tensor::StoragePtr& bytes);
   // Fills in what the manifest says of packed weights. As write_plan().
-  void write(
-      const std::filesystem::path& path, Manifest manifest, FunctionRef<void()> after_each = [] {}) const;
+  void write(const std::filesystem::path& path, Manifest manifest) const;
 
  private:
   uint64_t add_weights(const tensor::Tensor& tensor);
@@ -30,7 +29,7 @@ class PlanSections {
   std::vector<tensor::StoragePtr> models_;
   std::vector<tensor::StoragePtr> weights_;
   std::map<std::pair<uint64_t, std::string>, tensor::StoragePtr> packed_;  // by weights and form
-  std::map<const std::byte*, uint64_t> by_address_;
+  std::map<const void*, uint64_t> by_identity_;
   std::multimap<uint64_t, uint64_t> by_checksum_;
 };
 

@@ -102,7 +102,7 @@ TEST_F(Plan, WeightsAreSharedAndStayInTheFile) {
 
 TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
   const SavedPlan plan = open_plan(path_);
-  PackedWeights packed;
+  KeptWeights packed;
   plan.preset(packed);
   const ir::Model& model = plan.source();
   const tensor::Tensor& w = model[model[model[model.main_graph()].initializers[0]].constant].tensor;

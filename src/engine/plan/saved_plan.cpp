@@ -24,7 +24,7 @@ std::optional<size_t> SavedPlan::find(const std::map<std::string, tensor::Shape>
   return static_cast<size_t>(found - manifest_.planned.begin());
 }
 
-void SavedPlan::preset(PackedWeights& packed) const {
+void SavedPlan::preset(KeptWeights& packed) const {
   for (size_t i = 0; i < manifest_.packed.size(); ++i) {
     const PackedForm& form = manifest_.packed[i];
     packed.preset(file_.section(SectionKind::weights, form.weights).data(), form.form,

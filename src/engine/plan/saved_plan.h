@@ -21,7 +21,7 @@ class SavedPlan {
   // The model that was planned for these shapes of the open inputs; nullopt: it was not.
   std::optional<size_t> find(const std::map<std::string, tensor::Shape>& shapes) const;
   // Gives the packed weights of the plan, where they lie, to models that were read from it.
-  void preset(PackedWeights& packed) const;
+  void preset(KeptWeights& packed) const;
 
  private:
   PlanFile file_;

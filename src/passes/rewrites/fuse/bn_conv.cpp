@@ -49,7 +49,8 @@ void fuse(PassRun& run, ir::NodeId node) {
   for (uint64_t i = 0; i < weights.size(); ++i)
     (*bias)[i / conv->inner] += weights[i] * affine->shift[inputs.channel(i)];
   const std::optional<tensor::Tensor> merged =
-      scaled(*conv->weights, inputs.kernel, [&](uint64_t index) { return affine->scale[inputs.channel(index)]; });
+      scaled(run, *conv->weights, inputs.kernel,
+             [inputs, scale = affine->scale](uint64_t index) { return scale[inputs.channel(index)]; });
   const std::optional<tensor::Tensor> added = rounded(conv->weights->dtype(), *bias);
   if (!merged || !added) return run.skip(node, "merged weights would leave the range of their type");
   ir::Patch patch;

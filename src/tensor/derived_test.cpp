@@ -1,0 +1,54 @@
+#include "tensor/derived.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace assay::tensor {
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const Bytes bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::string text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+TEST(Derived, BytesAreMadeAgainAfterTheirRelease) {
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return bytes_of("abc");
+  };
+  const StoragePtr storage = make_derived(3, make);
+  EXPECT_EQ(storage->size_bytes(), 3U);
+  std::string streamed;
+  storage->stream([&](Bytes piece) { streamed += text_of(piece); });
+  EXPECT_EQ(streamed, "abc");
+  EXPECT_EQ(made, 1) << "what is streamed is not kept";
+  EXPECT_EQ(storage->bytes().data(), storage->bytes().data());
+  EXPECT_EQ(made, 2);
+  storage->release();
+  EXPECT_EQ(text_of(storage->bytes()), "abc");
+  EXPECT_EQ(made, 2) << "who says so has to own it";
+  release_derived(*storage);
+  EXPECT_EQ(text_of(storage->bytes()), "abc");
+  EXPECT_EQ(made, 3);
+}
+
+TEST(Derived, IdentityIsThatOfTheBytesUnlessTheyAreMade) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::from_bytes(bytes_of("0123456789"), "data.bin");
+  EXPECT_EQ(identity_of(*make_mapped(file, 2, 3)), identity_of(*make_mapped(file, 2, 4)));
+  EXPECT_NE(identity_of(*make_mapped(file, 2, 3)), identity_of(*make_mapped(file, 3, 3)));
+  const auto never = []() -> std::vector<std::byte> {
+    ADD_FAILURE();
+    return {};
+  };
+  const StoragePtr one = make_derived(3, never);
+  const StoragePtr two = make_derived(3, never);
+  EXPECT_EQ(identity_of(*one), identity_of(*one));
+  EXPECT_NE(identity_of(*one), identity_of(*two));
+}
+
+}  // namespace
+}  // namespace assay::tensor
