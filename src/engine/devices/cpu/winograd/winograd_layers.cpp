@@ -230,10 +230,12 @@ double cost_of(const ConvGeometry& g, const WinogradForm& form) {
 // Those that may be worth measuring.
 std::vector<Plan> plans_of(const ConvGeometry& g) {
   constexpr double kHopeless = 2;
+  constexpr int64_t kManyTiles = 512;  // whose terms leave all caches between stages
   std::vector<Plan> plans;
   for (const WinogradForm& form : winograd_forms()) {
     if (static_cast<int64_t>(form.stride) != g.stride_x || cost_of(g, form) > kHopeless * cost_of_direct(g)) continue;
-    for (const bool in_stages : {false, true}) plans.push_back({&form, in_stages});
+    plans.push_back({&form, false});
+    if (Tiles(g, form).count <= kManyTiles) plans.push_back({&form, true});
   }
   return plans;
 }
