@@ -1,6 +1,9 @@
 #include "engine/devices/cpu/winograd/term_products.h"
 
+#include <algorithm>
 #include <array>
+
+#include <fmt/core.h>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/winograd/weights.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/winograd/transforms.h"
 #include "engine/layer.h"

@@ -1,12 +1,14 @@
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/weights.h"
+#include "engine/devices/cpu/winograd/winograd_plans.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -14,34 +16,9 @@ namespace {
 constexpr double kMostError = 1e-5;  // of the root mean square of results; sums in float32 have 2e-6
 constexpr int64_t kBlock = 24;       // tiles: with fewer, the weights take longer to read than to use
 
-// How a layer's work is divided. In stages, all tiles become terms before lanes divide their products by panels, so
-// that the weights are read once. Otherwise lanes divide the tiles and take some at a time from pixels to pixels.
-struct Plan {
-  const WinogradForm* form = nullptr;
-  bool in_stages = false;
-};
-
-// Tiles over the results of a convolution.
-struct Tiles {
-  int64_t out, down, across, count;
-
-  Tiles(const ConvGeometry& g, const WinogradForm& form)
-      : out(static_cast<int64_t>(form.out)),
-        down((g.out_height + out - 1) / out),
-        across((g.out_width + out - 1) / out),
-        count(g.batch * down * across) {}
-
-  struct Place {
-    int64_t image, y, x;  // of the first pixel of the result
-  };
-  Place place_of(int64_t tile) const {
-    return {tile / (down * across), tile / across % down * out, tile % across * out};
-  }
-};
-
 class WinogradKernel final : public PlainKernel {
  public:
-  WinogradKernel(const Layer& layer, const ConvSource& source, Tape tape, const Plan& plan)
+  WinogradKernel(const Layer& layer, const ConvSource& source, Tape tape, const WinogradPlan& plan)
       : g_(source.geometry),
         bias_(source.bias),
         form_(*plan.form),
@@ -124,7 +101,7 @@ class WinogradKernel final : public PlainKernel {
     const auto* const in = host<const float>(arguments.inputs[0]);
     std::vector<const float*> pixels(form_.terms());
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, terms += terms_ * g_.channels) {
-      const Tiles::Place at = tiles_.place_of(tile);
+      const WinogradTiles::Place at = tiles_.place_of(tile);
       const int64_t top = at.y * g_.stride_y - g_.pad_top;
       const int64_t left = at.x * g_.stride_x - g_.pad_left;
       const int64_t first = ((at.image * g_.height + top) * g_.width + left) * g_.channels;
@@ -149,7 +126,7 @@ class WinogradKernel final : public PlainKernel {
         bias_ < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias_)]) + first;
     std::vector<float*> pixels(form_.out * form_.out);
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, products += terms_ * columns) {
-      const Tiles::Place at = tiles_.place_of(tile);
+      const WinogradTiles::Place at = tiles_.place_of(tile);
       for (size_t i = 0; i < pixels.size(); ++i) {
         const int64_t y = at.y + static_cast<int64_t>(i) / tiles_.out;
         const int64_t x = at.x + static_cast<int64_t>(i) % tiles_.out;
@@ -168,7 +145,7 @@ class WinogradKernel final : public PlainKernel {
   void append(const Lane& tiles, const Arguments& arguments) const {
     if (tape_.is_empty()) return;
     for (int64_t tile = tiles.begin; tile < tiles.end;) {
-      const Tiles::Place at = tiles_.place_of(tile);
+      const WinogradTiles::Place at = tiles_.place_of(tile);
       const int64_t count = std::min(tiles.end - tile, tiles_.across - at.x / tiles_.out);
       const int64_t width = std::min(count * tiles_.out, g_.out_width - at.x);
       for (int64_t y = at.y; y < std::min(at.y + tiles_.out, g_.out_height); ++y) {
@@ -188,7 +165,7 @@ class WinogradKernel final : public PlainKernel {
   int bias_;
   const WinogradForm& form_;
   const WinogradLoops& loops_;
-  Tiles tiles_;
+  WinogradTiles tiles_;
   int64_t terms_;
   Tape tape_;
   TermProducts products_;
@@ -198,69 +175,6 @@ class WinogradKernel final : public PlainKernel {
   std::vector<float> zeros_;
   std::vector<int64_t> offsets_;  // of a tile's pixels from its first
 };
-
-bool fits(const ConvGeometry& g) {
-  const bool is_3x3 = g.kernel_height == 3 && g.kernel_width == 3 && g.groups == 1 && !g.is_transposed;
-  const bool is_dense = g.dilation_y == 1 && g.dilation_x == 1;
-  const auto step = static_cast<int64_t>(kWinogradChannels);
-  return is_3x3 && is_dense && g.stride_y == g.stride_x && g.channels % step == 0 && g.out_channels % step == 0;
-}
-
-std::string name_of(const Plan& plan) {
-  return fmt::format("{}/{}", plan.in_stages ? "stages" : "lanes", plan.form->out);
-}
-
-// In multiplications; reading a weight takes as long as many.
-double cost(const ConvGeometry& g, int64_t terms, int64_t rows) {
-  constexpr int64_t kReading = 12;
-  return static_cast<double>(terms) * static_cast<double>(rows + kReading) *
-         static_cast<double>(g.channels * g.out_channels);
-}
-double cost_of_direct(const ConvGeometry& g) {
-  return cost(g, g.kernel_height * g.kernel_width, g.batch * g.out_height * g.out_width);
-}
-// With what the transforms take for each term of a channel.
-double cost_of(const ConvGeometry& g, const WinogradForm& form) {
-  constexpr double kTransform = 16;
-  const double products = cost(g, static_cast<int64_t>(form.terms()), Tiles(g, form).count);
-  return products *
-         (1 + kTransform / static_cast<double>(g.channels) + kTransform / static_cast<double>(g.out_channels));
-}
-
-// Those that may be worth measuring.
-std::vector<Plan> plans_of(const ConvGeometry& g) {
-  constexpr double kHopeless = 2;
-  constexpr int64_t kManyTiles = 512;  // whose terms leave all caches between stages
-  std::vector<Plan> plans;
-  for (const WinogradForm& form : winograd_forms()) {
-    if (static_cast<int64_t>(form.stride) != g.stride_x || cost_of(g, form) > kHopeless * cost_of_direct(g)) continue;
-    plans.push_back({&form, false});
-    if (Tiles(g, form).count <= kManyTiles) plans.push_back({&form, true});
-  }
-  return plans;
-}
-
-// The one that is taken unmeasured, where it pays.
-std::optional<Plan> first_guess(const ConvGeometry& g) {
-  constexpr int64_t kLeastChannels = 32;
-  constexpr int64_t kFewTiles = 64;
-  if (std::min(g.channels, g.out_channels) < kLeastChannels) return std::nullopt;
-  double least = cost_of_direct(g);
-  std::optional<Plan> best;
-  for (const Plan& plan : plans_of(g)) {
-    if (plan.in_stages != (Tiles(g, *plan.form).count <= kFewTiles) || cost_of(g, *plan.form) >= least) continue;
-    least = cost_of(g, *plan.form);
-    best = plan;
-  }
-  return best;
-}
-
-std::optional<Plan> plan_named(const ConvGeometry& g, std::string_view variant) {
-  if (variant.empty()) return first_guess(g);
-  const std::vector<Plan> plans = plans_of(g);
-  const auto found = std::ranges::find(plans, variant, name_of);
-  return found == plans.end() ? std::nullopt : std::optional(*found);
-}
 
 bool is_exact_enough(const WinogradForm& form, const ConvSource& source) {
   const auto* const weights = reinterpret_cast<const float*>(source.weights->bytes().data());
@@ -272,7 +186,7 @@ bool is_exact_enough(const WinogradForm& form, const ConvSource& source) {
 std::optional<ConvSource> source_of(const Layer& layer) {
   if (layer.is_strict || !is_convolution(layer) || layer.inputs[0].dtype != tensor::DType::float32) return std::nullopt;
   std::optional<ConvSource> source = find_conv_source(layer);
-  return source && fits(source->geometry) ? source : std::nullopt;
+  return source && fits_winograd(source->geometry) ? source : std::nullopt;
 }
 
 class WinogradLayers final : public Implementation {
@@ -283,14 +197,14 @@ class WinogradLayers final : public Implementation {
     std::vector<std::string> names;
     const std::optional<ConvSource> source = source_of(layer);
     if (!source) return names;
-    for (const Plan& plan : plans_of(source->geometry)) names.push_back(name_of(plan));
+    for (const WinogradPlan& plan : winograd_plans(source->geometry)) names.push_back(plan.name());
     return names;
   }
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
     const std::optional<ConvSource> source = source_of(layer);
     if (!source) return {};
-    const std::optional<Plan> plan = plan_named(source->geometry, variant);
+    const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant);
     if (!plan || !is_exact_enough(*plan->form, *source)) return {};
     std::optional<Tape> tape = Tape();
     if (layer.nodes.size() > 1) tape = Tape::make(layer, 1, layer.result(layer.nodes[0], 0));

@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
