@@ -15,19 +15,20 @@ constexpr int64_t kWindow = 9;  // weights
 
 }  // namespace
 
-TermProducts::TermProducts(const Layer& layer, const WinogradForm& form, int64_t channels, int64_t out_channels)
+TermProducts::TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
+                           const TileKernels& kernels)
     : terms_(static_cast<int64_t>(form.terms())),
-      channels_(channels),
-      out_channels_(out_channels),
-      kernels_(tile_kernels()),
+      channels_(weights.shape()[1]),
+      out_channels_(weights.shape()[0]),
+      kernels_(kernels),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
-      weights_(pack(layer, form)) {}
+      weights_(pack(packed, weights, form)) {}
 
-PackedWeights::Bytes TermProducts::pack(const Layer& layer, const WinogradForm& form) const {
-  const tensor::Tensor& weights = *layer.constants[1];
+PackedWeights::Bytes TermProducts::pack(PackedWeights& packed, const tensor::Tensor& weights,
+                                        const WinogradForm& form) const {
   const auto size = static_cast<uint64_t>(terms_ * channels_ * out_channels_) * sizeof(float);
   const std::string name = fmt::format("winograd {} {} panels {}", form.stride, form.out, panel_columns_);
-  return layer.packed->get(weights, name, size, [&](std::byte* bytes) {
+  return packed.get(weights, name, size, [&](std::byte* bytes) {
     const auto* const from = reinterpret_cast<const float*>(weights.bytes().data());
     auto* const to = reinterpret_cast<float*>(bytes);
     parallel_for(static_cast<uint64_t>(panel_count() * channels_), 1, [&](uint64_t item, uint64_t) {

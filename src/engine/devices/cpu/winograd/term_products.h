@@ -4,7 +4,6 @@
 
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/winograd/transforms.h"
-#include "engine/layer.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine::cpu {
@@ -15,7 +14,9 @@ class TermProducts {
  public:
   static constexpr int64_t kMostTiles = 64;  // at once
 
-  TermProducts(const Layer& layer, const WinogradForm& form, int64_t channels, int64_t out_channels);
+  // Of weights [out_channels][channels][3][3].
+  TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
+               const TileKernels& kernels = tile_kernels());
 
   int64_t panel_count() const { return (out_channels_ + panel_columns_ - 1) / panel_columns_; }
   int64_t panel_columns() const { return panel_columns_; }  // of all panels but the last
@@ -24,7 +25,7 @@ class TermProducts {
   void run(int64_t panel, const float* terms, int64_t tiles, float* products) const;
 
  private:
-  PackedWeights::Bytes pack(const Layer& layer, const WinogradForm& form) const;
+  PackedWeights::Bytes pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const;
 
   int64_t terms_;
   int64_t channels_;

@@ -26,7 +26,7 @@ class WinogradKernel final : public PlainKernel {
         tiles_(g_, form_),
         terms_(static_cast<int64_t>(form_.terms())),
         tape_(std::move(tape)),
-        products_(layer, form_, g_.channels, g_.out_channels),
+        products_(*layer.packed, *source.weights, form_),
         in_stages_(plan.in_stages),
         lanes_(thread_count()),
         block_(std::min(kBlock, tiles_.count)),
