@@ -39,7 +39,7 @@ uint64_t constant_bytes(const ir::Model& model, const ops::Inference& inference)
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
     for (const ir::Use& use : model[node].operands) {
       const tensor::Tensor* const constant = use.value.valid() ? constant_of(model, inference, use.value) : nullptr;
-      if (constant != nullptr && seen.insert(constant).second) bytes += constant->bytes().size();
+      if (constant != nullptr && seen.insert(constant).second) bytes += constant->size_bytes();
     }
   }
   return bytes;

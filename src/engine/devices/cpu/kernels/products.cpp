@@ -1,6 +1,7 @@
 // Products of matrices and pictures: our own, and those of oneDNN, where it is installed.
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
+#include "engine/devices/cpu/winograd/winograd_layers.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -30,7 +31,7 @@ Implementations make_all(const Libraries& libraries) {
     if (libraries.onednn == nullptr) return;
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
   };
-  add("conv.winograd", onednn::make_winograd, onednn::winograd_variants);
+  all.push_back(winograd_layers());
   all.push_back(tiled_pointwise());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
   all.push_back(tiled_windows());

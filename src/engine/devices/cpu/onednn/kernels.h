@@ -10,10 +10,6 @@ namespace assay::engine::cpu::onednn {
 // `rows/jit:avx512_core`.
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant);
 std::vector<std::string> convolution_variants(const Library& library, const Layer& layer);
-// The same by Winograd's algorithm, where its error stays small and the layer is not strict. Variants: `lanes`,
-// `stages`.
-std::unique_ptr<Kernel> make_winograd(const Library& library, const Layer& layer, std::string_view variant);
-std::vector<std::string> winograd_variants(const Library& library, const Layer& layer);
 // MatMul and Gemm of floats or dequantised integers and MatMulInteger, likewise: `rows/…`, `columns/…`, or `pixels/…`
 // where rows are the pixels of a convolution.
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant);

@@ -1,28 +1,18 @@
 #include "engine/devices/cpu/winograd/transforms.h"
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <random>
+#include <vector>
 
-#include "base/parallel.h"
-#include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
-
-constexpr float kPointB = std::numbers::sqrt2_v<float>;
-constexpr float kPointA = kPointB / 2;
-constexpr float kSquareA = 0.5F;
-constexpr float kSquareB = 2;
-constexpr float kSquares = kSquareA + kSquareB;
 
 namespace base {
 constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/winograd/transforms_body.h"
 #undef ASSAY_KERNEL
-constexpr WinogradTransforms kTransforms = {"base", in, out};
+constexpr WinogradTransforms kTransforms = {"base", kLoops};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -31,7 +21,7 @@ constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/winograd/transforms_body.h"
 #undef ASSAY_KERNEL
-constexpr WinogradTransforms kTransforms = {"avx2", in, out};
+constexpr WinogradTransforms kTransforms = {"avx2", kLoops};
 }  // namespace avx2
 
 namespace avx512 {
@@ -39,129 +29,65 @@ constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/winograd/transforms_body.h"
 #undef ASSAY_KERNEL
-constexpr WinogradTransforms kTransforms = {"avx512", in, out};
+constexpr WinogradTransforms kTransforms = {"avx512", kLoops};
 }  // namespace avx512
 #endif
 
-const WinogradTransforms& find_transforms() {
+const std::vector<const WinogradTransforms*>& known_transforms() {
 #if defined(__x86_64__)
-  if (has_avx512()) return avx512::kTransforms;
-  if (has_avx2()) return avx2::kTransforms;
+  static const auto transforms = usable_kernels(base::kTransforms, &avx2::kTransforms, &avx512::kTransforms);
+#else
+  static const auto transforms = usable_kernels<WinogradTransforms>(base::kTransforms, nullptr, nullptr);
 #endif
-  return base::kTransforms;
+  return transforms;
 }
 
-// Three weights of a line into six terms, at every `step`.
-void line_of_weights(const double* w, size_t step, double* terms, size_t out_step) {
-  constexpr double kA = std::numbers::sqrt2 / 2;
-  constexpr double kB = std::numbers::sqrt2;
-  const auto at = [&](double point, double divisor) {
-    return (w[0] + point * w[step] + point * point * w[2 * step]) / divisor;
+// The polynomial of the taps at each point, divided by what the data's terms have too much.
+template <typename Line>
+void line_of_weights(const double* weights, size_t step, double* terms, size_t out_step) {
+  constexpr size_t kTaps = Line::kStride == 1 ? 3 : 2;
+  const size_t tap_step = Line::kStride * step;
+  const auto at = [&](double point) {
+    double sum = 0;
+    for (size_t tap = kTaps; tap-- > 0;) sum = sum * point + weights[tap * tap_step];
+    return sum;
   };
-  terms[0] = w[0];
-  terms[out_step] = at(kA, -1.5);
-  terms[2 * out_step] = at(-kA, -1.5);
-  terms[3 * out_step] = at(kB, 6);
-  terms[4 * out_step] = at(-kB, 6);
-  terms[5 * out_step] = w[2 * step];
+  for (size_t i = 0; i < Line::kPoints.size(); ++i) {
+    const double point = Line::kPoints[i];
+    double divisor = 2 * (Line::kZeros > 0 ? point * point : point);
+    for (const double other : Line::kPoints) {
+      if (other != point) divisor *= point * point - other * other;
+    }
+    terms[(Line::kZeros + 2 * i) * out_step] = at(point) / divisor;
+    terms[(Line::kZeros + 2 * i + 1) * out_step] = at(-point) / (Line::kZeros > 0 ? divisor : -divisor);
+  }
+  if (Line::kZeros > 0) {
+    double divisor = 1;
+    for (const double point : Line::kPoints) divisor *= -point * point;
+    terms[0] = weights[0] / divisor;
+  }
+  terms[(Line::kPointTerms - 1) * out_step] = weights[2 * step];
+  for (size_t i = Line::kPointTerms; i < Line::kSide; ++i) terms[i * out_step] = weights[step];
 }
 
-constexpr size_t kSide = 3;  // of the weights
-
-std::array<double, kWinogradTerms> terms_of_weights(const float* weights) {
-  std::array<double, kSide * kSide> w{};
-  std::copy_n(weights, w.size(), w.begin());
-  std::array<double, kWinogradIn * kSide> columns{};
-  std::array<double, kWinogradTerms> terms{};
-  for (size_t x = 0; x < kSide; ++x) line_of_weights(w.data() + x, kSide, columns.data() + x, kSide);
-  for (size_t y = 0; y < kWinogradIn; ++y) {
-    line_of_weights(columns.data() + y * kSide, 1, terms.data() + y * kWinogradIn, 1);
-  }
-  return terms;
+template <typename... Lines>
+std::array<WinogradForm, sizeof...(Lines)> forms_of(const std::tuple<Lines...>*) {
+  size_t index = 0;
+  return {WinogradForm{index++, Lines::kStride, Lines::kOut, Lines::kSide, line_of_weights<Lines>}...};
 }
 
 }  // namespace
 
-const WinogradTransforms& winograd_transforms() {
-  static const WinogradTransforms& found = find_transforms();
-  return found;
+const std::array<WinogradForm, kWinogradForms>& winograd_forms() {
+  static const auto forms = forms_of(static_cast<const WinogradLines*>(nullptr));
+  return forms;
 }
 
-std::vector<float> winograd_weights(const float* weights, size_t out_channels, size_t channels) {
-  std::vector<float> made(kWinogradTerms * channels * out_channels);
-  parallel_for(channels, 4, [&](uint64_t begin, uint64_t end) {
-    for (size_t c = begin; c < end; ++c) {
-      for (size_t k = 0; k < out_channels; ++k) {
-        const std::array<double, kWinogradTerms> terms = terms_of_weights(weights + (k * channels + c) * kSide * kSide);
-        for (size_t i = 0; i < kWinogradTerms; ++i) {
-          made[(i * channels + c) * out_channels + k] = static_cast<float>(terms[i]);
-        }
-      }
-    }
-  });
-  return made;
-}
+const WinogradTransforms& winograd_transforms() { return *known_transforms().front(); }
 
-namespace {
-
-// A tile as ReLU leaves it.
-std::vector<float> drawn_tile(size_t channels) {
-  std::mt19937 random(1);  // NOLINT(bugprone-random-generator-seed): plans must not depend on chance
-  std::vector<float> tile(kWinogradTerms * channels);
-  for (float& number : tile) number = std::max(0.0F, static_cast<float>(random()) / 2147483648.0F - 1.0F);
-  return tile;
-}
-
-// One output channel of the tile, summed in double.
-std::array<double, kWinogradOut * kWinogradOut> direct(const float* weights, const std::vector<float>& tile,
-                                                       size_t channels) {
-  std::array<double, kWinogradOut * kWinogradOut> sums{};
-  for (size_t i = 0; i < sums.size(); ++i) {
-    for (size_t w = 0; w < kSide * kSide; ++w) {
-      const size_t y = i / kWinogradOut + w / kSide;
-      const size_t x = i % kWinogradOut + w % kSide;
-      const float* const pixel = tile.data() + (y * kWinogradIn + x) * channels;
-      for (size_t c = 0; c < channels; ++c) sums[i] += double{pixel[c]} * double{weights[c * kSide * kSide + w]};
-    }
-  }
-  return sums;
-}
-
-}  // namespace
-
-double winograd_error(const float* weights, size_t out_channels, size_t channels) {
-  const size_t count = std::min(out_channels, kWinogradChannels);  // of output channels that are looked at
-  const std::vector<float> tile = drawn_tile(channels);
-  WinogradInPixels in{};
-  for (size_t i = 0; i < in.size(); ++i) in[i] = tile.data() + i * channels;
-  std::vector<float> terms(tile.size());
-  winograd_transforms().in(in, terms.data(), channels, channels);
-  std::vector<const float*> looked_at;
-  std::vector<float> products(kWinogradTerms * kWinogradChannels);
-  for (size_t n = 0; n < count; ++n) {
-    looked_at.push_back(weights + n * out_channels / count * channels * kSide * kSide);
-    for (size_t c = 0; c < channels; ++c) {
-      const std::array<double, kWinogradTerms> w = terms_of_weights(looked_at[n] + c * kSide * kSide);
-      for (size_t i = 0; i < kWinogradTerms; ++i) {
-        products[i * kWinogradChannels + n] += terms[i * channels + c] * static_cast<float>(w[i]);
-      }
-    }
-  }
-  std::vector<float> results(kWinogradOut * kWinogradOut * kWinogradChannels);
-  WinogradOutPixels out{};
-  for (size_t i = 0; i < out.size(); ++i) out[i] = results.data() + i * kWinogradChannels;
-  winograd_transforms().out(products.data(), kWinogradChannels, nullptr, out, kWinogradChannels);
-  double worst = 0;
-  double squares = 0;
-  for (size_t n = 0; n < count; ++n) {
-    const auto exact = direct(looked_at[n], tile, channels);
-    for (size_t i = 0; i < exact.size(); ++i) {
-      worst = std::max(worst, std::abs(exact[i] - double{results[i * kWinogradChannels + n]}));
-      squares += exact[i] * exact[i];
-    }
-  }
-  const double mean = std::sqrt(squares / static_cast<double>(count * kWinogradOut * kWinogradOut));
-  return worst == 0 ? 0 : worst / mean;
+const WinogradTransforms* const* all_winograd_transforms(size_t& count) {
+  count = known_transforms().size();
+  return known_transforms().data();
 }
 
 }  // namespace assay::engine::cpu

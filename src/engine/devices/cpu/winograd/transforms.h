@@ -2,37 +2,44 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
+#include <string_view>
+
+#include "engine/devices/cpu/winograd/forms.h"
 
 namespace assay::engine::cpu {
 
-// Convolutions 3 x 3 by Winograd's F(4 x 4, 3 x 3): a tile of 6 x 6 pixels becomes 36 numbers for each channel, whose
-// products with the 36 of the weights become 4 x 4 pixels. The points are 0, 1/sqrt(2), -1/sqrt(2), sqrt(2), -sqrt(2)
-// and infinity: of those with as cheap transforms they lose least.
-constexpr size_t kWinogradIn = 6;
-constexpr size_t kWinogradOut = 4;
-constexpr size_t kWinogradTerms = kWinogradIn * kWinogradIn;
 constexpr size_t kWinogradChannels = 16;  // numbers of channels have to be multiples
+constexpr size_t kWinogradForms = std::tuple_size_v<WinogradLines>;
 
-using WinogradInPixels = std::array<const float*, kWinogradTerms>;
-using WinogradOutPixels = std::array<float*, kWinogradOut * kWinogradOut>;
+// A way to compute convolutions 3 x 3 with fewer multiplications, by Winograd: tiles of side x side pixels become as
+// many terms for each channel, whose products with those of the weights become out x out pixels.
+struct WinogradForm {
+  size_t index;
+  size_t stride, out, side;
+  // The three weights of a line, at every `step`, into terms.
+  void (*line_of_weights)(const double* weights, size_t step, double* terms, size_t out_step);
 
-// Of all channels of a tile; those of a pixel are neighbours.
-struct WinogradTransforms {
-  const char* name;
-  // `terms` are `stride` apart.
-  void (*in)(const WinogradInPixels& pixels, float* terms, size_t stride, size_t channels);
+  size_t terms() const { return side * side; }
+};
+const std::array<WinogradForm, kWinogradForms>& winograd_forms();
+
+// Between pixels and terms, for one form: all channels of a tile. Those of a pixel are neighbours, terms are `stride`
+// apart.
+struct WinogradLoops {
+  void (*in)(const float* const* pixels, float* terms, size_t stride, size_t channels);
   // Pixels outside the picture are null, as is a bias that is not there.
-  void (*out)(const float* terms, size_t stride, const float* bias, const WinogradOutPixels& pixels, size_t channels);
+  void (*out)(const float* terms, size_t stride, const float* bias, float* const* pixels, size_t channels);
 };
 
-// The fastest that this processor runs.
+// Of all forms, for one instruction set.
+struct WinogradTransforms {
+  const char* name;
+  std::array<WinogradLoops, kWinogradForms> loops;
+};
+
+// The best that this processor has.
 const WinogradTransforms& winograd_transforms();
-
-// [36][channels][out_channels] from weights [out_channels][channels][3][3].
-std::vector<float> winograd_weights(const float* weights, size_t out_channels, size_t channels);
-
-// The largest error of results against sums in double, in units of their root mean square, on a drawn tile.
-double winograd_error(const float* weights, size_t out_channels, size_t channels);
+// All that this processor has, for tests.
+const WinogradTransforms* const* all_winograd_transforms(size_t& count);
 
 }  // namespace assay::engine::cpu

@@ -4,58 +4,122 @@ constexpr size_t kWidth = kBytes / sizeof(float);
 using Vector [[gnu::vector_size(kBytes)]] = float;
 using Unaligned [[gnu::vector_size(kBytes), gnu::aligned(4), gnu::may_alias]] = float;
 
-// Six numbers of a line into six terms, at every `step`.
-ASSAY_KERNEL inline void line_in(const Vector* d, Vector* t, size_t step) {
-  const Vector even_a = d[4 * step] - kSquareB * d[2 * step];
-  const Vector odd_a = kPointA * (d[3 * step] - kSquareB * d[step]);
-  const Vector even_b = d[4 * step] - kSquareA * d[2 * step];
-  const Vector odd_b = kPointB * (d[3 * step] - kSquareA * d[step]);
-  t[0] = d[0] - kSquares * d[2 * step] + d[4 * step];
-  t[step] = even_a + odd_a;
-  t[2 * step] = even_a - odd_a;
-  t[3 * step] = even_b + odd_b;
-  t[4 * step] = even_b - odd_b;
-  t[5 * step] = d[step] - kSquares * d[3 * step] + d[5 * step];
+// Every second number from `d` on times the coefficients of a product of squares.
+template <typename Line, size_t kDegree, size_t kLeftOut>
+ASSAY_KERNEL [[gnu::always_inline]] inline void combine(const Vector* d, Vector& sum) {
+  static constexpr auto kCoefficients = Line::template squares_without<kDegree>(kLeftOut);
+  sum = d[2 * Line::kStride * kDegree];
+#pragma GCC unroll 4
+  for (size_t k = 0; k < kDegree; ++k) sum += static_cast<float>(kCoefficients[k]) * d[2 * Line::kStride * k];
 }
 
-// Six terms of a line into four numbers.
-ASSAY_KERNEL inline void line_out(const Vector* t, size_t step, Vector* y, size_t out_step) {
-  const Vector sum_a = t[step] + t[2 * step];
-  const Vector difference_a = t[step] - t[2 * step];
-  const Vector sum_b = t[3 * step] + t[4 * step];
-  const Vector difference_b = t[3 * step] - t[4 * step];
-  y[0] = t[0] + sum_a + sum_b;
-  y[out_step] = kPointA * difference_a + kPointB * difference_b;
-  y[2 * out_step] = kSquareA * sum_a + kSquareB * sum_b;
-  y[3 * out_step] = kPointA * kSquareA * difference_a + kPointB * kSquareB * difference_b + t[5 * step];
-}
-
-ASSAY_KERNEL void in(const WinogradInPixels& pixels, float* terms, size_t stride, size_t channels) {
-  Vector d[kWinogradTerms];
-  Vector t[kWinogradTerms];
-  for (size_t c = 0; c < channels; c += kWidth) {
-    for (size_t i = 0; i < kWinogradTerms; ++i) d[i] = *reinterpret_cast<const Unaligned*>(pixels[i] + c);
-    for (size_t x = 0; x < kWinogradIn; ++x) line_in(d + x, t + x, kWinogradIn);
-    for (size_t y = 0; y < kWinogradIn; ++y) line_in(t + y * kWinogradIn, d + y * kWinogradIn, 1);
-    for (size_t i = 0; i < kWinogradTerms; ++i) *reinterpret_cast<Unaligned*>(terms + i * stride + c) = d[i];
+template <typename Line, size_t kPoint>
+ASSAY_KERNEL [[gnu::always_inline]] inline void points_in(const Vector* d, Vector* t, size_t step) {
+  constexpr size_t kCount = Line::kPoints.size();
+  if constexpr (kPoint < kCount) {
+    constexpr auto kAt = static_cast<float>(Line::kPoints[kPoint]);
+    Vector lower, upper;
+    combine<Line, kCount - 1, kPoint>(d + Line::kStride * Line::kZeros, lower);
+    combine<Line, kCount - 1, kPoint>(d + Line::kStride * (Line::kZeros + 1), upper);
+    t[(Line::kZeros + 2 * kPoint) * step] = upper + kAt * lower;
+    t[(Line::kZeros + 2 * kPoint + 1) * step] = upper - kAt * lower;
+    points_in<Line, kPoint + 1>(d, t, step);
   }
 }
 
-ASSAY_KERNEL void out(const float* terms, size_t stride, const float* bias, const WinogradOutPixels& pixels,
-                      size_t channels) {
-  Vector t[kWinogradTerms];
-  Vector lines[kWinogradOut * kWinogradIn];
-  Vector y[kWinogradOut * kWinogradOut];
+// A line of numbers into terms, which are put at every `step`.
+template <typename Line>
+ASSAY_KERNEL [[gnu::always_inline]] inline void line_in(const Vector* d, Vector* t, size_t step) {
+  constexpr size_t kCount = Line::kPoints.size();
+  if constexpr (Line::kZeros > 0) combine<Line, kCount, kCount>(d, t[0]);
+  points_in<Line, 0>(d, t, step);
+  combine<Line, kCount, kCount>(d + Line::kStride * Line::kZeros, t[(Line::kPointTerms - 1) * step]);
+#pragma GCC unroll 16
+  for (size_t i = Line::kPointTerms; i < Line::kSide; ++i) t[i * step] = d[2 * (i - Line::kPointTerms) + 1];
+}
+
+template <typename Line, size_t kPoint>
+ASSAY_KERNEL [[gnu::always_inline]] inline void points_out(const Vector* t, Vector* y) {
+  if constexpr (kPoint < Line::kPoints.size()) {
+    const Vector& plus = t[Line::kZeros + 2 * kPoint];
+    const Vector& minus = t[Line::kZeros + 2 * kPoint + 1];
+    const Vector even = plus + minus;
+    const Vector odd = plus - minus;
+    double power = 1;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < Line::kOut; ++i, power *= Line::kPoints[kPoint]) {
+      const Vector part = static_cast<float>(power) * (i % 2 == 0 ? even : odd);
+      y[i] = kPoint == 0 ? part : y[i] + part;
+    }
+    points_out<Line, kPoint + 1>(t, y);
+  }
+}
+
+// A line of terms into numbers.
+template <typename Line>
+ASSAY_KERNEL [[gnu::always_inline]] inline void line_out(const Vector* t, Vector* y) {
+  points_out<Line, 0>(t, y);
+  if constexpr (Line::kZeros > 0) y[0] += t[0];
+  y[Line::kOut - 1] += t[Line::kPointTerms - 1];
+  if constexpr (Line::kStride == 2) {
+#pragma GCC unroll 8
+    for (size_t i = 0; i < Line::kOut; ++i) y[i] += t[Line::kPointTerms + i];
+  }
+}
+
+template <typename Line>
+ASSAY_KERNEL void in(const float* const* pixels, float* terms, size_t stride, size_t channels) {
+  constexpr size_t kSide = Line::kSide;
+  Vector line[kSide];
+  Vector lines[kSide * kSide];
   for (size_t c = 0; c < channels; c += kWidth) {
-    for (size_t i = 0; i < kWinogradTerms; ++i) t[i] = *reinterpret_cast<const Unaligned*>(terms + i * stride + c);
-    for (size_t x = 0; x < kWinogradIn; ++x) line_out(t + x, kWinogradIn, lines + x, kWinogradIn);
-    for (size_t row = 0; row < kWinogradOut; ++row) {
-      line_out(lines + row * kWinogradIn, 1, y + row * kWinogradOut, 1);
+    for (size_t x = 0; x < kSide; ++x) {
+#pragma GCC unroll 16
+      for (size_t y = 0; y < kSide; ++y) line[y] = *reinterpret_cast<const Unaligned*>(pixels[y * kSide + x] + c);
+      line_in<Line>(line, lines + x, kSide);
+    }
+    for (size_t y = 0; y < kSide; ++y) {
+      line_in<Line>(lines + y * kSide, line, 1);
+#pragma GCC unroll 16
+      for (size_t x = 0; x < kSide; ++x) {
+        *reinterpret_cast<Unaligned*>(terms + (y * kSide + x) * stride + c) = line[x];
+      }
+    }
+  }
+}
+
+template <typename Line>
+ASSAY_KERNEL void out(const float* terms, size_t stride, const float* bias, float* const* pixels, size_t channels) {
+  constexpr size_t kSide = Line::kSide;
+  constexpr size_t kOut = Line::kOut;
+  Vector line[kSide];
+  Vector lines[kOut * kSide];
+  Vector made[kOut];
+  for (size_t c = 0; c < channels; c += kWidth) {
+    for (size_t x = 0; x < kSide; ++x) {
+#pragma GCC unroll 16
+      for (size_t y = 0; y < kSide; ++y) {
+        line[y] = *reinterpret_cast<const Unaligned*>(terms + (y * kSide + x) * stride + c);
+      }
+      line_out<Line>(line, made);
+#pragma GCC unroll 8
+      for (size_t y = 0; y < kOut; ++y) lines[y * kSide + x] = made[y];
     }
     Vector shift = {};
     if (bias != nullptr) shift = *reinterpret_cast<const Unaligned*>(bias + c);
-    for (size_t i = 0; i < pixels.size(); ++i) {
-      if (pixels[i] != nullptr) *reinterpret_cast<Unaligned*>(pixels[i] + c) = y[i] + shift;
+    for (size_t y = 0; y < kOut; ++y) {
+      line_out<Line>(lines + y * kSide, made);
+#pragma GCC unroll 8
+      for (size_t x = 0; x < kOut; ++x) {
+        float* const pixel = pixels[y * kOut + x];
+        if (pixel != nullptr) *reinterpret_cast<Unaligned*>(pixel + c) = made[x] + shift;
+      }
     }
   }
 }
+
+template <typename... Lines>
+constexpr std::array<WinogradLoops, sizeof...(Lines)> loops_of(const std::tuple<Lines...>*) {
+  return {WinogradLoops{in<Lines>, out<Lines>}...};
+}
+constexpr auto kLoops = loops_of(static_cast<const WinogradLines*>(nullptr));

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <algorithm>
+
+#include "engine/devices/cpu/tiles/tile_kernels.h"
+#include "engine/devices/cpu/winograd/transforms.h"
+#include "engine/packed_weights.h"
+
+namespace assay::engine::cpu {
+
+// For each term of a form, the channels of some tiles times [channels, out_channels] of constant weights, a panel of
+// columns at a time.
+class TermProducts {
+ public:
+  static constexpr int64_t kMostTiles = 64;  // at once
+
+  // Of weights [out_channels][channels][3][3].
+  TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
+               const TileKernels& kernels = tile_kernels());
+
+  int64_t panel_count() const { return (out_channels_ + panel_columns_ - 1) / panel_columns_; }
+  int64_t panel_columns() const { return panel_columns_; }  // of all panels but the last
+  int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, out_channels_ - panel * panel_columns_); }
+  // [tiles][term][channel] to [tiles][term][column of the panel].
+  void run(int64_t panel, const float* terms, int64_t tiles, float* products) const;
+
+ private:
+  PackedWeights::Bytes pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const;
+
+  int64_t terms_;
+  int64_t channels_;
+  int64_t out_channels_;
+  const TileKernels& kernels_;
+  int64_t panel_columns_;
+  PackedWeights::Bytes weights_;  // [panel][term][channel][column]
+};
+
+}  // namespace assay::engine::cpu

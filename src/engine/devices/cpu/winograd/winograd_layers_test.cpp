@@ -1,0 +1,119 @@
+#include "engine/devices/cpu/winograd/winograd_layers.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/parallel.h"
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+using testing_support::parsed;
+
+double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+
+struct Window {
+  int64_t batch, channels, out_channels, height, width, stride;
+  const char* pads;
+};
+
+ir::Model drawn_model(const Window& w, const char* follower, const char* special_weight = nullptr) {
+  std::mt19937 random(1);
+  const auto numbers = [&](int64_t count) {
+    std::string text = special_weight != nullptr ? special_weight : "0.25";
+    for (int64_t i = 1; i < count; ++i) text += fmt::format(",{}", (static_cast<int>(random() % 41) - 20) / 256.0);
+    return text;
+  };
+  return parsed(fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[{0},{1},{2},{3}] x) => (y) <float[{4},{1},3,3] w = "
+      "{{{5}}}, "
+      "float[{4}] b = {{{6}}}> {{ s = Conv<kernel_shape = [3, 3], strides = [{7}, {7}], pads = [{8}]>(x, w, b) {9} }}",
+      w.batch, w.channels, w.height, w.width, w.out_channels, numbers(w.out_channels * w.channels * 9),
+      numbers(w.out_channels), w.stride, w.pads, follower));
+}
+
+void expect_tactic(const Window& w, const char* follower, const std::string& tactic) {
+  const ir::Model model = drawn_model(w, follower);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  EXPECT_EQ(std::ranges::count(run.tactics, tactic), 1) << w.height << " " << w.width << " " << run.tactics[0];
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 2e-5), "")
+      << w.height << " " << w.width << " " << follower;
+}
+
+const char* const kFollowers[] = {"y = Identity(s)", "y = Relu(s)", "g = Sigmoid(s) y = Mul(s, g)"};
+
+// Of all divisions and both forms of stride 2: whole tiles, and results that end in the middle of one.
+TEST(WinogradLayers, AgreeWithTheReference) {
+  for (const char* const follower : kFollowers) {
+    expect_tactic({1, 32, 48, 34, 35, 1, "1, 1, 1, 1"}, follower, "conv.winograd");
+    expect_tactic({2, 48, 32, 13, 11, 1, "0, 1, 2, 0"}, follower, "conv.winograd");
+    expect_tactic({1, 64, 80, 79, 81, 2, "1, 1, 1, 1"}, follower, "conv.winograd");
+    expect_tactic({1, 64, 144, 55, 56, 2, "0, 0, 1, 1"}, follower, "conv.winograd");
+    expect_tactic({2, 192, 192, 21, 24, 2, "1, 0, 0, 2"}, follower, "conv.winograd");
+    expect_tactic({3, 192, 192, 21, 24, 2, "1, 0, 0, 2"}, follower, "conv.winograd");
+  }
+}
+
+TEST(WinogradLayers, WhatDoesNotPayIsComputedDirectly) {
+  expect_tactic({1, 32, 32, 6, 6, 1, "1, 1, 1, 1"}, "y = Relu(s)", "conv.windows");
+  expect_tactic({1, 48, 48, 12, 12, 2, "1, 1, 1, 1"}, "y = Relu(s)", "conv.windows");
+  expect_tactic({1, 16, 64, 40, 40, 1, "1, 1, 1, 1"}, "y = Relu(s)", "conv.windows");
+  expect_tactic({1, 40, 64, 40, 40, 1, "1, 1, 1, 1"}, "y = Relu(s)", "conv.windows");
+}
+
+TEST(WinogradLayers, StrictLayersAndThoseWithInexactWeightsAreComputedDirectly) {
+  const Window window = {1, 32, 32, 40, 40, 1, "1, 1, 1, 1"};
+  const auto tactics = [&](const char* special_weight, bool is_strict) {
+    return testing_support::run_on_engine(drawn_model(window, "y = Relu(s)", special_weight), sine, is_strict).tactics;
+  };
+  EXPECT_EQ(std::ranges::count(tactics(nullptr, false), "conv.winograd"), 1);
+  EXPECT_EQ(std::ranges::count(tactics(nullptr, true), "conv.winograd"), 0);
+  EXPECT_EQ(std::ranges::count(tactics("3e38", false), "conv.winograd"), 0);
+}
+
+// What it does not reach in tiles of 4 x 4 has the same bits as without it.
+TEST(WinogradLayers, AnInfinityStaysInItsTiles) {
+  for (const int64_t stride : {1, 2}) {
+    const Window window = {1, 32, 32, 40, 40, stride, "1, 1, 1, 1"};
+    const ir::Model model = drawn_model(window, "y = Identity(s)");
+    const auto special = [](size_t i) { return i == 41 * 21 ? std::numeric_limits<double>::infinity() : sine(i); };
+    const std::vector<double> plain = testing_support::run_on_engine(model, sine).outputs[0];
+    const std::vector<double> found = testing_support::run_on_engine(model, special).outputs[0];
+    const std::vector<double> expected = testing_support::run_on_reference(model, special)[0];
+    const auto side = static_cast<size_t>(40 / stride);
+    const size_t first = (static_cast<size_t>(21 / stride) - 1) / 4 * 4;  // of the results in question
+    for (size_t i = 0; i < found.size(); ++i) {
+      const size_t y = i / side % side;
+      const size_t x = i % side;
+      const bool is_near = y >= first && y < first + 8 && x >= first && x < first + 8;
+      const bool is_right = is_near ? std::isfinite(expected[i]) || !std::isfinite(found[i]) : found[i] == plain[i];
+      ASSERT_TRUE(is_right) << y << " " << x;
+    }
+  }
+}
+
+TEST(WinogradLayers, BitsDoNotDependOnThreads) {
+  for (const int64_t size : {28, 70}) {
+    for (const int64_t stride : {1, 2}) {
+      const ir::Model model =
+          drawn_model({1, 64, 144, size * stride, size * stride, stride, "1, 1, 1, 1"}, "y = Sigmoid(s)");
+      std::vector<std::vector<double>> first;
+      for (const unsigned threads : {1U, 2U, 3U, 4U}) {
+        const ThreadPool pool(threads);
+        const PoolScope scope(pool);
+        const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+        EXPECT_EQ(std::ranges::count(run.tactics, "conv.winograd"), 1) << size << " " << stride;
+        if (first.empty()) first = run.outputs;
+        EXPECT_EQ(run.outputs, first) << threads;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu
