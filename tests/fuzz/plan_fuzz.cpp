@@ -102,7 +102,7 @@ void treat(const std::vector<std::byte>& bytes) {
   const engine::SavedPlan plan(MappedFile::from_bytes(bytes, "fuzz.engine"));
   for (size_t i = 0; i < plan.manifest().planned.size(); ++i) {
     engine::ProgramOptions options;
-    options.packed = std::make_shared<engine::PackedWeights>();
+    options.packed = std::make_shared<engine::KeptWeights>();
     plan.preset(*options.packed);
     options.tactics.replayed = engine::tactics_of(plan.manifest().planned[i].layers);
     const std::vector<std::string> values = {"a", "b"};

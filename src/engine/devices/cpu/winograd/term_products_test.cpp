@@ -55,7 +55,7 @@ TEST_F(TermProductsTest, AreThoseOfDoubleOnAllInstructions) {
   const TileKernels* const* const all = all_tile_kernels(count);
   for (size_t set = 0; set < count; ++set) {
     for (const WinogradForm& form : winograd_forms()) {
-      PackedWeights packed;
+      KeptWeights packed;
       const TermProducts products(packed, weights, form, *all[set]);
       const std::vector<float> terms = numbers(kTiles * static_cast<int64_t>(form.terms()) * kChannels);
       for (int64_t panel = 0; panel < products.panel_count(); ++panel) {
