@@ -45,6 +45,7 @@ std::vector<debug::SideValues> sides_of(const InnerCase& found, SideRuns& runs) 
 }
 
 std::optional<results::InnerCulprit> find(const InnerCase& found, const debug::Accused& accused) {
+  if (!debug::holds_nodes(found.model, accused.node)) return std::nullopt;
   const std::optional<debug::Opened> whole = opened(found.model, found);
   if (!whole || std::ranges::find(whole->nodes, accused.error.node) == whole->nodes.end()) return std::nullopt;
   const ir::Model& model = whole->model;
