@@ -30,20 +30,19 @@ void fix_decisions(const ir::Model& source, const ValueOracle& value_of, ir::Mod
   }
 }
 
-bool has_bodies(const ir::Model& model, ir::NodeId node) { return !model.bodies(model[node]).empty(); }
+}  // namespace
 
-bool calls_function(const ir::Model& model, ir::NodeId node) {
-  return std::ranges::any_of(model.functions(), [&](const ir::Function& function) {
+bool holds_nodes(const ir::Model& model, ir::NodeId node) {
+  const bool calls_function = std::ranges::any_of(model.functions(), [&](const ir::Function& function) {
     return function.name == model[node].op && function.domain == model[node].domain;
   });
+  return calls_function || !model.bodies(model[node]).empty();
 }
-
-}  // namespace
 
 std::optional<Opened> open_bodies(const ir::Model& model, const ValueOracle& value_of) {
   std::vector<ir::NodeId> closed;
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    if (has_bodies(model, node) || calls_function(model, node)) closed.push_back(node);
+    if (holds_nodes(model, node)) closed.push_back(node);
   }
   if (closed.empty()) return std::nullopt;
   Opened opened{model.copy(), {}};

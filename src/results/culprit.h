@@ -27,6 +27,13 @@ struct LayerVerdict {
   std::vector<std::string> group;  // layers before it whose results this side does not give: they are judged with it
 };
 
+// A layer in the body or function of one that is accused.
+struct InnerCulprit {
+  LayerVerdict error;
+  std::string cause;
+  std::string reason;
+};
+
 // A layer that is accused.
 struct Culprit {
   LayerVerdict error;
@@ -34,6 +41,7 @@ struct Culprit {
   std::string reason;  // one sentence
   // The error of the model's output if only this layer is wrong; nothing: it is not known.
   std::optional<double> share_of_output;
+  std::optional<InnerCulprit> inner;  // the first that is accused
 };
 
 // Something that was tried to make the result right.

@@ -1,5 +1,7 @@
 #include "backends/engine/engine_session.h"
 #include "backends/engine/plans.h"
+#include "base/error.h"
+#include "ir/verify.h"
 #include "ops/resolve.h"
 
 namespace assay::backends {
@@ -24,6 +26,7 @@ class EngineBackend final : public exec::Backend {
 
   void build_plan(const ir::Model& model, const exec::SessionOptions& options, const std::filesystem::path& plan,
                   Diagnostics& findings) const override {
+    refuse_unknown(model);
     Plans plans(model, options, true, findings);
     plans.build_for(plan);
     if (!plans.plan_profiles()) {
@@ -36,6 +39,16 @@ class EngineBackend final : public exec::Backend {
   std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
                                            Diagnostics& findings) const override {
     return open_engine_plan(plan, options, findings);
+  }
+
+ private:
+  // What every run of the plan would end at.
+  void refuse_unknown(const ir::Model& model) const {
+    for (const exec::Refusal& refusal : refusals(model, {})) {
+      if (model[refusal.node].graph != model.main_graph()) continue;
+      with_frame([&] { return ir::describe(model, refusal.node); },
+                 [&] { throw Error(ErrorCode::unsupported, refusal.reason).remedied_by(refusal.remedy); });
+    }
   }
 };
 

@@ -45,8 +45,8 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   check_input_data(arguments);
   request.inputs = input_request(arguments);
   for (const Conversion& conversion : conversions()) {
-    const bool converts = !target.is_engine || conversion.precedes_engines;
-    if (converts && !conversion.suffix(arguments, true).empty()) conversion.request(arguments, request);
+    const Target kind = target.is_engine ? Target::engine : Target::onnx;
+    if (!conversion.suffix(arguments, kind).empty()) conversion.request(arguments, request);
   }
   request.last_step = last_step(arguments);
   request.explains = arguments.flag("--explain");
@@ -91,10 +91,11 @@ Command command_convert() {
       .summary = "convert a model to another precision or form, or build an engine",
       .description =
           "Writes an ONNX model again, in another precision (`--fp-to-fp16`, `--fp-to-bf16`, `--int8`, `--weights`), "
-          "with other outputs, or with inferred shapes; or builds an engine, a plan for this machine that `run` loads. "
-          "The name of the output decides. Without --output the result is written next to the model, as MODEL.engine "
-          "or, for another precision, MODEL.fp16.onnx. Exit status: 0 the model is written, 2 wrong usage or input, 3 "
-          "something is not supported, or a backend failed.",
+          "with other outputs, or with inferred shapes; or builds an engine of such a model, a plan for this machine "
+          "that "
+          "`run` loads. The name of the output decides. Without --output the result is written next to the model, as "
+          "MODEL.engine or, for another precision, MODEL.fp16.onnx. Exit status: 0 the model is written, 2 wrong usage "
+          "or input, 3 something is not supported, or a backend failed.",
       .positionals = {model_positional()},
       .groups = groups(),
       .run = run,

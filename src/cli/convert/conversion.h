@@ -10,15 +10,18 @@
 
 namespace assay::cli {
 
+// What is written, as far as it is known before conversions are asked: `open` is decided by them. An engine is made of
+// the converted model, and options that permit it something convert nothing.
+enum class Target : uint8_t { onnx, engine, open };
+
 // One kind of change from an ONNX model to another; each has a file of its own in this folder.
 struct Conversion {
-  // The suffix of the default output, `<model>.<suffix>.onnx`; empty: this conversion was not requested. `is_onnx`: an
-  // ONNX model is written in any case, so options that only permit an engine something request it. Checks every value.
-  std::string_view (*suffix)(const Arguments& arguments, bool is_onnx);
+  // The suffix of the default output, `<model>.<suffix>.onnx`; empty: this conversion was not requested. Checks every
+  // value.
+  std::string_view (*suffix)(const Arguments& arguments, Target target);
   std::vector<OptionGroup> (*groups)();
   // Adds its options to the request.
   void (*request)(const Arguments& arguments, tasks::ConvertRequest& request);
-  bool precedes_engines;  // an engine is made of the converted model
 };
 
 // All conversions.

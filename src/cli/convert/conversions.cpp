@@ -10,10 +10,10 @@ namespace assay::cli {
 
 std::span<const Conversion> conversions() {
   static constexpr std::array<Conversion, 4> kConversions = {{
-      {int8_suffix, int8_groups, request_int8, true},
-      {weights_suffix, weights_groups, request_weights, true},
-      {half_suffix, half_groups, request_half, false},
-      {mend_suffix, mend_groups, request_mend, false},
+      {int8_suffix, int8_groups, request_int8},
+      {weights_suffix, weights_groups, request_weights},
+      {half_suffix, half_groups, request_half},
+      {mend_suffix, mend_groups, request_mend},
   }};
   return kConversions;
 }

@@ -12,9 +12,9 @@ namespace {
 using tensor::DType;
 
 // Undefined: no conversion is asked for.
-DType asked_half(const Arguments& arguments, bool is_onnx) {
+DType asked_half(const Arguments& arguments, Target target) {
   const auto asks = [&](std::string_view always, std::string_view with_onnx) {
-    return arguments.flag(always) || (is_onnx && arguments.flag(with_onnx));
+    return arguments.flag(always) || (target == Target::onnx && arguments.flag(with_onnx));
   };
   const bool float16 = asks("--fp-to-fp16", "--fp16");
   const bool bfloat16 = asks("--fp-to-bf16", "--bf16");
@@ -99,8 +99,8 @@ OptionGroup half_group() {
 
 }  // namespace
 
-std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
-  const DType half = asked_half(arguments, is_onnx);
+std::string_view half_suffix(const Arguments& arguments, Target target) {
+  const DType half = asked_half(arguments, target);
   if (half == DType::undefined) return {};
   check_measuring(arguments, parse_options(arguments, half));
   return half == DType::float16 ? "fp16" : "bf16";
@@ -109,7 +109,8 @@ std::string_view half_suffix(const Arguments& arguments, bool is_onnx) {
 std::vector<OptionGroup> half_groups() { return {half_group(), layer_group(), input_data_group()}; }
 
 void request_half(const Arguments& arguments, tasks::ConvertRequest& request) {
-  request.conversion = tasks::HalfRequest{.options = parse_options(arguments, asked_half(arguments, true)),
+  const Target target = request.builds_plan ? Target::engine : Target::onnx;
+  request.conversion = tasks::HalfRequest{.options = parse_options(arguments, asked_half(arguments, target)),
                                           .measures_ranges = measures_ranges(arguments),
                                           .margin = margin(arguments),
                                           .reports_errors = arguments.flag("--report-error"),

@@ -5,7 +5,7 @@
 namespace assay::cli {
 
 // Float16 and bfloat16: the members of their Conversion.
-std::string_view half_suffix(const Arguments& arguments, bool is_onnx);
+std::string_view half_suffix(const Arguments& arguments, Target target);
 std::vector<OptionGroup> half_groups();
 void request_half(const Arguments& arguments, tasks::ConvertRequest& request);
 

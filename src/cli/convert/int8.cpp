@@ -68,11 +68,11 @@ OptionGroup int8_group() {
 
 }  // namespace
 
-std::string_view int8_suffix(const Arguments& arguments, bool is_onnx) {
-  if (is_onnx && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
+std::string_view int8_suffix(const Arguments& arguments, Target target) {
+  if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
   }
-  if (!is_onnx || !arguments.flag("--int8")) return {};
+  if (target == Target::open || !arguments.flag("--int8")) return {};
   check_words(arguments);
   return "int8";
 }

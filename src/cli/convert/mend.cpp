@@ -11,8 +11,8 @@ namespace assay::cli {
 namespace {
 
 bool has_conversion(const Arguments& arguments) {
-  return !half_suffix(arguments, true).empty() || !int8_suffix(arguments, true).empty() ||
-         !weights_suffix(arguments, true).empty();
+  return !half_suffix(arguments, Target::onnx).empty() || !int8_suffix(arguments, Target::onnx).empty() ||
+         !weights_suffix(arguments, Target::onnx).empty();
 }
 
 // Of a model that is not converted, its layers of 16 bits can be computed in float32.
@@ -30,8 +30,9 @@ std::vector<std::string> widened_layers(const Arguments& arguments) {
 
 }  // namespace
 
-std::string_view mend_suffix(const Arguments& arguments, bool is_onnx) {
-  const bool widens = is_onnx && !has_conversion(arguments) && !widened_layers(arguments).empty();
+std::string_view mend_suffix(const Arguments& arguments, Target target) {
+  if (target == Target::engine) return {};
+  const bool widens = target == Target::onnx && !has_conversion(arguments) && !widened_layers(arguments).empty();
   return widens || arguments.has("--clip-casts") ? "mended" : "";
 }
 

@@ -38,10 +38,10 @@ bool is_onnx_target(const Arguments& arguments) {
   return !is_engine;
 }
 
-std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
+std::string_view conversion_suffix(const Arguments& arguments, Target target) {
   std::string_view chosen;
   for (const Conversion& conversion : conversions()) {
-    const std::string_view suffix = conversion.suffix(arguments, is_onnx);
+    const std::string_view suffix = conversion.suffix(arguments, target);
     if (!suffix.empty() && !chosen.empty()) {
       fail(ErrorCode::usage, "{} and {} are both requested: convert to one of them, and the result to the other",
            chosen, suffix);
@@ -49,6 +49,12 @@ std::string_view conversion_suffix(const Arguments& arguments, bool is_onnx) {
     if (!suffix.empty()) chosen = suffix;
   }
   return chosen;
+}
+
+Target target_of(const Arguments& arguments) {
+  if (is_onnx_target(arguments)) return Target::onnx;
+  if (arguments.has("--convert-to") || arguments.has("--output")) return Target::engine;
+  return conversion_suffix(arguments, Target::open).empty() ? Target::engine : Target::onnx;
 }
 
 void refuse_engine_settings(const Arguments& arguments) {
@@ -61,11 +67,10 @@ void refuse_engine_settings(const Arguments& arguments) {
 }  // namespace
 
 ConversionTarget conversion_target(const Arguments& arguments) {
-  const bool is_onnx = is_onnx_target(arguments);
-  const std::string_view suffix = conversion_suffix(arguments, is_onnx);
-  const bool is_undecided = !arguments.has("--convert-to") && !arguments.has("--output");
+  const Target target = target_of(arguments);
+  const std::string_view suffix = conversion_suffix(arguments, target);
   const std::string model = arguments.value("model_file");
-  if (!is_onnx && !(is_undecided && !suffix.empty())) {
+  if (target == Target::engine) {
     if (arguments.has("--clip-casts"))
       fail(ErrorCode::usage, "--clip-casts edits an ONNX model, and the output is an engine");
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";

@@ -40,7 +40,7 @@ convert::WeightOptions parse_options(const Arguments& arguments) {
 
 }  // namespace
 
-std::string_view weights_suffix(const Arguments& arguments, bool) {
+std::string_view weights_suffix(const Arguments& arguments, Target) {
   if (!arguments.has("--weights")) return {};
   static_cast<void>(parse_options(arguments));
   return is_int4(arguments) ? "weights-int4" : "weights-int8";

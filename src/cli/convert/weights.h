@@ -5,7 +5,7 @@
 namespace assay::cli {
 
 // Only the weights as small integers: the members of their Conversion.
-std::string_view weights_suffix(const Arguments& arguments, bool is_onnx);
+std::string_view weights_suffix(const Arguments& arguments, Target target);
 std::vector<OptionGroup> weights_groups();
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request);
 

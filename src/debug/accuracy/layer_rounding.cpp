@@ -1,18 +1,21 @@
 #include "debug/accuracy/layer_rounding.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/moves.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "ops/evaluate.h"
+#include "ops/kernels/product/matrix_product.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
 namespace {
 
 constexpr uint32_t kProduct = 1000;  // draws other numbers than any operand
+constexpr int kMostScale = 120;      // exponent of a factor whose powers do not overflow
 
 template <typename Fn>
 void for_all(uint64_t count, Fn&& fn) {
@@ -36,17 +39,44 @@ std::vector<Datum> inputs_of(const ir::Node& node, const OperandSource& operands
   return inputs;
 }
 
-Datum squared(const Datum& datum) {
+// The power of two that brings the greatest finite number near 1, so that squares fit into a float.
+double scale_of(const Datum& datum) {
+  const tensor::Tensor& tensor = datum.tensor();
+  const auto greatest_of = [&](uint64_t begin, uint64_t end) {
+    std::vector<double> numbers(end - begin);
+    tensor::load(tensor.dtype(), tensor.bytes(), begin, std::span(numbers));
+    double greatest = 0;
+    for (const double number : numbers) greatest = std::max(greatest, finite_or_zero(std::abs(number)));
+    return greatest;
+  };
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  const double greatest = parallel_reduce(tensor.count(), 16384, 0.0, greatest_of, larger);
+  return greatest == 0 ? 1 : std::ldexp(1, std::clamp(-std::ilogb(greatest), -kMostScale, kMostScale));
+}
+
+// All times `scale`, then squared.
+Datum squared(const Datum& datum, double scale) {
   const tensor::Tensor& tensor = datum.tensor();
   std::vector<std::byte> bytes(tensor.count() * sizeof(double));
   const std::span<double> numbers(reinterpret_cast<double*>(bytes.data()), tensor.count());
   parallel_for(numbers.size(), 16384, [&](uint64_t begin, uint64_t end) {
     const std::span<double> piece = numbers.subspan(begin, end - begin);
     tensor::load(tensor.dtype(), tensor.bytes(), begin, piece);
-    for (double& number : piece) number *= number;
+    for (double& number : piece) number = number * scale * (number * scale);
   });
   return {tensor::Tensor(tensor::DType::float64, tensor.shape(), tensor::make_owned(std::move(bytes))),
           datum.declared()};
+}
+
+// The sums of a product whose operands are scaled and squared, about right.
+Datum sums_of_squares(const ir::Model& model, ir::NodeId node, const std::vector<Datum>& inputs,
+                      const std::array<double, 3>& scales, LayerOracle& oracle) {
+  const std::span<const ir::Use> uses = model[node].operands;
+  const ops::FloatProducts floats;
+  return oracle.exact(node, [&](ir::ValueId value) {
+    const auto i = static_cast<size_t>(std::ranges::find(uses, value, &ir::Use::value) - uses.begin());
+    return squared(inputs[i], scales[i]);
+  })[0];
 }
 
 }  // namespace
@@ -103,10 +133,8 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   const std::vector<Datum> inputs = inputs_of(model_[node], operands);
   const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, {&exact, 1});
   if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;
-  const Datum squares = oracle.exact(node, [&](ir::ValueId value) {
-    const Datum datum = operands(value);
-    return is_numeric(datum) ? squared(datum) : datum;
-  })[0];
+  const double of_data = scale_of(inputs[0]), of_weights = scale_of(inputs[1]);
+  const Datum squares = sums_of_squares(model_, node, inputs, {of_data, of_weights, of_data * of_weights}, oracle);
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
   double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
@@ -115,6 +143,7 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
     const double half = analysis::roundoff(inputs[i].declared());
     of_inputs += half * half / 3;
   }
+  of_inputs /= of_data * of_weights * (of_data * of_weights);
   const double of_output = rounding.output * rounding.output * unit * unit / 3;
   const std::vector<double> results = numbers_of(exact);
   std::vector<double> moved = numbers_of(squares);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "analysis/node_runs.h"
-#include "debug/accuracy/difference.h"
+#include "debug/accuracy/distances.h"
 #include "debug/accuracy/layer_oracle.h"
 
 namespace assay::debug {

@@ -14,13 +14,13 @@ namespace {
 // The one node of a model on drawn inputs.
 class OneLayer {
  public:
-  explicit OneLayer(const char* text)
+  explicit OneLayer(const char* text, double magnitude = 1)
       : model_(testing_support::parsed(text)), oracle_(model_), rounding_(model_, 0, 0) {
     for (const ir::ValueId input : model_[model_.main_graph()].inputs) {
       tensor::Shape shape;
       for (const ir::DimId dim : model_[model_[input].type].dims) shape.push_back(*model_.dims().as_constant(dim));
       std::vector<float> numbers(tensor::element_count(shape).value());
-      for (float& number : numbers) number = static_cast<float>(next());
+      for (float& number : numbers) number = static_cast<float>(magnitude * next());
       data_[input] = Datum(tensor::make_tensor(tensor::DType::float32, shape, std::span<const float>(numbers)));
     }
     node_ = *ir::nodes(model_, model_.main_graph()).begin();
@@ -41,6 +41,7 @@ class OneLayer {
     const std::vector<float> deviations = rounding_.deviations_of_products(node_, operands(), exact_[0], oracle_);
     return rounding_.allowance_of(LayerRounding::drawn(node_, exact_[0], deviations, analysis::kMovedRuns));
   }
+  std::vector<float> deviations() { return rounding_.deviations_of_products(node_, operands(), exact_[0], oracle_); }
   // Of each element as given by the rough allowance.
   Distances off_by(double share) {
     std::vector<double> numbers = numbers_of(exact_[0]);
@@ -111,6 +112,21 @@ TEST(LayerRounding, ProductsGoAsFarAsTheirSquaresSay) {
     EXPECT_NEAR(ratio, 1, 0.1) << text;
   }
   EXPECT_FALSE(OneLayer("g (float[4] x) => (float[4] y) {y = Exp(x)}").of_products());
+}
+
+// Their squares have to fit into floats.
+TEST(LayerRounding, ProductsGoAsFarAtAnyMagnitude) {
+  const char* const text =
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[6,40] x, float[40,9] w) => (float[6,9] y) {y = MatMul(x, w)})";
+  const std::vector<float> expected = OneLayer(text).deviations();
+  for (const double magnitude : {1e-15, 1e12}) {
+    const std::vector<float> deviations = OneLayer(text, magnitude).deviations();
+    ASSERT_EQ(deviations.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(static_cast<double>(deviations[i]) / (magnitude * magnitude * static_cast<double>(expected[i])), 1,
+                  1e-4);
+    }
+  }
 }
 
 TEST(LayerRounding, DistancesAreMeasuredInPartsOfTheAllowance) {

@@ -1,17 +1,28 @@
 #include "debug/accuracy/together.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "ops/kernels/product/matrix_product.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
 namespace {
 
+using ops::FloatProducts;
 using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
+
+// What sides differ by adds its roundings in float32 to the exact numbers: where it is so small beside what is summed,
+// they are a hundredth of what correct computations of the same sum do.
+constexpr double kSmall = 0x1p-7;
+constexpr uint64_t kPlaces = 32;  // of sums, at a time
+constexpr uint64_t kElementsAtATime = 16384;
 
 bool has_constant_weights(const ir::Model& model, const ir::Node& node) {
   const std::string_view op = model.text(node.op);
@@ -55,6 +66,92 @@ std::vector<Datum> parted(const Datum& all, size_t count) {
   return parts;
 }
 
+// How the first operand of a product lies: what is summed are `depth` elements, `step` apart.
+struct Layout {
+  uint64_t images = 1;
+  uint64_t depth = 1;
+  uint64_t step = 1;
+
+  uint64_t image() const { return depth * step; }
+};
+
+// Nothing for convolutions of groups, whose sums see few of the channels.
+std::optional<Layout> layout_of(std::string_view op, const Shape& shape, const Shape& weights) {
+  const uint64_t count = tensor::element_count(shape).value();
+  if (op == "MatMul") {
+    const auto depth = static_cast<uint64_t>(shape.back());
+    return Layout{.images = count / depth, .depth = depth};
+  }
+  if (shape[1] != weights[1]) return std::nullopt;
+  const auto images = static_cast<uint64_t>(shape[0]), channels = static_cast<uint64_t>(shape[1]);
+  return Layout{.images = images, .depth = channels, .step = count / (images * channels)};
+}
+
+// Takes `truth` off an image from its place `first` on. Whether what is left of each sum's elements is small beside
+// them.
+bool take_off(const double* truth, double* image, const Layout& layout, uint64_t first) {
+  const uint64_t places = std::min(kPlaces, layout.step - first);
+  std::array<double, kPlaces> greatest = {};
+  std::array<double, kPlaces> squares = {};
+  for (uint64_t k = first; k < layout.image(); k += layout.step) {
+    for (uint64_t i = 0; i < places; ++i) {
+      double& number = image[k + i];
+      squares[i] += number * number;
+      number -= truth[k + i];
+      if (!(std::abs(number) <= greatest[i])) greatest[i] = std::abs(number);  // NaN too
+    }
+  }
+  for (uint64_t i = 0; i < places; ++i) {
+    const double rms = std::sqrt(squares[i] / static_cast<double>(layout.depth));
+    if (!(greatest[i] <= kSmall * rms) || std::isinf(rms)) return false;
+  }
+  return true;
+}
+
+// What the others are off from the first, one after the other; nothing where it is not small everywhere.
+std::optional<Datum> differences(const std::vector<Datum>& data, const Layout& layout) {
+  const std::vector<double> truth = numbers_of(data[0]);
+  std::vector<std::byte> bytes((data.size() - 1) * truth.size() * sizeof(double));
+  auto* const all = reinterpret_cast<double*>(bytes.data());
+  std::atomic<bool> are_small = true;
+  const uint64_t grain = std::max<uint64_t>(1, kElementsAtATime / layout.image());
+  parallel_for((data.size() - 1) * layout.images, grain, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t at = begin; at < end && are_small; ++at) {
+      const uint64_t place = at % layout.images * layout.image();
+      const Tensor& tensor = data[1 + at / layout.images].tensor();
+      double* const image = all + at * layout.image();
+      tensor::load(tensor.dtype(), tensor.bytes(), place, std::span(image, layout.image()));
+      for (uint64_t first = 0; first < layout.step && are_small; first += kPlaces) {
+        if (!take_off(truth.data() + place, image, layout, first)) are_small = false;
+      }
+    }
+  });
+  if (!are_small) return std::nullopt;
+  Shape shape = data[0].tensor().shape();
+  shape[0] *= static_cast<int64_t>(data.size() - 1);
+  return Datum(Tensor(DType::float64, std::move(shape), tensor::make_owned(std::move(bytes))), data[0].declared());
+}
+
+// Adds the product of what the operands are off to that of the first one.
+std::vector<Datum> sums_of(const Datum& truth, const Datum& off, size_t count) {
+  const std::vector<double> right = numbers_of(truth);
+  std::vector<Datum> sums = {truth};
+  for (size_t part = 0; part < count; ++part) {
+    std::vector<std::byte> bytes(right.size() * sizeof(double));
+    const std::span<double> numbers(reinterpret_cast<double*>(bytes.data()), right.size());
+    parallel_for(right.size(), kElementsAtATime, [&](uint64_t begin, uint64_t end) {
+      const std::span<double> piece = numbers.subspan(begin, end - begin);
+      tensor::load(off.tensor().dtype(), off.tensor().bytes(), part * right.size() + begin, piece);
+      for (uint64_t i = begin; i < end; ++i) numbers[i] += right[i];
+    });
+    sums.emplace_back(Tensor(DType::float64, truth.tensor().shape(), tensor::make_owned(std::move(bytes))),
+                      truth.declared());
+  }
+  return sums;
+}
+
+Datum zeros_like(const Datum& datum) { return with_numbers(datum, std::vector<double>(datum.tensor().count())); }
+
 }  // namespace
 
 std::optional<std::vector<Datum>> products_together(const ir::Model& model, ir::NodeId node,
@@ -65,15 +162,27 @@ std::optional<std::vector<Datum>> products_together(const ir::Model& model, ir::
   for (const OperandSource& source : operands) data.push_back(source(first));
   const bool is_floating = are_alike(data) && tensor::is_floating(data[0].declared());
   const bool has_rows = is_floating && data[0].tensor().shape().size() > 1 && data[0].tensor().count() > 0;
+  const std::string_view op = model.text(model[node].op);
   const Datum weights = operands[0](model[node].operands[1].value);
-  if (!has_rows || (model.text(model[node].op) == "MatMul" && weights.tensor().shape().size() != 2))
-    return std::nullopt;
-  const Datum all = stacked(data);
-  const std::variant<Datum, Error> product = attempt([&] {
-    return oracle.exact(node, [&](ir::ValueId value) { return value == first ? all : operands[0](value); })[0];
+  if (!has_rows || (op == "MatMul" && weights.tensor().shape().size() != 2)) return std::nullopt;
+  const auto product_of = [&](const Datum& operand, bool is_off) {
+    return oracle.exact(node, [&](ir::ValueId value) {
+      if (value == first) return operand;
+      const Datum constant = operands[0](value);
+      const bool is_bias = value != model[node].operands[1].value && constant.is_tensor();
+      return is_off && is_bias ? zeros_like(constant) : constant;
+    })[0];
+  };
+  const std::variant<std::vector<Datum>, Error> products = attempt([&] {
+    const std::optional<Layout> layout = layout_of(op, data[0].tensor().shape(), weights.tensor().shape());
+    const std::optional<Datum> off = layout && data.size() > 1 ? differences(data, *layout) : std::nullopt;
+    if (!off) return parted(product_of(stacked(data), false), data.size());
+    const Datum truth = product_of(data[0], false);
+    const FloatProducts floats;
+    return sums_of(truth, product_of(*off, true), data.size() - 1);
   });
-  const Datum* const made = std::get_if<Datum>(&product);
-  return made == nullptr ? std::nullopt : std::optional(parted(*made, data.size()));
+  const std::vector<Datum>* const made = std::get_if<std::vector<Datum>>(&products);
+  return made == nullptr ? std::nullopt : std::optional(*made);
 }
 
 }  // namespace assay::debug

@@ -1,5 +1,8 @@
 #include "debug/accuracy/together.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "ir/walk.h"
@@ -59,6 +62,71 @@ TEST_F(Together, ProductsAreWhatTheyAreAlone) {
   const char* const matmul = R"(<ir_version: 8, opset_import: ["" : 17]>
     g (float[2,3,4] x) => (float[2,3,2] y) <float[4,2] w = {1,2,3,4,5,6,7,8}> {y = MatMul(x, w)})";
   compute(matmul, {numbered({2, 3, 4}, 0.1), numbered({2, 3, 4}, 0.7)});
+  ASSERT_TRUE(together_);
+  expect_same(*together_, alone_);
+}
+
+constexpr const char* kConv = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[2,3,5,4] x) => (float[2,2,5,4] y) <float[2,3,1,1] w = {0.3,-0.7,0.11,0.9,1.3,-0.2}, float[2] b = {0.5, 0.25}>
+  {y = Conv(x, w, b)})";
+constexpr const char* kMatMul = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[2,3,4] x) => (float[2,3,2] y) <float[4,2] w = {0.3,-0.7,0.11,0.9,1.3,-0.2,0.77,0.6}> {y = MatMul(x, w)})";
+
+// Of numbers that are off by a millionth.
+Datum moved(const Datum& datum, double share) {
+  std::vector<double> numbers = numbers_of(datum);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] += share * 1e-6 * static_cast<double>(i % 7);
+  return with_numbers(datum, std::move(numbers));
+}
+
+double greatest_distance(const Datum& a, const Datum& b) {
+  const std::vector<double> left = numbers_of(a), right = numbers_of(b);
+  double greatest = 0;
+  for (size_t i = 0; i < left.size(); ++i) greatest = std::max(greatest, std::abs(left[i] - right[i]));
+  return greatest;
+}
+
+TEST_F(Together, WhatIsOffByLittleIsMultipliedInFloat) {
+  for (const auto& [text, shape] : {std::pair(kConv, kImages), std::pair(kMatMul, tensor::Shape{2, 3, 4})}) {
+    const Datum truth = numbered(shape, 0.37);
+    compute(text, {truth, moved(truth, 1), moved(truth, -2)});
+    ASSERT_TRUE(together_);
+    EXPECT_EQ(numbers_of((*together_)[0]), numbers_of(alone_[0]));
+    for (size_t i = 1; i < 3; ++i) {
+      const double distance = greatest_distance((*together_)[i], alone_[i]);
+      EXPECT_LT(distance, 1e-11);  // roundings of float32 in what the sums are off by
+      EXPECT_GT(distance, 1e-14);
+      EXPECT_GT(greatest_distance((*together_)[i], (*together_)[0]), 1e-7);
+    }
+  }
+}
+
+// Where what a sum sees is all 0 in one of them, or infinite, nothing else is small beside it.
+TEST_F(Together, WhatIsOffByMuchSomewhereIsMultipliedInDouble) {
+  for (const float number : {0.0F, INFINITY, NAN}) {
+    const Datum truth = numbered(kImages, 0.37);
+    std::vector<double> numbers = numbers_of(moved(truth, 1));
+    for (size_t channel = 0; channel < 3; ++channel) numbers[channel * 20 + 7] = static_cast<double>(number);
+    compute(kConv, {truth, with_numbers(truth, numbers)});
+    ASSERT_TRUE(together_);
+    const std::vector<double> all = numbers_of((*together_)[1]), alone = numbers_of(alone_[1]);
+    for (size_t i = 0; i < all.size(); ++i)
+      EXPECT_TRUE(all[i] == alone[i] || std::isnan(alone[i])) << number << ' ' << i;
+  }
+  const Datum truth = numbered({2, 3, 4}, 0.37);
+  std::vector<double> numbers = numbers_of(moved(truth, 1));
+  std::fill_n(numbers.begin() + 8, 4, 0.0);
+  compute(kMatMul, {truth, with_numbers(truth, numbers)});
+  expect_same(*together_, alone_);
+}
+
+// A sum over the channels of a group sees no others.
+TEST_F(Together, GroupsAreMultipliedInDouble) {
+  const Datum truth = numbered({2, 4, 5, 4}, 0.37);
+  compute(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2,4,5,4] x) => (float[2,12,5,4] y) <float[12,2,1,1] w = {0.3,-0.7,0.11,0.9,1.3,-0.2,0.7,0.6,0.5,0.4,0.3,0.2,
+      -0.3,0.7,-0.11,-0.9,-1.3,0.2,0.13,0.17,0.19,0.23,0.29,0.31}> {y = Conv<group = 2>(x, w)})",
+          {truth, moved(truth, 1)});
   ASSERT_TRUE(together_);
   expect_same(*together_, alone_);
 }

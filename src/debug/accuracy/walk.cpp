@@ -107,9 +107,13 @@ class Walk {
     return {std::move((*all)[0])};
   }
 
-  // Sides do not know of each other: where they are as many as threads, each has one for itself.
+  // Sides do not know of each other: where they are as many as threads and have the same to do, each has one for
+  // itself.
   void compute(std::vector<SideLayer>& layers) {
-    const uint64_t at_a_time = thread_count() <= layers.size() ? 1 : layers.size();
+    const auto is_shown = [&](const SideLayer& layer) { return sides_[layer.side].shows(layer.node); };
+    const auto shown = static_cast<size_t>(std::ranges::count_if(layers, is_shown));
+    const bool are_alike = shown == 0 || shown == layers.size();
+    const uint64_t at_a_time = are_alike && thread_count() <= layers.size() ? 1 : layers.size();
     parallel_for(layers.size(), std::max<uint64_t>(at_a_time, 1), [&](uint64_t begin, uint64_t end) {
       for (uint64_t side = begin; side < end; ++side) compute(layers[side]);
     });

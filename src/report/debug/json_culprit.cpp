@@ -35,6 +35,16 @@ void write_culprit(JsonWriter& json, const results::Culprit& culprit) {
   json.field("reason", culprit.reason);
   json.key("share_of_output");
   culprit.share_of_output ? json.value(*culprit.share_of_output) : json.null();
+  json.key("inner");
+  if (culprit.inner) {
+    json.begin_object();
+    write_error(json, culprit.inner->error);
+    json.field("cause", culprit.inner->cause);
+    json.field("reason", culprit.inner->reason);
+    json.end_object();
+  } else {
+    json.null();
+  }
   json.end_object();
 }
 

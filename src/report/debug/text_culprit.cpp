@@ -14,6 +14,11 @@ std::string error_text(const results::LayerVerdict& error) {
                      error.tolerance);
 }
 
+// Of a culprit, also of an inner one.
+std::string cause_text(const auto& culprit) {
+  return culprit.reason.empty() ? "" : fmt::format("; {}: {}", culprit.cause, culprit.reason);
+}
+
 std::string group_text(const results::LayerVerdict& error) {
   if (error.group.empty()) return {};
   constexpr size_t kMost = 6;
@@ -49,8 +54,12 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
     const results::LayerVerdict& error = culprit.error;
     lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", i == 0 ? "first guilty layer" : "also guilty",
                                 printable(error.node), printable(error.op), printable(error.side), error_text(error),
-                                culprit.reason.empty() ? "" : fmt::format("; {}: {}", culprit.cause, culprit.reason),
-                                group_text(error)));
+                                cause_text(culprit), group_text(error)));
+    if (culprit.inner) {
+      const results::LayerVerdict& inner = culprit.inner->error;
+      lines.push_back(fmt::format("    within it `{}` ({}): {}{}", printable(inner.node), printable(inner.op),
+                                  error_text(inner), cause_text(*culprit.inner)));
+    }
     if (culprit.share_of_output) {
       lines.push_back(fmt::format("    alone it moves the outputs by {:.4g}", *culprit.share_of_output));
     }

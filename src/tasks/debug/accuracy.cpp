@@ -6,6 +6,7 @@
 #include "debug/accuracy/causes.h"
 #include "debug/accuracy/influence.h"
 #include "tasks/debug/conversion_remedies.h"
+#include "tasks/debug/inner_layers.h"
 #include "tasks/debug/mending_remedies.h"
 #include "tasks/debug/observed.h"
 #include "tasks/debug/remedies.h"
@@ -27,16 +28,16 @@ class AccuracyJob {
   results::AccuracyHunt run() {
     loaded_ = load_model(request_.model, observer_);
     require_runnable(loaded_);
-    const tensor::NamedData inputs = make_first_inputs(loaded_, request_.inputs, observer_);
+    inputs_ = make_first_inputs(loaded_, request_.inputs, observer_);
     if (request_.inputs.is_generated() && !request_.saved_outputs.empty()) {
       observer_.warning("saved results are judged with generated inputs: they must be those that they were made from");
     }
     tell_findings(loaded_.findings, observer_);
-    SideRuns runs(request_, loaded_.model, inputs, observer_);
+    SideRuns runs(request_, loaded_.model, inputs_, observer_);
     std::vector<debug::SideValues> sides = runs.collect();
     if (request_.other.is_given()) sides.push_back(other_side(runs));
     Diagnostics ignored;
-    feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), inputs, ignored));
+    feeds_ = as_input_data(loaded_.model, exec::check_feeds(exec::signature_of(loaded_.model), inputs_, ignored));
     judge(std::move(sides));
     runs.add_looks(hunt_.sides);
     explain();
@@ -50,7 +51,7 @@ class AccuracyJob {
   debug::SideValues other_side(const SideRuns& runs) {
     other_ = load_model(request_.other, observer_);
     require_runnable(other_);
-    return runs.run_other(other_, hunt_.matches.emplace());
+    return runs.run_other(other_.model, hunt_.matches.emplace());
   }
 
   void judge(std::vector<debug::SideValues> sides) {
@@ -92,17 +93,22 @@ class AccuracyJob {
         culprit.cause = cause.word;
         culprit.reason = cause.reason;
         culprit.share_of_output = debug::influence(loaded_.model, feeds_, accused_[i]);
+        culprit.inner = find_inner_layer(
+            {request_, loaded_.model, is_of_other(accused_[i]) ? &other_.model : nullptr, inputs_, observer_},
+            accused_[i]);
       }
       hunt_.culprits.push_back(std::move(culprit));
     }
   }
 
+  bool is_of_other(const debug::Accused& accused) const {
+    return request_.other.is_given() && hunt_.sides.back().name == accused.error.side;
+  }
+
   void find_remedies(const SideRuns& runs) {
     const RemedyCase found{request_, loaded_.model, feeds_, runs, accused_.front()};
-    const results::AccuracySide& last = hunt_.sides.back();
-    const bool is_of_other = request_.other.is_given() && last.name == accused_.front().error.side;
-    if (is_of_other) {
-      hunt_.remedies = try_conversions(found, other_.model, accused_, last);
+    if (is_of_other(accused_.front())) {
+      hunt_.remedies = try_conversions(found, other_.model, accused_, hunt_.sides.back());
       return;
     }
     hunt_.remedies = try_remedies(found, hunt_.sides);
@@ -127,6 +133,7 @@ class AccuracyJob {
   Observer& observer_;
   LoadedModel loaded_;
   LoadedModel other_;
+  tensor::NamedData inputs_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
   std::string unjudged_;

@@ -176,17 +176,17 @@ double SideRuns::run_tapped(const std::string& backend, const tensor::NamedData&
   return greatest_move(given, alone);
 }
 
-debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches& matches) const {
+debug::SideValues SideRuns::run_other(const ir::Model& other, results::LayerMatches& matches) const {
   const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
-  const match::Matching matching = match::match_models(model_, other.model);
+  const match::Matching matching = match::match_models(model_, other);
   std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
   exec::SessionOptions options = request_.session;
-  const std::set<std::string_view> outputs = output_names(other.model);
-  const std::map<std::string_view, ir::ValueId> theirs = results_of(other.model);
+  const std::set<std::string_view> outputs = output_names(other);
+  const std::map<std::string_view, ir::ValueId> theirs = results_of(other);
   for (const auto& [name, value] : names_) {
     // What a rewrite merges has the name of the last of it, and looks like the first.
     const ir::ValueId like = matching.values_in_b[value.index];
-    const std::string_view its_name = theirs.contains(name) || !like ? name : other.model.text(other.model[like].name);
+    const std::string_view its_name = theirs.contains(name) || !like ? name : other.text(other[like].name);
     const bool is_of_another = its_name != name && names_.contains(its_name);
     if (!theirs.contains(its_name) || is_of_another) {
       matches.unmatched.emplace_back(name);
@@ -198,7 +198,7 @@ debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches&
   }
   debug::SideValues side{.name = fmt::format("{} on {}", backend, printable(request_.other.path))};
   Diagnostics findings;
-  const std::unique_ptr<exec::Session> session = make(backend)->prepare(other.model, options, findings);
+  const std::unique_ptr<exec::Session> session = make(backend)->prepare(other, options, findings);
   tell_findings(findings, observer_);
   std::vector<std::string> asked;
   for (const auto& [name, value] : taken) {
@@ -209,7 +209,7 @@ debug::SideValues SideRuns::run_other(LoadedModel& other, results::LayerMatches&
     if (value.is_tensor()) side.least_unit = std::max(side.least_unit, analysis::roundoff(value.declared()));
   });
   tensor::NamedData given(feeds_.begin(), feeds_.end());
-  session->make_execution({})->run(exec::check_feeds(exec::signature_of(other.model), given, findings), asked, sink);
+  session->make_execution({})->run(exec::check_feeds(exec::signature_of(other), given, findings), asked, sink);
   return side;
 }
 

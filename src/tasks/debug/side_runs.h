@@ -15,7 +15,7 @@ class SideRuns {
   // The values that each side gives. Error (usage) if there is no side.
   std::vector<debug::SideValues> collect();
   // Of another model, by the values of the model that they correspond to.
-  debug::SideValues run_other(LoadedModel& other, results::LayerMatches& matches) const;
+  debug::SideValues run_other(const ir::Model& other, results::LayerMatches& matches) const;
   // What a run with all values asked for does not show: whether the outputs move when they are not, and whether a
   // second run gives the same bits. By the side's number; nothing for saved results.
   void add_looks(std::vector<results::AccuracySide>& sides) const;

@@ -23,4 +23,17 @@ using WriteRow = FunctionRef<void(uint64_t row, uint64_t begin, std::span<const 
 // quiet one). Uses the pool; a ReadRow is called for runs of up to some hundred elements, and should vectorize.
 void matrix_product(const ProductSize& size, ReadRow a, ReadRow b, WriteRow c);
 
+// While it lives, matrix_product() called from its thread multiplies and adds in float32, in the same order: for what
+// only has to be about right.
+class FloatProducts {
+ public:
+  FloatProducts();
+  ~FloatProducts();
+  FloatProducts(const FloatProducts&) = delete;
+  FloatProducts& operator=(const FloatProducts&) = delete;
+
+ private:
+  bool outer_;
+};
+
 }  // namespace assay::ops

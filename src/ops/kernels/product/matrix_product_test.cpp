@@ -1,6 +1,7 @@
 #include "ops/kernels/product/matrix_product.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -62,7 +63,8 @@ auto reader(const Matrix& matrix) {
   };
 }
 
-Matrix product(const Tile& tile, const Matrix& a, const Matrix& b) {
+template <typename T>
+Matrix product(const TileOf<T>& tile, const Matrix& a, const Matrix& b) {
   Matrix c{a.rows, b.columns};
   std::vector<std::atomic<int>> writes(c.values.size());
   const auto write = [&](uint64_t row, uint64_t begin, std::span<const double> values) {
@@ -130,6 +132,49 @@ TEST(MatrixProduct, thin_sizes_have_the_bits_of_three_loops) {
   expect_naive_bits(3, 2, 1500);
 }
 
+// What three loops over floats give.
+Matrix naive_floats(const Matrix& a, const Matrix& b) {
+  Matrix c{a.rows, b.columns};
+  for (uint64_t i = 0; i < c.rows; ++i) {
+    for (uint64_t j = 0; j < c.columns; ++j) {
+      float sum = 0;
+      for (uint64_t k = 0; k < a.columns; ++k) {
+        const float product = static_cast<float>(a.at(i, k)) * static_cast<float>(b.at(k, j));
+        sum = sum + product;
+      }
+      c.at(i, j) = static_cast<double>(sum);
+    }
+  }
+  return c;
+}
+
+TEST(MatrixProduct, products_of_floats_have_the_bits_of_three_loops) {
+  for (const auto& [rows, columns, depth] : std::vector<std::array<uint64_t, 3>>{
+           {1, 1, 1}, {5, 17, 3}, {7, 33, 300}, {397, 801, 19}, {1, 2500, 70}, {17, 1200, 129}, {2500, 7, 40}}) {
+    const Matrix a = random_matrix(rows, depth, 1), b = random_matrix(depth, columns, 2);
+    const Matrix expected = naive_floats(a, b);
+    for (const FloatTile& tile : float_tiles()) {
+      EXPECT_EQ(differing_bits(product(tile, a, b), expected), 0U) << tile.name << ' ' << rows << 'x' << columns;
+    }
+  }
+}
+
+TEST(MatrixProduct, a_scope_makes_products_of_floats) {
+  const double x = 1 + std::ldexp(1.0, -30);
+  const Matrix a{1, 1, {x}}, b{1, 1, {1.0}};
+  const auto product_of = [&] {
+    double result = 0;
+    matrix_product({1, 1, 1}, reader(a), reader(b),
+                   [&](uint64_t, uint64_t, std::span<const double> values) { result = values[0]; });
+    return result;
+  };
+  {
+    const FloatProducts floats;
+    EXPECT_EQ(product_of(), 1.0);
+  }
+  EXPECT_EQ(product_of(), x);
+}
+
 TEST(MatrixProduct, depth_0_gives_positive_zeros) {
   const Matrix c = product(tiles().front(), Matrix{3, 0}, Matrix{0, 5});
   EXPECT_EQ(differing_bits(c, Matrix{3, 5}), 0u);
@@ -171,8 +216,8 @@ TEST(MatrixProduct, memory_of_a_block_is_bounded) {
       {kHuge, kHuge, kHuge}, {1, kHuge, kHuge}, {kHuge, 1, kHuge}, {17, kHuge, 9}, {kHuge, 9, 3}};
   for (const Tile& tile : tiles()) {
     for (const ProductSize& size : sizes) {
-      const BlockPlan plan = plan_blocks(tile, size, 2);
-      EXPECT_LE(plan.narrow_doubles() + plan.wide_doubles() + plan.sums_doubles(), (uint64_t{5} << 20) / 8);
+      const BlockPlan plan = plan_blocks(tile.size(), size, 2);
+      EXPECT_LE(plan.narrow_elements() + plan.wide_elements() + plan.sums_elements(), (uint64_t{5} << 20) / 8);
       EXPECT_LE(std::max(plan.narrow_step, plan.wide_step), kMostItems);
       EXPECT_LE(plan.depth, kMostDepth);
     }

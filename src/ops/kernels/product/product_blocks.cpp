@@ -35,12 +35,12 @@ bool halve(BlockPlan& plan) {
   if (!narrow_can && !wide_can) return false;
   const bool narrow = narrow_can && (!wide_can || plan.narrow_step > plan.wide_step);
   uint64_t& step = narrow ? plan.narrow_step : plan.wide_step;
-  step = round_up((step + 1) / 2, narrow ? plan.tile.rows() : plan.tile.columns);
+  step = round_up((step + 1) / 2, narrow ? plan.tile.rows : plan.tile.columns);
   return true;
 }
 
 // Lanes of the last panel that hold nothing cost as much as the others.
-bool better_with_wide_rows(const Tile& tile, const ProductSize& size) {
+bool better_with_wide_rows(const TileSize& tile, const ProductSize& size) {
   const double with_columns = double(size.rows) * double(round_up(size.columns, tile.columns));
   const double with_rows = double(size.columns) * double(round_up(size.rows, tile.columns));
   return with_rows < 0.95 * with_columns;
@@ -58,11 +58,11 @@ Range BlockPlan::wide_range(uint64_t block) const {
   return {begin, std::min(begin + wide_step, wide_items())};
 }
 
-BlockPlan plan_blocks(const Tile& tile, const ProductSize& size, unsigned threads) {
+BlockPlan plan_blocks(const TileSize& tile, const ProductSize& size, unsigned threads) {
   BlockPlan plan{tile, size};
   plan.wide_is_rows = better_with_wide_rows(tile, size);
   plan.streamed = !plan.wide_is_rows && size.rows <= kMostStreamedRows;
-  plan.narrow_step = even_step(plan.narrow_items(), kMostNarrow, tile.rows());
+  plan.narrow_step = even_step(plan.narrow_items(), kMostNarrow, tile.rows);
   plan.wide_step = even_step(plan.wide_items(), plan.streamed ? kMostStreamed : kMostWide, tile.columns);
   const uint64_t wanted = threads == 1 ? 1 : threads * kBlocksPerThread;
   while (plan.blocks() < wanted && work(plan) >= 2 * kLeastWork && halve(plan)) {

@@ -8,7 +8,7 @@ namespace assay::ops {
 
 // How C is cut into blocks. One side of C lies along the vectors of the tile (wide), the other along its rows (narrow).
 struct BlockPlan {
-  Tile tile;
+  TileSize tile;
   ProductSize size;
   bool wide_is_rows = false;  // wide are the rows of C, narrow its columns; else the other way round
   bool streamed = false;      // B is used once, so its rows are not packed
@@ -26,14 +26,15 @@ struct BlockPlan {
 
   // An odd number of cache lines, so that rows do not fall on the same sets of the cache.
   uint64_t stream_stride() const { return (wide_step + 7) / 16 * 16 + 8; }
-  uint64_t narrow_doubles() const { return narrow_step * depth; }
-  uint64_t wide_doubles() const { return (streamed ? stream_stride() : wide_step) * depth; }
-  uint64_t sums_doubles() const { return narrow_step * wide_step; }
+  uint64_t narrow_elements() const { return narrow_step * depth; }
+  uint64_t wide_elements() const { return (streamed ? stream_stride() : wide_step) * depth; }
+  uint64_t sums_elements() const { return narrow_step * wide_step; }
 };
 
-BlockPlan plan_blocks(const Tile& tile, const ProductSize& size, unsigned threads);
+BlockPlan plan_blocks(const TileSize& tile, const ProductSize& size, unsigned threads);
 
-// matrix_product with a kernel of choice.
-void matrix_product_by(const Tile& tile, const ProductSize& size, ReadRow a, ReadRow b, WriteRow c);
+// matrix_product with a kernel of choice: of double, or of float.
+template <typename T>
+void matrix_product_by(const TileOf<T>& tile, const ProductSize& size, ReadRow a, ReadRow b, WriteRow c);
 
 }  // namespace assay::ops

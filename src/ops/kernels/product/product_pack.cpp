@@ -1,6 +1,7 @@
 #include "ops/kernels/product/product_pack.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace assay::ops {
 namespace {
@@ -24,6 +25,12 @@ void transpose_group(const double* rows, uint64_t depth, uint64_t width, double*
   for (uint64_t r = 0; r < kGroup; ++r) out[k * width + r] = rows[r * depth + k];
 }
 
+void transpose_group(const double* rows, uint64_t depth, uint64_t width, float* out) {
+  for (uint64_t k = 0; k < depth; ++k) {
+    for (uint64_t r = 0; r < kGroup; ++r) out[k * width + r] = static_cast<float>(rows[r * depth + k]);
+  }
+}
+
 // The next `count` values of a row as `width` lanes.
 void copy_lanes(const double* row, uint64_t count, uint64_t width, double* lanes) {
   uint64_t lane = 0;
@@ -34,16 +41,23 @@ void copy_lanes(const double* row, uint64_t count, uint64_t width, double* lanes
   for (; lane < width; ++lane) lanes[lane] = 0;
 }
 
-void transpose_row(const double* row, uint64_t depth, uint64_t width, double* out) {
-  for (uint64_t k = 0; k < depth; ++k) out[k * width] = row[k];
+void copy_lanes(const double* row, uint64_t count, uint64_t width, float* lanes) {
+  for (uint64_t lane = 0; lane < width; ++lane) lanes[lane] = lane < count ? static_cast<float>(row[lane]) : 0;
 }
 
-void zero_lanes(uint64_t begin, uint64_t width, uint64_t depth, double* panel) {
+template <typename T>
+void transpose_row(const double* row, uint64_t depth, uint64_t width, T* out) {
+  for (uint64_t k = 0; k < depth; ++k) out[k * width] = static_cast<T>(row[k]);
+}
+
+template <typename T>
+void zero_lanes(uint64_t begin, uint64_t width, uint64_t depth, T* panel) {
   if (begin == width) return;
-  for (uint64_t k = 0; k < depth; ++k) std::fill(panel + k * width + begin, panel + (k + 1) * width, 0.0);
+  for (uint64_t k = 0; k < depth; ++k) std::fill(panel + k * width + begin, panel + (k + 1) * width, T{0});
 }
 
-void pack_panel_of_rows(ReadRow read, Range items, Range depth, uint64_t width, double* panel) {
+template <typename T>
+void pack_panel_of_rows(ReadRow read, Range items, Range depth, uint64_t width, T* panel) {
   double rows[kGroup * kMostDepth];
   const uint64_t run = depth.count();
   for (uint64_t lane = 0; lane < items.count();) {
@@ -61,7 +75,8 @@ void pack_panel_of_rows(ReadRow read, Range items, Range depth, uint64_t width, 
 
 }  // namespace
 
-void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth, double* out) {
+template <typename T>
+void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth, T* out) {
   for (uint64_t item = 0; item < items.count(); item += panels.width) {
     const uint64_t width = panels.width_at(item, items.count());
     const uint64_t first = items.begin + item;
@@ -69,7 +84,8 @@ void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth
   }
 }
 
-void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range depth, double* out) {
+template <typename T>
+void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range depth, T* out) {
   double rows[kGroup * kMostItems];
   const uint64_t count = items.count();
   for (uint64_t k = 0; k < depth.count(); k += kGroup) {
@@ -78,17 +94,31 @@ void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range de
     for (uint64_t item = 0; item < count; item += panels.width) {
       const uint64_t width = panels.width_at(item, count);
       const uint64_t held = std::min(width, count - item);
-      double* lanes = out + item * depth.count() + k * width;
+      T* lanes = out + item * depth.count() + k * width;
       for (uint64_t r = 0; r < group; ++r) copy_lanes(rows + r * count + item, held, width, lanes + r * width);
     }
   }
 }
 
-void read_item_columns(ReadRow read, uint64_t stride, Range items, Range depth, double* out) {
+template <typename T>
+void read_item_columns(ReadRow read, uint64_t stride, Range items, Range depth, T* out) {
+  double row[kMostItems];
   for (uint64_t k = depth.begin; k < depth.end; ++k, out += stride) {
-    read(k, items.begin, {out, items.count()});
-    std::fill(out + items.count(), out + stride, 0.0);
+    if constexpr (std::is_same_v<T, double>) {
+      read(k, items.begin, {out, items.count()});
+    } else {
+      read(k, items.begin, {row, items.count()});
+      std::copy_n(row, items.count(), out);
+    }
+    std::fill(out + items.count(), out + stride, T{0});
   }
 }
+
+template void pack_item_rows(ReadRow, const Panels&, Range, Range, double*);
+template void pack_item_rows(ReadRow, const Panels&, Range, Range, float*);
+template void pack_item_columns(ReadRow, const Panels&, Range, Range, double*);
+template void pack_item_columns(ReadRow, const Panels&, Range, Range, float*);
+template void read_item_columns(ReadRow, uint64_t, Range, Range, double*);
+template void read_item_columns(ReadRow, uint64_t, Range, Range, float*);
 
 }  // namespace assay::ops

@@ -11,19 +11,20 @@ namespace assay::ops {
 constexpr uint64_t kMostDepth = 256;   // k's that are packed at once
 constexpr uint64_t kMostItems = 1024;  // items that are packed at once
 
-// Uninitialized doubles, aligned to 64 bytes.
-class ScratchDoubles {
+// Uninitialized numbers, aligned to 64 bytes.
+template <typename T>
+class ScratchArray {
  public:
-  explicit ScratchDoubles(uint64_t count)
-      : data_(static_cast<double*>(::operator new(count * sizeof(double), std::align_val_t{64}))) {}
+  explicit ScratchArray(uint64_t count)
+      : data_(static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64}))) {}
 
-  double* data() { return data_.get(); }
+  T* data() { return data_.get(); }
 
  private:
   struct Free {
-    void operator()(double* data) const { ::operator delete(data, std::align_val_t{64}); }
+    void operator()(T* data) const { ::operator delete(data, std::align_val_t{64}); }
   };
-  std::unique_ptr<double, Free> data_;
+  std::unique_ptr<T, Free> data_;
 };
 
 struct Range {
@@ -43,16 +44,19 @@ struct Panels {
   uint64_t width_at(uint64_t item, uint64_t items) const {
     return padded || items - item > width ? width : items - item;
   }
-  uint64_t doubles(uint64_t items, uint64_t depth) const {
+  uint64_t elements(uint64_t items, uint64_t depth) const {
     return (padded ? (items + width - 1) / width * width : items) * depth;
   }
 };
 
-// From a matrix whose rows are items and whose columns are k.
-void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth, double* out);
+// From a matrix whose rows are items and whose columns are k. T: double, or float.
+template <typename T>
+void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth, T* out);
 // From a matrix whose rows are k and whose columns are items.
-void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range depth, double* out);
+template <typename T>
+void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range depth, T* out);
 // The same matrix without panels: the rows as they are, `stride` apart and filled with zeros.
-void read_item_columns(ReadRow read, uint64_t stride, Range items, Range depth, double* out);
+template <typename T>
+void read_item_columns(ReadRow read, uint64_t stride, Range items, Range depth, T* out);
 
 }  // namespace assay::ops

@@ -9,18 +9,28 @@ constexpr uint64_t kMostTileRows = 8;
 
 // One step of a product: a tile of `rows` x `columns` partial sums, contiguous at c, gets a·b added for `depth` k's.
 // a holds `rows` values for each k; b holds `columns` values for each k, b_stride apart and aligned to 64 bytes.
-using TileKernel = void (*)(const double* a, const double* b, uint64_t b_stride, uint64_t depth, double* c);
+template <typename T>
+using TileKernel = void (*)(const T* a, const T* b, uint64_t b_stride, uint64_t depth, T* c);
+
+struct TileSize {
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+};
 
 // The kernels of one instruction set. They all give the same bits.
-struct Tile {
+template <typename T>
+struct TileOf {
   const char* name;
   uint64_t columns;
-  std::span<const TileKernel> kernels;  // for 1, 2, … rows
+  std::span<const TileKernel<T>> kernels;  // for 1, 2, … rows
 
-  uint64_t rows() const { return kernels.size(); }
+  TileSize size() const { return {kernels.size(), columns}; }
 };
+using Tile = TileOf<double>;
+using FloatTile = TileOf<float>;
 
 // What this processor can run, the best first; the last runs everywhere.
 std::span<const Tile> tiles();
+std::span<const FloatTile> float_tiles();
 
 }  // namespace assay::ops
