@@ -5,7 +5,11 @@ using Element = uint16_t;
 
 ASSAY_KERNEL inline void spread(const float* word, Vector& out) { out = _mm512_set1_ps(*word); }
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
+#if defined(__clang__)
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));  // Clang 16 crashes on the intrinsic
+#else
   sum = _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
+#endif
 }
 ASSAY_KERNEL inline void read(const uint16_t* x, Vector& out) {
   const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
