@@ -20,7 +20,7 @@ constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
 constexpr int64_t kMostPanels = 4;                        // of a piece
-constexpr int64_t kMostSums = 32 * 1024;                  // likewise
+constexpr int64_t kMostSums = int64_t{32} * 1024;         // likewise
 constexpr size_t kMostTileNumbers = 512;
 
 int64_t parts_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
