@@ -81,7 +81,7 @@ constexpr size_t kBytes = 64;
 const RowKernels& find_kernels() {
 #if defined(__x86_64__)
   if (has_avx512()) return avx512::kKernels;
-  if (has_avx2() && __builtin_cpu_supports("f16c")) return avx2::kKernels;
+  if (has_avx2() && has_f16c()) return avx2::kKernels;
 #endif
   return base::kKernels;
 }
