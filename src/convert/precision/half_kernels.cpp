@@ -4,11 +4,11 @@
 #include <bit>
 #include <cstring>
 
+#include "base/instructions.h"
 #include "base/parallel.h"
 #include "tensor/casts.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -110,12 +110,6 @@ void float16_run(Bytes floats, uint16_t* to) {
   }
   float16_run(floats.subspan(done * sizeof(float)), to + done);
 }
-
-// Asked of the processor itself: Clang's __builtin_cpu_supports does not know the name f16c.
-bool has_f16c() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
-}
 #endif
 
 BlockCount survey_piece(const Format& format, Bytes floats) {
@@ -127,7 +121,7 @@ BlockCount survey_piece(const Format& format, Bytes floats) {
 
 void narrow_piece(DType half, Bytes floats, uint16_t* to) {
 #if defined(__x86_64__)
-  static const bool can_convert = has_f16c();
+  static const bool can_convert = __builtin_cpu_supports("avx2") && has_f16c();
   if (half == DType::float16 && can_convert) return float16_run_f16c(floats, to);
   if (half == DType::bfloat16 && __builtin_cpu_supports("avx2")) return bfloat16_run_avx2(floats, to);
 #endif

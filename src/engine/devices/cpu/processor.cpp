@@ -60,9 +60,6 @@ std::string instruction_sets() {
   return sets;
 }
 
-// Asked of the processor itself: Clang's __builtin_cpu_supports does not know the name.
-bool find_f16c() { return (cpuid(1)[2] & bit_F16C) != 0; }
-
 std::string model() { return fmt::format("{:08x}", cpuid(1)[0]); }
 
 #else
@@ -71,7 +68,6 @@ bool find_avx512() { return false; }
 bool find_avx512_vnni() { return false; }
 bool find_avx512_bf16() { return false; }
 bool find_avx2() { return false; }
-bool find_f16c() { return false; }
 std::string brand() { return "another processor"; }
 std::string instruction_sets() { return ""; }
 std::string model() { return ""; }
@@ -86,6 +82,5 @@ bool has_avx512() { return find_avx512(); }
 bool has_avx512_vnni() { return find_avx512_vnni(); }
 bool has_avx512_bf16() { return find_avx512_bf16(); }
 bool has_avx2() { return find_avx2(); }
-bool has_f16c() { return find_f16c(); }
 
 }  // namespace assay::engine::cpu

@@ -12,6 +12,5 @@ bool has_avx512();       // f, bw, dq, vl
 bool has_avx512_vnni();  // and these
 bool has_avx512_bf16();  // likewise
 bool has_avx2();         // and fma
-bool has_f16c();
 
 }  // namespace assay::engine::cpu

@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/instructions.h"
 #include "engine/devices/cpu/processor.h"
 #include "tensor/casts.h"
 
