@@ -211,8 +211,7 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
   for (size_t i = 0; i < is_packed.size(); ++i) {
     if (!is_packed[i]) continue;
     const tensor::Storage& storage = *layer.constants[i]->storage();
-    storage.release();
-    tensor::release_derived(storage);
+    tensor::let_go_of(storage);
     most_bytes = std::max(most_bytes, storage.size_bytes());
   }
   if (most_bytes >= kLargeBytes) return_freed_memory();

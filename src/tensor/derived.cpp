@@ -42,7 +42,8 @@ StoragePtr make_derived(uint64_t size_bytes, std::function<std::vector<std::byte
   return std::make_shared<DerivedStorage>(size_bytes, std::move(make));
 }
 
-void release_derived(const Storage& storage) {
+void let_go_of(const Storage& storage) {
+  storage.release();
   if (const auto* const derived = dynamic_cast<const DerivedStorage*>(&storage)) derived->let_go();
 }
 

@@ -31,7 +31,7 @@ TEST(Derived, BytesAreMadeAgainAfterTheirRelease) {
   storage->release();
   EXPECT_EQ(text_of(storage->bytes()), "abc");
   EXPECT_EQ(made, 2) << "who says so has to own it";
-  release_derived(*storage);
+  let_go_of(*storage);
   EXPECT_EQ(text_of(storage->bytes()), "abc");
   EXPECT_EQ(made, 3);
 }

@@ -41,9 +41,7 @@ Lowered::Lowered(const engine::SavedPlan& plan, size_t number)
 void Lowered::release_weights() const {
   for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
     const tensor::StoragePtr& storage = model_[ir::TensorId{i}].tensor.storage();
-    if (!storage) continue;
-    storage->release();
-    tensor::release_derived(*storage);
+    if (storage) tensor::let_go_of(*storage);
   }
   return_freed_memory();
 }

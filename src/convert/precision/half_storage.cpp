@@ -23,7 +23,7 @@ class HalfStorage final : public tensor::Storage {
     std::call_once(once_, [this] {
       codes_.resize(count_);
       narrow_floats(half_, floats_->bytes(), clamps_, codes_);
-      let_go_of_floats();
+      let_go_of(*floats_);
     });
     return std::as_bytes(std::span(codes_));
   }
@@ -37,15 +37,10 @@ class HalfStorage final : public tensor::Storage {
       narrow_floats(half_, floats.subspan(done * sizeof(float), piece.size() * sizeof(float)), clamps_, piece);
       sink(std::as_bytes(piece));
     }
-    let_go_of_floats();
+    let_go_of(*floats_);
   }
 
  private:
-  void let_go_of_floats() const {
-    floats_->release();
-    tensor::release_derived(*floats_);
-  }
-
   tensor::StoragePtr floats_;
   DType half_;
   bool clamps_;
