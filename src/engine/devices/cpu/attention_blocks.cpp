@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
+#include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu {
@@ -20,7 +21,7 @@ constexpr int64_t kChunk = 128;     // queries that keys are packed for
 constexpr int64_t kKeys = 256;      // of a block
 constexpr int64_t kFewQueries = 4;  // for which keys are not packed
 
-int64_t whole_panels(int64_t columns) { return (columns + kColumns - 1) / kColumns * kColumns; }
+int64_t whole_panels(int64_t columns) { return rounded_up(columns, kColumns); }
 
 constexpr int64_t kSquare = 4;
 

@@ -37,7 +37,7 @@ class SkinnyKernel final : public PlainKernel {
       : g_(geometry),
         tape_(std::move(tape)),
         dtype_(layer.outputs[0].dtype),
-        each_(dtype_ == tensor::DType::float32 ? 1 : 2),
+        each_(numbers_of_word(dtype_)),
         multiply_(each_ == 1 ? panel_kernels().multiply : pair_panel_product()),
         weights_(pack_panels(layer, geometry)) {
     tape_.take_floats();

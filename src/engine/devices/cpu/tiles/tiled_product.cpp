@@ -7,6 +7,8 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/followers.h"
+#include "engine/devices/cpu/parts.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/words/word_panels.h"
 #include "tensor/elements.h"
 
@@ -22,9 +24,6 @@ constexpr int64_t kUsualRows = 128;                       // where less work tha
 constexpr int64_t kMostPanels = 4;                        // of a piece
 constexpr int64_t kMostSums = int64_t{32} * 1024;         // likewise
 constexpr size_t kMostTileNumbers = 512;
-
-int64_t parts_of(int64_t count, int64_t most) { return (count + most - 1) / most; }
-int64_t rounded_up(int64_t count, int64_t step) { return parts_of(count, step) * step; }
 
 }  // namespace
 
@@ -48,13 +47,14 @@ bool TiledProduct::fits(const Layer& layer, const TiledShape& shape, int bias) {
   if (shape.steps * kUsualRows / 2 > kMostPlaces) return false;
   if (shape.dtype == tensor::DType::float32) return true;
   const bool is_known = bias < 0 || layer.constants[static_cast<size_t>(bias)] != nullptr;
-  return shape.dtype == tensor::DType::bfloat16 && pair_kernels() != nullptr && shape.depth % 2 == 0 && is_known;
+  return shape.dtype == tensor::DType::bfloat16 && pair_kernels() != nullptr &&
+         shape.depth % numbers_of_word(shape.dtype) == 0 && is_known;
 }
 
 TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape, int bias,
                            TileEpilogue epilogue)
     : shape_(shape),
-      depth_(are_pairs() ? shape.depth / 2 : shape.depth),
+      depth_(shape.depth / numbers_of_word(shape.dtype)),
       bias_(bias),
       epilogue_(std::move(epilogue)),
       kernels_(are_pairs() ? *pair_kernels() : tile_kernels()),
@@ -208,7 +208,7 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
 
 // Of a tile whose first number is that element of the result.
 void TiledProduct::place_results(const Given& given, int64_t element, Tile& tile) const {
-  const auto bytes = static_cast<uint64_t>(element * element_bytes());
+  const auto bytes = static_cast<uint64_t>(element * float_bytes(shape_.dtype));
   if (epilogue_.added >= 0)
     tile.added = host<const std::byte>(given.arguments.inputs[static_cast<size_t>(epilogue_.added)] + bytes);
   if (are_pairs() && epilogue_.tape.is_empty()) tile.out = host<std::byte>(given.arguments.outputs[0] + bytes);
@@ -235,10 +235,10 @@ void TiledProduct::run_apart(const Tile& tile, int64_t columns, size_t vectors) 
     }
   };
   if (tile.continues) copy(tile.sums, tile.sums_row, sums.data(), apart.sums_row, sizeof(float));
-  if (tile.added != nullptr) copy(tile.added, tile.out_row, added.data(), apart.out_row, element_bytes());
+  if (tile.added != nullptr) copy(tile.added, tile.out_row, added.data(), apart.out_row, float_bytes(shape_.dtype));
   kernels_.multiply(apart, vectors);
   if (tile.out != nullptr)
-    copy(out.data(), apart.out_row, tile.out, tile.out_row, element_bytes());
+    copy(out.data(), apart.out_row, tile.out, tile.out_row, float_bytes(shape_.dtype));
   else
     copy(sums.data(), apart.sums_row, tile.sums, tile.sums_row, sizeof(float));
 }
@@ -250,7 +250,8 @@ void TiledProduct::run_tape(const Given& given, const Piece& piece) const {
   const int64_t count = is_whole ? piece.rows * columns : columns;
   for (int64_t r = 0; r < (is_whole ? 1 : piece.rows); ++r) {
     const int64_t at = (piece.row + r) * shape_.columns + first;
-    auto* const out = host<std::byte>(given.arguments.outputs[0] + static_cast<uint64_t>(at * element_bytes()));
+    auto* const out =
+        host<std::byte>(given.arguments.outputs[0] + static_cast<uint64_t>(at * float_bytes(shape_.dtype)));
     epilogue_.tape.run(piece.sums + r * piece.sums_row, out, given.arguments.inputs, at, at + count);
   }
 }

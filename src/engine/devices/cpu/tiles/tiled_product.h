@@ -60,7 +60,6 @@ class TiledProduct {
   };
 
   bool are_pairs() const { return shape_.dtype != tensor::DType::float32; }
-  int64_t element_bytes() const { return are_pairs() ? 2 : 4; }
   void divide_depth();
   void divide_work();
   const float* find_bias(const Given& given) const;

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr size_t kWordBytes = 4;
-
-int64_t rounded_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
 
 // One panel, from numbers whose bits are T.
 template <typename T, int64_t kEach>
@@ -40,7 +39,7 @@ void WordPanels::pack(const tensor::Tensor& weights, std::byte* bytes) const {
       const int64_t first = panel * width;
       auto* const to = reinterpret_cast<uint32_t*>(bytes) + first * rows();
       const std::byte* const from = weights.bytes().data();
-      if (numbers_of_word() == 1)
+      if (numbers_of_word(dtype) == 1)
         pack_panel<uint32_t, 1>(*this, first, reinterpret_cast<const uint32_t*>(from), to);
       else
         pack_panel<uint16_t, 2>(*this, first, reinterpret_cast<const uint16_t*>(from), to);

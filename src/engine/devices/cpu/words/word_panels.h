@@ -4,6 +4,9 @@
 
 namespace assay::engine::cpu {
 
+// How many numbers of a type of floats a word holds.
+inline int64_t numbers_of_word(tensor::DType dtype) { return dtype == tensor::DType::float32 ? 1 : 2; }
+
 // Constants [steps * depth, columns] as panels of `width` columns, each row by row. A row is one of words: numbers of
 // float32, or pairs of bfloat16 that follow each other in a step.
 struct WordPanels {
@@ -14,8 +17,7 @@ struct WordPanels {
   int64_t width = 1;
   int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
-  int64_t numbers_of_word() const { return dtype == tensor::DType::float32 ? 1 : 2; }
-  int64_t rows() const { return steps * depth / numbers_of_word(); }
+  int64_t rows() const { return steps * depth / numbers_of_word(dtype); }
   uint64_t bytes() const;
   void pack(const tensor::Tensor& weights, std::byte* bytes) const;
 };
