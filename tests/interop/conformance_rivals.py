@@ -3,7 +3,9 @@
     conformance_rivals.py FOLDER RIVAL       (for conformance_test.py)
 
 reads a line of the index at a time and answers with a line: a JSON object from column to reason, empty where the test
-passes. A worker may die or hang; Pool starts another one and goes on behind the test.
+passes. A worker may die or hang; another one is started and goes on after the test.
+
+What they fail is recorded for the pinned versions, as asking takes most of a minute on all cores.
 """
 
 import concurrent.futures
@@ -19,6 +21,7 @@ import warnings
 
 ORT, LOWERED, REFERENCE = "ONNX Runtime", "ONNX Runtime, versions lowered", "ReferenceEvaluator"
 COLUMNS = {"ort": [ORT, LOWERED], "reference": [REFERENCE]}
+RECORD = pathlib.Path(__file__).with_name("conformance_rivals.json")
 WORKERS = 2
 SECONDS_PER_TEST = 60
 TWO_BFLOAT16_ULPS = 2**-6  # as ONNX's own runner allows
@@ -257,6 +260,35 @@ def run_rivals(folder, index):
         for job in [pool.submit(work) for _ in range(WORKERS)]:
             job.result()
     return results
+
+
+def versions():
+    import onnx
+    import onnxruntime
+    return {"onnx": onnx.__version__, "onnxruntime": onnxruntime.__version__}
+
+
+def write_record(columns):
+    failures = {column: [name for name, reason in reasons.items() if reason] for column, reasons in columns.items()}
+    RECORD.write_text(json.dumps({"versions": versions(), "fails": failures}, indent=0) + "\n")
+
+
+def read_record(index):
+    """Column to test to reason, as recorded; nothing if it was for other versions or tests."""
+    record = json.loads(RECORD.read_text())
+    names = [entry["name"] for entry in index]
+    if record["versions"] != versions() or not set().union(*record["fails"].values()) <= set(names):
+        return {}
+    failures = {column: set(failed) for column, failed in record["fails"].items()}
+    return {column: {name: "as recorded" if name in failed else "" for name in names}
+            for column, failed in failures.items()}
+
+
+def differences(recorded, asked):
+    """The lines about where the record is wrong, for the tests that were asked."""
+    return [f"{column}: {name} {'fails: ' + reason if reason else 'passes'}; the record says otherwise"
+            for column, reasons in asked.items() for name, reason in reasons.items()
+            if bool(reason) != bool(recorded[column][name])]
 
 
 if __name__ == "__main__":

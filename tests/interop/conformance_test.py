@@ -1,13 +1,15 @@
 """ONNX's own backend tests through our backends, beside ONNX Runtime and onnx's ReferenceEvaluator themselves.
 
-    conformance_test.py ONNX_CASES [--backend NAME ...] [--no-rivals]
+    conformance_test.py ONNX_CASES [--backend NAME ...] [--ask-rivals]
 
 ONNX_CASES is the program built from tests/runners/onnx_cases.cpp. The tests are made from the installed package onnx
 into the build folder and kept for its version. All sides get the same files and are judged alike: element types and
-shapes must be equal, elements within the test's own tolerances (our integers exactly). The table goes to standard
-output and to conformance.txt in the build folder. Fails when ours fails a test that is not listed in EXCEPTIONS, or
-passes one that is; when our way to ONNX Runtime gives another result than its Python package; and when OpenVINO fails
-what conformance_openvino.txt does not list, or passes what it does.
+shapes must be equal, elements within the test's own tolerances (our integers exactly). What the Python packages fail is
+read from conformance_rivals.json, and every 20th test is asked of them to see that it still holds; --ask-rivals asks
+all and writes the file, as it has to be done for new versions. The table goes to standard output and to conformance.txt
+in the build folder. Fails when ours fails a test that is not listed in EXCEPTIONS, or passes one that is; when our way
+to ONNX Runtime gives another result than its Python package; and when OpenVINO fails what conformance_openvino.txt does
+not list, or passes what it does.
 """
 
 import argparse
@@ -23,7 +25,7 @@ import time
 import onnx
 import onnxruntime
 from conformance_backends import judge_by_list, judge_by_package
-from conformance_rivals import ORT, WORKERS, run_rivals
+from conformance_rivals import ORT, WORKERS, differences, read_record, run_rivals, write_record
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
 import make_node_tests  # noqa: E402
@@ -57,6 +59,8 @@ EXCEPTIONS = {
     "test_attention_4d_causal_fp16_expanded": ORDER,
 }
 SECONDS_PER_TEST = 60
+BACKENDS = ["openvino", "ref", "engine", "onnxrt"]  # the slowest first
+ASKED = 20  # one of so many tests is asked of the rivals
 MOST_LISTED = 40
 
 
@@ -158,17 +162,24 @@ def faults_of(columns):
     return lines
 
 
-def text_of(index, columns, seconds):
+def ask_rivals(folder, index):
+    """Their columns and the lines about where the record is wrong."""
+    recorded = read_record(index)
+    if not recorded:
+        return {}, ["conformance_rivals.json is for other versions or tests: call conformance_test.py with --ask-rivals"]
+    return recorded, differences(recorded, run_rivals(folder, index[::ASKED]))
+
+
+def text_of(index, columns, faults, seconds):
     lines = [f"ONNX's backend tests (onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}), passed of total; "
              f"{seconds:.0f} s", table(index, columns), ""]
     if "ref" in columns:
         exceptions = [name for name, reason in columns["ref"].items() if reason and name in EXCEPTIONS]
         lines.append(f"ref fails {len(exceptions)} listed exceptions: {', '.join(exceptions) or 'none'}")
-    faults = faults_of(columns)
     lines += faults[:MOST_LISTED]
     if len(faults) > MOST_LISTED:
         lines.append(f"… and {len(faults) - MOST_LISTED} more")
-    return "\n".join(lines) + "\n", faults
+    return "\n".join(lines) + "\n"
 
 
 def run_ours(program, backends, folder, index):
@@ -183,18 +194,21 @@ def run_ours(program, backends, folder, index):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("program", type=pathlib.Path)
-    options.add_argument("--backend", nargs="+", default=["openvino", "ref", "engine", "onnxrt"])  # the slowest first
-    options.add_argument("--no-rivals", action="store_true")
+    options.add_argument("--backend", nargs="+", default=BACKENDS)
+    options.add_argument("--ask-rivals", action="store_true")
     options = options.parse_args()
     start = time.monotonic()
     build = options.program.resolve().parents[1]
     folder, index = tests_of_package(build)
     columns = dict(sorted(run_ours(options.program, options.backend, folder, index).items(), reverse=True))
-    if not options.no_rivals:
-        columns |= run_rivals(folder, index)
-    text, faults = text_of(index, columns, time.monotonic() - start)
+    rivals, stale = (run_rivals(folder, index), []) if options.ask_rivals else ask_rivals(folder, index)
+    if options.ask_rivals:
+        write_record(rivals)
+    columns |= rivals
+    faults = faults_of(columns) + stale
+    text = text_of(index, columns, faults, time.monotonic() - start)
     print(text, end="")
-    if not options.no_rivals:
+    if options.backend == BACKENDS:
         (build / "conformance.txt").write_text(text)
     return 1 if faults else 0
 
