@@ -23,11 +23,31 @@ ASSAY_KERNEL inline void with_sign_of(const Vector& sign, Vector& x) {
   x = reinterpret_cast<Vector>(reinterpret_cast<Bits>(x) | (reinterpret_cast<Bits>(sign) & int32_t(0x80000000)));
 }
 
+// a * b + c, rounded once where the processor can; `out` may be one of them.
+template <typename V>
+ASSAY_KERNEL inline void fused(const V& a, const V& b, const V& c, V& out) {
+  if constexpr (sizeof(V) == 64)
+    out = _mm512_fmadd_ps(a, b, c);
+  else if constexpr (sizeof(V) == 32)
+    out = _mm256_fmadd_ps(a, b, c);
+  else
+    out = a * b + c;
+}
+ASSAY_KERNEL inline void fused(const Vector& a, float b, const Vector& c, Vector& out) {
+  Vector factor;
+  set(factor, b);
+  fused(a, factor, c, out);
+}
+
 template <size_t kCount>
 ASSAY_KERNEL inline void polynomial(const float (&coefficients)[kCount], const Vector& x, Vector& out) {
   set(out, coefficients[kCount - 1]);
 #pragma GCC unroll 16
-  for (size_t i = 2; i <= kCount; ++i) out = out * x + coefficients[kCount - i];
+  for (size_t i = 2; i <= kCount; ++i) {
+    Vector next;
+    set(next, coefficients[kCount - i]);
+    fused(out, x, next, out);
+  }
 }
 
 // Between two numbers; NaN stays.
@@ -63,15 +83,16 @@ ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
   constexpr float kLn2Low = 1.42860682030941723e-6F;
   constexpr float kQ[] = {5.000000014e-01F, 1.666657340e-01F, 4.166645686e-02F, 8.363769614e-03F, 1.393453499e-03F};
   constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
-  Vector x;
+  Vector x, n, r, q;
   bound(given, -104.0F, 89.0F, x);
-  Vector n = x * kLog2e + kRound;
+  set(n, kRound);
+  fused(x, kLog2e, n, n);
   n -= kRound;
-  Vector r = x - n * kLn2High;
-  r -= n * kLn2Low;
-  Vector q;
+  fused(n, -kLn2High, x, r);
+  fused(n, -kLn2Low, r, r);
   polynomial(kQ, r, q);
-  scale(q * r * r + r + 1.0F, n, out);
+  fused(q * r, r, r, q);
+  scale(q + 1.0F, n, out);
   if constexpr (kBytes != 64) choose(given != given, given, out, out);  // where whole numbers of NaN are none
 }
 
@@ -148,7 +169,8 @@ ASSAY_KERNEL inline void logarithm(const Vector& given, Vector& out) {
   const Vector less_one = reinterpret_cast<Vector>((bits & 0x7FFFFF) + kRootOfHalf) - 1.0F;
   Vector inner;
   twice_area_tangent(less_one / (less_one + 2.0F), inner);
-  out = exponent * kLn2High + (inner + exponent * kLn2Low);
+  fused(exponent, kLn2Low, inner, inner);
+  fused(exponent, kLn2High, inner, out);
   set(infinity, kInfinity);
   choose(given == infinity, given, out, out);
   choose(given == Vector{}, -infinity, out, out);
@@ -174,11 +196,13 @@ ASSAY_KERNEL inline void wave(const Vector& x, int32_t quarters, Vector& out) {
   constexpr float kLow = 7.54978995489188216e-8F;
   constexpr float kSine[] = {1, -1.0F / 6, 8.3333310e-3F, -1.9840874e-4F, 2.7525562e-6F};
   constexpr float kCosine[] = {1, -0.5F, 4.16666418e-2F, -1.388731625e-3F, 2.443315711e-5F};
-  Vector turns = x * kTwoByPi + kRound;
+  Vector turns, r;
+  set(turns, kRound);
+  fused(x, kTwoByPi, turns, turns);
   turns -= kRound;
-  Vector r = x - turns * kHigh;
-  r -= turns * kMiddle;
-  r -= turns * kLow;
+  fused(turns, -kHigh, x, r);
+  fused(turns, -kMiddle, r, r);
+  fused(turns, -kLow, r, r);
   const Bits quadrant = __builtin_convertvector(turns, Bits) + quarters;
   Vector sine, cosine;
   polynomial(kSine, r * r, sine);

@@ -81,11 +81,9 @@ class CompressedKernel final : public PlainKernel {
       expand_and_multiply(panel, left, {out, shape_.columns, shape_.rows, count});
     }
     if (tape_.is_empty()) return;
-    for (size_t r = 0; r < shape_.rows; ++r) {
-      const int64_t at = static_cast<int64_t>(r) * shape_.columns + first;
-      float* const row = host<float>(arguments.outputs[0]) + at;
-      tape_.run(row, row, arguments.inputs, at, at + static_cast<int64_t>(count));
-    }
+    const auto rows = static_cast<int64_t>(shape_.rows);
+    tape_.run_rows({out, shape_.columns}, out, arguments.inputs,
+                   {first, shape_.columns, rows, static_cast<int64_t>(count)});
   }
 
   struct Target {

@@ -59,10 +59,7 @@ class SkinnyKernel final : public PlainKernel {
     const int64_t count = std::min(kColumns, g_.columns - first);
     if (g_.bias >= 0) {
       const auto* const bias = element(arguments.inputs[static_cast<size_t>(g_.bias)], first);
-      for (int64_t row = 0; row < g_.rows; ++row) {
-        const float* const read = read_floats(dtype_, bias, sums[row], static_cast<size_t>(count));
-        if (read != sums[row]) std::copy_n(read, count, sums[row]);
-      }
+      for (int64_t row = 0; row < g_.rows; ++row) load_floats(dtype_, bias, sums[row], static_cast<size_t>(count));
     }
     const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
     multiply_({.left = left,
@@ -72,16 +69,12 @@ class SkinnyKernel final : public PlainKernel {
                .rows = static_cast<size_t>(g_.rows),
                .depth = static_cast<size_t>(g_.depth / each_)},
               reinterpret_cast<const float*>(weights_.get()) + first * (g_.depth / each_), kColumns);
-    for (int64_t row = 0; row < g_.rows; ++row) {
-      const int64_t at = row * g_.columns + first;
-      std::byte* const out = element(arguments.outputs[0], at);
-      if (!tape_.is_empty())
-        tape_.run(sums[row], out, arguments.inputs, at, at + count);
-      else if (each_ == 1)
-        std::memcpy(out, sums[row], static_cast<size_t>(count) * sizeof(float));
-      else
-        write_floats(dtype_, sums[row], out, static_cast<size_t>(count));
-    }
+    std::byte* const out = element(arguments.outputs[0], first);
+    if (!tape_.is_empty())
+      return tape_.run_rows({sums[0], kColumns}, out, arguments.inputs, {first, g_.columns, g_.rows, count});
+    for (int64_t row = 0; row < g_.rows; ++row)
+      store_floats(dtype_, sums[row], element(arguments.outputs[0], row * g_.columns + first),
+                   static_cast<size_t>(count));
   }
 
   std::byte* element(Address first, int64_t index) const {

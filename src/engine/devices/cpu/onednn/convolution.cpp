@@ -306,15 +306,17 @@ class ConvolutionCall final : public Call {
   void place(const Lane& channels, const std::byte* beside, int64_t begin) {
     const ConvGeometry& g = kernel_.g_;
     const int64_t count = channels.end - channels.begin;
-    const int64_t bytes = count * float_bytes(kernel_.target_type_);
-    for (int64_t pixel = 0; pixel < g.out_height * g.out_width; ++pixel) {
-      const int64_t element = begin + pixel * g.out_channels + channels.begin;
-      const std::byte* const from = beside + pixel * bytes;
-      std::byte* const to = at(arguments_.outputs[0], element, kernel_.out_type_);
-      if (kernel_.epilogue_.tape.is_empty())
-        std::memcpy(to, from, static_cast<size_t>(bytes));
-      else
-        kernel_.epilogue_.tape.run(from, to, arguments_.inputs, element, element + count);
+    const int64_t pixels = g.out_height * g.out_width;
+    const int64_t first = begin + channels.begin;
+    std::byte* const out = at(arguments_.outputs[0], first, kernel_.out_type_);
+    if (!kernel_.epilogue_.tape.is_empty()) {
+      kernel_.epilogue_.tape.run_rows({beside, count}, out, arguments_.inputs, {first, g.out_channels, pixels, count});
+      return;
+    }
+    const int64_t bytes = float_bytes(kernel_.target_type_);
+    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+      std::memcpy(out + pixel * g.out_channels * bytes, beside + pixel * count * bytes,
+                  static_cast<size_t>(count * bytes));
     }
   }
 

@@ -278,17 +278,10 @@ class ProductCall final : public Call {
     running.set(kBias, share);
   }
 
-  // Over whole rows at once where they lie side by side.
   void run_tape(const Piece& piece, int64_t begin, const std::byte* target) {
-    const int64_t columns = kernel_.g_.columns;
-    const bool is_whole = piece.columns == columns;
-    const int64_t count = is_whole ? piece.rows * columns : piece.columns;
-    const int64_t bytes = kernel_.target_row(piece) * float_bytes(kernel_.target_type_);
-    for (int64_t row = 0; row < (is_whole ? 1 : piece.rows); ++row) {
-      const int64_t first = begin + row * columns;
-      kernel_.epilogue_.tape.run(target + row * bytes, at(arguments_.outputs[0], first, kernel_.out_type_),
-                                 arguments_.inputs, first, first + count);
-    }
+    kernel_.epilogue_.tape.run_rows({target, kernel_.target_row(piece)},
+                                    at(arguments_.outputs[0], begin, kernel_.out_type_), arguments_.inputs,
+                                    {begin, kernel_.g_.columns, piece.rows, piece.columns});
   }
 
   const ProductKernel& kernel_;

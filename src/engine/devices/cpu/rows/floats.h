@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "engine/devices/cpu/rows/row_kernels.h"
 #include "tensor/dtype.h"
 
@@ -35,6 +37,18 @@ inline void write_floats(tensor::DType dtype, const float* tile, void* to, size_
   if (dtype == tensor::DType::bfloat16) row_kernels().narrow(tile, static_cast<uint16_t*>(to), count);
   if (dtype == tensor::DType::float16) row_kernels().narrow_half(tile, static_cast<uint16_t*>(to), count);
   if (tensor::bit_width(dtype) == 8) row_kernels().narrow_byte(tile, static_cast<uint8_t*>(to), count);
+}
+
+// The same, copied where it is float32.
+inline void load_floats(tensor::DType dtype, const void* from, float* to, size_t count) {
+  const float* const read = read_floats(dtype, from, to, count);
+  if (read != to) std::memcpy(to, read, count * sizeof(float));
+}
+inline void store_floats(tensor::DType dtype, const float* from, void* to, size_t count) {
+  if (dtype == tensor::DType::float32)
+    std::memcpy(to, from, count * sizeof(float));
+  else
+    write_floats(dtype, from, to, count);
 }
 
 }  // namespace assay::engine::cpu

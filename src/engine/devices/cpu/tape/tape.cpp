@@ -8,6 +8,7 @@
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/element_walk.h"
+#include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/elementwise.h"
 #include "engine/quantization.h"
@@ -17,7 +18,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr size_t kWholeVectors = 16;
+constexpr int64_t kWholeVectors = 16;
 
 struct Name {
   std::string_view op;
@@ -288,21 +289,69 @@ std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId giv
   return TapeMaker(layer, given).make(first);
 }
 
+// A call for rows that lie evenly, and its registers.
+struct Tape::Call {
+  Call(const Given& start, void* to, std::span<const Address> operands, const TapeRows& wanted)
+      : given(start), out(static_cast<std::byte*>(to)), inputs(operands), rows(wanted) {}
+
+  const Given& given;
+  std::byte* out;
+  std::span<const Address> inputs;
+  const TapeRows& rows;
+  std::array<TapeView, kMostRegisters> views;
+  alignas(64) float tiles[kMostRegisters][kTapeTile];
+};
+
+// What is computed at a time: rows and columns of a call.
+struct Tape::Part {
+  int64_t row, column, rows, columns;
+  int64_t pitch;  // of the rows of a register
+};
+
 void Tape::run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const {
   const int64_t inner = extents_.back();
-  Row starts{};
+  const auto* from = static_cast<const std::byte*>(given);
+  auto* to = static_cast<std::byte*>(out);
   for (int64_t at = begin; at < end;) {
-    const int64_t count = std::min(inner - at % inner, end - at);
-    if (given != nullptr) starts[0] = static_cast<const std::byte*>(given) + (at - begin) * float_bytes(given_type_);
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      const Operand& operand = operands_[i];
-      if (operand.input < 0) continue;
-      const int64_t offset = walked_offset(extents_, operand.strides, at);
-      const auto* const from = host<const std::byte>(inputs[static_cast<size_t>(operand.input)]);
-      starts[i + 1] = from + offset * float_bytes(operand.dtype);
+    const int64_t columns = std::min(inner - at % inner, end - at);
+    const int64_t rows = columns == inner ? (end - at) / inner : 1;
+    run_rows({from, inner}, to, inputs, {at, inner, rows, columns});
+    at += rows * columns;
+    if (from != nullptr) from += rows * columns * float_bytes(given_type_);
+    to += rows * columns * float_bytes(out_type_);
+  }
+}
+
+void Tape::run_rows(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
+  const int64_t inner = extents_.back();
+  const bool lie_evenly = rows.rows == 1 || extents_.size() == 1 || (extents_.size() == 2 && rows.pitch % inner == 0);
+  const bool is_within = extents_.size() == 1 || rows.first % inner + rows.columns <= inner;
+  if (lie_evenly && is_within) return run_even(given, out, inputs, rows);
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    const int64_t first = rows.first + row * rows.pitch;
+    const auto* from = static_cast<const std::byte*>(given.first);
+    if (from != nullptr) from += row * given.pitch * float_bytes(given_type_);
+    auto* const to = static_cast<std::byte*>(out) + row * rows.pitch * float_bytes(out_type_);
+    if (first % inner + rows.columns <= inner)
+      run_even({from, 0}, to, inputs, {first, 0, 1, rows.columns});
+    else
+      run(from, to, inputs, first, first + rows.columns);
+  }
+}
+
+void Tape::run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
+  constexpr auto kMost = static_cast<int64_t>(kTapeTile);
+  const int64_t pitch = rounded_up(std::min(rows.columns, kMost), kWholeVectors);
+  const int64_t group = kMost / pitch;
+  Call call(given, out, inputs, rows);
+  for (int64_t row = 0; row < rows.rows; row += group) {
+    for (int64_t column = 0; column < rows.columns; column += kMost) {
+      run_part(call, {.row = row,
+                      .column = column,
+                      .rows = std::min(group, rows.rows - row),
+                      .columns = std::min(kMost, rows.columns - column),
+                      .pitch = pitch});
     }
-    run_row(starts, static_cast<std::byte*>(out) + (at - begin) * float_bytes(out_type_), count);
-    at += count;
   }
 }
 
@@ -318,66 +367,96 @@ void gather(tensor::DType dtype, const std::byte* from, int64_t stride, float* t
   }
 }
 
-// The register of an operand: its memory, or `tile`.
-const float* load(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
+void load_row(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
   if (stride == 1) {
-    const float* const read = read_floats(dtype, from, tile, count);
-    if (read == tile || count % kWholeVectors == 0) return read;  // kernels read whole vectors
-    std::memcpy(tile, read, count * sizeof(float));
+    load_floats(dtype, from, tile, count);
   } else if (stride == 0) {
     gather(dtype, from, 0, tile, 1);
     std::fill_n(tile, count, *tile);
   } else {
     gather(dtype, from, stride, tile, count);
   }
-  return tile;
 }
 
-void round_to_half(const float* x, float* out, size_t count) {
+void round_to_half(const TapeView& x, const TapeTarget& out) {
   std::array<uint16_t, kTapeTile> halves;
-  row_kernels().narrow_half(x, halves.data(), count);
-  row_kernels().widen_half(halves.data(), out, count);
+  for (size_t r = 0; r < out.rows; ++r) {
+    const auto row = static_cast<int64_t>(r);
+    row_kernels().narrow_half(x.first + row * x.row, halves.data(), out.columns);
+    row_kernels().widen_half(halves.data(), out.first + row * out.row, out.columns);
+  }
 }
 
 }  // namespace
 
-void Tape::run_row(const Row& row, std::byte* out, int64_t count) const {
-  const TapeKernels& kernels = tape_kernels();
-  alignas(64) float tiles[kMostRegisters][kTapeTile];
-  std::array<const float*, kMostRegisters> registers{};
-  for (int64_t done = 0; done < count; done += static_cast<int64_t>(kTapeTile)) {
-    const auto size = static_cast<size_t>(std::min<int64_t>(count - done, kTapeTile));
-    if (row[0] != nullptr) {
-      registers[0] = load(given_type_, row[0] + done * float_bytes(given_type_), 1, tiles[0], size);
-    }
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      const Operand& operand = operands_[i];
-      registers[i + 1] = tiles[i + 1];
-      if (operand.input < 0 || (operand.strides.back() == 0 && done > 0)) continue;
-      const int64_t stride = operand.strides.back();
-      const std::byte* const from = row[i + 1] + done * stride * float_bytes(operand.dtype);
-      registers[i + 1] = load(operand.dtype, from, stride, tiles[i + 1], size);
-    }
-    const bool is_in_place = size % kWholeVectors == 0 && out_type_ == tensor::DType::float32;
-    std::byte* const to = out + done * float_bytes(out_type_);
-    for (const Step& step : steps_) {
-      float* const target = is_in_place && step.out == result_ ? reinterpret_cast<float*>(to) : tiles[step.out];
-      const float* const a = registers[static_cast<size_t>(step.a)];
-      const float* const b = registers[static_cast<size_t>(step.b)];
-      if (step.op <= kLastBinary)
-        kernels.binary(step.op, a, b, target, size);
-      else if (step.op == TapeOp::select)
-        kernels.select(a, b, registers[static_cast<size_t>(step.c)], target, size);
-      else if (step.op == TapeOp::round_to_float16)
-        round_to_half(a, target, size);
-      else
-        kernels.unary(step.op, a, target, size, step.p, step.q);
-    }
-    if (out_type_ != tensor::DType::float32)
-      write_floats(out_type_, tiles[result_], to, size);
-    else if (!is_in_place)
-      std::memcpy(to, tiles[result_], size * sizeof(float));
+// A register of elements: their memory, or a tile. Kernels read whole vectors.
+TapeView Tape::load(const Source& source, const Part& part, float* tile) {
+  const bool is_whole = part.columns % kWholeVectors == 0;
+  if (source.dtype == tensor::DType::float32 && source.stride == 1 && is_whole)
+    return {reinterpret_cast<const float*>(source.first), source.row};
+  for (int64_t r = 0; r < (source.row == 0 ? 1 : part.rows); ++r) {
+    load_row(source.dtype, source.first + r * source.row * float_bytes(source.dtype), source.stride,
+             tile + r * part.pitch, static_cast<size_t>(part.columns));
   }
+  return {tile, source.row == 0 ? 0 : part.pitch};
+}
+
+void Tape::load_operand(Call& call, const Part& part, size_t index) const {
+  const Operand& operand = operands_[index];
+  const int64_t stride = operand.strides.back();
+  const int64_t outer =
+      operand.strides.size() == 1 ? stride * call.rows.pitch : operand.strides[0] * (call.rows.pitch / extents_.back());
+  const int64_t row = call.rows.rows == 1 ? 0 : outer;
+  const bool is_loaded = stride == 0 && (part.column > 0 || (part.row > 0 && row == 0));
+  if (is_loaded) return;
+  const int64_t offset =
+      walked_offset(extents_, operand.strides, call.rows.first) + part.row * row + part.column * stride;
+  const auto* const first = host<const std::byte>(call.inputs[static_cast<size_t>(operand.input)]);
+  call.views[index + 1] =
+      load({operand.dtype, first + offset * float_bytes(operand.dtype), stride, row}, part, call.tiles[index + 1]);
+}
+
+void Tape::run_part(Call& call, const Part& part) const {
+  if (call.given.first != nullptr) {
+    const int64_t offset = part.row * call.given.pitch + part.column;
+    const auto* const first = static_cast<const std::byte*>(call.given.first) + offset * float_bytes(given_type_);
+    call.views[0] = load({given_type_, first, 1, call.given.pitch}, part, call.tiles[0]);
+  }
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    if (operands_[i].input < 0)
+      call.views[i + 1] = {call.tiles[i + 1], part.pitch};
+    else
+      load_operand(call, part, i);
+  }
+  std::byte* const out = call.out + (part.row * call.rows.pitch + part.column) * float_bytes(out_type_);
+  const bool is_in_place = part.columns % kWholeVectors == 0 && out_type_ == tensor::DType::float32;
+  const auto columns = static_cast<size_t>(part.columns);
+  for (const Step& step : steps_) {
+    TapeTarget target{call.tiles[step.out], part.pitch, static_cast<size_t>(part.rows), columns};
+    if (is_in_place && step.out == result_) {
+      target.first = reinterpret_cast<float*>(out);
+      target.row = call.rows.pitch;
+    }
+    run_step(call, step, target);
+  }
+  for (int64_t r = 0; r < (is_in_place ? 0 : part.rows); ++r) {
+    store_floats(out_type_, call.tiles[result_] + r * part.pitch, out + r * call.rows.pitch * float_bytes(out_type_),
+                 columns);
+  }
+}
+
+void Tape::run_step(const Call& call, const Step& step, const TapeTarget& out) {
+  const TapeKernels& kernels = tape_kernels();
+  const TapeView a = call.views[static_cast<size_t>(step.a)];
+  const TapeView b = call.views[static_cast<size_t>(step.b)];
+  if (step.op <= kLastBinary)
+    kernels.binary(step.op, a, b, out);
+  else if (step.op == TapeOp::select)
+    kernels.select(a, b, call.views[static_cast<size_t>(step.c)], out);
+  else if (step.op == TapeOp::round_to_float16)
+    round_to_half(a, out);
+  else
+    kernels.unary(step.op, a, out, step.p, step.q);
 }
 
 }  // namespace assay::engine::cpu

@@ -11,6 +11,14 @@
 
 namespace assay::engine::cpu {
 
+// Rows of a result: the element at which the first begins, and how many there are from one to the next.
+struct TapeRows {
+  int64_t first = 0;
+  int64_t pitch = 0;
+  int64_t rows = 1;
+  int64_t columns = 0;
+};
+
 // The elementwise nodes of a layer, computed tile by tile: whatever they pass on stays in the first cache.
 class Tape {
  public:
@@ -22,9 +30,16 @@ class Tape {
   bool is_empty() const { return steps_.empty(); }
   // What is given is float32, whatever type its value has.
   void take_floats() { given_type_ = tensor::DType::float32; }
+  // What the steps start from at the place of the result, and how many elements there are from one row to the next.
+  struct Given {
+    const void* first = nullptr;
+    int64_t pitch = 0;
+  };
   // Elements [begin, end) of the result in the order of its memory; `given` and `out` are at element `begin`, and may
   // be the same.
   void run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;
+  // Rows of it; `given` and `out` are at the first element.
+  void run_rows(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
 
  private:
   static constexpr int kMostRegisters = 24;
@@ -44,9 +59,19 @@ class Tape {
   };
 
   friend class TapeMaker;
-  // Where operands of a row begin.
-  using Row = std::array<const std::byte*, kMostRegisters>;
-  void run_row(const Row& row, std::byte* out, int64_t count) const;
+  struct Call;
+  struct Part;
+  // Elements of a register: `stride` apart, rows likewise.
+  struct Source {
+    tensor::DType dtype;
+    const std::byte* first;
+    int64_t stride, row;
+  };
+  void run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
+  void run_part(Call& call, const Part& part) const;
+  void load_operand(Call& call, const Part& part, size_t index) const;
+  static TapeView load(const Source& source, const Part& part, float* tile);
+  static void run_step(const Call& call, const Step& step, const TapeTarget& out);
 
   std::vector<int64_t>
       extents_;  // of the result in the order of memory, outermost first, joined where all operands can

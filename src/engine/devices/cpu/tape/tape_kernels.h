@@ -71,14 +71,26 @@ inline constexpr TapeOp kLastBinary = TapeOp::logical_xor;
 // Elements that are worked on at a time.
 inline constexpr size_t kTapeTile = 512;
 
-// Truth is 1 or 0. Loops over at most kTapeTile elements, for one instruction set. `out` may be an operand. Whole
-// vectors are read and written, so that the memory must reach to a multiple of 16 elements.
+// Rows of elements: where the first begins, and how far it is from one to the next.
+struct TapeView {
+  const float* first = nullptr;
+  int64_t row = 0;
+};
+struct TapeTarget {
+  float* first = nullptr;
+  int64_t row = 0;
+  size_t rows = 1;
+  size_t columns = 0;  // of all views as well
+};
+
+// Truth is 1 or 0. Loops over at most kTapeTile columns, for one instruction set. The target may be an operand. Whole
+// vectors are read and written, so that the memory of a row must reach to a multiple of 16 elements.
 struct TapeKernels {
   const char* name;
-  void (*binary)(TapeOp op, const float* a, const float* b, float* out, size_t count);
-  void (*select)(const float* a, const float* b, const float* c, float* out, size_t count);
+  void (*binary)(TapeOp op, TapeView a, TapeView b, TapeTarget out);
+  void (*select)(TapeView a, TapeView b, TapeView c, TapeTarget out);
   // `p` and `q`: the operator's numbers, such as the slope or the bounds.
-  void (*unary)(TapeOp op, const float* a, float* out, size_t count, float p, float q);
+  void (*unary)(TapeOp op, TapeView a, TapeTarget out, float p, float q);
 };
 
 // The best that this processor has.

@@ -185,166 +185,178 @@ ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers,
 }
 
 template <TapeOp kOp>
-ASSAY_KERNEL void loop(const float* a, const float* b, float* out, size_t count, float p, float q) {
-  for (size_t i = 0; i < count; i += kWidth) {
-    const Vector x = *reinterpret_cast<const Unaligned*>(a + i);
-    Vector result;
-    if constexpr (kOp <= kLastBinary) {
-      const Vector y = *reinterpret_cast<const Unaligned*>(b + i);
-      apply_binary<kOp>(x, y, result);
-    } else {
-      apply_activation<kOp>(x, Numbers{p, q}, result);
-      apply_function<kOp>(x, Numbers{p, q}, result);
-      apply_smooth<kOp>(x, Numbers{p, q}, result);
-      apply_simple<kOp>(x, Numbers{p, q}, result);
+ASSAY_KERNEL void loop(TapeView a, TapeView b, TapeTarget out, float p, float q) {
+  for (size_t r = 0; r < out.rows; ++r, a.first += a.row, b.first += b.row, out.first += out.row) {
+    for (size_t i = 0; i < out.columns; i += kWidth) {
+      const Vector x = at(a.first + i).lanes;
+      Vector result;
+      if constexpr (kOp <= kLastBinary) {
+        const Vector y = at(b.first + i).lanes;
+        apply_binary<kOp>(x, y, result);
+      } else {
+        apply_activation<kOp>(x, Numbers{p, q}, result);
+        apply_function<kOp>(x, Numbers{p, q}, result);
+        apply_smooth<kOp>(x, Numbers{p, q}, result);
+        apply_simple<kOp>(x, Numbers{p, q}, result);
+      }
+      at(out.first + i).lanes = result;
     }
-    *reinterpret_cast<Unaligned*>(out + i) = result;
   }
 }
 
-ASSAY_KERNEL void select(const float* a, const float* b, const float* c, float* out, size_t count) {
-  for (size_t i = 0; i < count; i += kWidth) {
-    const Vector which = *reinterpret_cast<const Unaligned*>(a + i);
-    const Vector x = *reinterpret_cast<const Unaligned*>(b + i);
-    const Vector y = *reinterpret_cast<const Unaligned*>(c + i);
-    Vector result;
-    choose(which != Vector{}, x, y, result);
-    *reinterpret_cast<Unaligned*>(out + i) = result;
+ASSAY_KERNEL void select(TapeView a, TapeView b, TapeView c, TapeTarget out) {
+  for (size_t r = 0; r < out.rows; ++r, a.first += a.row, b.first += b.row, c.first += c.row, out.first += out.row) {
+    for (size_t i = 0; i < out.columns; i += kWidth) {
+      const Vector which = at(a.first + i).lanes;
+      const Vector x = at(b.first + i).lanes;
+      const Vector y = at(c.first + i).lanes;
+      Vector result;
+      choose(which != Vector{}, x, y, result);
+      at(out.first + i).lanes = result;
+    }
   }
 }
 
 // Sines, or cosines, which are a quarter of a turn ahead.
-ASSAY_KERNEL void waves(TapeOp op, const float* a, float* out, size_t count, int32_t quarters) {
+ASSAY_KERNEL void waves(TapeOp op, TapeView a, TapeTarget out, int32_t quarters) {
   constexpr float kFar = 8192;
-  for (size_t i = 0; i < count; i += kWidth) {
-    const Vector x = *reinterpret_cast<const Unaligned*>(a + i);
-    Vector result;
-    wave(x, quarters, result);
-    for (size_t lane = 0; lane < kWidth; ++lane) {
-      if (!(x[lane] > -kFar && x[lane] < kFar)) result[lane] = scalar(op, x[lane]);
+  for (size_t r = 0; r < out.rows; ++r, a.first += a.row, out.first += out.row) {
+    for (size_t i = 0; i < out.columns; i += kWidth) {
+      const Vector x = at(a.first + i).lanes;
+      Vector result;
+      wave(x, quarters, result);
+      for (size_t lane = 0; lane < kWidth; ++lane) {
+        if (!(x[lane] > -kFar && x[lane] < kFar)) result[lane] = scalar(op, x[lane]);
+      }
+      at(out.first + i).lanes = result;
     }
-    *reinterpret_cast<Unaligned*>(out + i) = result;
   }
 }
 
-ASSAY_KERNEL void binary(TapeOp op, const float* a, const float* b, float* out, size_t count) {
+void powers(TapeView a, TapeView b, TapeTarget out) {
+  for (size_t r = 0; r < out.rows; ++r, a.first += a.row, b.first += b.row, out.first += out.row) {
+    for (size_t i = 0; i < out.columns; ++i) out.first[i] = std::pow(a.first[i], b.first[i]);
+  }
+}
+
+ASSAY_KERNEL void binary(TapeOp op, TapeView a, TapeView b, TapeTarget out) {
   switch (op) {
     case TapeOp::add:
-      return loop<TapeOp::add>(a, b, out, count, 0, 0);
+      return loop<TapeOp::add>(a, b, out, 0, 0);
     case TapeOp::subtract:
-      return loop<TapeOp::subtract>(a, b, out, count, 0, 0);
+      return loop<TapeOp::subtract>(a, b, out, 0, 0);
     case TapeOp::multiply:
-      return loop<TapeOp::multiply>(a, b, out, count, 0, 0);
+      return loop<TapeOp::multiply>(a, b, out, 0, 0);
     case TapeOp::divide:
-      return loop<TapeOp::divide>(a, b, out, count, 0, 0);
+      return loop<TapeOp::divide>(a, b, out, 0, 0);
     case TapeOp::maximum:
-      return loop<TapeOp::maximum>(a, b, out, count, 0, 0);
+      return loop<TapeOp::maximum>(a, b, out, 0, 0);
     case TapeOp::minimum:
-      return loop<TapeOp::minimum>(a, b, out, count, 0, 0);
+      return loop<TapeOp::minimum>(a, b, out, 0, 0);
     case TapeOp::prelu:
-      return loop<TapeOp::prelu>(a, b, out, count, 0, 0);
+      return loop<TapeOp::prelu>(a, b, out, 0, 0);
     case TapeOp::less:
-      return loop<TapeOp::less>(a, b, out, count, 0, 0);
+      return loop<TapeOp::less>(a, b, out, 0, 0);
     case TapeOp::greater:
-      return loop<TapeOp::greater>(a, b, out, count, 0, 0);
+      return loop<TapeOp::greater>(a, b, out, 0, 0);
     case TapeOp::less_or_equal:
-      return loop<TapeOp::less_or_equal>(a, b, out, count, 0, 0);
+      return loop<TapeOp::less_or_equal>(a, b, out, 0, 0);
     case TapeOp::greater_or_equal:
-      return loop<TapeOp::greater_or_equal>(a, b, out, count, 0, 0);
+      return loop<TapeOp::greater_or_equal>(a, b, out, 0, 0);
     case TapeOp::equal:
-      return loop<TapeOp::equal>(a, b, out, count, 0, 0);
+      return loop<TapeOp::equal>(a, b, out, 0, 0);
     case TapeOp::logical_and:
-      return loop<TapeOp::logical_and>(a, b, out, count, 0, 0);
+      return loop<TapeOp::logical_and>(a, b, out, 0, 0);
     case TapeOp::logical_or:
-      return loop<TapeOp::logical_or>(a, b, out, count, 0, 0);
+      return loop<TapeOp::logical_or>(a, b, out, 0, 0);
     case TapeOp::logical_xor:
-      return loop<TapeOp::logical_xor>(a, b, out, count, 0, 0);
+      return loop<TapeOp::logical_xor>(a, b, out, 0, 0);
     default:
-      for (size_t i = 0; i < count; ++i) out[i] = std::pow(a[i], b[i]);
+      return powers(a, b, out);
   }
 }
 
-ASSAY_KERNEL void unary(TapeOp op, const float* a, float* out, size_t count, float p, float q) {
+ASSAY_KERNEL void unary(TapeOp op, TapeView a, TapeTarget out, float p, float q) {
   switch (op) {
     case TapeOp::cube:
-      return loop<TapeOp::cube>(a, a, out, count, p, q);
+      return loop<TapeOp::cube>(a, a, out, p, q);
     case TapeOp::dequantize:
-      return loop<TapeOp::dequantize>(a, a, out, count, p, q);
+      return loop<TapeOp::dequantize>(a, a, out, p, q);
     case TapeOp::quantize_signed:
-      return loop<TapeOp::quantize_signed>(a, a, out, count, p, q);
+      return loop<TapeOp::quantize_signed>(a, a, out, p, q);
     case TapeOp::quantize_unsigned:
-      return loop<TapeOp::quantize_unsigned>(a, a, out, count, p, q);
+      return loop<TapeOp::quantize_unsigned>(a, a, out, p, q);
     case TapeOp::round_to_bfloat16:
-      return loop<TapeOp::round_to_bfloat16>(a, a, out, count, p, q);
+      return loop<TapeOp::round_to_bfloat16>(a, a, out, p, q);
     case TapeOp::copy:
-      return loop<TapeOp::copy>(a, a, out, count, p, q);
+      return loop<TapeOp::copy>(a, a, out, p, q);
     case TapeOp::relu:
-      return loop<TapeOp::relu>(a, a, out, count, p, q);
+      return loop<TapeOp::relu>(a, a, out, p, q);
     case TapeOp::leaky_relu:
-      return loop<TapeOp::leaky_relu>(a, a, out, count, p, q);
+      return loop<TapeOp::leaky_relu>(a, a, out, p, q);
     case TapeOp::sigmoid:
-      return loop<TapeOp::sigmoid>(a, a, out, count, p, q);
+      return loop<TapeOp::sigmoid>(a, a, out, p, q);
     case TapeOp::tanh:
-      return loop<TapeOp::tanh>(a, a, out, count, p, q);
+      return loop<TapeOp::tanh>(a, a, out, p, q);
     case TapeOp::hard_swish:
-      return loop<TapeOp::hard_swish>(a, a, out, count, p, q);
+      return loop<TapeOp::hard_swish>(a, a, out, p, q);
     case TapeOp::silu:
-      return loop<TapeOp::silu>(a, a, out, count, p, q);
+      return loop<TapeOp::silu>(a, a, out, p, q);
     case TapeOp::hard_sigmoid:
-      return loop<TapeOp::hard_sigmoid>(a, a, out, count, p, q);
+      return loop<TapeOp::hard_sigmoid>(a, a, out, p, q);
     case TapeOp::softsign:
-      return loop<TapeOp::softsign>(a, a, out, count, p, q);
+      return loop<TapeOp::softsign>(a, a, out, p, q);
     case TapeOp::gelu:
-      return loop<TapeOp::gelu>(a, a, out, count, p, q);
+      return loop<TapeOp::gelu>(a, a, out, p, q);
     case TapeOp::gelu_tanh:
-      return loop<TapeOp::gelu_tanh>(a, a, out, count, p, q);
+      return loop<TapeOp::gelu_tanh>(a, a, out, p, q);
     case TapeOp::erf:
-      return loop<TapeOp::erf>(a, a, out, count, p, q);
+      return loop<TapeOp::erf>(a, a, out, p, q);
     case TapeOp::exp:
-      return loop<TapeOp::exp>(a, a, out, count, p, q);
+      return loop<TapeOp::exp>(a, a, out, p, q);
     case TapeOp::reciprocal:
-      return loop<TapeOp::reciprocal>(a, a, out, count, p, q);
+      return loop<TapeOp::reciprocal>(a, a, out, p, q);
     case TapeOp::negate:
-      return loop<TapeOp::negate>(a, a, out, count, p, q);
+      return loop<TapeOp::negate>(a, a, out, p, q);
     case TapeOp::abs:
-      return loop<TapeOp::abs>(a, a, out, count, p, q);
+      return loop<TapeOp::abs>(a, a, out, p, q);
     case TapeOp::clip:
-      return loop<TapeOp::clip>(a, a, out, count, p, q);
+      return loop<TapeOp::clip>(a, a, out, p, q);
     case TapeOp::log:
-      return loop<TapeOp::log>(a, a, out, count, p, q);
+      return loop<TapeOp::log>(a, a, out, p, q);
     case TapeOp::softplus:
-      return loop<TapeOp::softplus>(a, a, out, count, p, q);
+      return loop<TapeOp::softplus>(a, a, out, p, q);
     case TapeOp::mish:
-      return loop<TapeOp::mish>(a, a, out, count, p, q);
+      return loop<TapeOp::mish>(a, a, out, p, q);
     case TapeOp::elu:
-      return loop<TapeOp::elu>(a, a, out, count, p, q);
+      return loop<TapeOp::elu>(a, a, out, p, q);
     case TapeOp::selu:
-      return loop<TapeOp::selu>(a, a, out, count, p, q);
+      return loop<TapeOp::selu>(a, a, out, p, q);
     case TapeOp::celu:
-      return loop<TapeOp::celu>(a, a, out, count, p, q);
+      return loop<TapeOp::celu>(a, a, out, p, q);
     case TapeOp::sqrt:
-      return loop<TapeOp::sqrt>(a, a, out, count, p, q);
+      return loop<TapeOp::sqrt>(a, a, out, p, q);
     case TapeOp::floor:
-      return loop<TapeOp::floor>(a, a, out, count, p, q);
+      return loop<TapeOp::floor>(a, a, out, p, q);
     case TapeOp::ceil:
-      return loop<TapeOp::ceil>(a, a, out, count, p, q);
+      return loop<TapeOp::ceil>(a, a, out, p, q);
     case TapeOp::round:
-      return loop<TapeOp::round>(a, a, out, count, p, q);
+      return loop<TapeOp::round>(a, a, out, p, q);
     case TapeOp::sign:
-      return loop<TapeOp::sign>(a, a, out, count, p, q);
+      return loop<TapeOp::sign>(a, a, out, p, q);
     case TapeOp::thresholded_relu:
-      return loop<TapeOp::thresholded_relu>(a, a, out, count, p, q);
+      return loop<TapeOp::thresholded_relu>(a, a, out, p, q);
     case TapeOp::logical_not:
-      return loop<TapeOp::logical_not>(a, a, out, count, p, q);
+      return loop<TapeOp::logical_not>(a, a, out, p, q);
     case TapeOp::is_true:
-      return loop<TapeOp::is_true>(a, a, out, count, p, q);
+      return loop<TapeOp::is_true>(a, a, out, p, q);
     case TapeOp::is_nan:
-      return loop<TapeOp::is_nan>(a, a, out, count, p, q);
+      return loop<TapeOp::is_nan>(a, a, out, p, q);
     case TapeOp::is_infinite:
-      return loop<TapeOp::is_infinite>(a, a, out, count, p, q);
+      return loop<TapeOp::is_infinite>(a, a, out, p, q);
     case TapeOp::sine:
-      return waves(op, a, out, count, 0);
+      return waves(op, a, out, 0);
     default:
-      return waves(op, a, out, count, 1);
+      return waves(op, a, out, 1);
   }
 }

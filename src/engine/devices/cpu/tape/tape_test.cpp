@@ -91,7 +91,8 @@ TEST(TapeKernels, waves_are_near_in_absolute_terms) {
   const TapeKernels* const* const kernels = all_tape_kernels(count);
   for (size_t k = 0; k < count; ++k) {
     for (const TapeOp op : {TapeOp::sine, TapeOp::cosine}) {
-      for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(op, &in[i], &out[i], kTapeTile, 0, 0);
+      for (size_t i = 0; i < in.size(); i += kTapeTile)
+        kernels[k]->unary(op, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
       for (size_t i = 0; i < in.size(); ++i) {
         const double exact = op == TapeOp::sine ? std::sin(double{in[i]}) : std::cos(double{in[i]});
         ASSERT_EQ(std::isnan(out[i]), std::isnan(exact));
@@ -109,7 +110,8 @@ TEST(TapeKernels, mish_is_near_where_it_is_normal) {
   size_t count = 0;
   const TapeKernels* const* const kernels = all_tape_kernels(count);
   for (size_t k = 0; k < count; ++k) {
-    for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(TapeOp::mish, &in[i], &out[i], kTapeTile, 0, 0);
+    for (size_t i = 0; i < in.size(); i += kTapeTile)
+      kernels[k]->unary(TapeOp::mish, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     for (size_t i = 0; i < in.size(); ++i) {
       if (std::isinf(in[i]) && in[i] < 0) continue;
       const double x = in[i];
@@ -138,14 +140,14 @@ TEST(TapeKernels, truth_and_choices) {
   for (size_t k = 0; k < count; ++k) {
     std::vector<float> out(left.size());
     for (const auto& [op, exact] : operators) {
-      kernels[k]->binary(op, left.data(), right.data(), out.data(), left.size());
+      kernels[k]->binary(op, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
       for (size_t i = 0; i < left.size(); ++i) {
         EXPECT_EQ(out[i], exact(left[i], right[i]) ? 1 : 0)
             << kernels[k]->name << " " << static_cast<int>(op) << " " << i;
       }
     }
     const std::vector<float> which = {1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0};
-    kernels[k]->select(which.data(), left.data(), right.data(), out.data(), left.size());
+    kernels[k]->select({which.data(), 0}, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     for (size_t i = 0; i < left.size(); ++i) {
       const float wanted = which[i] != 0 ? left[i] : right[i];
       EXPECT_TRUE(out[i] == wanted || (std::isnan(out[i]) && std::isnan(wanted))) << i;
@@ -161,7 +163,7 @@ TEST(TapeKernels, unary_operators_are_near_the_exact_result) {
   for (size_t k = 0; k < count; ++k) {
     for (const Expected& expected : unary_operators()) {
       for (size_t i = 0; i < in.size(); i += kTapeTile) {
-        kernels[k]->unary(expected.op, &in[i], &out[i], kTapeTile, expected.p, expected.q);
+        kernels[k]->unary(expected.op, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, expected.p, expected.q);
       }
       for (size_t i = 0; i < in.size(); ++i) {
         const double exact = expected.exact(in[i]);
@@ -181,11 +183,11 @@ TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
   const TapeKernels* const* const kernels = all_tape_kernels(count);
   for (size_t k = 0; k < count; ++k) {
     for (size_t i = 0; i < in.size(); i += kTapeTile) {
-      kernels[k]->unary(TapeOp::gelu, &in[i], &out[i], kTapeTile, 0, 0);
+      kernels[k]->unary(TapeOp::gelu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     }
     std::vector<float> by_tanh(in.size());
     for (size_t i = 0; i < in.size(); i += kTapeTile) {
-      kernels[k]->unary(TapeOp::gelu_tanh, &in[i], &by_tanh[i], kTapeTile, 0, 0);
+      kernels[k]->unary(TapeOp::gelu_tanh, {&in[i], 0}, {&by_tanh[i], 0, 1, kTapeTile}, 0, 0);
     }
     for (size_t i = 0; i < in.size(); ++i) {
       const double x = in[i];
@@ -205,7 +207,8 @@ TEST(TapeKernels, silu_is_near_in_absolute_terms) {
   const TapeKernels* const* const kernels = all_tape_kernels(count);
   for (size_t k = 0; k < count; ++k) {
     std::vector<float> out(in.size());
-    for (size_t i = 0; i < in.size(); i += kTapeTile) kernels[k]->unary(TapeOp::silu, &in[i], &out[i], kTapeTile, 0, 0);
+    for (size_t i = 0; i < in.size(); i += kTapeTile)
+      kernels[k]->unary(TapeOp::silu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     for (size_t i = 0; i < in.size(); ++i) {
       const double x = in[i];
       if (std::isinf(x) && x < 0) continue;  // infinity times zero
@@ -226,14 +229,14 @@ TEST(TapeKernels, binary_operators_keep_nan_and_signs) {
   const TapeKernels* const* const kernels = all_tape_kernels(count);
   for (size_t k = 0; k < count; ++k) {
     std::vector<float> out(left.size());
-    kernels[k]->binary(TapeOp::maximum, left.data(), right.data(), out.data(), left.size());
+    kernels[k]->binary(TapeOp::maximum, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     for (size_t i = 0; i < left.size(); ++i) {
       const bool has_nan = std::isnan(left[i]) || std::isnan(right[i]);
       EXPECT_EQ(std::isnan(out[i]), has_nan) << kernels[k]->name << " " << i;
       if (has_nan) continue;
       EXPECT_EQ(out[i], std::max(left[i], right[i]));
     }
-    kernels[k]->binary(TapeOp::prelu, left.data(), right.data(), out.data(), left.size());
+    kernels[k]->binary(TapeOp::prelu, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     EXPECT_EQ(out[1], 6.0F);
     EXPECT_EQ(out[0], 1.0F);
   }

@@ -22,7 +22,9 @@ class ProductKernel final : public PlainKernel {
 
   void run(const Arguments& arguments) const override {
     const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
-    const auto places = [&](int64_t row, const float** out) { *out = moved(left, row * g_.left_row, bytes_); };
+    const auto places = [&](int64_t first, int64_t rows, const float** out) {
+      for (int64_t i = 0; i < rows; ++i) out[i] = moved(left, (first + i) * g_.left_row, bytes_);
+    };
     product_.run({places, arguments});
   }
 
@@ -70,31 +72,55 @@ class ConvolutionKernel final : public PlainKernel {
   ConvolutionKernel(const ConvSource& source, TiledProduct product)
       : g_(source.geometry),
         bytes_(float_bytes(source.weights->dtype())),
+        image_numbers_(g_.height * g_.width * g_.channels),
+        is_each_pixel_(g_.kernel_height * g_.kernel_width * g_.stride_y * g_.stride_x == 1 &&
+                       g_.out_height == g_.height && g_.out_width == g_.width && g_.pad_top + g_.pad_left == 0),
         product_(std::move(product)),
         zeros_(static_cast<size_t>(g_.channels)) {}
 
   // A row is a pixel of the result, a step a place in its window.
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const float>(arguments.inputs[0]);
-    const auto places = [&](int64_t pixel, const float** out) {
-      const int64_t line = pixel / g_.out_width;
-      const int64_t image = line / g_.out_height;
-      const int64_t top = line % g_.out_height * g_.stride_y - g_.pad_top;
-      const int64_t left = pixel % g_.out_width * g_.stride_x - g_.pad_left;
-      for (int64_t y = top; y < top + g_.kernel_height * g_.dilation_y; y += g_.dilation_y) {
-        const bool is_line = y >= 0 && y < g_.height;
-        const float* const from = moved(in, (image * g_.height + y) * g_.width * g_.channels, bytes_);
-        for (int64_t x = left; x < left + g_.kernel_width * g_.dilation_x; x += g_.dilation_x) {
-          *out++ = is_line && x >= 0 && x < g_.width ? moved(from, x * g_.channels, bytes_) : zeros_.data();
-        }
+    const auto places = [&](int64_t first, int64_t pixels, const float** out) {
+      if (is_each_pixel_) return add_pixels(in, first, pixels, out);
+      int64_t column = first % g_.out_width;
+      int64_t line = first / g_.out_width % g_.out_height;
+      int64_t image = first / g_.out_width / g_.out_height;
+      for (int64_t i = 0; i < pixels; ++i) {
+        out = add_window(moved(in, image * image_numbers_, bytes_), line, column, out);
+        if (++column < g_.out_width) continue;
+        column = 0;
+        if (++line < g_.out_height) continue;
+        line = 0;
+        ++image;
       }
     };
     product_.run({places, arguments});
   }
 
  private:
+  void add_pixels(const float* in, int64_t first, int64_t pixels, const float** out) const {
+    for (int64_t i = 0; i < pixels; ++i) out[i] = moved(in, (first + i) * g_.channels, bytes_);
+  }
+
+  // Where the window of a pixel begins in each of its places; returns the end of what it wrote.
+  const float** add_window(const float* image, int64_t line, int64_t column, const float** out) const {
+    const int64_t top = line * g_.stride_y - g_.pad_top;
+    const int64_t left = column * g_.stride_x - g_.pad_left;
+    for (int64_t y = top; y < top + g_.kernel_height * g_.dilation_y; y += g_.dilation_y) {
+      const bool is_line = y >= 0 && y < g_.height;
+      const float* const from = moved(image, y * g_.width * g_.channels, bytes_);
+      for (int64_t x = left; x < left + g_.kernel_width * g_.dilation_x; x += g_.dilation_x) {
+        *out++ = is_line && x >= 0 && x < g_.width ? moved(from, x * g_.channels, bytes_) : zeros_.data();
+      }
+    }
+    return out;
+  }
+
   ConvGeometry g_;
   int64_t bytes_;  // of an element
+  int64_t image_numbers_;
+  bool is_each_pixel_;  // that the result has one for
   TiledProduct product_;
   std::vector<float> zeros_;
 };

@@ -23,6 +23,7 @@ constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
 constexpr int64_t kMostPanels = 4;                        // of a piece
 constexpr int64_t kMostSums = int64_t{32} * 1024;         // likewise
+constexpr int64_t kTapeRows = 32;                         // that the first cache holds beside what is multiplied
 constexpr size_t kMostTileNumbers = 512;
 
 }  // namespace
@@ -158,11 +159,10 @@ void TiledProduct::run_beside(const Given& given, Piece& piece) const {
 
 void TiledProduct::run_piece(const Given& given, const Piece& piece) const {
   std::array<const float*, kMostPlaces> places;  // NOLINT(cppcoreguidelines-pro-type-member-init): written next
-  for (int64_t r = 0; r < piece.rows; ++r) given.places(piece.row + r, places.data() + r * shape_.steps);
+  given.places(piece.row, piece.rows, places.data());
   for (const Part& part : parts_) {
     for (int64_t i = 0; i < piece.panels; ++i) run_panel(given, piece, piece.panel + i, part, places.data());
   }
-  if (!epilogue_.tape.is_empty()) run_tape(given, piece);
 }
 
 void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part,
@@ -194,6 +194,7 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   if (!ends_group) next = tile.panel + shape_.steps * depth_ * row_words;
   if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
   tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
+  int64_t taped = 0;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = i * piece.rows / tiles;
     tile.rows = static_cast<size_t>((i + 1) * piece.rows / tiles - row);
@@ -203,6 +204,11 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
     if (is_last) place_results(given, (piece.row + row) * shape_.columns + first, tile);
     const bool is_whole = columns == row_words;
     is_whole ? kernels_.multiply(tile, vectors) : run_apart(tile, columns, vectors);
+    const int64_t end = row + static_cast<int64_t>(tile.rows);
+    const bool is_enough = end - taped >= kTapeRows || end == piece.rows;
+    if (!is_last || !is_enough || epilogue_.tape.is_empty()) continue;
+    run_tape(given, piece, panel, {taped, end});
+    taped = end;
   }
 }
 
@@ -243,17 +249,15 @@ void TiledProduct::run_apart(const Tile& tile, int64_t columns, size_t vectors) 
     copy(sums.data(), apart.sums_row, tile.sums, tile.sums_row, sizeof(float));
 }
 
-void TiledProduct::run_tape(const Given& given, const Piece& piece) const {
-  const int64_t first = piece.panel * panel_columns_;
-  const int64_t columns = std::min(piece.panels * panel_columns_, shape_.columns - first);
-  const bool is_whole = columns == shape_.columns && piece.sums_row == columns;
-  const int64_t count = is_whole ? piece.rows * columns : columns;
-  for (int64_t r = 0; r < (is_whole ? 1 : piece.rows); ++r) {
-    const int64_t at = (piece.row + r) * shape_.columns + first;
-    auto* const out =
-        host<std::byte>(given.arguments.outputs[0] + static_cast<uint64_t>(at * float_bytes(shape_.dtype)));
-    epilogue_.tape.run(piece.sums + r * piece.sums_row, out, given.arguments.inputs, at, at + count);
-  }
+void TiledProduct::run_tape(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const {
+  const TapeRows taped{.first = (piece.row + rows.begin) * shape_.columns + panel * panel_columns_,
+                       .pitch = shape_.columns,
+                       .rows = rows.end - rows.begin,
+                       .columns = columns_of(panel)};
+  const float* const sums = piece.sums + rows.begin * piece.sums_row + (panel - piece.panel) * panel_columns_;
+  const auto offset = static_cast<uint64_t>(taped.first * float_bytes(shape_.dtype));
+  epilogue_.tape.run_rows({sums, piece.sums_row}, host<std::byte>(given.arguments.outputs[0] + offset),
+                          given.arguments.inputs, taped);
 }
 
 }  // namespace assay::engine::cpu

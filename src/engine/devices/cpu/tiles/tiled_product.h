@@ -33,8 +33,8 @@ std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, 
 // threads.
 class TiledProduct {
  public:
-  // Writes where the numbers of a row begin, by step.
-  using Places = FunctionRef<void(int64_t row, const float** places)>;
+  // Writes where the numbers of rows begin, by row and step.
+  using Places = FunctionRef<void(int64_t first, int64_t rows, const float** places)>;
   struct Given {
     Places places;
     const Arguments& arguments;
@@ -59,6 +59,11 @@ class TiledProduct {
     int64_t sums_row = 0;
   };
 
+  // Of a piece.
+  struct Rows {
+    int64_t begin, end;
+  };
+
   bool are_pairs() const { return shape_.dtype != tensor::DType::float32; }
   void divide_depth();
   void divide_work();
@@ -72,7 +77,7 @@ class TiledProduct {
                  const float* const* places) const;
   void place_results(const Given& given, int64_t element, Tile& tile) const;
   void run_apart(const Tile& tile, int64_t columns, size_t vectors) const;
-  void run_tape(const Given& given, const Piece& piece) const;
+  void run_tape(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const;
 
   TiledShape shape_;
   int64_t depth_;  // in words
