@@ -220,33 +220,55 @@ void TiledProduct::place_results(const Given& given, int64_t element, Tile& tile
   if (are_pairs() && epilogue_.tape.is_empty()) tile.out = host<std::byte>(given.arguments.outputs[0] + bytes);
 }
 
+namespace {
+
+// Rows of whole vectors for numbers that have fewer columns in memory, in a type of so many bytes.
+class WholeRows {
+ public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): numbers are written before they are read
+  WholeRows(size_t rows, int64_t pitch, int64_t columns, int64_t bytes)
+      : rows_(static_cast<int64_t>(rows)), pitch_(pitch), columns_(columns), bytes_(bytes) {}
+
+  // With zeros after each row.
+  std::byte* take(const void* from, int64_t from_pitch) {
+    std::memset(numbers_.data(), 0, static_cast<size_t>(rows_ * pitch_ * bytes_));
+    copy(from, from_pitch, numbers_.data(), pitch_);
+    return numbers_.data();
+  }
+  void give(void* to, int64_t to_pitch) const { copy(numbers_.data(), pitch_, to, to_pitch); }
+  std::byte* data() { return numbers_.data(); }
+
+ private:
+  void copy(const void* from, int64_t from_pitch, void* to, int64_t to_pitch) const {
+    for (int64_t row = 0; row < rows_; ++row) {
+      std::memcpy(static_cast<std::byte*>(to) + row * to_pitch * bytes_,
+                  static_cast<const std::byte*>(from) + row * from_pitch * bytes_,
+                  static_cast<size_t>(columns_ * bytes_));
+    }
+  }
+
+  int64_t rows_, pitch_, columns_, bytes_;
+  alignas(64) std::array<std::byte, kMostTileNumbers * sizeof(float)> numbers_;
+};
+
+}  // namespace
+
 // Through memory for whole vectors, where rows have no room for these.
 void TiledProduct::run_apart(const Tile& tile, int64_t columns, size_t vectors) const {
-  using Numbers = std::array<float, kMostTileNumbers>;
-  alignas(64) Numbers sums{};
-  alignas(64) Numbers added{};
-  alignas(64) Numbers bias{};
-  alignas(64) Numbers out{};
+  const auto pitch = static_cast<int64_t>(vectors * kernels_.width);
+  const int64_t bytes = float_bytes(shape_.dtype);
+  WholeRows sums(tile.rows, pitch, columns, sizeof(float));
+  WholeRows bias(1, pitch, columns, sizeof(float));
+  WholeRows added(tile.rows, pitch, columns, bytes);
+  WholeRows out(tile.rows, pitch, columns, bytes);
   Tile apart = tile;
-  apart.sums = sums.data();
-  apart.sums_row = apart.out_row = static_cast<int64_t>(vectors * kernels_.width);
-  if (tile.bias != nullptr) apart.bias = std::copy_n(tile.bias, columns, bias.data()) - columns;
-  if (tile.added != nullptr) apart.added = added.data();
+  apart.sums = reinterpret_cast<float*>(tile.continues ? sums.take(tile.sums, tile.sums_row) : sums.data());
+  apart.sums_row = apart.out_row = pitch;
+  if (tile.bias != nullptr) apart.bias = reinterpret_cast<const float*>(bias.take(tile.bias, columns));
+  if (tile.added != nullptr) apart.added = added.take(tile.added, tile.out_row);
   if (tile.out != nullptr) apart.out = out.data();
-  // Rows of the first columns.
-  const auto copy = [&](const void* from, int64_t from_row, void* to, int64_t to_row, int64_t bytes) {
-    for (int64_t r = 0; r < static_cast<int64_t>(tile.rows); ++r) {
-      std::memcpy(static_cast<std::byte*>(to) + r * to_row * bytes,
-                  static_cast<const std::byte*>(from) + r * from_row * bytes, static_cast<size_t>(columns * bytes));
-    }
-  };
-  if (tile.continues) copy(tile.sums, tile.sums_row, sums.data(), apart.sums_row, sizeof(float));
-  if (tile.added != nullptr) copy(tile.added, tile.out_row, added.data(), apart.out_row, float_bytes(shape_.dtype));
   kernels_.multiply(apart, vectors);
-  if (tile.out != nullptr)
-    copy(out.data(), apart.out_row, tile.out, tile.out_row, float_bytes(shape_.dtype));
-  else
-    copy(sums.data(), apart.sums_row, tile.sums, tile.sums_row, sizeof(float));
+  tile.out != nullptr ? out.give(tile.out, tile.out_row) : sums.give(tile.sums, tile.sums_row);
 }
 
 void TiledProduct::run_tape(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const {

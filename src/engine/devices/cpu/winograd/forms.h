@@ -14,6 +14,8 @@ constexpr std::array<double, 0> kWinogradPoints = {};
 template <>
 inline constexpr std::array<double, 2> kWinogradPoints<1, 4> = {std::numbers::sqrt2 / 2, std::numbers::sqrt2};
 template <>
+inline constexpr std::array<double, 1> kWinogradPoints<1, 2> = {1};
+template <>
 inline constexpr std::array<double, 2> kWinogradPoints<2, 4> = {0.375, 1.25};
 template <>
 inline constexpr std::array<double, 1> kWinogradPoints<2, 2> = {1};
@@ -49,6 +51,6 @@ struct WinogradLine {
 };
 
 // All forms; of a stride, those with fewest multiplications first.
-using WinogradLines = std::tuple<WinogradLine<1, 4>, WinogradLine<2, 4>, WinogradLine<2, 2>>;
+using WinogradLines = std::tuple<WinogradLine<1, 4>, WinogradLine<1, 2>, WinogradLine<2, 4>, WinogradLine<2, 2>>;
 
 }  // namespace assay::engine::cpu

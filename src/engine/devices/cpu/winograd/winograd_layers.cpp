@@ -204,8 +204,9 @@ class WinogradLayers final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
     const std::optional<ConvSource> source = source_of(layer);
     if (!source) return {};
-    const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant);
-    if (!plan || !is_exact_enough(*plan->form, *source)) return {};
+    const auto is_exact = [&](const WinogradForm& form) { return is_exact_enough(form, *source); };
+    const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant, is_exact);
+    if (!plan) return {};
     std::optional<Tape> tape = Tape();
     if (layer.nodes.size() > 1) tape = Tape::make(layer, 1, layer.result(layer.nodes[0], 0));
     if (!tape) return {};

@@ -24,15 +24,15 @@ double cost_of(const ConvGeometry& g, const WinogradForm& form) {
          (1 + kTransform / static_cast<double>(g.channels) + kTransform / static_cast<double>(g.out_channels));
 }
 
-std::optional<WinogradPlan> first_guess(const ConvGeometry& g) {
+std::optional<WinogradPlan> first_guess(const ConvGeometry& g, FunctionRef<bool(const WinogradForm&)> is_exact) {
   constexpr int64_t kLeastChannels = 32;
   constexpr int64_t kFewTiles = 64;
   if (std::min(g.channels, g.out_channels) < kLeastChannels) return std::nullopt;
   double least = cost_of_direct(g);
   std::optional<WinogradPlan> best;
   for (const WinogradPlan& plan : winograd_plans(g)) {
-    if (plan.in_stages != (WinogradTiles(g, *plan.form).count <= kFewTiles) || cost_of(g, *plan.form) >= least)
-      continue;
+    const bool is_few = WinogradTiles(g, *plan.form).count <= kFewTiles;
+    if (plan.in_stages != is_few || cost_of(g, *plan.form) >= least || !is_exact(*plan.form)) continue;
     least = cost_of(g, *plan.form);
     best = plan;
   }
@@ -62,11 +62,12 @@ std::vector<WinogradPlan> winograd_plans(const ConvGeometry& g) {
   return plans;
 }
 
-std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::string_view name) {
-  if (name.empty()) return first_guess(g);
+std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::string_view name,
+                                          FunctionRef<bool(const WinogradForm&)> is_exact) {
+  if (name.empty()) return first_guess(g, is_exact);
   const std::vector<WinogradPlan> plans = winograd_plans(g);
   const auto found = std::ranges::find(plans, name, &WinogradPlan::name);
-  return found == plans.end() ? std::nullopt : std::optional(*found);
+  return found == plans.end() || !is_exact(*found->form) ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace assay::engine::cpu

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/winograd/transforms.h"
 
@@ -41,7 +42,9 @@ struct WinogradTiles {
 bool fits_winograd(const ConvGeometry& g);
 // Those that may be worth measuring.
 std::vector<WinogradPlan> winograd_plans(const ConvGeometry& g);
-// That of the name; empty: the one that is taken unmeasured. Nullopt: there is none, or nothing is gained.
-std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::string_view name);
+// That of the name; empty: the one that is taken unmeasured. Nullopt: there is none that is exact enough, or nothing is
+// gained.
+std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::string_view name,
+                                          FunctionRef<bool(const WinogradForm&)> is_exact);
 
 }  // namespace assay::engine::cpu
