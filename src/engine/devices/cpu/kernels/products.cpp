@@ -1,4 +1,5 @@
 // Products of matrices and pictures: our own, and those of oneDNN, where it is installed.
+#include "engine/devices/cpu/depthwise/depthwise_layers.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
 #include "engine/devices/cpu/winograd/winograd_layers.h"
@@ -32,6 +33,7 @@ Implementations make_all(const Libraries& libraries) {
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
   };
   all.push_back(winograd_layers());
+  all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
   all.push_back(tiled_windows());

@@ -15,6 +15,7 @@ std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::
   if (layer.nodes.size() <= next || layer.operand(layer.nodes[next], 0) != given) return {};
   const ir::NodeId node = layer.nodes[next];
   const std::string_view first = layer.op(node);
+  if (first != "Sigmoid" && !is_used_once(layer, given)) return {};
   if (first == "Relu") return {{kRelu, 0, 0}, 1};
   if (first == "LeakyRelu") return {{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0}, 1};
   if (first == "Clip") {

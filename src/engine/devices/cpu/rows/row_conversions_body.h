@@ -1,7 +1,6 @@
 // Rows of float32 from and to other types and orders; included by row_kernels_body.h.
 
-using Halves [[gnu::vector_size(kBytes / 2), gnu::may_alias, gnu::aligned(2)]] = uint16_t;
-using Words [[gnu::vector_size(kBytes), gnu::may_alias]] = uint32_t;
+#include "engine/devices/cpu/vector_numbers_body.h"
 
 ASSAY_KERNEL inline float widened(uint16_t x) { return std::bit_cast<float>(static_cast<uint32_t>(x) << 16); }
 ASSAY_KERNEL inline uint16_t narrowed(float x) {
@@ -13,8 +12,9 @@ ASSAY_KERNEL inline uint16_t narrowed(float x) {
 ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Words bits = __builtin_convertvector(*reinterpret_cast<const Halves*>(x + i), Words) << 16;
-    at(out + i).lanes = reinterpret_cast<Vector>(bits);
+    Vector numbers;
+    read_numbers(x + i, numbers);
+    at(out + i).lanes = numbers;
   }
   for (; i < count; ++i) out[i] = widened(x[i]);
 }
@@ -23,11 +23,7 @@ ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Vector numbers = at(x + i).lanes;
-    const Words bits = reinterpret_cast<Words>(numbers);
-    const Words rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-    const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
-    const Words chosen = (is_nan & (bits >> 16 | 0x40U)) | (~is_nan & rounded);
-    *reinterpret_cast<Halves*>(out + i) = __builtin_convertvector(chosen, Halves);
+    write_numbers(numbers, out + i);
   }
   for (; i < count; ++i) out[i] = narrowed(x[i]);
 }

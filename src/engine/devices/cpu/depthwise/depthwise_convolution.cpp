@@ -1,0 +1,166 @@
+#include "engine/devices/cpu/depthwise/depthwise_convolution.h"
+
+#include <algorithm>
+
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/followers.h"
+#include "engine/devices/cpu/parts.h"
+#include "engine/devices/cpu/rows/floats.h"
+#include "tensor/elements.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int64_t kMostResults = 4096;  // beside the layer's, until their tape has run
+
+}  // namespace
+
+std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer) {
+  const std::optional<ConvSource> source = find_conv_source(layer);
+  if (!source || source->quantized) return std::nullopt;
+  const ConvGeometry& g = source->geometry;
+  const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
+  if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
+  const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
+  if (source->weights->dtype() != tensor::DType::float32 && !is_known) return std::nullopt;
+  std::optional<Followers> followers = followers_of(layer);
+  if (!followers) return std::nullopt;
+  return DepthwiseConvolution(layer, *source, *std::move(followers));
+}
+
+DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers)
+    : g_(source.geometry),
+      dtype_(source.weights->dtype()),
+      followers_(std::move(followers)),
+      stretches_(stretches_of(g_)),
+      bias_(source.bias),
+      weights_(pack(layer, *source.weights)) {
+  if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
+  const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
+  widened_bias_.assign(numbers.begin(), numbers.end());
+}
+
+std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_of(const Layer& layer) {
+  Followers found;
+  size_t done = 1;
+  if (layer.nodes.size() > done) found.bounds = bounds_of(layer, layer.nodes[1], layer.result(layer.nodes[0], 0));
+  if (found.bounds) ++done;
+  if (done == layer.nodes.size()) return found;
+  std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
+  if (!tape) return std::nullopt;
+  tape->take_floats();
+  found.tape = *std::move(tape);
+  return found;
+}
+
+// From left to right: at the borders one by one, all others together.
+std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(const ConvGeometry& g) {
+  std::vector<Stretch> all;
+  for (int64_t x = 0; x < g.out_width; ++x) {
+    const int64_t left = x * g.stride_x - g.pad_left;
+    const int64_t before = std::min(left < 0 ? parts_of(-left, g.dilation_x) : 0, g.kernel_width);
+    const int64_t inside = left < g.width ? parts_of(g.width - left, g.dilation_x) : 0;
+    const int64_t columns = std::max<int64_t>(std::min(g.kernel_width, inside) - before, 0);
+    if (!all.empty() && all.back().column == before && all.back().columns == columns)
+      ++all.back().count;
+    else
+      all.push_back({x, 1, before, columns});
+  }
+  return all;
+}
+
+PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const tensor::Tensor& weights) const {
+  const auto bytes = static_cast<uint64_t>(weights.count()) * sizeof(float);
+  return layer.packed->get(weights, "depthwise", bytes, [&](std::byte* to) {
+    const auto numbers = tensor::load_elements<double>(weights);
+    const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);
+    auto* const floats = reinterpret_cast<float*>(to);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      floats[i % window * static_cast<size_t>(g_.channels) + i / window] = static_cast<float>(numbers[i]);
+    }
+  });
+}
+
+const float* DepthwiseConvolution::bias(const Arguments& arguments) const {
+  if (!widened_bias_.empty()) return widened_bias_.data();
+  return bias_ < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias_)]);
+}
+
+int64_t DepthwiseConvolution::out_bytes() const {
+  return followers_.tape.is_empty() ? float_bytes(dtype_) : int64_t{sizeof(float)};
+}
+
+// Where there is a tape, as many pixels at a time as fit beside the result.
+void DepthwiseConvolution::run(const std::byte* image, const Arguments& arguments, const Line& line) const {
+  alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+  const int64_t top = line.y * g_.stride_y - g_.pad_top;
+  const int64_t before = std::min(top < 0 ? parts_of(-top, g_.dilation_y) : 0, g_.kernel_height);
+  const int64_t inside = top < g_.height ? parts_of(g_.height - top, g_.dilation_y) : 0;
+  const int64_t channel = line.channels.begin;
+  const int64_t count = line.channels.end - channel;
+  const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
+  const float* const given = bias(arguments);
+  const DepthwiseSpan span{
+      .in = image + (first_line * g_.channels + channel) * float_bytes(dtype_),
+      .line_step = g_.dilation_y * g_.width * g_.channels,
+      .pixel_step = g_.dilation_x * g_.channels,
+      .advance = g_.stride_x * g_.channels,
+      .weights = reinterpret_cast<const float*>(weights_.get()) + before * g_.kernel_width * g_.channels + channel,
+      .weights_line = g_.kernel_width * g_.channels,
+      .weights_pixel = g_.channels,
+      .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
+      .bias = given == nullptr ? nullptr : given + channel,
+      .bounds = followers_.bounds ? followers_.bounds->data() : nullptr,
+      .channels = static_cast<size_t>(count)};
+  const bool has_tape = !followers_.tape.is_empty();
+  const int64_t most = has_tape ? std::max<int64_t>(1, kMostResults / count) : g_.out_width;
+  const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;
+  for (int64_t x = 0; x < g_.out_width; x += most) {
+    const Lane pixels = {x, std::min(x + most, g_.out_width)};
+    const int64_t element = (first + x) * g_.channels + channel;
+    std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * float_bytes(dtype_);
+    if (!has_tape) {
+      run_pixels(span, pixels, {out, g_.channels});
+      continue;
+    }
+    run_pixels(span, pixels, {beside.data(), count});
+    followers_.tape.run_rows({beside.data(), count}, out, arguments.inputs,
+                             {.first = element, .pitch = g_.channels, .rows = pixels.end - x, .columns = count});
+  }
+}
+
+void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
+  for (const Stretch& stretch : stretches_) {
+    const int64_t first = std::max(stretch.first, pixels.begin);
+    const int64_t last = std::min(stretch.first + stretch.count, pixels.end);
+    if (first >= last) continue;
+    const int64_t left = first * g_.stride_x - g_.pad_left + stretch.column * g_.dilation_x;
+    DepthwiseSpan span = line;
+    span.in = static_cast<const std::byte*>(line.in) + left * g_.channels * float_bytes(dtype_);
+    span.weights += stretch.column * g_.channels;
+    span.columns = static_cast<size_t>(stretch.columns);
+    if (stretch.columns == 0) span.lines = 0;
+    span.out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
+    span.out_step = target.step;
+    span.results = static_cast<size_t>(last - first);
+    run_span(span);
+  }
+}
+
+// As many channels at once as each set of loops takes.
+void DepthwiseConvolution::run_span(const DepthwiseSpan& span) const {
+  DepthwiseTypes types = DepthwiseTypes::floats;
+  if (dtype_ != tensor::DType::float32)
+    types = followers_.tape.is_empty() ? DepthwiseTypes::halves : DepthwiseTypes::halves_to_floats;
+  size_t done = 0;
+  for (const DepthwiseKernels* const kernels : depthwise_kernels()) {
+    const size_t count = (span.channels - done) / kernels->width * kernels->width;
+    if (count == 0) continue;
+    DepthwiseSpan part = span.from(static_cast<int64_t>(done), float_bytes(dtype_), out_bytes());
+    part.channels = count;
+    kernels->run(types, part);
+    done += count;
+  }
+}
+
+}  // namespace assay::engine::cpu

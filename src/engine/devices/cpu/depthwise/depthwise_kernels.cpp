@@ -1,0 +1,75 @@
+#include "engine/devices/cpu/depthwise/depthwise_kernels.h"
+
+#include <limits>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "engine/devices/cpu/kernel_sets.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+namespace lone {
+constexpr const char* kName = "lone";
+constexpr size_t kBytes = 4;
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace lone
+
+namespace base {
+constexpr const char* kName = "base";
+constexpr size_t kBytes = 16;
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+constexpr const char* kName = "avx2";
+constexpr size_t kBytes = 32;
+#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace avx2
+
+namespace avx512 {
+constexpr const char* kName = "avx512";
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
+#undef ASSAY_KERNEL
+}  // namespace avx512
+#endif
+
+std::vector<const DepthwiseKernels*> known_kernels() {
+#if defined(__x86_64__)
+  std::vector<const DepthwiseKernels*> kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+#else
+  std::vector<const DepthwiseKernels*> kernels = usable_kernels<DepthwiseKernels>(base::kKernels, nullptr, nullptr);
+#endif
+  kernels.push_back(&lone::kKernels);
+  return kernels;
+}
+
+}  // namespace
+
+DepthwiseSpan DepthwiseSpan::from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const {
+  DepthwiseSpan moved = *this;
+  moved.in = static_cast<const std::byte*>(in) + channel * in_bytes;
+  moved.weights += channel;
+  if (bias != nullptr) moved.bias += channel;
+  moved.out = static_cast<std::byte*>(out) + channel * out_bytes;
+  return moved;
+}
+
+std::span<const DepthwiseKernels* const> depthwise_kernels() {
+  static const std::vector<const DepthwiseKernels*> kernels = known_kernels();
+  return kernels;
+}
+
+}  // namespace assay::engine::cpu

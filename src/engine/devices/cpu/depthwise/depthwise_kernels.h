@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace assay::engine::cpu {
+
+// Neighbouring results of a line, each the sum over a window of a picture, channel by channel. Channels lie innermost;
+// steps are in elements.
+struct DepthwiseSpan {
+  const void* in = nullptr;        // the first number of the first window
+  int64_t line_step = 0;           // from one line of a window to the next
+  int64_t pixel_step = 0;          // from one pixel of it to the next
+  int64_t advance = 0;             // from one window to the next
+  const float* weights = nullptr;  // of the window's first pixel; each pixel has one for each channel
+  int64_t weights_line = 0;        // from those of one line to the next
+  int64_t weights_pixel = 0;       // likewise of pixels
+  size_t lines = 0, columns = 0;   // of the window
+  const float* bias = nullptr;     // of each channel; null: none
+  const float* bounds = nullptr;   // two, of the results; null: none
+  void* out = nullptr;             // the first number of the first result
+  int64_t out_step = 0;            // from one result to the next
+  size_t results = 0;
+  size_t channels = 0;  // a multiple of `width`
+
+  // The same from another channel on; elements are of so many bytes.
+  DepthwiseSpan from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const;
+};
+
+// What pictures hold and what results become.
+enum class DepthwiseTypes : uint8_t { floats, halves, halves_to_floats };
+
+// Loops over spans, for one instruction set.
+struct DepthwiseKernels {
+  const char* name;
+  size_t width;  // channels at once
+  void (*run)(DepthwiseTypes types, const DepthwiseSpan& span);
+};
+
+// Those that this processor has, with most channels at once first; the last takes them one by one.
+std::span<const DepthwiseKernels* const> depthwise_kernels();
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,135 @@
+// The loops of depthwise_kernels.h for vectors of kBytes; included by depthwise_kernels.cpp once for each instruction
+// set, in a namespace of its own, with ASSAY_KERNEL saying which.
+
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/vector_numbers_body.h"
+
+struct Bounds {
+  Vector low, high;
+};
+
+ASSAY_KERNEL inline void read_bounds(const DepthwiseSpan& s, Bounds& bounds) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  set(bounds.low, s.bounds == nullptr ? -kInfinity : s.bounds[0]);
+  set(bounds.high, s.bounds == nullptr ? kInfinity : s.bounds[1]);
+}
+
+template <typename Out>
+ASSAY_KERNEL inline void give(const Bounds& bounds, Vector& sum, Out* out) {
+  choose(sum < bounds.low, bounds.low, sum, sum);
+  choose(sum > bounds.high, bounds.high, sum, sum);
+  write_numbers(sum, out);
+}
+
+ASSAY_KERNEL inline void start(const float* bias, size_t channel, Vector& sum) {
+  sum = Vector{};
+  if (bias != nullptr) sum = at(bias + channel).lanes;
+}
+
+// Some results whose windows overlap: each pixel is read once and counts for all of them.
+template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
+ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
+  constexpr size_t kPixels = (kResults - 1) * kStride + kColumns;
+  const DepthwiseSpan s = given;  // what is written cannot be a part of it
+  const In* const in = static_cast<const In*>(s.in) + static_cast<int64_t>(first) * s.advance;
+  Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(first) * s.out_step;
+  Bounds bounds;
+  read_bounds(s, bounds);
+  for (size_t channel = 0; channel < s.channels; channel += kWidth) {
+    Vector sums[kResults];
+    start(s.bias, channel, sums[0]);
+#pragma GCC unroll 16
+    for (size_t i = 1; i < kResults; ++i) sums[i] = sums[0];
+    const In* line = in + channel;
+    const float* weights = s.weights + channel;
+    for (size_t y = 0; y < s.lines; ++y, line += s.line_step, weights += s.weights_line) {
+      Vector factors[kColumns];
+#pragma GCC unroll 16
+      for (size_t x = 0; x < kColumns; ++x) factors[x] = at(weights + static_cast<int64_t>(x) * s.weights_pixel).lanes;
+#pragma GCC unroll 16
+      for (size_t pixel = 0; pixel < kPixels; ++pixel) {
+        Vector number;
+        read_numbers(line + static_cast<int64_t>(pixel) * s.pixel_step, number);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < kResults; ++i) {
+          const size_t x = pixel - i * kStride;
+          if (pixel >= i * kStride && x < kColumns) fused(number, factors[x], sums[i], sums[i]);
+        }
+      }
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kResults; ++i) give(bounds, sums[i], out + static_cast<int64_t>(i) * s.out_step + channel);
+  }
+}
+
+// One result of any window; some vectors at once, from a channel on.
+template <typename In, typename Out, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& s, const In* in, Out* out,
+                                                           size_t channel) {
+  Vector sums[kVectors];
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) start(s.bias, channel + v * kWidth, sums[v]);
+  for (size_t y = 0; y < s.lines; ++y) {
+    const In* pixel = in + static_cast<int64_t>(y) * s.line_step + channel;
+    const float* factors = s.weights + static_cast<int64_t>(y) * s.weights_line + channel;
+    for (size_t x = 0; x < s.columns; ++x, pixel += s.pixel_step, factors += s.weights_pixel) {
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) {
+        Vector number, factor;
+        read_numbers(pixel + v * kWidth, number);
+        read_numbers(factors + v * kWidth, factor);
+        fused(number, factor, sums[v], sums[v]);
+      }
+    }
+  }
+  Bounds bounds;
+  read_bounds(s, bounds);
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) give(bounds, sums[v], out + channel + v * kWidth);
+}
+
+template <typename In, typename Out>
+ASSAY_KERNEL void sum_each(const DepthwiseSpan& given, size_t first) {
+  constexpr size_t kVectors = 4;
+  const DepthwiseSpan s = given;
+  for (size_t i = first; i < s.results; ++i) {
+    const In* const in = static_cast<const In*>(s.in) + static_cast<int64_t>(i) * s.advance;
+    Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(i) * s.out_step;
+    size_t channel = 0;
+    for (; channel + kVectors * kWidth <= s.channels; channel += kVectors * kWidth)
+      sum_window<In, Out, kVectors>(s, in, out, channel);
+    for (; channel < s.channels; channel += kWidth) sum_window<In, Out, 1>(s, in, out, channel);
+  }
+}
+
+template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
+ASSAY_KERNEL void sum_rest(const DepthwiseSpan& s, size_t first) {
+  if (s.results - first == kResults) return sum_beside<In, Out, kColumns, kStride, kResults>(s, first);
+  if constexpr (kResults > 2)
+    sum_rest<In, Out, kColumns, kStride, kResults - 1>(s, first);
+  else
+    sum_each<In, Out>(s, first);
+}
+
+template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
+ASSAY_KERNEL void sum_all(const DepthwiseSpan& s) {
+  size_t first = 0;
+  for (; first + kResults <= s.results; first += kResults) sum_beside<In, Out, kColumns, kStride, kResults>(s, first);
+  if (first < s.results) sum_rest<In, Out, kColumns, kStride, kResults - 1>(s, first);
+}
+
+template <typename In, typename Out>
+ASSAY_KERNEL void run_types(const DepthwiseSpan& s) {
+  if (s.results > 1 && s.columns == 3 && s.advance == s.pixel_step) return sum_all<In, Out, 3, 1, 6>(s);
+  if (s.results > 1 && s.columns == 3 && s.advance == 2 * s.pixel_step) return sum_all<In, Out, 3, 2, 4>(s);
+  if (s.results > 1 && s.columns == 5 && s.advance == s.pixel_step) return sum_all<In, Out, 5, 1, 6>(s);
+  if (s.results > 1 && s.columns == 5 && s.advance == 2 * s.pixel_step) return sum_all<In, Out, 5, 2, 4>(s);
+  sum_each<In, Out>(s, 0);
+}
+
+ASSAY_KERNEL void run(DepthwiseTypes types, const DepthwiseSpan& span) {
+  if (types == DepthwiseTypes::floats) return run_types<float, float>(span);
+  types == DepthwiseTypes::halves ? run_types<uint16_t, uint16_t>(span) : run_types<uint16_t, float>(span);
+}
+
+constexpr DepthwiseKernels kKernels = {kName, kWidth, run};

@@ -1,0 +1,152 @@
+#include "engine/devices/cpu/depthwise/depthwise_layers.h"
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/depthwise/depthwise_kernels.h"
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+using testing_support::difference;
+using testing_support::parsed;
+
+double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+
+struct Window {
+  int64_t batch, channels, height, width, kernel, stride, dilation;
+  const char* pads;
+};
+
+ir::Model drawn_model(const Window& w, const char* follower, const char* type = "float") {
+  std::mt19937 random(1);
+  const auto numbers = [&](int64_t count) {
+    std::string text;
+    for (int64_t i = 0; i < count; ++i)
+      text += fmt::format("{}{}", i == 0 ? "" : ",", (static_cast<int>(random() % 41) - 20) / 16.0);
+    return text;
+  };
+  return parsed(fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 22]> g ({0}[{1},{2},{3},{4}] x) => (y) <{0}[{2},1,{5},{5}] w = {{{6}}}, "
+      "{0}[{2}] b = {{{7}}}> {{ s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = [{8}, {8}], dilations = "
+      "[{9}, {9}], pads = [{10}]>(x, w, b) {11} }}",
+      type, w.batch, w.channels, w.height, w.width, w.kernel, numbers(w.channels * w.kernel * w.kernel),
+      numbers(w.channels), w.stride, w.dilation, w.pads, follower));
+}
+
+const char* const kFollowers[] = {
+    "y = Identity(s)",
+    "y = Relu(s)",
+    "low = Constant<value_float = -0.5>() high = Constant<value_float = 1.5>() y = Clip(s, low, high)",
+    "g = Sigmoid(s) y = Mul(s, g)",
+    "r = Relu(s) y = Add(r, s)",
+};
+
+const Window kWindows[] = {
+    {1, 16, 7, 7, 3, 1, 1, "1, 1, 1, 1"},   {2, 35, 14, 15, 3, 1, 1, "1, 1, 1, 1"},
+    {1, 40, 13, 14, 3, 2, 1, "0, 0, 1, 1"}, {1, 7, 30, 9, 5, 1, 1, "2, 2, 2, 2"},
+    {1, 72, 11, 23, 5, 2, 1, "2, 1, 2, 3"}, {1, 24, 12, 12, 3, 1, 2, "2, 2, 2, 2"},
+    {1, 33, 3, 2, 5, 1, 1, "4, 4, 4, 4"},   {1, 8, 9, 40, 1, 1, 1, "0, 0, 0, 0"},
+    {3, 130, 5, 5, 4, 3, 1, "1, 2, 2, 1"},  {1, 20, 2, 3, 3, 1, 3, "6, 6, 6, 6"},
+};
+
+void expect_agreement(const Window& w, const char* follower, const char* type, double tolerance) {
+  const ir::Model model = drawn_model(w, follower, type);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), tolerance), "")
+      << w.channels << " " << w.kernel << " " << follower;
+}
+
+TEST(DepthwiseLayers, AgreeWithTheReference) {
+  for (const char* const follower : kFollowers) {
+    for (const Window& window : kWindows) expect_agreement(window, follower, "float", 2e-6);
+  }
+}
+
+// The reference rounds every value, the engine what it stores.
+TEST(DepthwiseLayers, OfBfloat16AgreeWithTheReference) {
+  for (const char* const follower : {kFollowers[0], kFollowers[1], kFollowers[3]}) {
+    for (const Window& window : kWindows) expect_agreement(window, follower, "bfloat16", 0.02);
+  }
+}
+
+TEST(DepthwiseLayers, WithMoreResultsForAChannelAreOthersWork) {
+  const ir::Model model = parsed(
+      "<ir_version: 10, opset_import: [\"\" : 22]> g (float[1,2,4,4] x) => (y) <float[4,1,1,1] w = {1, 2, 3, 4}> "
+      "{ y = Conv<group = 2>(x, w) }");
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 0);
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 1e-6), "");
+}
+
+TEST(DepthwiseLayers, NaNAndInfinityReachWhatReadsThem) {
+  const ir::Model model = drawn_model({1, 16, 9, 20, 3, 1, 1, "1, 1, 1, 1"}, "y = Relu(s)");
+  for (const double special : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const auto number = [&](size_t i) { return i == 200 ? special : sine(i); };
+    EXPECT_EQ(difference(testing_support::run_on_engine(model, number).outputs,
+                         testing_support::run_on_reference(model, number), 2e-6),
+              "")
+        << special;
+  }
+}
+
+TEST(DepthwiseLayers, BitsDoNotDependOnThreads) {
+  const ir::Model model = drawn_model({2, 96, 6, 31, 3, 1, 1, "1, 1, 1, 1"}, "y = Sigmoid(s)");
+  std::vector<std::vector<double>> first;
+  for (const unsigned threads : {1U, 2U, 3U, 4U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine, true);
+    EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1);
+    if (first.empty()) first = run.outputs;
+    EXPECT_EQ(run.outputs, first) << threads;
+  }
+}
+
+// Every set of loops, in whole vectors, for all numbers of results.
+TEST(DepthwiseKernels, AllInstructionSetsSumWindows) {
+  for (const DepthwiseKernels* const kernels : depthwise_kernels()) {
+    const size_t channels = 2 * kernels->width;
+    for (const size_t advance : {1U, 2U, 3U}) {
+      for (size_t results = 1; results <= 14; ++results) {
+        std::vector<float> in(4 * 64 * channels);
+        for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 13) - 6;
+        std::vector<float> weights(9 * channels);
+        for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) - 3;
+        std::vector<float> out(results * channels);
+        const auto c = static_cast<int64_t>(channels);
+        const DepthwiseSpan span{.in = in.data(),
+                                 .line_step = 64 * c,
+                                 .pixel_step = c,
+                                 .advance = static_cast<int64_t>(advance) * c,
+                                 .weights = weights.data(),
+                                 .weights_line = 3 * c,
+                                 .weights_pixel = c,
+                                 .lines = 3,
+                                 .columns = 3,
+                                 .out = out.data(),
+                                 .out_step = c,
+                                 .results = results,
+                                 .channels = channels};
+        kernels->run(DepthwiseTypes::floats, span);
+        for (size_t i = 0; i < out.size(); ++i) {
+          float sum = 0;
+          for (size_t at = 0; at < 9; ++at) {
+            sum += in[(at / 3 * 64 + i / channels * advance + at % 3) * channels + i % channels] *
+                   weights[at * channels + i % channels];
+          }
+          ASSERT_EQ(out[i], sum) << kernels->name << " " << results << " " << i;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cpu
