@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/caches.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include <unistd.h>
 
@@ -9,9 +10,25 @@
 #endif
 
 namespace assay::engine::cpu {
+namespace {
 
+// That of the first processor, as Linux counts it; 0: it does not say.
+uint64_t last_cache_kilobytes() {
+  uint64_t last = 0;
+  for (const char* const index : {"2", "3"}) {
+    std::ifstream file(std::string("/sys/devices/system/cpu/cpu0/cache/index") + index + "/size");  // `32768K`
+    uint64_t kilobytes = 0;
+    if (file >> kilobytes) last = kilobytes;
+  }
+  return last;
+}
+
+}  // namespace
+
+// glibc adds up the caches of a whole socket, of which a core has one.
 uint64_t cache_bytes() {
-  constexpr long kUsual = 32L << 20;  // where the system does not say
+  constexpr long kUsual = 32L << 20;  // where nobody says
+  if (const uint64_t kilobytes = last_cache_kilobytes(); kilobytes > 0) return kilobytes * 1024;
   const long known = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
   return static_cast<uint64_t>(known > 0 ? known : kUsual);
 }

@@ -28,7 +28,7 @@ constexpr TileKernels kKernels = {"base", kWidth, kMostVectors, most_rows, multi
 #if defined(__x86_64__)
 namespace avx2 {
 constexpr size_t kBytes = 32;
-constexpr size_t kMostRows[] = {0, 6, 6};
+constexpr size_t kMostRows[] = {0, 8, 6};
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"

@@ -5,8 +5,9 @@
 
 namespace assay::engine::cpu {
 
-// Some rows of a result by the columns of one panel, whose sums stay in registers: rows of words, found in several
-// places one after the other, times the panel. A word is a float32, or a pair of bfloat16 whose products are summed up.
+// Some rows of a result by the columns of one panel: rows of words, found in several places one after the other, times
+// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, or a pair of
+// bfloat16 whose products are summed up.
 struct Tile {
   const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
   size_t place_step = 1;
@@ -24,15 +25,15 @@ struct Tile {
   void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
   const float* ahead = nullptr;   // what is read later, fetched while this is computed
-  size_t ahead_step = 0;          // bytes of it for each row of the panel
+  size_t ahead_step = 0;          // bytes of it for each row of the panel that is read, a multiple of 4
 };
 
 // Loops over tiles, for one instruction set.
 struct TileKernels {
   const char* name;
-  size_t width;         // columns of a vector
-  size_t most_vectors;  // of a panel, side by side
-  size_t (*most_rows)(size_t vectors);
+  size_t width;                         // columns of a vector
+  size_t most_vectors;                  // of a panel, side by side
+  size_t (*most_rows)(size_t vectors);  // at once
   void (*multiply)(const Tile& tile, size_t vectors);
 };
 

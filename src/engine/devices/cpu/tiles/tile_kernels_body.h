@@ -64,8 +64,9 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector 
   }
 }
 
+// Alone in a function: within another loop the compiler has no registers left for where rows begin.
 template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL void multiply_tile(const Tile& tile) {
+ASSAY_KERNEL [[gnu::noinline]] void multiply_tile(const Tile& tile) {
   Vector sums[kRows][kVectors];
   start(tile, sums);
   const float* panel = tile.panel;
@@ -91,16 +92,40 @@ ASSAY_KERNEL void multiply_tile(const Tile& tile) {
   finish(tile, sums);
 }
 
-template <size_t kVectors, size_t kRows>
-ASSAY_KERNEL void multiply_rows(const Tile& tile) {
-  if (tile.rows == kRows) return multiply_tile<kRows, kVectors>(tile);
-  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile);
+// So many tiles, one below the other; then the tile is the one behind them.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
+  Tile tile = given;  // what is written cannot be a part of it
+  for (size_t i = 0; i < count; ++i) {
+    multiply_tile<kRows, kVectors>(tile);
+    tile.places += kRows * tile.place_step;
+    if (tile.sums != nullptr) tile.sums += static_cast<int64_t>(kRows) * tile.sums_row;
+    const int64_t behind = static_cast<int64_t>(kRows) * tile.out_row;
+    if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + behind;
+    if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + behind;
+    tile.ahead += tile.steps * tile.depth * tile.ahead_step / sizeof(float);
+  }
+  given = tile;
 }
 
+template <size_t kVectors, size_t kRows>
+ASSAY_KERNEL void multiply_rows(Tile& tile, size_t rows, size_t count) {
+  if (rows == kRows) return multiply_tiles<kRows, kVectors>(tile, count);
+  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile, rows, count);
+}
+
+// In tiles of as equally many rows as can be.
 template <size_t kVectors>
-ASSAY_KERNEL void multiply_vectors(const Tile& tile, size_t vectors) {
-  if (vectors == kVectors) return multiply_rows<kVectors, kMostRows[kVectors]>(tile);
-  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(tile, vectors);
+ASSAY_KERNEL void multiply_vectors(const Tile& given, size_t vectors) {
+  if (vectors == kVectors) {
+    constexpr size_t kMost = kMostRows[kVectors];
+    Tile tile = given;
+    const size_t count = (given.rows + kMost - 1) / kMost;
+    const size_t longer = given.rows % count;
+    if (longer > 0) multiply_rows<kVectors, kMost>(tile, given.rows / count + 1, longer);
+    return multiply_rows<kVectors, kMost>(tile, given.rows / count, count - longer);
+  }
+  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(given, vectors);
 }
 
 ASSAY_KERNEL void multiply(const Tile& tile, size_t vectors) { multiply_vectors<kMostVectors>(tile, vectors); }

@@ -90,7 +90,7 @@ TEST(TileKernels, MultiplyTilesOfAllSizes) {
   const TileKernels* const* const all = all_tile_kernels(count);
   for (size_t kernel = 0; kernel < count; ++kernel) {
     for (size_t vectors = 1; vectors <= all[kernel]->most_vectors; ++vectors) {
-      for (size_t rows = 1; rows <= all[kernel]->most_rows(vectors); ++rows) {
+      for (size_t rows = 1; rows <= 2 * all[kernel]->most_rows(vectors) + 3; ++rows) {
         for (unsigned seed = 0; seed < 4; ++seed) {
           Drawn drawn(seed, rows, vectors * all[kernel]->width);
           all[kernel]->multiply(drawn.tile, vectors);

@@ -193,22 +193,23 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   const float* next = tile.panel + words;
   if (!ends_group) next = tile.panel + shape_.steps * depth_ * row_words;
   if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
-  tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
-  int64_t taped = 0;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t row = i * piece.rows / tiles;
-    tile.rows = static_cast<size_t>((i + 1) * piece.rows / tiles - row);
+  tile.ahead_step = static_cast<size_t>(parts_of(row_words, tiles) * 4);
+  const bool has_tape = is_last && !epilogue_.tape.is_empty();
+  const bool is_whole = columns == row_words;
+  int64_t most = piece.rows;
+  if (!is_whole) most = static_cast<int64_t>(kMostTileNumbers) / row_words;
+  if (has_tape) most = std::min(most, kTapeRows);
+  const int64_t calls = parts_of(piece.rows, most);
+  for (int64_t i = 0; i < calls; ++i) {
+    const int64_t row = i * piece.rows / calls;
+    const int64_t end = (i + 1) * piece.rows / calls;
+    tile.rows = static_cast<size_t>(end - row);
     tile.places = places + row * shape_.steps + part.step;
-    tile.ahead = next + i * words / tiles;
+    tile.ahead = next + row * words / piece.rows;
     tile.sums = piece.sums + row * piece.sums_row + (panel - piece.panel) * panel_columns_;
     if (is_last) place_results(given, (piece.row + row) * shape_.columns + first, tile);
-    const bool is_whole = columns == row_words;
     is_whole ? kernels_.multiply(tile, vectors) : run_apart(tile, columns, vectors);
-    const int64_t end = row + static_cast<int64_t>(tile.rows);
-    const bool is_enough = end - taped >= kTapeRows || end == piece.rows;
-    if (!is_last || !is_enough || epilogue_.tape.is_empty()) continue;
-    run_tape(given, piece, panel, {taped, end});
-    taped = end;
+    if (has_tape) run_tape(given, piece, panel, {row, end});
   }
 }
 

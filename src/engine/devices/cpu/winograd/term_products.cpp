@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/winograd/weights.h"
 
 namespace assay::engine::cpu {
@@ -54,22 +55,19 @@ void TermProducts::run(int64_t panel, const float* terms, int64_t tiles, float* 
   const int64_t columns = columns_of(panel);
   const auto vectors = static_cast<size_t>(columns) / kernels_.width;
   const auto most = static_cast<int64_t>(kernels_.most_rows(vectors));
-  const int64_t steps = (tiles + most - 1) / most;
   const auto* const weights =
       reinterpret_cast<const float*>(weights_.get()) + panel * panel_columns_ * terms_ * channels_;
-  Tile tile{.depth = static_cast<size_t>(channels_), .sums_row = terms_ * columns};
-  tile.ahead_step = static_cast<size_t>((columns * 4 + steps - 1) / steps);
+  Tile tile{.places = places.data(),
+            .rows = static_cast<size_t>(tiles),
+            .depth = static_cast<size_t>(channels_),
+            .sums_row = terms_ * columns,
+            .ahead_step = static_cast<size_t>(parts_of(columns, parts_of(tiles, most)) * 4)};
   for (int64_t term = 0; term < terms_; ++term) {
     tile.panel = weights + term * channels_ * columns;
     tile.first = term * channels_;
-    for (int64_t i = 0; i < steps; ++i) {
-      const int64_t first = i * tiles / steps;
-      tile.rows = static_cast<size_t>((i + 1) * tiles / steps - first);
-      tile.places = places.data() + first;
-      tile.sums = products + (first * terms_ + term) * columns;
-      tile.ahead = tile.panel + channels_ * columns * (steps + i) / steps;  // of the next term, or panel
-      kernels_.multiply(tile, vectors);
-    }
+    tile.sums = products + term * columns;
+    tile.ahead = tile.panel + channels_ * columns;  // of the next term, or panel
+    kernels_.multiply(tile, vectors);
   }
 }
 
