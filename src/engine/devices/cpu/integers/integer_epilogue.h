@@ -29,6 +29,8 @@ class IntegerEpilogue {
   // The same after sums that have neither scales nor biases, of so many channels; they may themselves be the result.
   static std::optional<IntegerEpilogue> make(const Layer& layer, int64_t channels, size_t done);
 
+  // Whether a tape goes over what is finished, which is faster for many rows at once.
+  bool has_tape() const { return !tape_.is_empty(); }
   // Finishes rows of sums into the layer's result. Safe to call from several threads for rows of their own.
   void finish(const SumRows& rows, const Arguments& arguments) const;
 
