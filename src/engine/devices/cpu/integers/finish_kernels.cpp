@@ -27,6 +27,11 @@ float number_at(NumberType type, const void* numbers, int64_t index) {
 
 float stepped(const FinishStep& step, float x, int64_t element) {
   if (step.op == FinishOp::add) return x + number_at(step.type, step.added, element) * step.factor + step.offset;
+  if (step.op == FinishOp::gelu) {
+    constexpr float kRootOfHalf = 0.707106781186547524F;
+    const float given = x * step.unit;
+    return 0.5F * given * (1 + std::erf(given * kRootOfHalf)) * step.factor;
+  }
   if (step.op == FinishOp::requantise) x = std::nearbyint(x * step.unit);
   x = x < step.least ? step.least : x;
   x = x > step.greatest ? step.greatest : x;

@@ -7,9 +7,10 @@ namespace assay::engine::cpu {
 
 // What is done to numbers between the sums of a product of integers and what is written.
 enum class FinishOp : uint8_t {
-  add,        // a number of another tensor times `factor`, and `offset`
-  bound,      // least, greatest
-  requantise  // times `unit`, rounded and bounded, times `factor`, and `offset`
+  add,         // a number of another tensor times `factor`, and `offset`
+  bound,       // least, greatest
+  requantise,  // times `unit`, rounded and bounded, times `factor`, and `offset`
+  gelu         // of the number times `unit`, within 4e-5 and 2e-5 of the result, times `factor`
 };
 
 enum class NumberType : uint8_t { float32, int8, uint8, int32 };

@@ -121,6 +121,32 @@ TEST(FinishKernels, AgreeWithTheirDefinition) {
   }
 }
 
+TEST(FinishKernels, Gelu) {
+  size_t count = 0;
+  const FinishKernels* const* const kernels = all_finish_kernels(count);
+  constexpr size_t kCount = 4096;
+  std::vector<int32_t> sums(kCount);
+  for (size_t i = 0; i < kCount; ++i) sums[i] = static_cast<int32_t>(i) - 2048;
+  const std::vector<float> factors(kCount, 1.0F / 256);
+  const std::vector<float> bias(kCount);
+  const FinishStep step{.op = FinishOp::gelu, .factor = 0.5F, .unit = 2};
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<float> out(kCount);
+    kernels[k]->finish({.sums = sums.data(),
+                        .channels = kCount,
+                        .factors = factors.data(),
+                        .bias = bias.data(),
+                        .steps = &step,
+                        .step_count = 1,
+                        .out = out.data()});
+    for (size_t i = 0; i < kCount; ++i) {
+      const double x = sums[i] / 128.0;
+      const double expected = x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      ASSERT_NEAR(out[i] * 2.0, expected, 4e-5 + 2e-5 * std::fabs(expected)) << kernels[k]->name << " of " << x;
+    }
+  }
+}
+
 // A bound of 32 bits is not where codes end.
 TEST(FinishKernels, HugeNumbersAreTheLastCodes) {
   size_t count = 0;

@@ -9,13 +9,13 @@
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/spelled_gelu.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kWholeChannels = 64;  // that loops read at once
-constexpr float kMostNumber = 2147483520.0F;
-constexpr size_t kMostSteps = 8;
+constexpr size_t kMostSteps = 5;
 
 std::optional<NumberType> number_type(tensor::DType dtype) {
   if (dtype == tensor::DType::float32) return NumberType::float32;
@@ -87,6 +87,7 @@ class IntegerEpilogueMaker {
     const std::string_view op = layer_.op(node);
     if (op == "DequantizeLinear" && layer_.operand(node, 0) != value_) return note_input(node);
     if (op == "QuantizeLinear") return quantize(node);
+    if (add_gelu()) return true;
     if (op == "Add") return add(node);
     const std::optional<std::array<float, 2>> bounds = bounds_of(layer_, node, value_);
     if (!bounds) return false;
@@ -152,6 +153,18 @@ class IntegerEpilogueMaker {
     return true;
   }
 
+  // GELU by erf, for codes whose steps are much larger than what the loops are wrong by.
+  bool add_gelu() {
+    constexpr float kLeastScale = 5e-4F;
+    if (!last_ || last_->scale < kLeastScale || layer_.is_strict) return false;
+    const SpelledGelu gelu = match_gelu(layer_, next_, value_);
+    if (gelu.nodes == 0 || gelu.is_by_tanh) return false;
+    push({.op = FinishOp::gelu, .factor = 1 / unit_, .unit = unit_}, {});
+    next_ += gelu.nodes - 1;
+    pass(layer_.nodes[next_]);
+    return true;
+  }
+
   void push(const FinishStep& step, const IntegerEpilogue::Added& added) {
     made_.steps_.push_back(step);
     made_.added_.push_back(added);
@@ -179,7 +192,8 @@ class IntegerEpilogueMaker {
     for (float& number : bias) most_bias = std::max(most_bias, std::fabs(number = number / unit_ + constant_));
     constexpr float kMostSum = 2147483648.0F;
     const bool has_floats = std::ranges::any_of(made_.steps_, [](const FinishStep& step) {
-      return step.op != FinishOp::bound && (step.type == NumberType::float32 || step.factor * 512 > kMostSum / 8);
+      const bool adds = step.op == FinishOp::add;
+      return adds && (step.type == NumberType::float32 || step.factor * 512 > kMostSum / 8);
     });
     made_.may_overflow_ = has_floats || !(most_factor < 0.5F) || !(most_bias < kMostSum / 8);
     const auto whole =

@@ -42,10 +42,12 @@ const Follower kFollowers[] = {
     {"float", "o = DequantizeLinear(other, t, k) y = Add(o, s)"},
     {"uint8", "g = Sigmoid(s) h = Mul(s, g) y = QuantizeLinear(h, u, n)"},
     {"float", "g = Sigmoid(s) y = Mul(s, g)"},
+    {"uint8", "g = Div(s, root) e = Erf(g) a = Add(e, one) h = Mul(s, a) f = Mul(h, half) y = QuantizeLinear(f, u, n)"},
 };
 constexpr const char* kNumbers =
     "float t = {0.0313}, int8 k = {-7}, float u = {0.0717}, uint8 n = {3}, "
-    "int8 m = {-5}, float v = {0.0923}";
+    "int8 m = {-5}, float v = {0.0923}, float root = {1.4142135}, float one = {1}, "
+    "float half = {0.5}";
 
 // What is multiplied, and the quantiser of what comes in.
 struct Data {

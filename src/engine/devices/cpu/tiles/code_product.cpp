@@ -13,8 +13,7 @@ namespace {
 constexpr int64_t kWordCodes = 4;
 constexpr int64_t kMostSums = int64_t{32} * 1024;      // of a piece
 constexpr int64_t kMostGathered = int64_t{16} * 1024;  // words of its rows
-constexpr int64_t kFinishedRows = 32;                  // at once, where a tape follows
-constexpr size_t kMostTileSums = 512;
+constexpr int64_t kFinishedRows = 24;                  // at once
 
 TileWork work_of(const CodeShape& shape, bool keeps_sums) {
   const int64_t words = parts_of(shape.depth, kWordCodes);
@@ -128,7 +127,6 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * words_ * panel_columns_;
   tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
   float* const sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0);
-  const int64_t enough = epilogue_.has_tape() ? kFinishedRows : 1;
   int64_t finished = 0;
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = i * piece.rows / tiles;
@@ -136,9 +134,9 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
     tile.rows = static_cast<size_t>(end - row);
     tile.places = piece.places + row * shape_.steps + part.step;
     tile.ahead = next + i * words / tiles;
-    tile.sums = sums + (piece.keeps_all ? row * piece.sums_row : 0);
+    tile.sums = sums + (piece.keeps_all ? row : row - finished) * piece.sums_row;
     kernels_.multiply(tile, vectors);
-    if (!is_last || (end - finished < enough && end < piece.rows)) continue;
+    if (!is_last || (end - finished < kFinishedRows && end < piece.rows)) continue;
     finish(given, piece, panel, {finished, end});
     finished = end;
   }

@@ -48,7 +48,7 @@ class CodeProduct {
     const float* const* places;
     float* sums;       // int32
     int64_t sums_row;  // from one to the next
-    bool keeps_all;    // otherwise, those of a tile only
+    bool keeps_all;    // otherwise, those of few rows of a panel
   };
   struct Rows {
     int64_t begin, end;
