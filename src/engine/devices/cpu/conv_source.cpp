@@ -38,9 +38,6 @@ std::optional<ConvSource> integer_source(const Layer& layer) {
   const std::optional<ConvGeometry> geometry = conv_geometry(layer, *product, in.dims, found->weights->shape());
   if (!geometry) return std::nullopt;
   const tensor::Tensor* const weights = found->weights;
-  const bool has_padding =
-      geometry->pad_top > 0 || geometry->pad_left > 0 || geometry->pad_bottom > 0 || geometry->pad_right > 0;
-  if (!has_padding) found = without_zero_point(*std::move(found), 0);
   return ConvSource{
       .geometry = *geometry, .data = data, .weights = weights, .bias = -1, .done = done, .quantized = std::move(found)};
 }

@@ -1,6 +1,7 @@
 // Products of matrices and pictures: our own, and those of oneDNN, where it is installed.
 #include "engine/devices/cpu/depthwise/depthwise_layers.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/tiles/code_layers.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
@@ -32,6 +33,8 @@ Implementations make_all(const Libraries& libraries) {
     if (libraries.onednn == nullptr) return;
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
   };
+  all.push_back(coded_convolutions());
+  all.push_back(coded_matrices());
   all.push_back(winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());

@@ -345,8 +345,11 @@ bool has_few_rows(const Layer& layer) {
 
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
-  const std::optional<ConvSource> source = find_conv_source(layer);
+  std::optional<ConvSource> source = find_conv_source(layer);
   if (!source) return {};
+  const ConvGeometry& g = source->geometry;
+  const bool has_padding = g.pad_top > 0 || g.pad_left > 0 || g.pad_bottom > 0 || g.pad_right > 0;
+  if (source->quantized && !has_padding) source->quantized = without_zero_point(*std::move(source->quantized), 0);
   for (const bool is_appended : {true, false}) {
     if (is_appended && plan.by_channels && !source->quantized) continue;
     std::optional<Epilogue> epilogue = is_appended && source->quantized

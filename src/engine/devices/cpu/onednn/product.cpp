@@ -6,7 +6,7 @@
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
-#include "engine/devices/cpu/onednn/product_source.h"
+#include "engine/devices/cpu/product_source.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
@@ -293,6 +293,14 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
+// As the library takes it, which is faster without zero points.
+std::optional<ProductSource> find_source(const Layer& layer) {
+  std::optional<ProductSource> source = find_product_source(layer);
+  if (source && source->quantized)
+    source->quantized = without_zero_point(*std::move(source->quantized), source->column_axis);
+  return source;
+}
+
 // Columns where lanes would get few rows.
 Plan guess(const ProductSource& source) {
   const ProductGeometry& g = source.geometry;
@@ -327,7 +335,7 @@ std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, 
 }  // namespace
 
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant) {
-  const std::optional<ProductSource> source = find_product_source(layer);
+  const std::optional<ProductSource> source = find_source(layer);
   if (!source) return {};
   if (!variant.empty()) return make(library, layer, *source, parse_plan(variant));
   std::unique_ptr<Kernel> kernel = make(library, layer, *source, guess(*source));
@@ -335,7 +343,7 @@ std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer,
 }
 
 std::vector<std::string> product_variants(const Library& library, const Layer& layer) {
-  const std::optional<ProductSource> source = find_product_source(layer);
+  const std::optional<ProductSource> source = find_source(layer);
   std::vector<std::string> variants;
   if (!source) return variants;
   const auto list = [&](const Plan& plan, std::initializer_list<const char*> divisions) {

@@ -6,8 +6,8 @@
 namespace assay::engine::cpu {
 
 // Some rows of a result by the columns of one panel: rows of words, found in several places one after the other, times
-// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, or a pair of
-// bfloat16 whose products are summed up.
+// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, a pair of bfloat16, or
+// some codes, whose products are summed up; sums of codes are whole numbers, and nothing but `starts` is added to them.
 struct Tile {
   const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
   size_t place_step = 1;
@@ -19,6 +19,7 @@ struct Tile {
   float* sums = nullptr;
   int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
+  const float* starts = nullptr;  // what the sums of each row begin with, unless they continue; null: zeros
   const float* bias = nullptr;    // is added to each row when it is summed up; null: nothing
   const void* added = nullptr;    // likewise, row by row, in the type of the numbers
   const float* bounds = nullptr;  // two, of what is written; null: none
@@ -41,7 +42,9 @@ struct TileKernels {
 const TileKernels& tile_kernels();
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();
-// All that this processor has, for tests.
+// For four codes of 8 bits in rows, which have a sign or none, by four that have one; null: likewise.
+const TileKernels* code_kernels(bool are_signed);
+// All for float32 that this processor has, for tests.
 const TileKernels* const* all_tile_kernels(size_t& count);
 
 }  // namespace assay::engine::cpu

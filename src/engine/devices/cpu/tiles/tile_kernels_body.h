@@ -12,6 +12,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
       sums[r][v] = Vector{};
+      if (tile.starts != nullptr) sums[r][v] = at(tile.starts + v * kWidth).lanes;
       if (tile.continues) sums[r][v] = at(tile.sums + row + v * kWidth).lanes;
     }
   }

@@ -6,6 +6,7 @@
 #include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tiles/tiled_product.h"
+#include "engine/devices/cpu/tiles/windows.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -70,59 +71,19 @@ class TiledMatrices final : public Implementation {
 class ConvolutionKernel final : public PlainKernel {
  public:
   ConvolutionKernel(const ConvSource& source, TiledProduct product)
-      : g_(source.geometry),
-        bytes_(float_bytes(source.weights->dtype())),
-        image_numbers_(g_.height * g_.width * g_.channels),
-        is_each_pixel_(g_.kernel_height * g_.kernel_width * g_.stride_y * g_.stride_x == 1 &&
-                       g_.out_height == g_.height && g_.out_width == g_.width && g_.pad_top + g_.pad_left == 0),
-        product_(std::move(product)),
-        zeros_(static_cast<size_t>(g_.channels)) {}
+      : windows_(source.geometry, float_bytes(source.weights->dtype()), std::byte{0}), product_(std::move(product)) {}
 
-  // A row is a pixel of the result, a step a place in its window.
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const float>(arguments.inputs[0]);
+    const auto* const in = host<const std::byte>(arguments.inputs[0]);
     const auto places = [&](int64_t first, int64_t pixels, const float** out) {
-      if (is_each_pixel_) return add_pixels(in, first, pixels, out);
-      int64_t column = first % g_.out_width;
-      int64_t line = first / g_.out_width % g_.out_height;
-      int64_t image = first / g_.out_width / g_.out_height;
-      for (int64_t i = 0; i < pixels; ++i) {
-        out = add_window(moved(in, image * image_numbers_, bytes_), line, column, out);
-        if (++column < g_.out_width) continue;
-        column = 0;
-        if (++line < g_.out_height) continue;
-        line = 0;
-        ++image;
-      }
+      windows_.find(in, {first, pixels}, out);
     };
     product_.run({places, arguments});
   }
 
  private:
-  void add_pixels(const float* in, int64_t first, int64_t pixels, const float** out) const {
-    for (int64_t i = 0; i < pixels; ++i) out[i] = moved(in, (first + i) * g_.channels, bytes_);
-  }
-
-  // Where the window of a pixel begins in each of its places; returns the end of what it wrote.
-  const float** add_window(const float* image, int64_t line, int64_t column, const float** out) const {
-    const int64_t top = line * g_.stride_y - g_.pad_top;
-    const int64_t left = column * g_.stride_x - g_.pad_left;
-    for (int64_t y = top; y < top + g_.kernel_height * g_.dilation_y; y += g_.dilation_y) {
-      const bool is_line = y >= 0 && y < g_.height;
-      const float* const from = moved(image, y * g_.width * g_.channels, bytes_);
-      for (int64_t x = left; x < left + g_.kernel_width * g_.dilation_x; x += g_.dilation_x) {
-        *out++ = is_line && x >= 0 && x < g_.width ? moved(from, x * g_.channels, bytes_) : zeros_.data();
-      }
-    }
-    return out;
-  }
-
-  ConvGeometry g_;
-  int64_t bytes_;  // of an element
-  int64_t image_numbers_;
-  bool is_each_pixel_;  // that the result has one for
+  Windows windows_;
   TiledProduct product_;
-  std::vector<float> zeros_;
 };
 
 // Those with a window of one pixel, or the others.

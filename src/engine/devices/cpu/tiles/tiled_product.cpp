@@ -15,15 +15,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kPartDepth = 768;                       // of constants that are read again for each tile
-constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that are read again for each panel
-constexpr int64_t kMostPlaces = 4096;                     // of a piece, on the stack
-constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
-constexpr int64_t kLeastRows = 40;                        // of a piece
-constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
-constexpr int64_t kMostPanels = 4;                        // of a piece
-constexpr int64_t kMostSums = int64_t{32} * 1024;         // likewise
-constexpr int64_t kTapeRows = 32;                         // that the first cache holds beside what is multiplied
+constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
+constexpr int64_t kTapeRows = 32;                  // that the first cache holds beside what is multiplied
 constexpr size_t kMostTileNumbers = 512;
 
 }  // namespace
@@ -45,7 +38,7 @@ std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, 
 }
 
 bool TiledProduct::fits(const Layer& layer, const TiledShape& shape, int bias) {
-  if (shape.steps * kUsualRows / 2 > kMostPlaces) return false;
+  if (!TileDivision::can_divide(shape.steps)) return false;
   if (shape.dtype == tensor::DType::float32) return true;
   const bool is_known = bias < 0 || layer.constants[static_cast<size_t>(bias)] != nullptr;
   return shape.dtype == tensor::DType::bfloat16 && pair_kernels() != nullptr &&
@@ -60,53 +53,18 @@ TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, co
       epilogue_(std::move(epilogue)),
       kernels_(are_pairs() ? *pair_kernels() : tile_kernels()),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
-      panel_count_(parts_of(shape.columns, panel_columns_)) {
+      panel_count_(parts_of(shape.columns, panel_columns_)),
+      division_({.rows = shape.rows,
+                 .steps = shape.steps,
+                 .depth = depth_,
+                 .columns = shape.columns,
+                 .most_sums = are_pairs() ? kMostSums : 0},
+                kernels_) {
   if (are_pairs() && bias >= 0) {
     const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias)]);
     widened_bias_.assign(numbers.begin(), numbers.end());
   }
-  divide_depth();
-  divide_work();
   weights_ = pack(layer, weights);
-}
-
-void TiledProduct::divide_depth() {
-  if (depth_ < kPartDepth) {
-    const int64_t most = std::max<int64_t>(1, kPartDepth / depth_);
-    const int64_t count = parts_of(shape_.steps, most);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t begin = i * shape_.steps / count;
-      parts_.push_back({begin, (i + 1) * shape_.steps / count - begin, 0, depth_});
-    }
-    return;
-  }
-  const int64_t count = parts_of(depth_, kPartDepth);
-  for (int64_t step = 0; step < shape_.steps; ++step) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t begin = i * depth_ / count;
-      parts_.push_back({step, 1, begin, (i + 1) * depth_ / count - begin});
-    }
-  }
-}
-
-// Panels so that threads get equally many, rows so that they stay in the second cache.
-void TiledProduct::divide_work() {
-  const auto threads = static_cast<int64_t>(thread_count());
-  const auto longest = [&](int64_t panels) { return parts_of(parts_of(panel_count_, panels), threads) * panels; };
-  for (int64_t panels = 1; panels <= std::min(kMostPanels, panel_count_); ++panels) {
-    if (longest(panels) <= longest(block_panels_)) block_panels_ = panels;
-  }
-  const int64_t groups = parts_of(panel_count_, block_panels_);
-  const int64_t depth = shape_.steps * depth_;
-  const int64_t read_depth = parts_.front().steps * parts_.front().depth;
-  const auto step = static_cast<int64_t>(kernels_.most_rows(kernels_.most_vectors));
-  int64_t most =
-      std::min(kBlockBytes / (read_depth * static_cast<int64_t>(sizeof(float))), kMostPlaces / shape_.steps - step);
-  if (are_pairs()) most = std::min(most, kMostSums / (block_panels_ * panel_columns_) - step);
-  const int64_t wanted = std::max(kUsualRows, kPieceWork / (depth * block_panels_ * panel_columns_));
-  int64_t blocks = parts_of(shape_.rows, std::max(kLeastRows, std::min(most, wanted)));
-  if (groups % threads != 0) blocks = rounded_up(blocks, threads);
-  block_rows_ = rounded_up(parts_of(shape_.rows, blocks), step);
 }
 
 PackedWeights::Bytes TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
@@ -131,16 +89,9 @@ const float* TiledProduct::find_bias(const Given& given) const {
 }
 
 void TiledProduct::run(const Given& given) const {
-  const int64_t groups = parts_of(panel_count_, block_panels_);
-  const int64_t blocks = parts_of(shape_.rows, block_rows_);
-  const bool has_more_rows = shape_.rows > shape_.columns;  // the larger operand is read once
-  parallel_for(static_cast<uint64_t>(groups * blocks), 1, [&](uint64_t begin, uint64_t end) {
-    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-      const int64_t row = (has_more_rows ? i / groups : i % blocks) * block_rows_;
-      const int64_t panel = (has_more_rows ? i % groups : i / blocks) * block_panels_;
-      Piece piece{row, std::min(block_rows_, shape_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)};
-      are_pairs() ? run_beside(given, piece) : run_in_place(given, piece);
-    }
+  division_.run([&](const TileDivision::Piece& part) {
+    Piece piece{part.row, part.rows, part.panel, part.panels};
+    are_pairs() ? run_beside(given, piece) : run_in_place(given, piece);
   });
 }
 
@@ -158,9 +109,10 @@ void TiledProduct::run_beside(const Given& given, Piece& piece) const {
 }
 
 void TiledProduct::run_piece(const Given& given, const Piece& piece) const {
-  std::array<const float*, kMostPlaces> places;  // NOLINT(cppcoreguidelines-pro-type-member-init): written next
+  std::array<const float*, TileDivision::kMostPlaces>
+      places;  // NOLINT(cppcoreguidelines-pro-type-member-init): written next
   given.places(piece.row, piece.rows, places.data());
-  for (const Part& part : parts_) {
+  for (const Part& part : division_.parts) {
     for (int64_t i = 0; i < piece.panels; ++i) run_panel(given, piece, piece.panel + i, part, places.data());
   }
 }
@@ -181,7 +133,7 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
             .continues = depth > 0,
             .out_row = shape_.columns};
   // What may be much larger than the sum comes last, so that its roundings do not count for each of the sum's parts.
-  const bool is_last = &part == &parts_.back();
+  const bool is_last = &part == &division_.parts.back();
   const float* const bias = find_bias(given);
   if (is_last && bias != nullptr) tile.bias = bias + first;
   if (is_last && epilogue_.bounds) tile.bounds = epilogue_.bounds->data();

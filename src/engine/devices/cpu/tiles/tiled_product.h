@@ -6,6 +6,7 @@
 
 #include "base/function_ref.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/devices/cpu/tiles/tile_division.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/packed_weights.h"
 
@@ -48,10 +49,7 @@ class TiledProduct {
   void run(const Given& given) const;
 
  private:
-  // A part of the sums whose constants stay in the second cache.
-  struct Part {
-    int64_t step, steps, first, depth;
-  };
+  using Part = TileDivision::Part;
   // Rows and panels that are computed at once, and where their sums are.
   struct Piece {
     int64_t row, rows, panel, panels;
@@ -65,8 +63,6 @@ class TiledProduct {
   };
 
   bool are_pairs() const { return shape_.dtype != tensor::DType::float32; }
-  void divide_depth();
-  void divide_work();
   const float* find_bias(const Given& given) const;
   PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
   int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, shape_.columns - panel * panel_columns_); }
@@ -87,9 +83,7 @@ class TiledProduct {
   const TileKernels& kernels_;
   int64_t panel_columns_;
   int64_t panel_count_;
-  int64_t block_rows_ = 1;    // of a piece
-  int64_t block_panels_ = 1;  // likewise
-  std::vector<Part> parts_;
+  TileDivision division_;
   PackedWeights::Bytes weights_;
 };
 

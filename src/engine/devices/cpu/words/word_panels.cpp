@@ -11,24 +11,31 @@ namespace {
 constexpr size_t kWordBytes = 4;
 
 // One panel, from numbers whose bits are T.
-template <typename T, int64_t kEach>
+template <typename T>
 void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t* row) {
+  constexpr int64_t kEach = kWordBytes / sizeof(T);
   const int64_t count = std::min(panels.width, panels.columns - first);
   const int64_t whole = rounded_up(count, panels.unit);
-  for (int64_t step = 0; step < panels.steps; ++step) {
-    for (int64_t k = 0; k < panels.depth; k += kEach, row += whole) {
-      const T* const numbers =
-          from + step * panels.step_stride + k * panels.depth_stride + first * panels.column_stride;
-      for (int64_t c = 0; c < count; ++c) {
-        row[c] = numbers[c * panels.column_stride];
-        if constexpr (kEach == 2) row[c] |= uint32_t{numbers[c * panels.column_stride + panels.depth_stride]} << 16;
+  const int64_t joined = panels.joins_steps ? panels.steps : 1;
+  for (int64_t step = 0; step < panels.steps; step += joined) {
+    for (int64_t k = 0; k < joined * panels.depth; k += kEach, row += whole) {
+      std::fill_n(row, whole, 0U);
+      for (int64_t i = k; i < std::min(k + kEach, joined * panels.depth); ++i) {
+        const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
+                                 i % panels.depth * panels.depth_stride + first * panels.column_stride;
+        const auto shift = static_cast<uint32_t>(i - k) * 8 * sizeof(T);
+        for (int64_t c = 0; c < count; ++c) row[c] |= uint32_t{numbers[c * panels.column_stride]} << shift;
       }
-      std::fill(row + count, row + whole, 0U);
     }
   }
 }
 
 }  // namespace
+
+int64_t WordPanels::rows() const {
+  const int64_t each = numbers_of_word(dtype);
+  return joins_steps ? parts_of(steps * depth, each) : steps * parts_of(depth, each);
+}
 
 uint64_t WordPanels::bytes() const { return static_cast<uint64_t>(rows() * rounded_up(columns, unit)) * kWordBytes; }
 
@@ -39,10 +46,10 @@ void WordPanels::pack(const tensor::Tensor& weights, std::byte* bytes) const {
       const int64_t first = panel * width;
       auto* const to = reinterpret_cast<uint32_t*>(bytes) + first * rows();
       const std::byte* const from = weights.bytes().data();
-      if (numbers_of_word(dtype) == 1)
-        pack_panel<uint32_t, 1>(*this, first, reinterpret_cast<const uint32_t*>(from), to);
-      else
-        pack_panel<uint16_t, 2>(*this, first, reinterpret_cast<const uint16_t*>(from), to);
+      const int64_t each = numbers_of_word(dtype);
+      if (each == 1) pack_panel(*this, first, reinterpret_cast<const uint32_t*>(from), to);
+      if (each == 2) pack_panel(*this, first, reinterpret_cast<const uint16_t*>(from), to);
+      if (each == 4) pack_panel(*this, first, reinterpret_cast<const uint8_t*>(from), to);
     }
   });
 }

@@ -4,20 +4,25 @@
 
 namespace assay::engine::cpu {
 
-// How many numbers of a type of floats a word holds.
-inline int64_t numbers_of_word(tensor::DType dtype) { return dtype == tensor::DType::float32 ? 1 : 2; }
+// How many numbers of a type a word holds.
+inline int64_t numbers_of_word(tensor::DType dtype) {
+  if (dtype == tensor::DType::float32) return 1;
+  return dtype == tensor::DType::int8 || dtype == tensor::DType::uint8 ? 4 : 2;
+}
 
 // Constants [steps * depth, columns] as panels of `width` columns, each row by row. A row is one of words: numbers of
-// float32, or pairs of bfloat16 that follow each other in a step.
+// float32, pairs of bfloat16 that follow each other in a step, or four of int8; what a last word has no numbers for is
+// 0.
 struct WordPanels {
   tensor::DType dtype = tensor::DType::float32;
   int64_t steps = 1, depth = 0, columns = 0;  // in numbers
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t width = 1;
+  bool joins_steps = false;  // words go from one step on to the next
   int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
-  int64_t rows() const { return steps * depth / numbers_of_word(dtype); }
+  int64_t rows() const;
   uint64_t bytes() const;
   void pack(const tensor::Tensor& weights, std::byte* bytes) const;
 };

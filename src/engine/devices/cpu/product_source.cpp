@@ -1,13 +1,13 @@
-#include "engine/devices/cpu/onednn/product_source.h"
+#include "engine/devices/cpu/product_source.h"
 
 #include <algorithm>
 
 #include "tensor/elements.h"
 
-namespace assay::engine::cpu::onednn {
+namespace assay::engine::cpu {
 namespace {
 
-// Whether one of the strides of a matrix is 1, as the library wants it.
+// Whether one of the strides of a matrix is 1, as libraries want it.
 bool is_matrix(int64_t rows, int64_t columns, int64_t row, int64_t column) {
   return (column == 1 && (row >= columns || rows == 1)) || (row == 1 && (column >= rows || columns == 1));
 }
@@ -58,8 +58,8 @@ std::optional<ProductSource> integer_source(const Layer& layer) {
   source.left_type = found->quantizer.codes;
   source.weights = found->weights;
   source.done = has_bias || found->bias.empty() ? done : done + 1;
-  const bool is_turned = layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB");
-  source.quantized = without_zero_point(*std::move(found), is_turned ? 0 : 1);
+  if (layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB")) source.column_axis = 0;
+  source.quantized = std::move(found);
   return source;
 }
 
@@ -94,4 +94,4 @@ std::optional<ProductSource> find_product_source(const Layer& layer) {
   return source ? source : integer_source(layer);
 }
 
-}  // namespace assay::engine::cpu::onednn
+}  // namespace assay::engine::cpu

@@ -3,13 +3,14 @@
 #include "engine/devices/cpu/product_geometry.h"
 #include "engine/quantization.h"
 
-namespace assay::engine::cpu::onednn {
+namespace assay::engine::cpu {
 
 // A product of matrices of floats, of integers that come with what they stand for, or of integers alone.
 struct ProductSource {
   ProductGeometry geometry;
   tensor::DType left_type = tensor::DType::undefined;
   const tensor::Tensor* weights = nullptr;    // null: computed
+  size_t column_axis = 1;                     // of the weights
   size_t done = 1;                            // nodes of the layer up to the product and its bias
   std::optional<QuantizedProduct> quantized;  // of integers
   bool is_sum = false;                        // of integers, perhaps as floats, without a scale
@@ -19,7 +20,7 @@ struct ProductSource {
   bool is_integer() const { return quantized || is_sum; }
 };
 
-// The product at the front of a layer; nullopt: there is none that the library takes.
+// The product at the front of a layer; nullopt: there is none of matrices that lie well.
 std::optional<ProductSource> find_product_source(const Layer& layer);
 
-}  // namespace assay::engine::cpu::onednn
+}  // namespace assay::engine::cpu

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/devices/cpu/integers/finish_kernels.h"
+#include "engine/devices/cpu/tape/tape.h"
+#include "engine/quantization.h"
+
+namespace assay::engine::cpu {
+
+// Rows of sums of neighbouring channels, and where in the result they belong.
+struct SumRows {
+  int32_t* sums = nullptr;  // may be written over
+  int64_t sums_row = 0;     // from one to the next
+  int64_t rows = 1;
+  int64_t channel = 0;  // the first one
+  int64_t channels = 0;
+  int64_t first = 0;  // element of the result, in the order of its memory
+  int64_t pitch = 0;  // from row to row of the result
+};
+
+// What follows a product of integers in its layer. Its sums are of codes less their zero points; a sum stands for
+// sum * factor + bias of its channel.
+class IntegerEpilogue {
+ public:
+  // Of layer.nodes from `done` on; nullopt: neither steps nor a tape compute them, or the result is of another type.
+  static std::optional<IntegerEpilogue> make(const Layer& layer, const QuantizedProduct& product, size_t done);
+  // The same after sums that have neither scales nor biases, of so many channels; they may themselves be the result.
+  static std::optional<IntegerEpilogue> make(const Layer& layer, int64_t channels, size_t done);
+
+  // Whether a tape goes over what is finished, which is faster for many rows at once.
+  bool has_tape() const { return !tape_.is_empty(); }
+  // Finishes rows of sums into the layer's result. Safe to call from several threads for rows of their own.
+  void finish(const SumRows& rows, const Arguments& arguments) const;
+
+ private:
+  friend class IntegerEpilogueMaker;
+  struct Added {
+    int input = -1;  // of the layer, lying like its result; -1: this step adds nothing
+    int64_t bytes = 0;
+  };
+
+  std::vector<float> factors_;  // by channel, as bias_ is, with room for whole vectors
+  std::vector<float> bias_;
+  std::vector<FinishStep> steps_;
+  std::vector<Added> added_;  // by step
+  tensor::DType out_type_ = tensor::DType::float32;
+  int32_t zero_ = 0;          // of the codes that are made
+  bool may_overflow_ = true;  // numbers may be too large for 32 bits
+  Tape tape_;                 // goes on from floats
+};
+
+}  // namespace assay::engine::cpu

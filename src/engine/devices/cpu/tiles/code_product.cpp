@@ -1,0 +1,159 @@
+#include "engine/devices/cpu/tiles/code_product.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/parts.h"
+#include "engine/devices/cpu/words/word_panels.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int64_t kWordCodes = 4;
+constexpr int64_t kMostSums = int64_t{32} * 1024;      // of a piece
+constexpr int64_t kMostGathered = int64_t{16} * 1024;  // words of its rows
+constexpr int64_t kFinishedRows = 24;                  // at once
+
+TileWork work_of(const CodeShape& shape, bool keeps_sums) {
+  const int64_t words = parts_of(shape.depth, kWordCodes);
+  return {.rows = shape.rows,
+          .steps = shape.steps,
+          .depth = words,
+          .columns = shape.columns,
+          .most_sums = kMostSums,
+          .keeps_sums = keeps_sums,
+          .most_words = shape.is_gathered ? kMostGathered : 0};
+}
+
+// As one step.
+CodeShape joined(CodeShape shape) {
+  if (!shape.is_gathered) return shape;
+  shape.depth *= shape.steps;
+  shape.steps = 1;
+  return shape;
+}
+
+}  // namespace
+
+bool CodeProduct::fits(const CodeShape& shape) {
+  constexpr int64_t kLeastRows = 12;  // that are gathered at once
+  if (code_kernels(shape.are_signed) == nullptr || !TileDivision::can_divide(joined(shape).steps)) return false;
+  return !shape.is_gathered || shape.steps * shape.depth <= kMostGathered * kWordCodes / kLeastRows;
+}
+
+CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, const CodeShape& shape,
+                         IntegerEpilogue epilogue)
+    : shape_(joined(shape)),
+      words_(parts_of(shape_.depth, kWordCodes)),
+      epilogue_(std::move(epilogue)),
+      kernels_(*code_kernels(shape.are_signed)),
+      panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
+      division_(work_of(shape_, epilogue_.has_tape()), kernels_) {
+  const WordPanels panels{.dtype = tensor::DType::int8,
+                          .steps = shape.steps,
+                          .depth = shape.depth,
+                          .columns = shape.columns,
+                          .step_stride = shape.step_stride,
+                          .depth_stride = shape.depth_stride,
+                          .column_stride = shape.column_stride,
+                          .width = panel_columns_,
+                          .joins_steps = shape.is_gathered,
+                          .unit = static_cast<int64_t>(kernels_.width)};
+  const std::string form =
+      fmt::format("codes {} {} {} {} {} {} {} {}", panel_columns_, shape.steps, shape.depth, shape.columns,
+                  shape.step_stride, shape.depth_stride, shape.column_stride, shape.is_gathered);
+  weights_ = layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
+}
+
+void CodeProduct::run(const Given& given) const {
+  division_.run([&](const TileDivision::Piece& piece) { run_piece(given, piece); });
+}
+
+// NOLINTBEGIN(cppcoreguidelines-pro-type-member-init): written before they are read
+void CodeProduct::run_piece(const Given& given, const TileDivision::Piece& piece) const {
+  std::array<const float*, TileDivision::kMostPlaces> places;
+  if (given.places != nullptr) {
+    (*given.places)(piece.row, piece.rows, places.data());
+    return run_rows(given, piece, places.data());
+  }
+  alignas(64) std::array<std::byte, kMostGathered * kWordCodes + kSlack> rows;
+  (*given.gather)(piece.row, piece.rows, rows.data());
+  for (int64_t i = 0; i < piece.rows; ++i) {
+    places[static_cast<size_t>(i)] = reinterpret_cast<const float*>(rows.data() + i * row_bytes());
+  }
+  run_rows(given, piece, places.data());
+}
+
+void CodeProduct::run_rows(const Given& given, const TileDivision::Piece& piece, const float* const* places) const {
+  alignas(64) std::array<float, kMostSums> sums;
+  const bool keeps_all = keeps_sums();
+  const Piece all{.row = piece.row,
+                  .rows = piece.rows,
+                  .panel = piece.panel,
+                  .panels = piece.panels,
+                  .places = places,
+                  .sums = sums.data(),
+                  .sums_row = keeps_all ? piece.panels * panel_columns_ : panel_columns_,
+                  .keeps_all = keeps_all};
+  for (const Part& part : division_.parts) {
+    for (int64_t i = 0; i < piece.panels; ++i) run_panel(given, all, piece.panel + i, part);
+  }
+}
+// NOLINTEND(cppcoreguidelines-pro-type-member-init)
+
+void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part) const {
+  const int64_t first = panel * panel_columns_;
+  const int64_t columns = std::min(panel_columns_, shape_.columns - first);
+  const auto vectors = static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width)));
+  const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
+  const int64_t depth = part.step * words_ + part.first;
+  const int64_t words = part.steps * part.depth * row_words;
+  const auto most = static_cast<int64_t>(kernels_.most_rows(vectors));
+  const int64_t tiles = parts_of(piece.rows, most);
+  Tile tile{.place_step = static_cast<size_t>(shape_.steps),
+            .steps = static_cast<size_t>(part.steps),
+            .depth = static_cast<size_t>(part.depth),
+            .first = part.first,
+            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * words_ + depth * row_words,
+            .sums_row = piece.sums_row,
+            .continues = depth > 0,
+            .starts = reinterpret_cast<const float*>(given.starts + first)};
+  const bool is_last = &part == &division_.parts.back();
+  const bool ends_group = panel + 1 == piece.panel + piece.panels;
+  // The same part of the next panel, or the next part of the first one.
+  const float* next = tile.panel + words;
+  if (!ends_group) next = tile.panel + shape_.steps * words_ * row_words;
+  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * words_ * panel_columns_;
+  tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
+  float* const sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0);
+  int64_t finished = 0;
+  for (int64_t i = 0; i < tiles; ++i) {
+    const int64_t row = i * piece.rows / tiles;
+    const int64_t end = (i + 1) * piece.rows / tiles;
+    tile.rows = static_cast<size_t>(end - row);
+    tile.places = piece.places + row * shape_.steps + part.step;
+    tile.ahead = next + i * words / tiles;
+    tile.sums = sums + (piece.keeps_all ? row : row - finished) * piece.sums_row;
+    kernels_.multiply(tile, vectors);
+    if (!is_last || (end - finished < kFinishedRows && end < piece.rows)) continue;
+    finish(given, piece, panel, {finished, end});
+    finished = end;
+  }
+}
+
+void CodeProduct::finish(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const {
+  const int64_t first = panel * panel_columns_;
+  float* const sums =
+      piece.sums + (piece.keeps_all ? rows.begin * piece.sums_row + (panel - piece.panel) * panel_columns_ : 0);
+  epilogue_.finish({.sums = reinterpret_cast<int32_t*>(sums),
+                    .sums_row = piece.sums_row,
+                    .rows = rows.end - rows.begin,
+                    .channel = first,
+                    .channels = std::min(panel_columns_, shape_.columns - first),
+                    .first = (piece.row + rows.begin) * shape_.columns + first,
+                    .pitch = shape_.columns},
+                   given.arguments);
+}
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "base/function_ref.h"
+#include "engine/devices/cpu/tiles/tile_kernels.h"
+
+namespace assay::engine::cpu {
+
+// A product on tiles: what there is to divide.
+struct TileWork {
+  int64_t rows = 0, steps = 1;
+  int64_t depth = 0;  // words in each step
+  int64_t columns = 0;
+  int64_t most_sums = 0;   // of a piece that keeps them apart; 0: they are kept in the result
+  bool keeps_sums = true;  // whether it does so where the depth is one part
+  int64_t most_words = 0;  // of the rows of a piece that are copied; 0: they are read where they are
+};
+
+// The depth of a product in parts whose constants stay in the second cache, and its result in pieces whose rows do.
+class TileDivision {
+ public:
+  struct Part {
+    int64_t step, steps, first, depth;
+  };
+  struct Piece {
+    int64_t row, rows, panel, panels;
+  };
+  static constexpr int64_t kMostPlaces = 4096;  // of a piece, on the stack
+
+  // Whether rows have few enough steps.
+  static bool can_divide(int64_t steps);
+  TileDivision(const TileWork& work, const TileKernels& kernels);
+  // Calls for each piece, on all threads.
+  void run(FunctionRef<void(const Piece& piece)> fn) const;
+
+  std::vector<Part> parts;
+
+ private:
+  void divide_depth();
+  void divide_result(const TileKernels& kernels);
+
+  TileWork work_;
+  int64_t panel_columns_;
+  int64_t panel_count_;
+  int64_t block_rows_ = 1;    // of a piece
+  int64_t block_panels_ = 1;  // likewise
+};
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/devices/cpu/conv_geometry.h"
+
+namespace assay::engine::cpu {
+
+// Where the pixels of a picture lie under the windows of a convolution, which is a product on tiles: a row is a pixel
+// of the result, a step a place in its window.
+class Windows {
+ public:
+  struct Pixels {
+    int64_t first, count;  // of the result, picture by picture
+  };
+
+  // For elements of so many bytes, of which those that are added around pictures consist of bytes `padding`.
+  Windows(const ConvGeometry& geometry, int64_t bytes, std::byte padding);
+
+  // Where the channels of each place of each window begin.
+  void find(const std::byte* pictures, const Pixels& pixels, const float** out) const;
+  // Copies windows, one at each multiple of `row` bytes; the last one may be followed by up to 64 bytes of whatever.
+  void gather(const std::byte* pictures, const Pixels& pixels, std::byte* out, int64_t row) const;
+
+ private:
+  // A pixel of the result, and where its window begins.
+  struct Place {
+    const std::byte* picture;
+    int64_t line, column;
+  };
+  template <typename Fn>
+  void for_each(const std::byte* pictures, const Pixels& pixels, Fn&& fn) const;
+  const float** add_window(const Place& place, const float** out) const;
+  void copy_window(const Place& place, const std::byte* end, std::byte* out) const;
+
+  ConvGeometry g_;
+  int64_t pixel_bytes_;
+  bool is_each_pixel_;  // that the result has one for
+  std::vector<std::byte> padding_;
+};
+
+}  // namespace assay::engine::cpu
