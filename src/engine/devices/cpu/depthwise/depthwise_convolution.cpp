@@ -11,26 +11,30 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kMostResults = 4096;  // beside the layer's, until their tape has run
+constexpr int64_t kMostResults = 4096;  // beside the layer's, until what follows has read them
+constexpr int64_t kMostExact = 256;     // pixels of a window of codes, whose sums float32 holds
 
 }  // namespace
 
 std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer) {
   const std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source || source->quantized) return std::nullopt;
+  if (!source) return std::nullopt;
   const ConvGeometry& g = source->geometry;
   const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
   if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
+  if (source->quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
   const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
-  if (source->weights->dtype() != tensor::DType::float32 && !is_known) return std::nullopt;
-  std::optional<Followers> followers = followers_of(layer);
+  if (source->weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
+  std::optional<Followers> followers = followers_of(layer, *source);
   if (!followers) return std::nullopt;
   return DepthwiseConvolution(layer, *source, *std::move(followers));
 }
 
 DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers)
     : g_(source.geometry),
-      dtype_(source.weights->dtype()),
+      data_(static_cast<size_t>(source.data)),
+      dtype_(layer.inputs[data_].dtype),
+      zero_(source.quantized ? static_cast<float>(source.quantized->quantizer.zero) : 0),
       followers_(std::move(followers)),
       stretches_(stretches_of(g_)),
       bias_(source.bias),
@@ -40,8 +44,13 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
   widened_bias_.assign(numbers.begin(), numbers.end());
 }
 
-std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_of(const Layer& layer) {
+std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_of(const Layer& layer,
+                                                                                  const ConvSource& source) {
   Followers found;
+  if (source.quantized) {
+    found.of_sums = IntegerEpilogue::make(layer, *source.quantized, source.done);
+    return found.of_sums ? std::optional(std::move(found)) : std::nullopt;
+  }
   size_t done = 1;
   if (layer.nodes.size() > done) found.bounds = bounds_of(layer, layer.nodes[1], layer.result(layer.nodes[0], 0));
   if (found.bounds) ++done;
@@ -86,47 +95,78 @@ const float* DepthwiseConvolution::bias(const Arguments& arguments) const {
   return bias_ < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias_)]);
 }
 
+int64_t DepthwiseConvolution::bytes() const { return float_bytes(dtype_); }
+
 int64_t DepthwiseConvolution::out_bytes() const {
-  return followers_.tape.is_empty() ? float_bytes(dtype_) : int64_t{sizeof(float)};
+  return followers_.take_results_apart() ? int64_t{sizeof(float)} : float_bytes(dtype_);
 }
 
-// Where there is a tape, as many pixels at a time as fit beside the result.
-void DepthwiseConvolution::run(const std::byte* image, const Arguments& arguments, const Line& line) const {
-  alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+DepthwiseTypes DepthwiseConvolution::types() const {
+  if (dtype_ == tensor::DType::float32) return DepthwiseTypes::floats;
+  if (dtype_ == tensor::DType::int8) return DepthwiseTypes::signed_to_sums;
+  if (dtype_ == tensor::DType::uint8) return DepthwiseTypes::unsigned_to_sums;
+  return followers_.take_results_apart() ? DepthwiseTypes::halves_to_floats : DepthwiseTypes::halves;
+}
+
+// Of the whole line, but for its results and the columns of their windows.
+DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Arguments& arguments,
+                                            const Line& line) const {
   const int64_t top = line.y * g_.stride_y - g_.pad_top;
   const int64_t before = std::min(top < 0 ? parts_of(-top, g_.dilation_y) : 0, g_.kernel_height);
   const int64_t inside = top < g_.height ? parts_of(g_.height - top, g_.dilation_y) : 0;
   const int64_t channel = line.channels.begin;
-  const int64_t count = line.channels.end - channel;
   const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
   const float* const given = bias(arguments);
-  const DepthwiseSpan span{
-      .in = image + (first_line * g_.channels + channel) * float_bytes(dtype_),
-      .line_step = g_.dilation_y * g_.width * g_.channels,
-      .pixel_step = g_.dilation_x * g_.channels,
-      .advance = g_.stride_x * g_.channels,
-      .weights = reinterpret_cast<const float*>(weights_.get()) + before * g_.kernel_width * g_.channels + channel,
-      .weights_line = g_.kernel_width * g_.channels,
-      .weights_pixel = g_.channels,
-      .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
-      .bias = given == nullptr ? nullptr : given + channel,
-      .bounds = followers_.bounds ? followers_.bounds->data() : nullptr,
-      .channels = static_cast<size_t>(count)};
-  const bool has_tape = !followers_.tape.is_empty();
-  const int64_t most = has_tape ? std::max<int64_t>(1, kMostResults / count) : g_.out_width;
+  return {.in = image + (first_line * g_.channels + channel) * bytes(),
+          .line_step = g_.dilation_y * g_.width * g_.channels,
+          .pixel_step = g_.dilation_x * g_.channels,
+          .advance = g_.stride_x * g_.channels,
+          .weights = reinterpret_cast<const float*>(weights_.get()) + before * g_.kernel_width * g_.channels + channel,
+          .weights_line = g_.kernel_width * g_.channels,
+          .weights_pixel = g_.channels,
+          .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
+          .zero = zero_,
+          .bias = given == nullptr ? nullptr : given + channel,
+          .bounds = followers_.bounds ? followers_.bounds->data() : nullptr,
+          .channels = static_cast<size_t>(line.channels.end - channel)};
+}
+
+// Where results are held apart, as many pixels at a time as there is room for.
+void DepthwiseConvolution::run(const std::byte* image, const Arguments& arguments, const Line& line) const {
+  alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+  const DepthwiseSpan span = span_of(image, arguments, line);
+  const int64_t channel = line.channels.begin;
+  const int64_t count = line.channels.end - channel;
   const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;
+  if (!followers_.take_results_apart()) {
+    const int64_t element = first * g_.channels + channel;
+    std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
+    return run_pixels(span, {0, g_.out_width}, {out, g_.channels});
+  }
+  const int64_t most = std::max<int64_t>(1, kMostResults / count);
   for (int64_t x = 0; x < g_.out_width; x += most) {
     const Lane pixels = {x, std::min(x + most, g_.out_width)};
-    const int64_t element = (first + x) * g_.channels + channel;
-    std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * float_bytes(dtype_);
-    if (!has_tape) {
-      run_pixels(span, pixels, {out, g_.channels});
-      continue;
-    }
     run_pixels(span, pixels, {beside.data(), count});
-    followers_.tape.run_rows({beside.data(), count}, out, arguments.inputs,
-                             {.first = element, .pitch = g_.channels, .rows = pixels.end - x, .columns = count});
+    finish(beside.data(), {(first + x) * g_.channels + channel, channel, count, pixels.end - x}, arguments);
   }
+}
+
+void DepthwiseConvolution::finish(float* results, const Held& held, const Arguments& arguments) const {
+  if (followers_.of_sums) {
+    followers_.of_sums->finish({.sums = reinterpret_cast<int32_t*>(results),
+                                .sums_row = held.channels,
+                                .rows = held.pixels,
+                                .channel = held.channel,
+                                .channels = held.channels,
+                                .first = held.element,
+                                .pitch = g_.channels},
+                               arguments);
+    return;
+  }
+  std::byte* const out = host<std::byte>(arguments.outputs[0]) + held.element * bytes();
+  followers_.tape.run_rows(
+      {results, held.channels}, out, arguments.inputs,
+      {.first = held.element, .pitch = g_.channels, .rows = held.pixels, .columns = held.channels});
 }
 
 void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
@@ -136,7 +176,7 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
     if (first >= last) continue;
     const int64_t left = first * g_.stride_x - g_.pad_left + stretch.column * g_.dilation_x;
     DepthwiseSpan span = line;
-    span.in = static_cast<const std::byte*>(line.in) + left * g_.channels * float_bytes(dtype_);
+    span.in = static_cast<const std::byte*>(line.in) + left * g_.channels * bytes();
     span.weights += stretch.column * g_.channels;
     span.columns = static_cast<size_t>(stretch.columns);
     if (stretch.columns == 0) span.lines = 0;
@@ -149,16 +189,13 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
 
 // As many channels at once as each set of loops takes.
 void DepthwiseConvolution::run_span(const DepthwiseSpan& span) const {
-  DepthwiseTypes types = DepthwiseTypes::floats;
-  if (dtype_ != tensor::DType::float32)
-    types = followers_.tape.is_empty() ? DepthwiseTypes::halves : DepthwiseTypes::halves_to_floats;
   size_t done = 0;
   for (const DepthwiseKernels* const kernels : depthwise_kernels()) {
     const size_t count = (span.channels - done) / kernels->width * kernels->width;
     if (count == 0) continue;
-    DepthwiseSpan part = span.from(static_cast<int64_t>(done), float_bytes(dtype_), out_bytes());
+    DepthwiseSpan part = span.from(static_cast<int64_t>(done), bytes(), out_bytes());
     part.channels = count;
-    kernels->run(types, part);
+    kernels->run(types(), part);
     done += count;
   }
 }

@@ -6,19 +6,23 @@
 
 #include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/depthwise/depthwise_kernels.h"
+#include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine::cpu {
 
-// A convolution of float32 or bfloat16 in which each channel is a group of its own, with what follows it in its layer.
+// A convolution of float32, bfloat16, or codes of 8 bits in which each channel is a group of its own, with what follows
+// it in its layer.
 class DepthwiseConvolution {
  public:
   // Nullopt: another convolution, or no tape computes what follows.
   static std::optional<DepthwiseConvolution> make(const Layer& layer);
 
   const ConvGeometry& geometry() const { return g_; }
+  size_t data() const { return data_; }  // an input of the layer
+  int64_t bytes() const;                 // of a number of the data
   // Some channels of a line of the result.
   struct Line {
     int64_t image, y;
@@ -28,15 +32,22 @@ class DepthwiseConvolution {
   void run(const std::byte* image, const Arguments& arguments, const Line& line) const;
 
  private:
-  // What follows: bounds, and a tape for the rest.
+  // What follows: bounds, and a tape for the rest; or, of codes, all that makes something of sums.
   struct Followers {
     std::optional<std::array<float, 2>> bounds;
     Tape tape;
+    std::optional<IntegerEpilogue> of_sums;
+    bool take_results_apart() const { return of_sums || !tape.is_empty(); }
   };
   // Results of a line whose windows have the same columns inside the picture.
   struct Stretch {
     int64_t first = 0, count = 0;     // results
     int64_t column = 0, columns = 0;  // of the window
+  };
+  // Results of a line that are held apart until what follows has read them.
+  struct Held {
+    int64_t element;  // of the result, where they belong
+    int64_t channel, channels, pixels;
   };
   struct Target {
     void* first;
@@ -44,16 +55,21 @@ class DepthwiseConvolution {
   };
 
   DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers);
-  static std::optional<Followers> followers_of(const Layer& layer);
+  static std::optional<Followers> followers_of(const Layer& layer, const ConvSource& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
   PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
   const float* bias(const Arguments& arguments) const;
   int64_t out_bytes() const;
+  DepthwiseTypes types() const;
+  DepthwiseSpan span_of(const std::byte* image, const Arguments& arguments, const Line& line) const;
+  void finish(float* results, const Held& held, const Arguments& arguments) const;
   void run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
   void run_span(const DepthwiseSpan& span) const;
 
   ConvGeometry g_;
-  tensor::DType dtype_;
+  size_t data_;
+  tensor::DType dtype_;  // of the data
+  float zero_ = 0;       // of codes
   Followers followers_;
   std::vector<Stretch> stretches_;
   int bias_;

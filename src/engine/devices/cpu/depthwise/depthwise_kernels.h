@@ -17,6 +17,7 @@ struct DepthwiseSpan {
   int64_t weights_line = 0;        // from those of one line to the next
   int64_t weights_pixel = 0;       // likewise of pixels
   size_t lines = 0, columns = 0;   // of the window
+  float zero = 0;                  // is taken off codes
   const float* bias = nullptr;     // of each channel; null: none
   const float* bounds = nullptr;   // two, of the results; null: none
   void* out = nullptr;             // the first number of the first result
@@ -28,8 +29,9 @@ struct DepthwiseSpan {
   DepthwiseSpan from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const;
 };
 
-// What pictures hold and what results become.
-enum class DepthwiseTypes : uint8_t { floats, halves, halves_to_floats };
+// What pictures hold and what results become: the same, or float32 of bfloat16, or sums in 32 bits of codes of 8 bits,
+// which are exact for windows of up to 256 pixels.
+enum class DepthwiseTypes : uint8_t { floats, halves, halves_to_floats, signed_to_sums, unsigned_to_sums };
 
 // Loops over spans, for one instruction set.
 struct DepthwiseKernels {

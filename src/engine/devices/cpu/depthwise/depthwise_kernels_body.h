@@ -26,6 +26,12 @@ ASSAY_KERNEL inline void start(const float* bias, size_t channel, Vector& sum) {
   if (bias != nullptr) sum = at(bias + channel).lanes;
 }
 
+template <typename In>
+ASSAY_KERNEL inline void take(const In* from, const Vector& zero, Vector& out) {
+  read_numbers(from, out);
+  if constexpr (sizeof(In) == 1) out -= zero;
+}
+
 // Some results whose windows overlap: each pixel is read once and counts for all of them.
 template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
 ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
@@ -35,6 +41,8 @@ ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
   Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(first) * s.out_step;
   Bounds bounds;
   read_bounds(s, bounds);
+  Vector zero;
+  set(zero, s.zero);
   for (size_t channel = 0; channel < s.channels; channel += kWidth) {
     Vector sums[kResults];
     start(s.bias, channel, sums[0]);
@@ -49,7 +57,7 @@ ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
 #pragma GCC unroll 16
       for (size_t pixel = 0; pixel < kPixels; ++pixel) {
         Vector number;
-        read_numbers(line + static_cast<int64_t>(pixel) * s.pixel_step, number);
+        take(line + static_cast<int64_t>(pixel) * s.pixel_step, zero, number);
 #pragma GCC unroll 16
         for (size_t i = 0; i < kResults; ++i) {
           const size_t x = pixel - i * kStride;
@@ -67,6 +75,8 @@ template <typename In, typename Out, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& s, const In* in, Out* out,
                                                            size_t channel) {
   Vector sums[kVectors];
+  Vector zero;
+  set(zero, s.zero);
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) start(s.bias, channel + v * kWidth, sums[v]);
   for (size_t y = 0; y < s.lines; ++y) {
@@ -76,7 +86,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& 
 #pragma GCC unroll 16
       for (size_t v = 0; v < kVectors; ++v) {
         Vector number, factor;
-        read_numbers(pixel + v * kWidth, number);
+        take(pixel + v * kWidth, zero, number);
         read_numbers(factors + v * kWidth, factor);
         fused(number, factor, sums[v], sums[v]);
       }
@@ -128,8 +138,18 @@ ASSAY_KERNEL void run_types(const DepthwiseSpan& s) {
 }
 
 ASSAY_KERNEL void run(DepthwiseTypes types, const DepthwiseSpan& span) {
-  if (types == DepthwiseTypes::floats) return run_types<float, float>(span);
-  types == DepthwiseTypes::halves ? run_types<uint16_t, uint16_t>(span) : run_types<uint16_t, float>(span);
+  switch (types) {
+    case DepthwiseTypes::floats:
+      return run_types<float, float>(span);
+    case DepthwiseTypes::halves:
+      return run_types<uint16_t, uint16_t>(span);
+    case DepthwiseTypes::halves_to_floats:
+      return run_types<uint16_t, float>(span);
+    case DepthwiseTypes::signed_to_sums:
+      return run_types<int8_t, int32_t>(span);
+    case DepthwiseTypes::unsigned_to_sums:
+      return run_types<uint8_t, int32_t>(span);
+  }
 }
 
 constexpr DepthwiseKernels kKernels = {kName, kWidth, run};

@@ -6,7 +6,6 @@
 #include "engine/devices/cpu/depthwise/depthwise_convolution.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/parts.h"
-#include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -17,8 +16,8 @@ constexpr int64_t kPieceWork = 100 * 1000;  // multiplications
 
 class DepthwiseKernel final : public PlainKernel {
  public:
-  DepthwiseKernel(DepthwiseConvolution convolution, tensor::DType dtype)
-      : convolution_(std::move(convolution)), g_(convolution_.geometry()), dtype_(dtype) {
+  explicit DepthwiseKernel(DepthwiseConvolution convolution)
+      : convolution_(std::move(convolution)), g_(convolution_.geometry()) {
     const int64_t lines = g_.batch * g_.out_height;
     blocks_ = std::clamp<int64_t>(parts_of(kLeastPieces, lines), 1, parts_of(g_.channels, kLeastBlock));
     const int64_t line_work = g_.out_width * g_.channels / blocks_ * g_.kernel_height * g_.kernel_width;
@@ -27,8 +26,8 @@ class DepthwiseKernel final : public PlainKernel {
   }
 
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const std::byte>(arguments.inputs[0]);
-    const int64_t image_bytes = g_.height * g_.width * g_.channels * float_bytes(dtype_);
+    const auto* const in = host<const std::byte>(arguments.inputs[convolution_.data()]);
+    const int64_t image_bytes = g_.height * g_.width * g_.channels * convolution_.bytes();
     parallel_for(static_cast<uint64_t>(g_.batch * bands_ * blocks_), 1, [&](uint64_t begin, uint64_t end) {
       for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
         const Lane band = lane_of(g_.out_height, bands_, i / blocks_ % bands_);
@@ -43,7 +42,6 @@ class DepthwiseKernel final : public PlainKernel {
  private:
   DepthwiseConvolution convolution_;
   const ConvGeometry& g_;
-  tensor::DType dtype_;
   int64_t bands_ = 1;   // of lines
   int64_t blocks_ = 1;  // of channels, where there are few lines
 };
@@ -54,7 +52,7 @@ class DepthwiseLayers final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     std::optional<DepthwiseConvolution> convolution = DepthwiseConvolution::make(layer);
     if (!convolution) return {};
-    return std::make_unique<DepthwiseKernel>(*std::move(convolution), layer.inputs[0].dtype);
+    return std::make_unique<DepthwiseKernel>(*std::move(convolution));
   }
 };
 

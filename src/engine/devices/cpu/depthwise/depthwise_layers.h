@@ -6,7 +6,7 @@
 
 namespace assay::engine::cpu {
 
-// `conv.depthwise`: convolutions of float32 or bfloat16 in which each channel is a group of its own.
+// `conv.depthwise`: convolutions of float32, bfloat16 or codes in which each channel is a group of its own.
 std::unique_ptr<Implementation> depthwise_layers();
 
 }  // namespace assay::engine::cpu

@@ -109,6 +109,65 @@ TEST(DepthwiseLayers, BitsDoNotDependOnThreads) {
   }
 }
 
+// Codes that differ by one step, where the rest of a layer falls between two.
+std::string code_differences(const std::vector<double>& seen, const std::vector<double>& expected) {
+  size_t count = 0;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (std::fabs(seen[i] - expected[i]) > 1) return fmt::format("code {}: {}, not {}", i, seen[i], expected[i]);
+    if (seen[i] != expected[i]) ++count;
+  }
+  return count * 100 > seen.size() ? fmt::format("{} codes of {} differ", count, seen.size()) : "";
+}
+
+struct Codes {
+  const char* type;
+  int zero;
+  int least, most;
+};
+
+ir::Model code_model(const Window& w, const Codes& codes, const char* follower) {
+  std::mt19937 random(3);
+  std::string weights = "-128, 127", bias = "100", scales = "0.013";
+  for (int64_t i = 2; i < w.channels * w.kernel * w.kernel; ++i)
+    weights += fmt::format(",{}", static_cast<int>(random() % 256) - 128);
+  for (int64_t i = 1; i < w.channels; ++i) {
+    bias += fmt::format(",{}", static_cast<int>(random() % 2001) - 1000);
+    scales += fmt::format(",{}", 0.01 + static_cast<double>(random() % 100) / 20000);
+  }
+  return parsed(fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g ({0}[{1},{2},{3},{4}] x) => (y) <int8[{2},1,{5},{5}] w = {{{6}}}, "
+      "int32[{2}] b = {{{7}}}, float[{2}] ws = {{{8}}}, float[{2}] bs = {{{8}}}, float xs = {{1}}, {0} xz = {{{9}}}, "
+      "float ys = {{0.37}}, uint8 yz = {{117}}> {{ dx = DequantizeLinear(x, xs, xz) dw = DequantizeLinear<axis = 0>(w, "
+      "ws) db = DequantizeLinear<axis = 0>(b, bs) s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = [{10}, "
+      "{10}], dilations = [{11}, {11}], pads = [{12}]>(dx, dw, db) {13} }}",
+      codes.type, w.batch, w.channels, w.height, w.width, w.kernel, weights, bias, scales, codes.zero, w.stride,
+      w.dilation, w.pads, follower));
+}
+
+// Sums are exact, also where every code is as large as can be.
+TEST(DepthwiseLayers, OfCodesAgreeWithTheReference) {
+  for (const Window& w : kWindows) {
+    for (const Codes& codes : {Codes{"uint8", 0, 0, 255},
+                               {"uint8", 131, 0, 255},
+                               {"int8", -7, -128, 127},
+                               {"uint8", 255, 255, 255},
+                               {"uint8", 0, 255, 255}}) {
+      for (const char* const follower : {"y = QuantizeLinear(s, ys, yz)", "r = Relu(s) y = QuantizeLinear(r, ys, yz)",
+                                         "g = Sigmoid(s) h = Mul(s, g) y = QuantizeLinear(h, ys, yz)"}) {
+        const ir::Model model = code_model(w, codes, follower);
+        const auto number = [&](size_t i) {
+          return codes.least + static_cast<double>(std::mt19937(static_cast<unsigned>(i))() %
+                                                   static_cast<unsigned>(codes.most - codes.least + 1));
+        };
+        const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+        EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
+        EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "")
+            << codes.type << " " << codes.zero << " " << w.channels << " " << w.kernel << " " << follower;
+      }
+    }
+  }
+}
+
 // Every set of loops, in whole vectors, for all numbers of results.
 TEST(DepthwiseKernels, AllInstructionSetsSumWindows) {
   for (const DepthwiseKernels* const kernels : depthwise_kernels()) {

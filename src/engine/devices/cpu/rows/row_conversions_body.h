@@ -47,23 +47,19 @@ ASSAY_KERNEL void narrow_half(const float* x, uint16_t* out, size_t count) {
   for (; i < count; ++i) out[i] = half_bits(x[i]);
 }
 
-using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
-using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
-
-template <typename Codes, typename T>
+template <typename T>
 ASSAY_KERNEL inline void widen_codes(const T* x, float* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Bits whole = __builtin_convertvector(*reinterpret_cast<const Codes*>(x + i), Bits);
-    at(out + i).lanes = __builtin_convertvector(whole, Vector);
+    Vector numbers;
+    read_numbers(x + i, numbers);
+    at(out + i).lanes = numbers;
   }
   for (; i < count; ++i) out[i] = static_cast<float>(x[i]);
 }
 
-ASSAY_KERNEL void widen_signed(const int8_t* x, float* out, size_t count) { widen_codes<SignedBytes>(x, out, count); }
-ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) {
-  widen_codes<UnsignedBytes>(x, out, count);
-}
+ASSAY_KERNEL void widen_signed(const int8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
+ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
 
 ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
   size_t i = 0;

@@ -14,7 +14,6 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kWordCodes = 4;
-constexpr int32_t kFlip = 128;  // what codes with a sign have more as those without
 constexpr int64_t kWholeColumns = 64;
 
 bool are_signed(tensor::DType dtype) { return dtype == tensor::DType::int8; }
@@ -41,19 +40,20 @@ class ProductKernel final : public PlainKernel {
   ProductKernel(const ProductSource& source, bool is_gathered, CodeProduct product)
       : g_(source.geometry),
         is_gathered_(is_gathered),
-        offset_(are_signed(source.left_type) ? kFlip : 0),
+        is_signed_(are_signed(source.left_type)),
         zero_(source.zero),
         sums_(whole_sums(*source.weights, source.column_axis)),
         product_(std::move(product)) {
-    set_starts(sums_, (source.quantized ? source.quantized->quantizer.zero : 0) + offset_, starts_);
+    set_starts(sums_, (source.quantized ? source.quantized->quantizer.zero : 0) + CodeProduct::offset(is_signed_),
+               starts_);
   }
 
   void run(const Arguments& arguments) const override {
     if (zero_ < 0) return run_from(arguments, starts_.data());
     const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(zero_)]);
-    const int32_t zero = offset_ > 0 ? static_cast<int8_t>(byte) : byte;
+    const int32_t zero = is_signed_ ? static_cast<int8_t>(byte) : byte;
     std::vector<int32_t> starts;
-    set_starts(sums_, zero + offset_, starts);
+    set_starts(sums_, zero + CodeProduct::offset(is_signed_), starts);
     run_from(arguments, starts.data());
   }
 
@@ -77,8 +77,8 @@ class ProductKernel final : public PlainKernel {
 
   ProductGeometry g_;
   bool is_gathered_;
-  int32_t offset_;  // of what codes are multiplied as
-  int zero_;        // an input of the layer; -1: it is known
+  bool is_signed_;
+  int zero_;  // an input of the layer; -1: it is known
   std::vector<int32_t> sums_, starts_;
   CodeProduct product_;
 };
@@ -97,7 +97,7 @@ class CodedMatrices final : public Implementation {
                           .columns = g.columns,
                           .depth_stride = g.right_row,
                           .column_stride = g.right_column,
-                          .is_gathered = g.depth % kWordCodes != 0};
+                          .is_gathered = CodeProduct::widens() || g.depth % kWordCodes != 0};
     if (!CodeProduct::fits(shape)) return {};
     std::optional<IntegerEpilogue> epilogue = source->quantized
                                                   ? IntegerEpilogue::make(layer, *source->quantized, source->done)
@@ -116,7 +116,8 @@ class ConvolutionKernel final : public PlainKernel {
         is_gathered_(is_gathered),
         product_(std::move(product)) {
     const Quantizer& quantizer = source.quantized->quantizer;
-    set_starts(whole_sums(*source.weights, 0), quantizer.zero + (are_signed(quantizer.codes) ? kFlip : 0), starts_);
+    set_starts(whole_sums(*source.weights, 0), quantizer.zero + CodeProduct::offset(are_signed(quantizer.codes)),
+               starts_);
   }
 
   void run(const Arguments& arguments) const override {
@@ -153,6 +154,7 @@ class CodedConvolutions final : public Implementation {
     if (g.is_transposed || g.groups != 1) return {};
     constexpr int64_t kFewChannels = 16;  // steps would be too short
     const int64_t window = g.kernel_height * g.kernel_width;
+    const bool is_short = g.channels % kWordCodes != 0 || (window > 1 && g.channels < kFewChannels);
     const CodeShape shape{.are_signed = are_signed(source->quantized->quantizer.codes),
                           .rows = g.batch * g.out_height * g.out_width,
                           .steps = window,
@@ -161,7 +163,7 @@ class CodedConvolutions final : public Implementation {
                           .step_stride = 1,
                           .depth_stride = window,
                           .column_stride = window * g.channels,
-                          .is_gathered = g.channels % kWordCodes != 0 || (window > 1 && g.channels < kFewChannels)};
+                          .is_gathered = CodeProduct::widens() || is_short};
     if (!CodeProduct::fits(shape)) return {};
     std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, *source->quantized, source->done);
     if (!epilogue) return {};

@@ -60,10 +60,6 @@ const Data kData[] = {{"uint8", 0, "all"}, {"uint8", 131, "all"},  {"uint8", 255
 
 class CodedLayers : public testing::Test {
  protected:
-  void SetUp() override {
-    if (code_kernels(false) == nullptr) GTEST_SKIP() << "this processor does not multiply codes by words";
-  }
-
   std::function<double(size_t)> drawn(const Data& data) {
     const bool is_signed = data.type[0] == 'i';
     const bool are_ends = std::string_view(data.codes) == "ends";

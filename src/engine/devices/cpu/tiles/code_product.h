@@ -15,12 +15,12 @@ struct CodeShape {
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
   // Rows are copied side by side before they are multiplied; otherwise the codes of a step lie in one place, and are
-  // a multiple of four.
+  // a multiple of four. Codes that are widened are always gathered.
   bool is_gathered = false;
 };
 
-// A product of codes prepared for its shape and constants, by words of four. Sums are exact as long as they fit into 32
-// bits.
+// A product of codes prepared for its shape and constants, by words of four, or of two that are widened when rows are
+// gathered, where the processor multiplies no others exactly. Sums are exact as long as they fit into 32 bits.
 class CodeProduct {
  public:
   // Writes where the codes of rows begin, by row and step; or, where they are gathered, the codes of a row at each
@@ -35,11 +35,15 @@ class CodeProduct {
   };
   static constexpr int64_t kSlack = 64;  // bytes behind a row that may be written
 
-  // Whether this processor multiplies codes by words, and rows have few enough of them.
+  // Whether codes are widened on this processor.
+  static bool widens();
+  // What codes are more when they are multiplied.
+  static int32_t offset(bool are_signed);
+  // Whether rows have few enough codes.
   static bool fits(const CodeShape& shape);
   CodeProduct(const Layer& layer, const tensor::Tensor& weights, const CodeShape& shape, IntegerEpilogue epilogue);
   void run(const Given& given) const;
-  int64_t row_bytes() const { return shape_.steps * words_ * 4; }
+  int64_t row_bytes() const;
 
  private:
   using Part = TileDivision::Part;
@@ -57,6 +61,7 @@ class CodeProduct {
   PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
   bool keeps_sums() const { return epilogue_.has_tape() || division_.parts.size() > 1; }
   void run_piece(const Given& given, const TileDivision::Piece& piece) const;
+  void run_widened(const Given& given, const TileDivision::Piece& piece, const std::byte* rows) const;
   void run_rows(const Given& given, const TileDivision::Piece& piece, const float* const* places) const;
   void run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part) const;
   void finish(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const;

@@ -13,7 +13,6 @@ constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that ar
 constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
-constexpr int64_t kMostPanels = 4;                        // of a piece
 
 }  // namespace
 
@@ -50,7 +49,7 @@ void TileDivision::divide_depth() {
 void TileDivision::divide_result(const TileKernels& kernels) {
   const auto threads = static_cast<int64_t>(thread_count());
   const auto longest = [&](int64_t panels) { return parts_of(parts_of(panel_count_, panels), threads) * panels; };
-  for (int64_t panels = 1; panels <= std::min(kMostPanels, panel_count_); ++panels) {
+  for (int64_t panels = 1; panels <= std::min(work_.most_panels, panel_count_); ++panels) {
     if (longest(panels) <= longest(block_panels_)) block_panels_ = panels;
   }
   const int64_t groups = parts_of(panel_count_, block_panels_);

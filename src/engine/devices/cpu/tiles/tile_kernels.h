@@ -6,8 +6,9 @@
 namespace assay::engine::cpu {
 
 // Some rows of a result by the columns of one panel: rows of words, found in several places one after the other, times
-// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, a pair of bfloat16, or
-// some codes, whose products are summed up; sums of codes are whole numbers, and nothing but `starts` is added to them.
+// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, a pair of bfloat16,
+// or some codes, whose products are summed up; sums of codes are whole numbers, and nothing but `starts` is added to
+// them.
 struct Tile {
   const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
   size_t place_step = 1;
@@ -36,14 +37,15 @@ struct TileKernels {
   size_t most_vectors;                  // of a panel, side by side
   size_t (*most_rows)(size_t vectors);  // at once
   void (*multiply)(const Tile& tile, size_t vectors);
+  int64_t codes = 0;  // of a word: four as they are, or two that are widened to 16 bits; 0: words of floats
 };
 
 // The best that this processor has.
 const TileKernels& tile_kernels();
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();
-// For four codes of 8 bits in rows, which have a sign or none, by four that have one; null: likewise.
-const TileKernels* code_kernels(bool are_signed);
+// For codes of 8 bits in rows, which have a sign or none, by constants that have one.
+const TileKernels& code_kernels(bool are_signed);
 // All for float32 that this processor has, for tests.
 const TileKernels* const* all_tile_kernels(size_t& count);
 

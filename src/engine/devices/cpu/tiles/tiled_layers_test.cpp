@@ -44,7 +44,7 @@ const char* const kFollowers[] = {
     "g = Sigmoid(s) y = Mul(s, g)",
     "a = Add(s, other) g = Sigmoid(a) y = Mul(a, g)",
     "g = Sigmoid(s) m = Mul(g, s) y = Add(m, g)",
-    "r = Relu(s) y = Add(r, s)",
+    "r = Relu(s) y = Max(r, s)",
     "a = Add(s, other) y = Max(a, s)",
 };
 

@@ -10,10 +10,10 @@ namespace {
 
 constexpr size_t kWordBytes = 4;
 
-// One panel, from numbers whose bits are T.
-template <typename T>
+// One panel, from numbers whose bits are T, as Bits in words.
+template <typename T, typename Bits = T>
 void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t* row) {
-  constexpr int64_t kEach = kWordBytes / sizeof(T);
+  constexpr int64_t kEach = kWordBytes / sizeof(Bits);
   const int64_t count = std::min(panels.width, panels.columns - first);
   const int64_t whole = rounded_up(count, panels.unit);
   const int64_t joined = panels.joins_steps ? panels.steps : 1;
@@ -23,8 +23,9 @@ void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t
       for (int64_t i = k; i < std::min(k + kEach, joined * panels.depth); ++i) {
         const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
                                  i % panels.depth * panels.depth_stride + first * panels.column_stride;
-        const auto shift = static_cast<uint32_t>(i - k) * 8 * sizeof(T);
-        for (int64_t c = 0; c < count; ++c) row[c] |= uint32_t{numbers[c * panels.column_stride]} << shift;
+        const auto shift = static_cast<uint32_t>(i - k) * 8 * sizeof(Bits);
+        for (int64_t c = 0; c < count; ++c)
+          row[c] |= uint32_t{static_cast<Bits>(numbers[c * panels.column_stride])} << shift;
       }
     }
   }
@@ -33,7 +34,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t
 }  // namespace
 
 int64_t WordPanels::rows() const {
-  const int64_t each = numbers_of_word(dtype);
+  const int64_t each = numbers();
   return joins_steps ? parts_of(steps * depth, each) : steps * parts_of(depth, each);
 }
 
@@ -46,9 +47,10 @@ void WordPanels::pack(const tensor::Tensor& weights, std::byte* bytes) const {
       const int64_t first = panel * width;
       auto* const to = reinterpret_cast<uint32_t*>(bytes) + first * rows();
       const std::byte* const from = weights.bytes().data();
-      const int64_t each = numbers_of_word(dtype);
+      const int64_t each = numbers();
+      if (widens) pack_panel<int8_t, uint16_t>(*this, first, reinterpret_cast<const int8_t*>(from), to);
       if (each == 1) pack_panel(*this, first, reinterpret_cast<const uint32_t*>(from), to);
-      if (each == 2) pack_panel(*this, first, reinterpret_cast<const uint16_t*>(from), to);
+      if (each == 2 && !widens) pack_panel(*this, first, reinterpret_cast<const uint16_t*>(from), to);
       if (each == 4) pack_panel(*this, first, reinterpret_cast<const uint8_t*>(from), to);
     }
   });

@@ -11,8 +11,8 @@ inline int64_t numbers_of_word(tensor::DType dtype) {
 }
 
 // Constants [steps * depth, columns] as panels of `width` columns, each row by row. A row is one of words: numbers of
-// float32, pairs of bfloat16 that follow each other in a step, or four of int8; what a last word has no numbers for is
-// 0.
+// float32, pairs of bfloat16 that follow each other in a step, or four or two of int8; what a last word has no numbers
+// for is 0.
 struct WordPanels {
   tensor::DType dtype = tensor::DType::float32;
   int64_t steps = 1, depth = 0, columns = 0;  // in numbers
@@ -20,8 +20,10 @@ struct WordPanels {
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t width = 1;
   bool joins_steps = false;  // words go from one step on to the next
+  bool widens = false;       // int8 to 16 bits, two of which are a word
   int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
+  int64_t numbers() const { return widens ? 2 : numbers_of_word(dtype); }  // of a word
   int64_t rows() const;
   uint64_t bytes() const;
   void pack(const tensor::Tensor& weights, std::byte* bytes) const;
