@@ -69,9 +69,7 @@ class Finder {
     return model_[node].graph == model_[attention_.back()].graph && dtype(ir::operand(model_, node, 0)) == from &&
            dtype(ir::result(model_, node)) == to;
   }
-  DType dtype(ir::ValueId value) const {
-    return find_desc(model_, inference_, value).value_or(TensorDesc()).dtype;
-  }
+  DType dtype(ir::ValueId value) const { return find_desc(model_, inference_, value).value_or(TensorDesc()).dtype; }
 
   const ir::Model& model_;
   const ops::Inference& inference_;

@@ -168,8 +168,8 @@ class Finder {
 
 }  // namespace
 
-AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference,
-                                        AttentionOperand given, const ConstantOf& constant) {
+AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
+                                        const ConstantOf& constant) {
   return Finder(model, inference, constant).find(std::move(given));
 }
 

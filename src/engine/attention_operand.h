@@ -20,7 +20,7 @@ struct AttentionOperand {
 
 // The operand of a product that reads a value, with all nodes before it that nothing else reads and that the product
 // need not run. Where there is nothing to gain, as it is given; a value that Concat appends to a cache is a gain.
-AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference,
-                                        AttentionOperand given, const ConstantOf& constant);
+AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
+                                        const ConstantOf& constant);
 
 }  // namespace assay::engine

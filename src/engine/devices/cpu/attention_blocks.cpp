@@ -359,8 +359,7 @@ void join_rows_of_heads(AttentionGeometry& g) {
     matrices->row = matrices->items.back();
     matrices->items.pop_back();
   }
-  for (Matrices* const matrices :
-       {&g.k, &g.v, &g.k_cache.past, &g.k_cache.kept, &g.v_cache.past, &g.v_cache.kept}) {
+  for (Matrices* const matrices : {&g.k, &g.v, &g.k_cache.past, &g.k_cache.kept, &g.v_cache.past, &g.v_cache.kept}) {
     if (!matrices->items.empty()) matrices->items.pop_back();
   }
 }

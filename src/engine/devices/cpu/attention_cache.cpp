@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/devices/cpu/caches.h"
 #include "engine/devices/cpu/rows/floats.h"
@@ -40,7 +41,7 @@ void copy_grid(const float* from, Grid source, float* to, Grid target, int64_t r
 // Numbers of a row as float32, of which nothing is left that `dtype` cannot hold.
 void load_rounded(tensor::DType from_type, const std::byte* from, tensor::DType dtype, float* to, int64_t count) {
   if (from_type == dtype) return load_floats(from_type, from, to, static_cast<size_t>(count));
-  constexpr int64_t kMost = 128;
+  constexpr int64_t kMost = 1024;
   uint16_t rounded[kMost];
   for (int64_t i = 0; i < count; i += kMost) {
     const auto some = static_cast<size_t>(std::min(kMost, count - i));
@@ -89,32 +90,37 @@ std::array<FloatRows, 2> AttentionRows::read(const Arguments& arguments, const W
 }
 
 FloatRows AttentionRows::read_part(const Arguments& arguments, const Part& part, const Wanted& wanted) const {
-  FloatRows rows{.begin = part.begin, .end = part.end};
-  if (rows.size() <= 0) return rows;
+  if (part.begin >= part.end) return {.begin = part.begin, .end = part.begin};
+  if (form_.dtype != tensor::DType::float32) return widen_part(arguments, part, wanted);
+  if (wanted.keeps && !keeps_columns()) keep_part(arguments, part, wanted.item);
+  return {.first = reinterpret_cast<const float*>(place(arguments, part, wanted.item)),
+          .row = part.matrices->row,
+          .column = part.matrices->column,
+          .begin = part.begin,
+          .end = part.end};
+}
+
+FloatRows AttentionRows::widen_part(const Arguments& arguments, const Part& part, const Wanted& wanted) const {
   const std::byte* const from = place(arguments, part, wanted.item);
-  if (form_.dtype == tensor::DType::float32) {
-    if (wanted.keeps && !keeps_columns()) keep_part(arguments, part, wanted.item);
-    rows.first = reinterpret_cast<const float*>(from);
-    rows.row = part.matrices->row;
-    rows.column = part.matrices->column;
-    return rows;
-  }
   float* const tile = wanted.tile + (part.begin - wanted.begin) * wanted.tile_row;
   std::byte* const kept = wanted.keeps ? kept_place(arguments, wanted.item, part.begin) : nullptr;
-  for (int64_t r = 0; r < rows.size(); ++r) {
+  int64_t runs = part.end - part.begin;
+  int64_t run = form_.width;
+  const bool are_neighbours = part.matrices->row == run && wanted.tile_row == run;
+  if (are_neighbours && (!wanted.keeps || cache_.kept.row == run)) run *= std::exchange(runs, 1);
+  for (int64_t r = 0; r < runs; ++r) {
     float* const row = tile + r * wanted.tile_row;
-    load_rounded(part.dtype, from + r * part.matrices->row * float_bytes(part.dtype), form_.dtype, row, form_.width);
-    if (!wanted.keeps) continue;
-    std::byte* const to = kept + r * cache_.kept.row * float_bytes(cache_.kept_type);
-    if (cache_.kept_type == tensor::DType::float32)
-      copy_run(row, reinterpret_cast<float*>(to), form_.width, cache_.is_large);
-    else
-      store_floats(cache_.kept_type, row, to, static_cast<size_t>(form_.width));
+    load_rounded(part.dtype, from + r * part.matrices->row * float_bytes(part.dtype), form_.dtype, row, run);
+    if (kept != nullptr) keep_run(row, kept + r * cache_.kept.row * float_bytes(cache_.kept_type), run);
   }
-  rows.first = tile;
-  rows.row = wanted.tile_row;
-  rows.column = 1;
-  return rows;
+  return {.first = tile, .row = wanted.tile_row, .column = 1, .begin = part.begin, .end = part.end};
+}
+
+void AttentionRows::keep_run(const float* from, std::byte* to, int64_t count) const {
+  if (cache_.kept_type == tensor::DType::float32)
+    copy_run(from, reinterpret_cast<float*>(to), count, cache_.is_large);
+  else
+    store_floats(cache_.kept_type, from, to, static_cast<size_t>(count));
 }
 
 // Of float32.

@@ -59,8 +59,6 @@ class AttentionRows {
   bool has_dense_rows() const;
   // Whether they can be multiplied where they lie.
   bool lie_in_rows() const { return has_dense_rows() && form_.dtype == tensor::DType::float32; }
-  bool lie_in_one_place() const { return cache_.past_rows == 0; }
-  const Matrices& fresh() const { return fresh_; }
 
  private:
   struct Part {
@@ -71,7 +69,9 @@ class AttentionRows {
   };
   std::array<Part, 2> parts(int64_t begin, int64_t end) const;
   FloatRows read_part(const Arguments& arguments, const Part& part, const Wanted& wanted) const;
+  FloatRows widen_part(const Arguments& arguments, const Part& part, const Wanted& wanted) const;
   void keep_part(const Arguments& arguments, const Part& part, int64_t item) const;
+  void keep_run(const float* from, std::byte* to, int64_t count) const;
   const std::byte* place(const Arguments& arguments, const Part& part, int64_t item) const;
   std::byte* kept_place(const Arguments& arguments, int64_t item, int64_t row) const;
   bool keeps_columns() const { return cache_.kept.exist() && cache_.kept.column != 1; }

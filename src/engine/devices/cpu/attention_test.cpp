@@ -332,7 +332,8 @@ constexpr const char* kOfTurnedCache =
     "y = MatMul(p, v)";
 std::string cache_dims(const Size& size, int past, bool is_turned) {
   const int all = past + size.keys;
-  return is_turned ? fmt::format("float[2,3,{},{}]", size.depth, all) : fmt::format("float[2,3,{},{}]", all, size.depth);
+  return is_turned ? fmt::format("float[2,3,{},{}]", size.depth, all)
+                   : fmt::format("float[2,3,{},{}]", all, size.depth);
 }
 
 TEST(Attention, WrittenOutWithCaches) {
@@ -354,8 +355,7 @@ TEST(Attention, WrittenOutWithCaches) {
 // Infinities and NaN in the past, in what is new and in the mask stay what they are, in the caches too.
 TEST(Attention, WrittenOutWithCachesOfWhatIsNoNumber) {
   const Size size{2, 3, 8, 5};
-  const std::string results =
-      fmt::format(", {} k, float[2,3,{},{}] v", cache_dims(size, 40, false), 43, size.width);
+  const std::string results = fmt::format(", {} k, float[2,3,{},{}] v", cache_dims(size, 40, false), 43, size.width);
   for (const double special : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
                                std::numeric_limits<double>::quiet_NaN(), 1e-42}) {
     for (size_t place = 50; place < 4500; place += 171) {
@@ -445,7 +445,8 @@ TEST(Attention, WrittenOutWithCachesOfViews) {
 TEST(Attention, OtherCachesStayOutside) {
   constexpr const char* kHead = "(float[1,2,3,4] a, float[1,2,5,4] b, float[1,2,3,4] q) => (float[1,2,3,4] y) ";
   for (const char* const core :
-       {"{ k = Concat<axis = 2>(a, b) t = Transpose<perm = [0,1,3,2]>(k) w = ReduceMax<keepdims = 1>(k) s = MatMul(q, t) "
+       {"{ k = Concat<axis = 2>(a, b) t = Transpose<perm = [0,1,3,2]>(k) w = ReduceMax<keepdims = 1>(k) s = MatMul(q, "
+        "t) "
         "u = Add(s, w) x = Softmax(u) y = MatMul(x, k) }",
         "{ k = Concat<axis = 2>(a, b) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) x = Softmax(s) "
         "y = MatMul(x, k) }",

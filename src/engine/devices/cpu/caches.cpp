@@ -33,7 +33,8 @@ void copy_past_caches(const void* from, void* to, size_t bytes) {
   auto* target = static_cast<std::byte*>(to);
   const size_t head = std::min(bytes, (kLine - reinterpret_cast<uintptr_t>(target) % kLine) % kLine);
   std::memcpy(target, source, head);
-  for (source += head, target += head, bytes -= head; bytes >= kLine; source += kLine, target += kLine, bytes -= kLine) {
+  for (source += head, target += head, bytes -= head; bytes >= kLine;
+       source += kLine, target += kLine, bytes -= kLine) {
     for (size_t i = 0; i < kLine; i += kWord) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(target + i),
                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i)));

@@ -78,8 +78,7 @@ class SpelledReader {
 
   // Those that are appended to a cache, where they are.
   Matrices operand(const AttentionOperand& operand, const tensor::Shape& items, AttentionCache& cache) const {
-    const std::optional<AppendedCache> found =
-        find_appended(*layer_.model, *layer_.inference, layer_.nodes, operand);
+    const std::optional<AppendedCache> found = find_appended(*layer_.model, *layer_.inference, layer_.nodes, operand);
     if (!found) return this->operand(operand, items);
     const auto with = [&](ir::ValueId value) {
       AttentionOperand other = operand;
