@@ -38,16 +38,11 @@ void copy_grid(const float* from, Grid source, float* to, Grid target, int64_t r
   }
 }
 
-// Numbers of a row as float32, of which nothing is left that `dtype` cannot hold.
-void load_rounded(tensor::DType from_type, const std::byte* from, tensor::DType dtype, float* to, int64_t count) {
-  if (from_type == dtype) return load_floats(from_type, from, to, static_cast<size_t>(count));
-  constexpr int64_t kMost = 1024;
-  uint16_t rounded[kMost];
-  for (int64_t i = 0; i < count; i += kMost) {
-    const auto some = static_cast<size_t>(std::min(kMost, count - i));
-    store_floats(dtype, reinterpret_cast<const float*>(from) + i, rounded, some);
-    load_floats(dtype, rounded, to + i, some);
-  }
+// Numbers of bfloat16 as float32, or of float32, rounded to such.
+void load_rounded(tensor::DType type, const std::byte* from, float* to, int64_t count) {
+  const auto numbers = static_cast<size_t>(count);
+  if (type != tensor::DType::float32) return load_floats(type, from, to, numbers);
+  row_kernels().round(reinterpret_cast<const float*>(from), to, numbers);
 }
 
 }  // namespace
@@ -110,7 +105,7 @@ FloatRows AttentionRows::widen_part(const Arguments& arguments, const Part& part
   if (are_neighbours && (!wanted.keeps || cache_.kept.row == run)) run *= std::exchange(runs, 1);
   for (int64_t r = 0; r < runs; ++r) {
     float* const row = tile + r * wanted.tile_row;
-    load_rounded(part.dtype, from + r * part.matrices->row * float_bytes(part.dtype), form_.dtype, row, run);
+    load_rounded(part.dtype, from + r * part.matrices->row * float_bytes(part.dtype), row, run);
     if (kept != nullptr) keep_run(row, kept + r * cache_.kept.row * float_bytes(cache_.kept_type), run);
   }
   return {.first = tile, .row = wanted.tile_row, .column = 1, .begin = part.begin, .end = part.end};

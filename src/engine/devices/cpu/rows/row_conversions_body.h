@@ -19,15 +19,31 @@ ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
   for (; i < count; ++i) out[i] = widened(x[i]);
 }
 
+// Bits of bfloat16 in the upper half of each, and something below them.
+ASSAY_KERNEL inline void round_words(const Vector& numbers, Words& rounded) {
+  const Words bits = reinterpret_cast<Words>(numbers);
+  const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
+  rounded = (is_nan & (bits | 0x400000U)) | (~is_nan & (bits + 0x7FFFU + (bits >> 16 & 1U)));
+}
+
+ASSAY_KERNEL void round(const float* x, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector numbers = at(x + i).lanes;
+    Words rounded;
+    round_words(numbers, rounded);
+    at(out + i).lanes = reinterpret_cast<Vector>(rounded & 0xFFFF0000U);
+  }
+  for (; i < count; ++i) out[i] = widened(narrowed(x[i]));
+}
+
 ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Vector numbers = at(x + i).lanes;
-    const Words bits = reinterpret_cast<Words>(numbers);
-    const Words rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-    const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
-    const Words chosen = (is_nan & (bits >> 16 | 0x40U)) | (~is_nan & rounded);
-    *reinterpret_cast<Halves*>(out + i) = __builtin_convertvector(chosen, Halves);
+    Words rounded;
+    round_words(numbers, rounded);
+    *reinterpret_cast<Halves*>(out + i) = __builtin_convertvector(rounded >> 16, Halves);
   }
   for (; i < count; ++i) out[i] = narrowed(x[i]);
 }
