@@ -19,13 +19,17 @@ class Finder {
     AttentionOperand found = now_;
     while (take_scale() || take_turn() || take_sharing() || take_dim_of_repeats()) {
       const bool gains = now_.sharing != found.sharing || now_.scale != found.scale;
-      if (gains || is_appended(model_, inference_, now_)) found = now_;
+      if (gains || is_source(now_)) found = now_;
     }
     std::ranges::reverse(found.nodes);
     return found;
   }
 
  private:
+  // Whether a layer can read it as it is: what is appended to a cache, or, also within a layer, what is given.
+  bool is_source(const AttentionOperand& operand) const {
+    return !model_[operand.value].producer.valid() || is_appended(model_, inference_, operand);
+  }
   // The node that makes a value for one reader only, if it is this operator.
   ir::NodeId maker(ir::ValueId value, std::string_view op) const {
     const ir::NodeId node = model_[value].producer;
@@ -122,7 +126,7 @@ class Finder {
       if (!node.valid() || dims(operand(node, 0)) != without) continue;
       AttentionOperand next = now_;
       next.value = operand(node, 0);
-      if (!is_appended(model_, inference_, next)) return false;
+      if (!is_source(next)) return false;
       take(node, next.value);
       return true;
     }
