@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/appended_cache.h"
 #include "tensor/elements.h"
 
 namespace assay::engine {
@@ -13,18 +14,22 @@ class Finder {
   Finder(const ir::Model& model, const ops::Inference& inference, const ConstantOf& constant)
       : model_(model), inference_(inference), constant_(constant) {}
 
-  AttentionOperand find(ir::ValueId value) {
-    now_.value = value;
+  AttentionOperand find(AttentionOperand given) {
+    now_ = std::move(given);
     AttentionOperand found = now_;
-    while (take_scale() || take_turn() || take_sharing()) {
+    while (take_scale() || take_turn() || take_sharing() || take_dim_of_repeats()) {
       const bool gains = now_.sharing != found.sharing || now_.scale != found.scale;
-      if (gains) found = now_;
+      if (gains || is_source(now_)) found = now_;
     }
     std::ranges::reverse(found.nodes);
     return found;
   }
 
  private:
+  // Whether a layer can read it as it is: what is appended to a cache, or, also within a layer, what is given.
+  bool is_source(const AttentionOperand& operand) const {
+    return !model_[operand.value].producer.valid() || is_appended(model_, inference_, operand);
+  }
   // The node that makes a value for one reader only, if it is this operator.
   ir::NodeId maker(ir::ValueId value, std::string_view op) const {
     const ir::NodeId node = model_[value].producer;
@@ -111,6 +116,22 @@ class Finder {
     now_.sharing = repeats;
     return true;
   }
+  // [..., groups, 1, rows, columns] is what is appended, with a dim of 1.
+  bool take_dim_of_repeats() {
+    tensor::Shape without = dims(now_.value);
+    if (now_.sharing == 1 || without.size() < 4) return false;
+    without.erase(without.end() - 3);
+    for (const std::string_view op : {"Unsqueeze", "Reshape"}) {
+      const ir::NodeId node = maker(now_.value, op);
+      if (!node.valid() || dims(operand(node, 0)) != without) continue;
+      AttentionOperand next = now_;
+      next.value = operand(node, 0);
+      if (!is_source(next)) return false;
+      take(node, next.value);
+      return true;
+    }
+    return false;
+  }
   ir::NodeId repeater(ir::ValueId value) const {
     for (const std::string_view op : {"Expand", "Tile"}) {
       if (const ir::NodeId node = maker(value, op); node.valid()) return node;
@@ -151,9 +172,9 @@ class Finder {
 
 }  // namespace
 
-AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, ir::ValueId value,
+AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
                                         const ConstantOf& constant) {
-  return Finder(model, inference, constant).find(value);
+  return Finder(model, inference, constant).find(std::move(given));
 }
 
 }  // namespace assay::engine

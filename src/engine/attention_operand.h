@@ -12,14 +12,15 @@ namespace assay::engine {
 struct AttentionOperand {
   ir::ValueId value;
   int64_t sharing = 1;            // heads in a row that share a matrix of `value`
+  bool are_values = false;        // not keys, or queries
   bool is_turned = false;         // rows of `value` are columns of the operand
   double scale = 1;               // of the operand
   std::vector<ir::NodeId> nodes;  // that make the operand of `value`, in order
 };
 
-// The operand of a product that reads `value`, with all nodes before it that nothing else reads and that the product
-// need not run. Where there is nothing to gain, `value` itself.
-AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, ir::ValueId value,
+// The operand of a product that reads a value, with all nodes before it that nothing else reads and that the product
+// need not run. Where there is nothing to gain, as it is given; a value that Concat appends to a cache is a gain.
+AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
                                         const ConstantOf& constant);
 
 }  // namespace assay::engine

@@ -49,6 +49,13 @@ constexpr const char* kModels[] = {
     "Neg(m) "
     "q = SequenceConstruct(n, x) zero = Constant<value = int64 {0}>() u = SequenceAt(q, zero) w = Transpose(n) "
     "r = Relu(w) y = Min(r, t) }",
+    "g (float[2,3,2,4] q, float[2,3,5,4] pk, float[2,3,1,4] nk, float[2,3,5,4] pv, float[2,3,1,4] nv) => "
+    "(float[2,3,2,4] y, float[2,3,6,4] k, float[2,3,6,4] w) { k = Concat<axis = 2>(pk, nk) "
+    "v = Concat<axis = 2>(pv, nv) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) "
+    "w = Neg(v) }",
+    "g (float[2,3,2,4] q, float[2,3,4,5] pk, float[2,3,4,1] nk, float[2,3,5,4] pv, float[2,3,1,4] nv) => "
+    "(float[2,3,2,4] y, float[2,3,6,4] w) { k = Concat<axis = 3>(pk, nk) v = Concat<axis = 2>(pv, nv) w = Neg(v) "
+    "s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -133,6 +140,25 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[8]),
             (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
                                       "Transpose", "Relu_Cast_Min_Cast_1"}));
+}
+
+// Others may read the cache afterwards; what they read before the attention ends stays outside.
+TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
+  const auto lowered = [](const char* text, const Precision& precision) {
+    ir::Model model = parsed(header(text));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, precision);
+    return model;
+  };
+  const ir::Model model = lowered(kModels[9], {});
+  EXPECT_EQ(ops_of(model), (std::vector<std::string>{"Concat_Concat_Transpose_MatMul_Softmax_MatMul_0", "Neg"}));
+  EXPECT_EQ(model[*ir::nodes(model, model.main_graph()).begin()].results.size(), 3u);
+  EXPECT_EQ(ops_of(lowered(kModels[10], {})),
+            (std::vector<std::string>{"Concat", "Neg", "Concat_MatMul_Softmax_MatMul_0"}));
+  EXPECT_EQ(ops_of(lowered(kModels[9], {.bfloat16 = true})),
+            (std::vector<std::string>{"Cast", "Cast", "Cast",
+                                      "Cast_Concat_Cast_Concat_Cast_Transpose_MatMul_Softmax_MatMul_0", "Cast",
+                                      "Neg_Cast_1"}));
 }
 
 TEST(Lower, layers_hold_no_more_values_than_kernels) {

@@ -14,12 +14,15 @@
 namespace assay::remote {
 namespace {
 
+constexpr uint64_t kMostAtOnce = uint64_t{1} << 28;
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
 class Mapping {
  public:
   Mapping(const Descriptor& memory, uint64_t size_bytes) : size_bytes_(size_bytes) {
-    address_ = mmap(nullptr, size_bytes, PROT_READ, MAP_SHARED, memory.number(), 0);
+    // All pages at once, unless they are so many that somebody may mean harm, so that no computation waits for them.
+    const int populates = size_bytes <= kMostAtOnce ? MAP_POPULATE : 0;
+    address_ = mmap(nullptr, size_bytes, PROT_READ, MAP_SHARED | populates, memory.number(), 0);
     if (address_ == MAP_FAILED) {
       fail(ErrorCode::limit, "cannot map {} of shared memory: {}", human_bytes(size_bytes), errno_text(errno));
     }

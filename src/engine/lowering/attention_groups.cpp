@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/appended_cache.h"
 #include "engine/spelled_attention.h"
 
 namespace assay::engine {
@@ -41,6 +42,21 @@ std::vector<ir::NodeId> attention_group(const ir::Model& model, const ops::Infer
     group.insert(group.end(), chain.begin(), chain.end());
   }
   return group;
+}
+
+std::vector<std::vector<ir::NodeId>> cache_groups(const ir::Model& model, const ops::Inference& inference,
+                                                  const std::vector<ir::NodeId>& group, const ConstantOf& constant) {
+  std::vector<std::vector<ir::NodeId>> groups;
+  std::vector<ir::NodeId> all = group;
+  const std::optional<SpelledAttention> attention = match_attention(model, inference, group, constant);
+  if (!attention) return groups;
+  for (const AttentionOperand* const operand : {&attention->k, &attention->v}) {
+    const std::optional<AppendedCache> found = find_appended(model, inference, all, *operand);
+    if (!found) continue;
+    groups.push_back(found->nodes);
+    all.insert(all.begin(), found->nodes.begin(), found->nodes.end());
+  }
+  return groups;
 }
 
 }  // namespace assay::engine

@@ -95,7 +95,14 @@ class LayerFormer {
   void form_attention(NodeId first) {
     if (taken_.contains(first)) return;
     std::vector<NodeId> group = attention_group(model_, inference_, first, [this](ValueId v) { return constant(v); });
-    if (group.empty() || std::ranges::any_of(group, [this](NodeId node) { return taken_.contains(node); })) return;
+    const auto is_taken = [this](const std::vector<NodeId>& nodes) {
+      return std::ranges::any_of(nodes, [this](NodeId node) { return taken_.contains(node); });
+    };
+    if (group.empty() || is_taken(group)) return;
+    for (const std::vector<NodeId>& cache :
+         cache_groups(model_, inference_, group, [this](ValueId v) { return constant(v); })) {
+      if (!is_taken(cache)) group.insert(group.begin(), cache.begin(), cache.end());
+    }
     taken_.insert(group.begin(), group.end());
     groups_.push_back(std::move(group));
   }
@@ -259,8 +266,10 @@ class LayerFormer {
     std::unordered_map<ValueId, ValueId> copies;
     for (const ValueId input : inputs) copies[input] = edit.add_input(body, model_[input].name);
     copy_nodes(group, body, copies);
-    const ValueId old_result = model_[group.back()].results.front();
-    edit.set_outputs(body, {{copies.at(old_result)}});
+    const std::vector<ValueId> results = results_of(group);
+    std::vector<ValueId> outputs;
+    for (const ValueId result : results) outputs.push_back(copies.at(result));
+    edit.set_outputs(body, outputs);
     ir::Function function;
     function.domain = edit.intern(kDomain);
     function.name = name;
@@ -268,23 +277,44 @@ class LayerFormer {
     function.opset_imports = model_.header().opset_imports;
     function.dirty = true;
     edit.add_function(std::move(function));
-    call(group, name, inputs, old_result);
+    call(group, name, inputs, results);
   }
 
-  void call(const std::vector<NodeId>& group, ir::Symbol name, const std::vector<ValueId>& inputs, ValueId old_result) {
+  // That of the last node, and what else is used outside.
+  std::vector<ValueId> results_of(const std::vector<NodeId>& group) const {
+    std::vector<ValueId> results = {model_[group.back()].results.front()};
+    const auto is_used_outside = [&](ValueId value) {
+      for (const ir::Use& use : ir::uses(model_, value)) {
+        if (std::ranges::find(group, use.user) == group.end()) return true;
+      }
+      return false;
+    };
+    for (const NodeId node : std::span(group).first(group.size() - 1)) {
+      for (const ValueId value : model_[node].results) {
+        if (value.valid() && is_used_outside(value)) results.push_back(value);
+      }
+    }
+    return results;
+  }
+
+  void call(const std::vector<NodeId>& group, ir::Symbol name, const std::vector<ValueId>& inputs,
+            const std::vector<ValueId>& results) {
     ir::Edit& edit = rewriter_.edit();
-    const ir::Symbol result_name = model_[old_result].name;
+    std::vector<ir::Symbol> names;
+    for (const ValueId result : results) names.push_back(model_[result].name);
     const NodeId made = edit.add_node(model_.main_graph(),
                                       {.op = name,
                                        .domain = edit.intern(kDomain),
                                        .name = model_[group.front()].name,
                                        .operands = inputs,
-                                       .results = {&result_name, 1}},
+                                       .results = names},
                                       model_[group.back()].next);
-    const ValueId result = model_[made].results.front();
-    edit.set_type(result, model_[old_result].type);
-    edit.replace_uses(old_result, result);
-    edit.origins().replace(old_result, result);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const ValueId result = model_[made].results[i];
+      edit.set_type(result, model_[results[i]].type);
+      edit.replace_uses(results[i], result);
+      edit.origins().replace(results[i], result);
+    }
     edit.origins().merge(made, group);
     for (size_t i = group.size(); i-- > 0;) edit.erase(group[i]);
   }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/caches.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
@@ -62,7 +63,11 @@ struct Scratch {
 class AttentionKernel final : public PlainKernel {
  public:
   explicit AttentionKernel(AttentionGeometry geometry)
-      : g_(std::move(geometry)), width_(whole_panels(g_.width)), lanes_(thread_count()) {}
+      : g_(std::move(geometry)),
+        width_(whole_panels(g_.width)),
+        lanes_(thread_count()),
+        keys_({g_.dtype, g_.items, g_.keys, g_.depth}, g_.k, g_.k_cache),
+        values_({g_.dtype, g_.items, g_.keys, g_.width}, g_.v, g_.v_cache) {}
 
   uint64_t workspace_bytes() const override { return lanes_ * lane_bytes(); }
 
@@ -74,8 +79,15 @@ class AttentionKernel final : public PlainKernel {
       const Scratch scratch(host<float>(arguments.workspace + lane * lane_bytes()), g_);
       for (int64_t piece = next++; piece < pieces; piece = next++) {
         const int64_t first = piece % chunks * kChunk;
-        run_chunk(arguments, scratch, piece / chunks, {first, std::min(first + kChunk, g_.rows)});
+        const int64_t item = piece / chunks;
+        run_chunk({arguments,
+                   scratch,
+                   item,
+                   {first, std::min(first + kChunk, g_.rows)},
+                   first == 0 && keys_.are_kept_by(item),
+                   first == 0 && values_.are_kept_by(item)});
       }
+      if (g_.k_cache.is_large) settle_stores();
     });
   }
 
@@ -84,6 +96,14 @@ class AttentionKernel final : public PlainKernel {
     int64_t begin, end;
     int64_t size() const { return end - begin; }
   };
+  // Rows of an item.
+  struct Chunk {
+    const Arguments& arguments;
+    const Scratch& scratch;
+    int64_t item;
+    Range rows;
+    bool keeps_keys, keeps_values;
+  };
   bool is_widened() const { return g_.dtype != tensor::DType::float32; }
 
   int64_t item_count() const {
@@ -91,79 +111,92 @@ class AttentionKernel final : public PlainKernel {
     for (const int64_t dim : g_.items) count *= dim;
     return count;
   }
-  int64_t offset(const Matrices& matrices, int64_t item) const {
-    int64_t offset = 0;
-    for (size_t i = g_.items.size(); i-- > 0; item /= g_.items[i]) offset += item % g_.items[i] * matrices.items[i];
-    return offset;
-  }
-  const std::byte* place(const Matrices& matrices, const Arguments& arguments, int64_t item, int64_t row,
-                         int64_t element_bytes) const {
-    const std::vector<Address>& from = matrices.is_result ? arguments.outputs : arguments.inputs;
-    const int64_t element = offset(matrices, item) + row * matrices.row;
-    return host<const std::byte>(from[static_cast<size_t>(matrices.input)]) + element * element_bytes;
+  const std::byte* place(const Matrices& matrices, const Chunk& chunk, int64_t row, int64_t element_bytes) const {
+    const int64_t element = element_of(matrices, g_.items, chunk.item) + row * matrices.row;
+    return first_byte(matrices, chunk.arguments) + element * element_bytes;
   }
   template <typename T>
-  const T* at(const Matrices& matrices, const Arguments& arguments, int64_t item) const {
-    return reinterpret_cast<const T*>(place(matrices, arguments, item, 0, sizeof(T)));
+  const T* at(const Matrices& matrices, const Chunk& chunk) const {
+    return reinterpret_cast<const T*>(place(matrices, chunk, 0, sizeof(T)));
   }
 
-  struct Rows {
-    const float* first;
-    int64_t row, column;  // strides
-  };
-  // Where they are, or the `width` numbers of each, which must be dense, in `tile`.
-  Rows floats(const Matrices& matrices, const Arguments& arguments, int64_t item, Range rows, int64_t width,
-              float* tile) const {
+  // Queries where they are, or widened.
+  FloatRows queries(const Chunk& chunk, Range rows) const {
     const int64_t bytes = float_bytes(g_.dtype);
-    const std::byte* const from = place(matrices, arguments, item, rows.begin, bytes);
-    if (g_.dtype == tensor::DType::float32)
-      return {reinterpret_cast<const float*>(from), matrices.row, matrices.column};
+    const std::byte* const from = place(g_.q, chunk, rows.begin, bytes);
+    if (!is_widened()) return {reinterpret_cast<const float*>(from), g_.q.row, 1, rows.begin, rows.end};
+    float* const tile = chunk.scratch.rows;
     for (int64_t r = 0; r < rows.size(); ++r)
-      read_floats(g_.dtype, from + r * matrices.row * bytes, tile + r * width, static_cast<size_t>(width));
-    return {tile, width, 1};
+      read_floats(g_.dtype, from + r * g_.q.row * bytes, tile + r * g_.depth, static_cast<size_t>(g_.depth));
+    return {tile, g_.depth, 1, rows.begin, rows.end};
+  }
+  std::array<FloatRows, 2> read_keys(const Chunk& chunk, Range keys, float* tile) const {
+    return keys_.read(chunk.arguments, {chunk.item, keys.begin, keys.end, chunk.keeps_keys, tile, g_.depth});
   }
 
   uint64_t lane_bytes() const { return (static_cast<uint64_t>(Scratch::count(g_)) * sizeof(float) + 63) / 64 * 64; }
 
   // How many of the first keys a row sees.
-  int64_t seen_by(const Arguments& arguments, int64_t item, int64_t row) const {
+  int64_t seen_by(const Chunk& chunk, int64_t row) const {
     int64_t limit = g_.keys;
-    if (g_.last_key.input >= 0) limit = std::min<int64_t>(limit, *at<int32_t>(g_.last_key, arguments, item) + 1);
+    if (g_.last_key.exist()) limit = std::min<int64_t>(limit, *at<int32_t>(g_.last_key, chunk) + 1);
     if (!g_.is_causal) return limit;
     const int64_t past = g_.ends_with_last ? limit - g_.rows : g_.past;
     return std::clamp<int64_t>(past + row + 1, 0, limit);
   }
 
-  void run_chunk(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
-    std::fill_n(scratch.states, rows.size(), SoftmaxSoFar{-std::numeric_limits<float>::infinity(), 0, 1});
-    const int64_t seen = seen_by(arguments, item, rows.end - 1);
-    for (int64_t key = 0; key < seen; key += kKeys) {
+  void run_chunk(const Chunk& chunk) const {
+    std::fill_n(chunk.scratch.states, chunk.rows.size(), SoftmaxSoFar{kHidden, 0, 1});
+    if (chunk.keeps_keys) keys_.keep_columns(chunk.arguments, chunk.item);
+    if (chunk.keeps_values) values_.keep_columns(chunk.arguments, chunk.item);
+    const int64_t seen = seen_by(chunk, chunk.rows.end - 1);
+    int64_t key = 0;
+    for (; key < seen; key += kKeys) {
       const Range keys{key, std::min(key + kKeys, g_.keys)};
-      const float* const values = packed_values(arguments, scratch, item, keys);
-      if (!are_few(rows)) pack_keys(arguments, scratch, item, keys);
-      for (int64_t row = rows.begin; row < rows.end; row += kQueries) {
-        const Range some{row, std::min(row + kQueries, rows.end)};
-        if (seen_by(arguments, item, some.end - 1) <= keys.begin) continue;
-        score(arguments, scratch, item, some, keys, are_few(rows));
-        weigh(arguments, scratch, item, some, keys, row - rows.begin);
-        add_values(scratch, some, keys, row - rows.begin, values);
-      }
+      are_few(chunk.rows) ? run_few(chunk, keys) : run_many(chunk, keys);
     }
-    give_out(arguments, scratch, item, rows);
+    if (chunk.keeps_keys) keys_.keep_rest(chunk.arguments, chunk.item, key, chunk.scratch.keys);
+    if (chunk.keeps_values) values_.keep_rest(chunk.arguments, chunk.item, key, chunk.scratch.values);
+    give_out(chunk);
   }
 
-  bool are_few(Range rows) const { return rows.size() <= kFewQueries && g_.k.column == 1; }
+  bool are_few(Range rows) const { return rows.size() <= kFewQueries && keys_.has_dense_rows(); }
+
+  // Keys and values are read once.
+  void run_few(const Chunk& chunk, Range keys) const {
+    for (int64_t key = keys.begin; key < keys.end; key += AttentionRows::kStep)
+      score_few(chunk, {key, std::min(key + AttentionRows::kStep, keys.end)}, keys.begin);
+    weigh(chunk, chunk.rows, keys);
+    for (int64_t key = keys.begin; key < keys.end; key += AttentionRows::kStep) {
+      const Range some{key, std::min(key + AttentionRows::kStep, keys.end)};
+      for (const FloatRows& values : read_values(chunk, some)) add_values(chunk, chunk.rows, values, keys.begin);
+    }
+  }
+
+  void run_many(const Chunk& chunk, Range keys) const {
+    const std::array<FloatRows, 2> values = read_values(chunk, keys);
+    pack_keys(chunk, keys);
+    for (int64_t row = chunk.rows.begin; row < chunk.rows.end; row += kQueries) {
+      const Range some{row, std::min(row + kQueries, chunk.rows.end)};
+      if (seen_by(chunk, some.end - 1) <= keys.begin) continue;
+      score(chunk, some, keys);
+      weigh(chunk, some, keys);
+      for (const FloatRows& part : values) add_values(chunk, some, part, keys.begin);
+    }
+  }
 
   // Panels of keys, with zeros beyond the last.
-  void pack_keys(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
+  void pack_keys(const Chunk& chunk, Range keys) const {
     for (int64_t first = keys.begin; first < keys.end; first += kColumns) {
       const Range some{first, std::min(first + kColumns, keys.end)};
-      float* const panel = scratch.keys + (first - keys.begin) * g_.depth;
+      float* const panel = chunk.scratch.keys + (first - keys.begin) * g_.depth;
       if (some.size() < kColumns) std::fill_n(panel, g_.depth * kColumns, 0.0F);
-      if (is_widened() && g_.k.column != 1)
-        widen_columns(place(g_.k, arguments, item, first, float_bytes(g_.dtype)), some.size(), panel);
-      else
-        turn(floats(g_.k, arguments, item, some, g_.depth, scratch.rows), some.size(), panel);
+      if (is_widened() && g_.k.column != 1) {
+        widen_columns(place(g_.k, chunk, first, float_bytes(g_.dtype)), some.size(), panel);
+        continue;
+      }
+      for (const FloatRows& part : read_keys(chunk, some, chunk.scratch.rows))
+        turn(part, part.size(), panel + (part.begin - first));
     }
   }
 
@@ -174,7 +207,7 @@ class AttentionKernel final : public PlainKernel {
       read_floats(g_.dtype, from + k * step, panel + k * kColumns, static_cast<size_t>(count));
   }
 
-  void turn(const Rows& keys, int64_t count, float* panel) const {
+  void turn(const FloatRows& keys, int64_t count, float* panel) const {
     const bool has_squares = keys.column == 1;
     const int64_t whole_depth = has_squares ? g_.depth / kSquare * kSquare : 0;
     const int64_t whole_count = has_squares ? count / kSquare * kSquare : 0;
@@ -191,108 +224,113 @@ class AttentionKernel final : public PlainKernel {
   }
 
   // Rows of whole panels: where they are, or copied.
-  const float* packed_values(const Arguments& arguments, const Scratch& scratch, int64_t item, Range keys) const {
-    if (lie_as_panels()) return floats(g_.v, arguments, item, keys, g_.width, nullptr).first;
-    std::fill_n(scratch.values, keys.size() * width_, 0.0F);
-    for (int64_t key = 0; key < keys.size(); ++key) {
-      const Range one{keys.begin + key, keys.begin + key + 1};
-      float* const row = scratch.values + key * width_;
-      const Rows from = floats(g_.v, arguments, item, one, g_.width, row);
-      if (from.first == row) continue;
-      for (int64_t c = 0; c < g_.width; ++c) row[c] = from.first[c * from.column];
-    }
-    return scratch.values;
-  }
-  bool lie_as_panels() const { return g_.v.column == 1 && width_ == g_.width && !is_widened(); }
-
-  void score(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows, Range keys,
-             bool are_few) const {
-    const Rows q = floats(g_.q, arguments, item, rows, g_.depth, scratch.rows);
-    const auto depth = static_cast<size_t>(g_.depth);
-    if (are_few) {
-      const Rows k = floats(g_.k, arguments, item, keys, g_.depth, scratch.keys);
-      for (int64_t r = 0; r < rows.size(); ++r) {
-        row_kernels().dot(q.first + r * q.row, k.first, k.row, depth, static_cast<size_t>(keys.size()),
-                          scratch.scores + r * kKeys);
+  std::array<FloatRows, 2> read_values(const Chunk& chunk, Range keys) const {
+    float* const tile = chunk.scratch.values;
+    const bool lie_as_panels = width_ == g_.width && values_.lie_in_rows();
+    if (!lie_as_panels) std::fill_n(tile, keys.size() * width_, 0.0F);
+    const std::array<FloatRows, 2> parts =
+        values_.read(chunk.arguments, {chunk.item, keys.begin, keys.end, chunk.keeps_values, tile, width_});
+    if (lie_as_panels) return parts;
+    for (const FloatRows& part : parts) {
+      float* const rows = tile + (part.begin - keys.begin) * width_;
+      if (part.first == rows) continue;
+      for (int64_t r = 0; r < part.size(); ++r) {
+        for (int64_t c = 0; c < g_.width; ++c) rows[r * width_ + c] = part.first[r * part.row + c * part.column];
       }
-      return;
     }
+    return {FloatRows{tile, width_, 1, keys.begin, keys.end}, {}};
+  }
+
+  // Of some keys of the block that begins with `block`.
+  void score_few(const Chunk& chunk, Range keys, int64_t block) const {
+    const std::array<FloatRows, 2> parts = read_keys(chunk, keys, chunk.scratch.keys);
+    const FloatRows q = queries(chunk, chunk.rows);
+    for (const FloatRows& k : parts) {
+      for (int64_t r = 0; r < q.size(); ++r) {
+        row_kernels().dot(q.first + r * q.row, k.first, k.row, static_cast<size_t>(g_.depth),
+                          static_cast<size_t>(k.size()), chunk.scratch.scores + r * kKeys + (k.begin - block));
+      }
+    }
+  }
+
+  void score(const Chunk& chunk, Range rows, Range keys) const {
+    const FloatRows q = queries(chunk, rows);
     for (int64_t c = 0; c < keys.size(); c += kColumns) {
       panel_kernels().multiply({.left = q.first,
                                 .left_row = q.row,
-                                .out = scratch.scores + c,
+                                .out = chunk.scratch.scores + c,
                                 .out_row = kKeys,
                                 .rows = static_cast<size_t>(rows.size()),
-                                .depth = depth,
+                                .depth = static_cast<size_t>(g_.depth),
                                 .adds = false},
-                               scratch.keys + c * g_.depth, kColumns);
+                               chunk.scratch.keys + c * g_.depth, kColumns);
     }
   }
 
   // Makes scores weights, and what has been summed up fit them.
-  void weigh(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows, Range keys,
-             int64_t place) const {
+  void weigh(const Chunk& chunk, Range rows, Range keys) const {
     for (int64_t r = 0; r < rows.size(); ++r) {
       const int64_t row = rows.begin + r;
-      float* const scores = scratch.scores + r * kKeys;
-      const int64_t seen = std::clamp<int64_t>(seen_by(arguments, item, row) - keys.begin, 0, keys.size());
+      const int64_t place = row - chunk.rows.begin;
+      float* const scores = chunk.scratch.scores + r * kKeys;
+      const int64_t seen = std::clamp<int64_t>(seen_by(chunk, row) - keys.begin, 0, keys.size());
       std::fill(scores + seen, scores + keys.size(), 0.0F);
       if (seen == 0) continue;
-      SoftmaxSoFar& state = scratch.states[place + r];
-      row_kernels().softmax_block(scores,
-                                  mask_row(arguments, scratch, item, row, {keys.begin, keys.begin + seen}, scores),
+      SoftmaxSoFar& state = chunk.scratch.states[place];
+      row_kernels().softmax_block(scores, mask_row(chunk, row, {keys.begin, keys.begin + seen}, scores),
                                   static_cast<size_t>(seen), g_.scale, g_.divides, state);
       if (keys.begin == 0 || state.factor == 1) continue;
-      float* const sums = scratch.sums + (place + r) * width_;
+      float* const sums = chunk.scratch.sums + place * width_;
       row_kernels().scale(sums, state.factor, sums, static_cast<size_t>(width_));
     }
   }
 
   // What is added to the scores of a row; null: nothing. Scores in whose place that comes become 0.
-  const float* mask_row(const Arguments& arguments, const Scratch& scratch, int64_t item, int64_t row, Range keys,
-                        float* scores) const {
+  const float* mask_row(const Chunk& chunk, int64_t row, Range keys, float* scores) const {
     const float* added = nullptr;
-    if (g_.mask.input >= 0) {
+    float* const mask = chunk.scratch.mask;
+    if (g_.mask.exist()) {
       const int64_t bytes = float_bytes(g_.dtype);
-      const std::byte* const from = place(g_.mask, arguments, item, row, bytes) + keys.begin * bytes;
-      added = read_floats(g_.dtype, from, scratch.mask, static_cast<size_t>(keys.size()));
+      const std::byte* const from = place(g_.mask, chunk, row, bytes) + keys.begin * bytes;
+      added = read_floats(g_.dtype, from, mask, static_cast<size_t>(keys.size()));
     }
-    if (g_.conditions.input < 0) return added;
-    const uint8_t* const conditions =
-        at<uint8_t>(g_.conditions, arguments, item) + row * g_.conditions.row + keys.begin;
+    if (!g_.conditions.exist()) return added;
+    const uint8_t* const conditions = at<uint8_t>(g_.conditions, chunk) + row * g_.conditions.row + keys.begin;
     for (int64_t i = 0; i < keys.size(); ++i) {
       const bool is_hidden = (conditions[i] != 0) == g_.hidden_where;
-      scratch.mask[i] = (added == nullptr ? 0 : added[i]) + (is_hidden ? g_.hidden : 0);
+      mask[i] = (added == nullptr ? 0 : added[i]) + (is_hidden ? g_.hidden : 0);
       if (is_hidden && g_.replaces) scores[i] = 0;
     }
-    return scratch.mask;
+    return mask;
   }
 
-  void add_values(const Scratch& scratch, Range rows, Range keys, int64_t place, const float* values) const {
+  // Of some keys of the block that begins with `block`.
+  void add_values(const Chunk& chunk, Range rows, const FloatRows& values, int64_t block) const {
+    if (values.size() <= 0) return;
     for (int64_t c = 0; c < width_; c += kColumns) {
-      panel_kernels().multiply({.left = scratch.scores,
+      panel_kernels().multiply({.left = chunk.scratch.scores + (values.begin - block),
                                 .left_row = kKeys,
-                                .out = scratch.sums + place * width_ + c,
+                                .out = chunk.scratch.sums + (rows.begin - chunk.rows.begin) * width_ + c,
                                 .out_row = width_,
                                 .rows = static_cast<size_t>(rows.size()),
-                                .depth = static_cast<size_t>(keys.size()),
-                                .adds = keys.begin != 0},
-                               values + c, lie_as_panels() ? g_.v.row : width_);
+                                .depth = static_cast<size_t>(values.size()),
+                                .adds = values.begin != 0},
+                               values.first + c, values.row);
     }
   }
 
-  void give_out(const Arguments& arguments, const Scratch& scratch, int64_t item, Range rows) const {
+  void give_out(const Chunk& chunk) const {
     const int64_t bytes = float_bytes(g_.dtype);
-    const int64_t first = offset(g_.out, item) + rows.begin * g_.out.row;
-    for (int64_t r = 0; r < rows.size(); ++r) {
-      auto* const out = host<std::byte>(arguments.outputs[0]) + (first + r * g_.out.row) * bytes;
-      const SoftmaxSoFar& state = scratch.states[r];
+    const int64_t first = element_of(g_.out, g_.items, chunk.item) + chunk.rows.begin * g_.out.row;
+    for (int64_t r = 0; r < chunk.rows.size(); ++r) {
+      auto* const out = host<std::byte>(chunk.arguments.outputs[0]) + (first + r * g_.out.row) * bytes;
+      const SoftmaxSoFar& state = chunk.scratch.states[r];
       const bool sees_none = g_.zeroes_what_sees_none && state.greatest == kHidden;
       if (sees_none || (g_.zeroes_no_number && !(state.sum > 0))) {
         std::memset(out, 0, static_cast<size_t>(g_.width * bytes));
         continue;
       }
-      float* const sums = scratch.sums + r * width_;
+      float* const sums = chunk.scratch.sums + r * width_;
       const auto width = static_cast<size_t>(g_.width);
       row_kernels().scale(sums, 1 / state.sum, place_floats(g_.dtype, out, sums), width);
       write_floats(g_.dtype, sums, out, width);
@@ -302,22 +340,10 @@ class AttentionKernel final : public PlainKernel {
   AttentionGeometry g_;
   int64_t width_;
   uint64_t lanes_;
+  AttentionRows keys_, values_;
 };
 
 }  // namespace
-
-Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items) {
-  Matrices matrices{.input = input, .items = {}};
-  const size_t rank = desc.dims.size();
-  const auto stride = [&](size_t i) { return desc.dims[i] == 1 ? 0 : desc.strides[i]; };
-  for (size_t i = 0; i < items.size(); ++i) {
-    const size_t missing = items.size() + 2 - rank;
-    matrices.items.push_back(i < missing ? 0 : stride(i - missing));
-  }
-  matrices.row = rank < 2 ? 0 : stride(rank - 2);
-  matrices.column = desc.strides[rank - 1];
-  return matrices;
-}
 
 void join_rows_of_heads(AttentionGeometry& g) {
   if (g.rows != 1 || g.items.empty() || g.k.items.back() != 0 || g.v.items.back() != 0) return;
@@ -333,8 +359,20 @@ void join_rows_of_heads(AttentionGeometry& g) {
     matrices->row = matrices->items.back();
     matrices->items.pop_back();
   }
-  g.k.items.pop_back();
-  g.v.items.pop_back();
+  for (Matrices* const matrices : {&g.k, &g.v, &g.k_cache.past, &g.k_cache.kept, &g.v_cache.past, &g.v_cache.kept}) {
+    if (!matrices->items.empty()) matrices->items.pop_back();
+  }
+}
+
+void set_cache_sizes(AttentionGeometry& g) {
+  constexpr int64_t kLargeBytes = 1 << 17;
+  int64_t bytes = 0;
+  for (const auto& [cache, width] : {std::pair(&g.k_cache, g.depth), std::pair(&g.v_cache, g.width)}) {
+    int64_t count = cache->kept.exist() ? g.keys * width * float_bytes(cache->kept_type) : 0;
+    for (size_t i = 0; i < g.items.size(); ++i) count *= count == 0 || cache->kept.items[i] == 0 ? 1 : g.items[i];
+    bytes += count;
+  }
+  g.k_cache.is_large = g.v_cache.is_large = bytes >= kLargeBytes;
 }
 
 std::unique_ptr<PlainKernel> make_attention(AttentionGeometry geometry) {

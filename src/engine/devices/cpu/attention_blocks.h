@@ -4,28 +4,18 @@
 #include <memory>
 #include <vector>
 
-#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/attention_cache.h"
 
 namespace assay::engine::cpu {
 
-// A stack of matrices of an input or result of a layer, with strides in elements.
-struct Matrices {
-  int input = -1;          // of the layer; -1: there are none
-  bool is_result = false;  // `input` is the number of a result
-  std::vector<int64_t> items;
-  int64_t row = 0, column = 0;
-};
-
-// Where matrices of an input are whose first dims are those of the items, or 1, or missing.
-Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items);
-
 // softmax(q * k * scale + mask) * v for every item. Rows of q, of the mask and of the result must be dense; those of
-// bfloat16, in which nothing is computed, of v and of k or its transpose too.
+// bfloat16, in which nothing is computed, of v and of k or its transpose too, and of k and all caches if there are any.
 struct AttentionGeometry {
   tensor::DType dtype = tensor::DType::float32;
   std::vector<int64_t> items;
   int64_t rows = 0, keys = 0, depth = 0, width = 0;
   Matrices q, k, v, mask, out;  // k: rows are keys
+  AttentionCache k_cache, v_cache;
   float scale = 1;
   bool divides = false;    // by the scale
   bool is_causal = false;  // row i sees the first past + i + 1 keys
@@ -43,6 +33,9 @@ struct AttentionGeometry {
 // Where one row stands for many heads that share keys and values, these become rows, if that leaves enough items for
 // all threads.
 void join_rows_of_heads(AttentionGeometry& geometry);
+
+// Decides how caches are written that results hold.
+void set_cache_sizes(AttentionGeometry& geometry);
 
 std::unique_ptr<PlainKernel> make_attention(AttentionGeometry geometry);
 

@@ -34,15 +34,16 @@ class OperatorReader {
   OperatorReader(const Layer& layer, const Form& form)
       : layer_(layer), form_(form), facts_(layer.facts(layer.nodes[0])) {}
 
-  std::optional<AttentionOperator> read() const {
+  std::optional<AttentionGeometry> read() const {
     if (!has_known_values() || !has_known_attributes()) return std::nullopt;
     const int64_t kv_heads = heads_of(1, form_.kv_heads);
     const int64_t group = heads_of(0, form_.q_heads) / kv_heads;
-    AttentionOperator found{.geometry = {.items = {layer_.inputs[0].dims[0], kv_heads, group}}, .caches = {}};
-    AttentionGeometry& g = found.geometry;
+    AttentionGeometry g{.items = {layer_.inputs[0].dims[0], kv_heads, group}};
     g.q = matrices(layer_.inputs[0], 0, kv_heads, group);
-    g.k = shared(1, kv_heads, found);
-    g.v = shared(2, kv_heads, found);
+    g.k = shared(matrices(layer_.inputs[1], 1, kv_heads, 1));
+    g.v = shared(matrices(layer_.inputs[2], 2, kv_heads, 1));
+    g.k_cache = cache(1, kv_heads);
+    g.v_cache = cache(2, kv_heads);
     g.out = matrices(layer_.outputs[0], 0, kv_heads, group);
     g.rows = length(layer_.inputs[0]);
     g.keys = past_length() + length(layer_.inputs[1]);
@@ -52,7 +53,7 @@ class OperatorReader {
     g.is_causal = facts_.flag(is_microsoft() ? "unidirectional" : "is_causal");
     g.past = is_microsoft() ? g.keys - std::min(g.rows, g.keys) : past_length();
     g.zeroes_what_sees_none = true;
-    return read_mask(g) ? std::optional(std::move(found)) : std::nullopt;
+    return read_mask(g) ? std::optional(std::move(g)) : std::nullopt;
   }
 
  private:
@@ -111,27 +112,24 @@ class OperatorReader {
     return {.input = input, .items = {strides[0], group * head, head}, .row = strides[1], .column = strides[2]};
   }
 
-  // Keys (1) or values (2), which are the same for a group: where they are given, or in the cache that is given out.
-  Matrices shared(size_t input, int64_t heads, AttentionOperator& found) const {
-    Matrices fresh = matrices(layer_.inputs[input], static_cast<int>(input), heads, 1);
-    fresh.items.back() = 0;
+  // The same for a group.
+  static Matrices shared(Matrices matrices) {
+    matrices.items.back() = 0;
+    return matrices;
+  }
+  // Of keys (1) or values (2).
+  AttentionCache cache(size_t input, int64_t heads) const {
+    AttentionCache cache;
     const size_t past = form_.past + input - 1;
-    if (!gives(input)) return fresh;
-    const TensorDesc& desc = layer_.inputs[input];
-    AttentionCache cache{.past = {},
-                         .fresh = fresh,
-                         .batch = desc.dims[0],
-                         .heads = heads,
-                         .past_rows = past_length(),
-                         .rows = length(desc),
-                         .width = size(desc, heads),
-                         .result = input};
-    if (has(past)) cache.past = matrices(layer_.inputs[past], static_cast<int>(past), heads, 1);
-    found.caches.push_back(std::move(cache));
-    Matrices all = matrices(layer_.outputs[input], static_cast<int>(input), heads, 1);
-    all.items.back() = 0;
-    all.is_result = true;
-    return all;
+    if (has(past)) {
+      cache.past = shared(matrices(layer_.inputs[past], static_cast<int>(past), heads, 1));
+      cache.past_rows = past_length();
+    }
+    if (gives(input)) {
+      cache.kept = shared(matrices(layer_.outputs[input], static_cast<int>(input), heads, 1));
+      cache.kept.is_result = true;
+    }
+    return cache;
   }
 
   bool read_mask(AttentionGeometry& g) const {
@@ -153,19 +151,11 @@ class OperatorReader {
   ops::Node facts_;
 };
 
-bool has_dense_caches(const AttentionOperator& found) {
-  return std::ranges::all_of(found.caches, [](const AttentionCache& cache) {
-    return cache.fresh.column == 1 && (cache.past_rows == 0 || cache.past.column == 1);
-  });
-}
-
 }  // namespace
 
-std::optional<AttentionOperator> read_attention_operator(const Layer& layer) {
+std::optional<AttentionGeometry> read_attention_operator(const Layer& layer) {
   const Form* const form = find_form(layer);
-  if (form == nullptr) return std::nullopt;
-  std::optional<AttentionOperator> found = OperatorReader(layer, *form).read();
-  return found && has_dense_caches(*found) ? found : std::nullopt;
+  return form == nullptr ? std::nullopt : OperatorReader(layer, *form).read();
 }
 
 }  // namespace assay::engine::cpu

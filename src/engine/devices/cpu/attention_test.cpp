@@ -313,6 +313,181 @@ TEST(Attention, OperatorWithCache) {
   }
 }
 
+constexpr Size kCachedSizes[] = {{1, 1, 2, 3},   {1, 7, 5, 3},      {2, 300, 64, 32}, {4, 33, 8, 64},
+                                 {5, 31, 16, 8}, {17, 256, 20, 40}, {130, 40, 7, 32}, {20, 530, 32, 33}};
+
+// Concat of a cache and attention as one layer, which gives out what others read.
+std::string cached_attention(const Size& size, int past, const std::string& results, const std::string& core) {
+  return fmt::format(
+      "(float[2,3,{0},{2}] q, float[2,3,{4},{2}] pk, float[2,3,{1},{2}] nk, float[2,3,{4},{3}] pv, "
+      "float[2,3,{1},{3}] nv, float[2,3,{2},{4}] tk, float[2,3,{2},{1}] sk, float[2,1,{0},{5}] m) => "
+      "(float[2,3,{0},{3}] y{6}) <float n = {{1.5}}> {{ {7} }}",
+      size.rows, size.keys, size.depth, size.width, past, past + size.keys, results, core);
+}
+constexpr const char* kOfCaches =
+    "k = Concat<axis = 2>(pk, nk) v = Concat<axis = -2>(pv, nv) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) "
+    "d = Div(s, n) u = Add(d, m) p = Softmax(u) y = MatMul(p, v)";
+constexpr const char* kOfTurnedCache =
+    "k = Concat<axis = 3>(tk, sk) v = Concat<axis = 2>(pv, nv) s = MatMul(q, k) u = Add(s, m) p = Softmax(u) "
+    "y = MatMul(p, v)";
+std::string cache_dims(const Size& size, int past, bool is_turned) {
+  const int all = past + size.keys;
+  return is_turned ? fmt::format("float[2,3,{},{}]", size.depth, all)
+                   : fmt::format("float[2,3,{},{}]", all, size.depth);
+}
+
+TEST(Attention, WrittenOutWithCaches) {
+  for (const int past : {0, 1, 127, 300}) {
+    size_t turn = 0;
+    for (const Size& size : kCachedSizes) {
+      if (past + size.keys < 2) continue;  // its turn is a Reshape
+      const std::string values = fmt::format(", float[2,3,{},{}] v", past + size.keys, size.width);
+      for (const bool is_turned : {false, true}) {
+        const std::string keys = fmt::format(", {} k", cache_dims(size, past, is_turned));
+        const std::string results[] = {keys + values, keys, values, std::string()};
+        expect_attention(cached_attention(size, past, results[turn++ / 2 % 4], is_turned ? kOfTurnedCache : kOfCaches));
+      }
+    }
+  }
+}
+
+// Infinities and NaN in the past, in what is new and in the mask stay what they are, in the caches too.
+TEST(Attention, WrittenOutWithCachesOfWhatIsNoNumber) {
+  const Size size{2, 3, 8, 5};
+  const std::string results = fmt::format(", {} k, float[2,3,{},{}] v", cache_dims(size, 40, false), 43, size.width);
+  for (const double special : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN(), 1e-42}) {
+    for (size_t place = 50; place < 4500; place += 171) {
+      expect_attention(cached_attention(size, 40, results, kOfCaches),
+                       [&](size_t i) { return i == place ? special : sine(i); });
+    }
+  }
+}
+
+// Large caches are written past the processor's caches, by any number of threads.
+TEST(Attention, WrittenOutWithLargeCaches) {
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    for (const Size& size : {Size{1, 1, 64, 64}, Size{1, 2, 65, 33}, Size{140, 3, 64, 64}}) {
+      const std::string values = fmt::format(", float[2,3,{},{}] v", 530 + size.keys, size.width);
+      for (const bool is_turned : {false, true}) {
+        const std::string keys = fmt::format(", {} k", cache_dims(size, 530, is_turned));
+        expect_attention(cached_attention(size, 530, keys + values, is_turned ? kOfTurnedCache : kOfCaches));
+      }
+    }
+  }
+}
+
+// Six heads of queries read two of a cache, which is appended before a dim is made for the repeats, or behind it.
+TEST(Attention, WrittenOutWithSharedCaches) {
+  constexpr const char* kRepeats[] = {
+      "k = Concat<axis = 2>(pk, nk) e = Unsqueeze(k, two) f = Expand(e, kw) r = Reshape(f, kh) "
+      "v = Concat<axis = 2>(pv, nv) g = Unsqueeze(v, two) h = Expand(g, vw) x = Reshape(h, vh)",
+      "k = Concat<axis = 2>(pk, nk) r = Gather<axis = 1>(k, each) v = Concat<axis = 2>(pv, nv) "
+      "x = Gather<axis = 1>(v, each)",
+  };
+  for (const int past : {0, 7, 300}) {
+    for (const auto& [rows, keys, depth, width] : kCachedSizes) {
+      if (past + keys < 2) continue;
+      for (const char* const repeats : kRepeats) {
+        expect_attention(fmt::format(
+            "(float[2,6,{0},{2}] q, float[2,2,{5},{2}] pk, float[2,2,{1},{2}] nk, float[2,2,{5},{3}] pv, "
+            "float[2,2,{1},{3}] nv) => (float[2,6,{0},{3}] y, float[2,2,{4},{2}] k, float[2,2,{4},{3}] v) "
+            "<int64[1] two = {{2}}, int64[5] kw = {{2,2,3,{4},{2}}}, int64[5] vw = {{2,2,3,{4},{3}}}, "
+            "int64[6] each = {{0,0,0,1,1,1}}, int64[4] kh = {{2,6,{4},{2}}}, int64[4] vh = {{2,6,{4},{3}}}> "
+            "{{ {6} t = Transpose<perm = [0,1,3,2]>(r) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, x) }}",
+            rows, keys, depth, width, past + keys, past, repeats));
+      }
+    }
+  }
+}
+
+// The past is float32 and so are the results, or both are bfloat16.
+TEST(Attention, WrittenOutWithCachesOfBfloat16) {
+  const auto small = [](size_t i) { return sine(i) / 4; };
+  for (const int past : {0, 1, 127, 300}) {
+    for (const auto& [rows, keys, depth, width] : kCachedSizes) {
+      if (past + keys < 2) continue;
+      const std::string core = "t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v)";
+      for (const char* const types : {"float", "bfloat16"}) {
+        const bool has_casts = std::string(types) == "float";
+        const std::string before = has_casts ? "ck = Cast<to = 16>(pk) cv = Cast<to = 16>(pv) "
+                                               "k = Concat<axis = 2>(ck, nk) v = Concat<axis = 2>(cv, nv) "
+                                             : "k = Concat<axis = 2>(pk, nk) v = Concat<axis = 2>(pv, nv) ";
+        expect_attention(
+            fmt::format("(bfloat16[2,3,{0},{2}] q, {6}[2,3,{4},{2}] pk, bfloat16[2,3,{1},{2}] nk, {6}[2,3,{4},{3}] pv, "
+                        "bfloat16[2,3,{1},{3}] nv) => (bfloat16[2,3,{0},{3}] y, {6}[2,3,{5},{2}] {8}, "
+                        "{6}[2,3,{5},{3}] {9}) {{ {7} {10} {11} }}",
+                        rows, keys, depth, width, past, past + keys, types, before, has_casts ? "ok" : "k",
+                        has_casts ? "ov" : "v", core, has_casts ? "ok = Cast<to = 1>(k) ov = Cast<to = 1>(v)" : ""),
+            small, 0.05);
+      }
+    }
+  }
+}
+
+// What a cache of float32 holds was rounded to bfloat16 as Casts do it.
+TEST(Attention, CachesOfBfloat16HaveTheBitsOfCasts) {
+  const ir::Model model = parsed(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2,1,40,13] pk, bfloat16[2,1,2,13] nk, bfloat16[2,1,1,13] "
+      "q, "
+      "bfloat16[2,1,42,3] v) => (float[2,1,42,13] k, bfloat16[2,1,1,3] y) { c = Cast<to = 16>(pk) "
+      "a = Concat<axis = 2>(c, nk) t = Transpose<perm = [0,1,3,2]>(a) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) "
+      "k = Cast<to = 1>(a) }");
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNumbers[] = {
+      1.00390625,  1.01171875,
+      -1.00390626, 3.4e38,
+      -3.4e38,     kInfinity,
+      -kInfinity,  1e-42,
+      0,           std::numeric_limits<double>::quiet_NaN()};  // of which two lie between neighbours
+  const auto number = [&](size_t i) { return i % 7 == 0 ? kNumbers[i / 7 % std::size(kNumbers)] : sine(i); };
+  testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.blocks"});
+  std::vector<std::vector<double>> expected = testing_support::run_on_reference(model, number);
+  expected.pop_back();
+  run.outputs.pop_back();
+  EXPECT_EQ(difference(run.outputs, expected, 0), "");
+}
+
+// What is appended lies as products give it: heads side by side, or three times as far apart.
+TEST(Attention, WrittenOutWithCachesOfViews) {
+  for (const auto& [rows, keys, depth, width] : kCachedSizes) {
+    expect_attention(fmt::format(
+        "(float[2,{0},3,{2}] a, float[2,{1},3,{2}] b, float[2,{1},3,{3}] c, float[2,3,50,{2}] pk, "
+        "float[2,3,{3},50] pv) => (float[2,3,{0},{3}] y, float[2,3,{4},{2}] k, float[2,3,{3},{4}] w) "
+        "{{ q = Transpose<perm = [0,2,1,3]>(a) nk = Transpose<perm = [0,2,1,3]>(b) nv = Transpose<perm = [0,2,3,1]>(c) "
+        "k = Concat<axis = 2>(pk, nk) w = Concat<axis = 3>(pv, nv) t = Transpose<perm = [0,1,3,2]>(k) "
+        "v = Transpose<perm = [0,1,3,2]>(w) s = MatMul(q, t) p = Softmax(s) y = MatMul(p, v) }}",
+        rows, keys, depth, width, 50 + keys));
+  }
+}
+
+// A cache that the attention waits for elsewhere, or reads twice, or that is made of three stays outside.
+TEST(Attention, OtherCachesStayOutside) {
+  constexpr const char* kHead =
+      "(float[1,2,3,4] a, float[1,2,5,4] b, float[1,2,3,4] q, float[1,2,8,4] w) => (float[1,2,3,4] y) "
+      "<int64[1] two = {2}, int64[5] wide = {1,2,2,8,4}, int64[4] heads = {1,4,8,4}> ";
+  for (const char* const core :
+       {"{ k = Concat<axis = 2>(a, b) t = Transpose<perm = [0,1,3,2]>(k) g = ReduceMax<axes = [3]>(k) "
+        "m = Transpose<perm = [0,1,3,2]>(g) s = MatMul(q, t) u = Add(s, m) x = Softmax(u) y = MatMul(x, w) }",
+        "{ k = Concat<axis = 2>(a, b) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) x = Softmax(s) "
+        "y = MatMul(x, k) }",
+        "{ k = Concat<axis = 2>(a, b, a) t = Transpose<perm = [0,1,3,2]>(k) s = MatMul(q, t) x = Softmax(s) "
+        "v = Concat<axis = 2>(b, a, a) y = MatMul(x, v) }",
+        "{ k = Concat<axis = 2>(a, b) e = Unsqueeze(k, two) f = Expand(e, wide) r = Reshape(f, heads) "
+        "t = Transpose<perm = [0,1,3,2]>(r) g = ReduceMax<axes = [3]>(k) p = Concat<axis = 1>(q, q) "
+        "h = Concat<axis = 1>(g, g) m = Transpose<perm = [0,1,3,2]>(h) s = MatMul(p, t) u = Add(s, m) x = Softmax(u) "
+        "i = Concat<axis = 1>(w, w) z = MatMul(x, i) y, o = Split<axis = 1>(z) }"}) {
+    const ir::Model model = parsed(std::string("<ir_version: 8, opset_import: [\"\" : 17]> g ") + kHead + core);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+    EXPECT_EQ(run.tactics.front(), "movement.concat") << core;
+    EXPECT_EQ(run.tactics.back(), "attention.blocks") << core;
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 2e-5), "") << core;
+  }
+}
+
 TEST(Attention, MultiHeadAttention) {
   for (const auto& [rows, keys, depth, width] : kSizes) {
     for (const char* const attributes : {"unidirectional = 0", "unidirectional = 1", "scale = 0.3"}) {

@@ -11,4 +11,9 @@ uint64_t cache_bytes();
 // Takes these bytes out of all caches, on processors that let programs do so.
 void forget(const std::byte* first, uint64_t bytes);
 
+// Copies what is not read again soon, on processors that let programs do so without taking it into caches. Other
+// threads see it after settle_stores().
+void copy_past_caches(const void* from, void* to, size_t bytes);
+void settle_stores();
+
 }  // namespace assay::engine::cpu

@@ -53,7 +53,8 @@ class CpuDevice final : public Device {
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
     constexpr std::array<std::string_view, 7> kAsTheyLie = {
         "Concat", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization", "DepthToSpace", "SpaceToDepth"};
-    const bool lies_freely = std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end() || first.starts_with("Reduce");
+    const bool is_free_alone = layer.is_single() && std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end();
+    const bool lies_freely = is_free_alone || first.starts_with("Reduce");
     if (lies_freely || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
     if (find_integer_layer(layer)) return LayoutRule::follows;
     return LayoutRule::plain;

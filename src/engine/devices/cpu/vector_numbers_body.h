@@ -10,12 +10,16 @@ ASSAY_KERNEL inline void read_numbers(const uint16_t* x, Vector& out) {
 }
 
 ASSAY_KERNEL inline void write_numbers(const Vector& x, float* out) { at(out).lanes = x; }
+// Bits of bfloat16 in the upper half of each, and something below them.
+ASSAY_KERNEL inline void round_words(const Vector& numbers, Words& rounded) {
+  const Words bits = reinterpret_cast<Words>(numbers);
+  const Words is_nan = reinterpret_cast<Words>(numbers != numbers);
+  rounded = (is_nan & (bits | 0x400000U)) | (~is_nan & (bits + 0x7FFFU + (bits >> 16 & 1U)));
+}
 ASSAY_KERNEL inline void write_numbers(const Vector& x, uint16_t* out) {
-  const Words bits = reinterpret_cast<Words>(x);
-  const Words rounded = (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16;
-  const Words is_nan = reinterpret_cast<Words>(x != x);
-  const Words chosen = (is_nan & (bits >> 16 | 0x40U)) | (~is_nan & rounded);
-  *reinterpret_cast<Halves*>(out) = __builtin_convertvector(chosen, Halves);
+  Words rounded;
+  round_words(x, rounded);
+  *reinterpret_cast<Halves*>(out) = __builtin_convertvector(rounded >> 16, Halves);
 }
 
 using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;

@@ -1,7 +1,8 @@
 // Attention by blocks of queries and keys, written out in operators or as the operator.
 #include <algorithm>
 
-#include "engine/devices/cpu/attention_cache.h"
+#include "engine/appended_cache.h"
+#include "engine/devices/cpu/attention_blocks.h"
 #include "engine/devices/cpu/attention_operator.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/group_query.h"
@@ -21,9 +22,17 @@ TensorDesc turned_back(const TensorDesc& out, const std::vector<int64_t>& order)
 }
 
 bool has_dense_rows(const AttentionGeometry& g) {
-  const auto is_dense = [](const Matrices& matrices) { return matrices.input < 0 || matrices.column == 1; };
-  if (g.dtype != tensor::DType::float32 && !(is_dense(g.v) && (is_dense(g.k) || g.k.row == 1))) return false;
-  return g.q.column == 1 && g.out.column == 1 && is_dense(g.mask) && is_dense(g.conditions);
+  const auto are_dense = [](std::initializer_list<const Matrices*> all) {
+    return std::ranges::all_of(all, [](const Matrices* m) { return !m->exist() || m->column == 1; });
+  };
+  if (g.dtype != tensor::DType::float32) {
+    const bool has_cache = g.k_cache.past.exist() || g.k_cache.kept.exist();
+    const bool are_known_keys = are_dense({&g.k}) || (g.k.row == 1 && !has_cache);
+    if (!are_known_keys || !are_dense({&g.v, &g.k_cache.past, &g.k_cache.kept, &g.v_cache.past, &g.v_cache.kept})) {
+      return false;
+    }
+  }
+  return are_dense({&g.q, &g.out, &g.mask, &g.conditions});
 }
 
 // Attention that is written out. Its last items are split where heads share keys or values: [groups, heads of a group].
@@ -42,9 +51,9 @@ class SpelledReader {
     g.depth = desc(spelled_.q.value).dims.back();
     g.keys = spelled_.k.is_turned ? keys.dims[keys.dims.size() - 2] : keys.dims.back();
     g.q = operand(spelled_.q, items);
-    g.k = operand(spelled_.k, items);
-    std::swap(g.k.row, g.k.column);
-    g.v = operand(spelled_.v, items);
+    g.k = operand(spelled_.k, items, g.k_cache);
+    for (Matrices* const k : {&g.k, &g.k_cache.past, &g.k_cache.kept}) std::swap(k->row, k->column);
+    g.v = operand(spelled_.v, items, g.v_cache);
     g.out = split(matrices_of(0, out, items));
     if (spelled_.mask.valid()) g.mask = operand({.value = spelled_.mask}, items);
     if (spelled_.conditions.valid()) g.conditions = operand({.value = spelled_.conditions}, items);
@@ -62,11 +71,38 @@ class SpelledReader {
   }
 
  private:
-  TensorDesc desc(ir::ValueId value) const { return layer_.inputs[static_cast<size_t>(layer_.input_of(value))]; }
+  TensorDesc desc(ir::ValueId value) const {
+    const int input = layer_.input_of(value);
+    return input < 0 ? layer_.desc_of(value) : layer_.inputs[static_cast<size_t>(input)];
+  }
+
+  // Those that are appended to a cache, where they are.
+  Matrices operand(const AttentionOperand& operand, const tensor::Shape& items, AttentionCache& cache) const {
+    const std::optional<AppendedCache> found = find_appended(*layer_.model, *layer_.inference, layer_.nodes, operand);
+    if (!found) return this->operand(operand, items);
+    const auto with = [&](ir::ValueId value) {
+      AttentionOperand other = operand;
+      other.value = value;
+      return other;
+    };
+    const TensorDesc past = desc(found->past);
+    cache.past = this->operand(with(found->past), items);
+    cache.past_rows = past.dims[past.dims.size() - (has_rows_of_keys(operand) ? 2 : 1)];
+    cache.past_type = past.dtype;
+    const auto given = std::ranges::find(layer_.output_values, found->given);
+    if (found->given.valid() && given != layer_.output_values.end()) {
+      const auto result = static_cast<size_t>(given - layer_.output_values.begin());
+      cache.kept = located(operand, layer_.outputs[result], static_cast<int>(result), items);
+      cache.kept.is_result = true;
+      cache.kept_type = layer_.outputs[result].dtype;
+    }
+    return this->operand(with(found->fresh), items);
+  }
 
   Matrices operand(const AttentionOperand& operand, const tensor::Shape& items) const {
-    TensorDesc given = desc(operand.value);
-    const int input = layer_.input_of(operand.value);
+    return located(operand, desc(operand.value), layer_.input_of(operand.value), items);
+  }
+  Matrices located(const AttentionOperand& operand, TensorDesc given, int input, const tensor::Shape& items) const {
     Matrices matrices;
     if (operand.sharing == 1) {
       matrices = split(matrices_of(input, given, items));
@@ -102,13 +138,10 @@ class Attention final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (layer.is_single()) {
       if (std::unique_ptr<Kernel> kernel = make_group_query(layer)) return kernel;
-      std::optional<AttentionOperator> found = read_attention_operator(layer);
-      if (!found || !has_dense_rows(found->geometry)) return nullptr;
-      join_rows_of_heads(found->geometry);
-      return make_cached_attention(std::move(found->caches), std::move(found->geometry));
     }
-    std::optional<AttentionGeometry> g = read_spelled(layer);
+    std::optional<AttentionGeometry> g = layer.is_single() ? read_attention_operator(layer) : read_spelled(layer);
     if (!g || !has_dense_rows(*g)) return nullptr;
+    set_cache_sizes(*g);
     join_rows_of_heads(*g);
     return make_attention(std::move(*g));
   }
@@ -117,7 +150,12 @@ class Attention final : public Implementation {
   static std::optional<AttentionGeometry> read_spelled(const Layer& layer) {
     const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
     const auto spelled = match_attention(*layer.model, *layer.inference, layer.nodes, constant);
-    if (!spelled || layer.outputs.size() != 1 || !has_layout(layer.outputs[0], Layout::plain)) return {};
+    const auto is_plain = [](const TensorDesc& desc) { return has_layout(desc, Layout::plain); };
+    if (!spelled || !std::ranges::all_of(layer.outputs, is_plain)) return {};
+    for (const AttentionOperand* const operand : {&spelled->k, &spelled->v}) {
+      const bool is_given = layer.input_of(operand->value) >= 0;
+      if (!is_given && !find_appended(*layer.model, *layer.inference, layer.nodes, *operand)) return {};
+    }
     return SpelledReader(layer, *spelled).read();
   }
 };

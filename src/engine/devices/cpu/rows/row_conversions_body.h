@@ -19,6 +19,17 @@ ASSAY_KERNEL void widen(const uint16_t* x, float* out, size_t count) {
   for (; i < count; ++i) out[i] = widened(x[i]);
 }
 
+ASSAY_KERNEL void round(const float* x, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector numbers = at(x + i).lanes;
+    Words rounded;
+    round_words(numbers, rounded);
+    at(out + i).lanes = reinterpret_cast<Vector>(rounded & 0xFFFF0000U);
+  }
+  for (; i < count; ++i) out[i] = widened(narrowed(x[i]));
+}
+
 ASSAY_KERNEL void narrow(const float* x, uint16_t* out, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {

@@ -24,6 +24,7 @@ struct RowKernels {
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
   void (*narrow)(const float* x, uint16_t* out, size_t count);
+  void (*round)(const float* x, float* out, size_t count);          // to what bfloat16 holds; `out` may be `x`
   void (*widen_half)(const uint16_t* x, float* out, size_t count);  // likewise of float16
   void (*narrow_half)(const float* x, uint16_t* out, size_t count);
   // From and to integers; what is narrowed is a whole number of the type's range.
