@@ -33,15 +33,15 @@ Implementations make_all(const Libraries& libraries) {
     if (libraries.onednn == nullptr) return;
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
   };
-  all.push_back(coded_convolutions());
-  all.push_back(coded_matrices());
   all.push_back(winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
+  all.push_back(coded_convolutions());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
   add("product.onednn", onednn::make_product, onednn::product_variants);
+  all.push_back(coded_matrices());
   return all;
 }
 

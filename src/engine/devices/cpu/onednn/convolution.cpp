@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/integers/exact_sums.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/conv_bands.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
@@ -347,6 +348,8 @@ bool has_few_rows(const Layer& layer) {
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
   std::optional<ConvSource> source = find_conv_source(layer);
   if (!source) return {};
+  const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
+  if (source->quantized && !are_sums_exact(codes, *source->weights)) return {};
   const ConvGeometry& g = source->geometry;
   const bool has_padding = g.pad_top > 0 || g.pad_left > 0 || g.pad_bottom > 0 || g.pad_right > 0;
   if (source->quantized && !has_padding) source->quantized = without_zero_point(*std::move(source->quantized), 0);
