@@ -261,14 +261,15 @@ def check_bad_data(folder, inputs):
 
 
 def check_bound(folder, inputs):
-    """Layers that lose too much stay float, and the model gets better."""
+    """Layers that lose too much stay float, and the model gets better. Its quantisers are computed as they stand: without
+    VNNI, what ONNX Runtime makes of them saturates, which no choice of layers mends."""
     data = folder.save_inputs(inputs)
     expected = outputs(onnx.load(folder.model), inputs)
-    full = snr_db(outputs(folder.convert("--int8", *data), inputs), expected)
+    full = snr_db(outputs(folder.convert("--int8", *data), inputs, optimized=False), expected)
     part = folder.convert("--int8", "--max-error", "snr:42", *data)
     none = folder.convert("--int8", "--max-error", "snr:200", *data)
     assert not any(node.op_type == "QuantizeLinear" for node in none.graph.node)
-    better = snr_db(outputs(part, inputs), expected)
+    better = snr_db(outputs(part, inputs, optimized=False), expected)
     print(f"bound: {full:.1f} dB, with a bound {better:.1f} dB")
     assert better > full + 5 and any(node.op_type == "QuantizeLinear" for node in part.graph.node)
 

@@ -16,6 +16,10 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr float kMostWhole = 2147483520.0F;  // of what fits into 32 bits
+// The share of normally distributed numbers below x, less 1/2, over x: by powers of x squared.
+[[maybe_unused]] constexpr float kGeluShare[] = {3.988206387e-01F,  -6.619222462e-02F, 9.719777852e-03F,
+                                                 -1.079339767e-03F, 8.852828614e-05F,  -5.150995094e-06F,
+                                                 1.987980482e-07F,  -4.520481767e-09F, 4.553241464e-11F};
 
 namespace base {
 
@@ -52,10 +56,10 @@ void write(const FinishRows& rows, float x, int64_t element) {
     static_cast<uint8_t*>(rows.out)[element] = static_cast<uint8_t>(code);
 }
 
-void finish(const FinishRows& rows) {
+void finish_from(const FinishRows& rows, size_t first) {
   for (size_t r = 0; r < rows.rows; ++r) {
     const int32_t* const sums = rows.sums + static_cast<int64_t>(r) * rows.sums_row;
-    for (size_t c = 0; c < rows.channels; ++c) {
+    for (size_t c = first; c < rows.channels; ++c) {
       const int64_t element = static_cast<int64_t>(r) * rows.out_row + static_cast<int64_t>(c);
       float x = static_cast<float>(sums[c]) * rows.factors[c] + rows.bias[c];
       for (size_t i = 0; i < rows.step_count; ++i) x = stepped(rows.steps[i], x, element);
@@ -64,10 +68,34 @@ void finish(const FinishRows& rows) {
   }
 }
 
+void finish(const FinishRows& rows) { finish_from(rows, 0); }
+
 constexpr FinishKernels kKernels = {"base", finish};
 }  // namespace base
 
 #if defined(__x86_64__)
+namespace avx2 {
+constexpr size_t kBytes = 32;
+#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+ASSAY_KERNEL inline void round_whole(__m256& x) {
+  x = _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);  // ties to even
+}
+// As 16 bits first, in which zero points are added, then as 8.
+ASSAY_KERNEL inline void write_codes(const FinishRows& rows, const __m256& x, std::byte* out) {
+  const __m256 numbers = rows.may_overflow ? _mm256_min_ps(x, _mm256_set1_ps(kMostWhole)) : x;
+  const __m256i whole = _mm256_cvtps_epi32(numbers);
+  const __m128i halves =
+      _mm_adds_epi16(_mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1)),
+                     _mm_set1_epi16(static_cast<int16_t>(rows.zero)));
+  const __m128i codes =
+      rows.type == NumberType::int8 ? _mm_packs_epi16(halves, halves) : _mm_packus_epi16(halves, halves);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), codes);
+}
+#include "engine/devices/cpu/integers/finish_vectors_body.h"
+#undef ASSAY_KERNEL
+constexpr FinishKernels kKernels = {"avx2", finish};
+}  // namespace avx2
+
 namespace avx512 {
 constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
@@ -79,7 +107,7 @@ constexpr FinishKernels kKernels = {"avx512", finish};
 
 const std::vector<const FinishKernels*>& known_kernels() {
 #if defined(__x86_64__)
-  static const auto kernels = usable_kernels<FinishKernels>(base::kKernels, nullptr, &avx512::kKernels);
+  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
 #else
   static const auto kernels = usable_kernels<FinishKernels>(base::kKernels, nullptr, nullptr);
 #endif

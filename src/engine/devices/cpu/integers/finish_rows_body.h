@@ -46,15 +46,12 @@ ASSAY_KERNEL inline void add(const FinishStep& step, const Chunk<kVectors>& chun
 // x times the share of normally distributed numbers below it: 1/2 and an odd polynomial, which is constant beyond kEnd.
 ASSAY_KERNEL inline void gelu(const FinishStep& step, Vector& x) {
   constexpr float kEnd = 4.25F;
-  constexpr float kShare[] = {3.988206387e-01F,  -6.619222462e-02F, 9.719777852e-03F,
-                              -1.079339767e-03F, 8.852828614e-05F,  -5.150995094e-06F,
-                              1.987980482e-07F,  -4.520481767e-09F, 4.553241464e-11F};
   Vector end, half, inner, share;
   set(end, kEnd);
   set(half, 0.5F);
   x = _mm512_maskz_max_ps(kAllLanes, -end, x * step.unit);
   inner = _mm512_maskz_min_ps(kAllLanes, end, x);
-  polynomial(kShare, inner * inner, share);
+  polynomial(kGeluShare, inner * inner, share);
   fused(inner, share, half, share);
   x *= share * step.factor;
 }
