@@ -30,9 +30,7 @@ TEST(WinogradPlans, ANamedOneHasToBeExactEnoughToo) {
 }
 
 // Reading four times the weights takes longer than the multiplications that are saved.
-TEST(WinogradPlans, FewPixelsOfManyChannelsTakeSmallForms) {
-  EXPECT_EQ(guess(square_geometry(512, 7), 4), "stages/2");
-}
+TEST(WinogradPlans, FewPixelsOfManyChannelsTakeSmallForms) { EXPECT_EQ(guess(square_geometry(512, 7), 4), "stages/2"); }
 
 }  // namespace
 }  // namespace assay::engine::cpu
