@@ -11,6 +11,7 @@ means what its sources mean.
 import collections
 import dataclasses
 import functools
+import itertools
 import pathlib
 import re
 import sys
@@ -153,7 +154,7 @@ def grouped(parts: list[Part]) -> list[Part]:
             group.add(part)
         else:
             groups.append(part)
-    return groups
+    return [group for group in groups if len(group.paths) > 1]
 
 
 def main() -> None:
@@ -164,14 +165,12 @@ def main() -> None:
             targets.append([])
         elif part := read(root, word):
             targets[-1].append(part)
-    for parts in targets:
+    for groups in map(grouped, targets):
         # Numbers for each module, so that a new source leaves the names of other modules' groups as they are.
-        numbers: collections.Counter[str] = collections.Counter()
-        for group in grouped(parts):
-            if len(group.paths) > 1:
-                print(f"set_source_files_properties({' '.join(group.paths)} PROPERTIES UNITY_GROUP "
-                      f"{group.module}_{numbers[group.module]})")
-                numbers[group.module] += 1
+        numbers = collections.defaultdict(itertools.count)
+        for group in groups:
+            name = f"{group.module}_{next(numbers[group.module])}"
+            print(f"set_source_files_properties({' '.join(group.paths)} PROPERTIES UNITY_GROUP {name})")
 
 
 main()
