@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 # The library that is installed is linked from the same objects as the one that tests use, but shows only what
 # include/assay declares.
 set(exports ${CMAKE_SOURCE_DIR}/cmake/exports.map)
-add_library(assay_library SHARED $<TARGET_OBJECTS:libassay> $<TARGET_OBJECTS:assay_brief>)
+add_library(assay_library SHARED $<TARGET_OBJECTS:libassay> $<TARGET_OBJECTS:assay_brief> $<TARGET_OBJECTS:assay_kernels>)
 add_library(assay::assay ALIAS assay_library)
 set_target_properties(assay_library PROPERTIES OUTPUT_NAME assay EXPORT_NAME assay VERSION ${PROJECT_VERSION} SOVERSION 0
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/installed LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})

@@ -1,12 +1,19 @@
-# assay_module(name [BRIEF] DEPS module...): compiles src/<name>/**/*.cpp into libassay and src/<name>/**/*_test.cpp into
-# build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the folder, so adding a file needs
-# no edit here. BRIEF: as a module that does little itself.
+# assay_module(name [BRIEF] [KERNELS folder] DEPS module...): compiles src/<name>/**/*.cpp into libassay and
+# src/<name>/**/*_test.cpp into build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the
+# folder, so adding a file needs no edit here. BRIEF: as a module that does little itself. KERNELS: the folder of the
+# module that holds kernels of the engine.
 function(assay_module name)
-  cmake_parse_arguments(MODULE "BRIEF" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(MODULE "BRIEF" "KERNELS" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  if(MODULE_KERNELS)
+    set(kernels ${sources})
+    list(FILTER kernels INCLUDE REGEX "/src/${name}/${MODULE_KERNELS}/")
+    list(REMOVE_ITEM sources ${kernels})
+    target_sources(assay_kernels PRIVATE ${kernels})
+  endif()
   if(sources)
     if(MODULE_BRIEF)
       target_sources(assay_brief PRIVATE ${sources})

@@ -13,7 +13,7 @@ if [ "${1:-}" != --check ]; then
   exit
 fi
 violation='^([^ :]+):[0-9]+:[0-9]+: warning: .*'
-wrong=$(list_files | xargs clang-format-16 --dry-run 2>&1 | sed -nE "s/$violation/\1/p" | sort -u)
+wrong=$(list_files | xargs -P "$(nproc)" -n 100 clang-format-16 --dry-run 2>&1 | sed -nE "s/$violation/\1/p" | sort -u)
 if [ -n "$wrong" ]; then
   printf '%s\n' "$wrong" "format: run ./dev format" >&2
   exit 1

@@ -38,7 +38,7 @@ CHECK = """#include "lint/check.h"
 namespace assay::lint {{
 namespace {{
 
-void report(const Subject& subject, ir::NodeId id, Findings& findings) {{
+void report_{stem}(const Subject& subject, ir::NodeId id, Findings& findings) {{
   // {mark}: findings.add(LintLevel::warning, kAnalysis, "{stem}", id, "what was seen");
   (void)subject;
   (void)id;
@@ -47,7 +47,7 @@ void report(const Subject& subject, ir::NodeId id, Findings& findings) {{
 
 }}  // namespace
 
-Check check_{stem}() {{ return {{"{mark}: what it finds", 90, {{{{.at_node = report}}}}}}; }}
+Check check_{stem}() {{ return {{"{mark}: what it finds", 90, {{{{.at_node = report_{stem}}}}}}}; }}
 
 }}  // namespace assay::lint
 """
@@ -66,7 +66,7 @@ COMMAND = """#include "{task}.h"
 namespace assay::cli {{
 namespace {{
 
-int run(const Arguments& arguments, Environment& environment) {{
+int run_{symbol}(const Arguments& arguments, Environment& environment) {{
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {{}}", command));
@@ -87,7 +87,7 @@ Command command_{symbol}() {{
           .description = "{mark}",
           .positionals = {{model_positional()}},
           .groups = {{logging_group(), model_group(), onnx_load_group()}},
-          .run = run,
+          .run = run_{symbol},
           .examples = {{"assay {words} model.onnx"}}}};
 }}
 

@@ -9,7 +9,7 @@
 namespace assay::calibrate {
 namespace {
 
-constexpr uint64_t kGrain = uint64_t{1} << 18;  // elements
+constexpr uint64_t kCountedGrain = uint64_t{1} << 18;  // elements
 
 using Counts = std::vector<uint64_t>;
 
@@ -93,7 +93,7 @@ void Histogram::add(tensor::Bytes floats, float largest) {
     }
     return counts;
   };
-  counts_ = parallel_reduce(count, kGrain, std::move(counts_), count_piece, sum);
+  counts_ = parallel_reduce(count, kCountedGrain, std::move(counts_), count_piece, sum);
 }
 
 void Histogram::grow(float largest) {

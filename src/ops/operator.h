@@ -10,6 +10,8 @@
 
 namespace assay::ops {
 
+inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the domain of ONNX Runtime's own operators
+
 // What an operator means, from an operator-set version of its domain until the next row of the same name.
 struct Operator {
   std::string_view domain;  // empty: ai.onnx

@@ -23,6 +23,13 @@ class UnityGroups(TreeTest):
         one, other = hidden("int f() { return 1; }"), hidden("int g() { return 2; }")
         self.assertEqual(self.groups(m__one=one, m__other=other, n__third=hidden("int h();")), [{"m__one", "m__other"}])
 
+    def test_targets_stay_apart(self):
+        for name in ("one", "other", "third"):
+            self.write(f"src/m/{name}.cpp", f"int {name}();\n")
+        one, other, third = (str(self.root / f"src/m/{name}.cpp") for name in ("one", "other", "third"))
+        status, said = self.run_tool("unity_groups.py", str(self.root), "a:", one, other, "b:", third)
+        self.assertEqual((status, said), (0, f"set_source_files_properties({one} {other} PROPERTIES UNITY_GROUP m_0)\n"))
+
     def test_names_that_are_declared_twice(self):
         for declaration in ("int f() {\n  return 1;\n}", "struct f {\n  int x;\n};", "constexpr int g = 1, f = 2;", "using f = int;",
                             "std::vector<int> f(const X& x,\n                   int y) {\n}", "enum class f { a };"):
@@ -65,10 +72,31 @@ class UnityGroups(TreeTest):
                 other = f'#include "m/outer.h"\nnamespace {scope} {{\nint g() {{ return join(1); }}\n}}\n'
                 self.assertEqual(self.groups(m__one=one, m__other=other), groups)
 
+    def test_constants_and_types_of_another_namespace(self):
+        def own(declaration, scope="assay::m"):
+            return f"namespace {scope} {{\nnamespace {{\n{declaration}\n}}  // namespace\n}}\n"
+
+        for declaration, scope, is_apart in (("constexpr int kF = 1;", "assay::n", False), ("struct Size {};", "assay::n", False),
+                                             ("constexpr int kF = 1;", "assay", True), ("struct Size {};", "assay::m::n", True),
+                                             ("int f(X x);", "assay::n", True)):
+            with self.subTest(declaration, scope=scope):
+                groups = self.groups(m__one=own(declaration), m__other=own(declaration, scope))
+                self.assertEqual(groups, [] if is_apart else [{"m__one", "m__other"}])
+
     def test_using_declarations_may_be_repeated(self):
-        using = "namespace a {\nusing b::T;\nT x();\n}\n"
-        self.assertEqual(self.groups(m__one=using, m__other=using), [{"m__one", "m__other"}])
-        self.assertEqual(self.groups(m__one=using, m__other=using.replace("b::", "c::")), [])
+        for line in ("using b::T;", "namespace T = b::d;"):
+            with self.subTest(line):
+                using = f"namespace a {{\n{line}\nT x();\n}}\n"
+                self.assertEqual(self.groups(m__one=using, m__other=using), [{"m__one", "m__other"}])
+                self.assertEqual(self.groups(m__one=using, m__other=using.replace("b::", "c::")), [])
+
+    def test_namespaces_that_are_opened(self):
+        self.write("src/m/f.h", "#pragma once\nnamespace assay::n {\nint f();\n}\n")
+        opening = "namespace assay::m {\nusing namespace n;\n}\n"
+        self.assertEqual(self.groups(m__one=opening, m__other=opening), [{"m__one", "m__other"}])
+        self.assertEqual(self.groups(m__one=opening, m__other=""), [])
+        own = opening + "namespace assay::m {\nnamespace {\nint f();\n}  // namespace\n}\n"
+        self.assertEqual(self.groups(m__one='#include "m/f.h"\n' + opening, m__other=own), [])
 
     def test_tests_are_no_names(self):
         tests = hidden("TEST(A, b) {\n  f();\n}"), hidden("TEST(A, c) {\n  f();\n}")

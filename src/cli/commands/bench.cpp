@@ -174,7 +174,7 @@ int finish(int status, double seconds, Environment& environment) {
   return status;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_bench(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const BenchWords words = parse_bench(arguments);
   check_writable(arguments);
@@ -236,7 +236,7 @@ Command command_bench() {
               "than allowed, 2 wrong usage or input, 3 nothing could be measured.",
           .positionals = {optional_model_positional()},
           .groups = groups(),
-          .run = run,
+          .run = run_bench,
           .examples = {"assay bench model.onnx --against onnxrt,openvino",
                        "assay bench --onnx=model.onnx --shapes=x:1x3x224x224 --duration=5 --exportTimes=times.json",
                        "assay bench model.onnx --against onnxrt --fail-if-slower-than 1.05 --json result.json"},

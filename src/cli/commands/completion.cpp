@@ -7,7 +7,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_completion(const Arguments& arguments, Environment& environment) {
   const std::string shell = arguments.value("shell");
   const std::string script = shell == "bash"  ? bash_completion()
                              : shell == "zsh" ? zsh_completion()
@@ -28,7 +28,7 @@ Command command_completion() {
               "fpath, or ~/.config/fish/completions/assay.fish.",
           .positionals =
               {{.names = {"shell"}, .metavar = "SHELL", .choices = {"bash", "zsh", "fish"}, .help = "the shell"}},
-          .run = run,
+          .run = run_completion,
           .examples = {"source <(assay completion bash)"}};
 }
 

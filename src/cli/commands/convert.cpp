@@ -53,7 +53,7 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
   return request;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_convert(const Arguments& arguments, Environment& environment) {
   const tasks::ConvertRequest request = convert_request(arguments);
   LogObserver observer(arguments, environment);
   const results::ConversionReport report = tasks::convert(request, observer).report;
@@ -98,7 +98,7 @@ Command command_convert() {
           "or input, 3 something is not supported, or a backend failed.",
       .positionals = {model_positional()},
       .groups = groups(),
-      .run = run,
+      .run = run_convert,
       .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
                    "assay convert model.onnx -o model.engine --trt-min-shapes x:[1,8] --trt-opt-shapes x:[4,8] "
                    "--trt-max-shapes x:[16,8]",

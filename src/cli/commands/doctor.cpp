@@ -15,7 +15,7 @@
 namespace assay::cli {
 namespace {
 
-void print(const results::BackendHealth& backend, Log& log) {
+void print_health(const results::BackendHealth& backend, Log& log) {
   if (backend.usable) {
     const std::string path = backend.path.empty() ? "" : fmt::format(" | {}", printable(backend.path));
     const std::string providers = backend.providers.empty() ? "" : fmt::format(" | {}", join(backend.providers, ", "));
@@ -36,14 +36,14 @@ void print_about_installing(Log& log) {
       "onnxruntime openvino");
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_doctor(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::vector<std::string> wanted = chosen_backends(arguments);
   const exec::LibrarySearch search = library_search(arguments);
   const std::string python = tasks::python_in_use(search);
   environment.log.info(fmt::format("{:<8} | {}", "python", python.empty() ? "none found" : printable(python)));
-  results::DoctorReport report =
-      tasks::doctor(wanted, search, [&](const results::BackendHealth& backend) { print(backend, environment.log); });
+  results::DoctorReport report = tasks::doctor(
+      wanted, search, [&](const results::BackendHealth& backend) { print_health(backend, environment.log); });
   print_about_installing(environment.log);
   report.timings = {{"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::doctor_json(report));
@@ -63,7 +63,7 @@ Command command_doctor() {
               "VIRTUAL_ENV, of the first python3 on PATH and of the user, and in the system's folders. Exit status: 0, "
               "or 3 if a backend was named and cannot be used.",
           .groups = {logging_group(), backend_group(), json_group()},
-          .run = run,
+          .run = run_doctor,
           .examples = {"assay doctor", "assay doctor -v --onnxrt --python .venv/bin/python"}};
 }
 

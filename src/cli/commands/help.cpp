@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_help(const Arguments& arguments, Environment& environment) {
   const std::vector<std::string> words = arguments.values("command");
   const size_t width = terminal_width(environment.out);
   std::string text;
@@ -28,7 +28,7 @@ Command command_help() {
   return {.path = "help",
           .summary = "explain a command",
           .positionals = {{.names = {"command"}, .arity = Arity::any, .help = "the name of the command"}},
-          .run = run,
+          .run = run_help,
           .examples = {"assay help inspect model"}};
 }
 

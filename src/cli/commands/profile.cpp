@@ -52,7 +52,7 @@ void save(const Arguments& arguments, std::string_view option, const std::string
   file.commit();
 }
 
-void print(const results::ProfiledBackend& backend, Log& log) {
+void print_backend(const results::ProfiledBackend& backend, Log& log) {
   if (!backend.failure.empty()) log.warning(fmt::format("{}: {}", backend.backend, printable(backend.failure)));
   if (backend.layers.empty()) return;
   log.info(
@@ -61,23 +61,23 @@ void print(const results::ProfiledBackend& backend, Log& log) {
   for (const auto& [name, count] : backend.counters) log.info(fmt::format("{}: {} in a run", name, count));
 }
 
-void print(const results::ProfileReport& report, Log& log) {
+void print_profile(const results::ProfileReport& report, Log& log) {
   log.info("The machine reaches " + report::roof_text(report.roof));
-  for (const results::ProfiledBackend& backend : report.backends) print(backend, log);
+  for (const results::ProfiledBackend& backend : report.backends) print_backend(backend, log);
   if (!report.no_counters.empty()) log.info(report.no_counters);
   if (report.groups.empty()) return;
   log.info("=== Side by side, by nodes of the model ===");
   for (const std::string& line : report::side_by_side(report)) log.info(line);
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_profile(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const tasks::ProfileRequest request = profile_request(arguments);
   check_writable(arguments);
   LogObserver observer(arguments, environment);
   results::ProfileReport report = tasks::profile(request, observer);
   report.timings.emplace_back("total_seconds", total.seconds());
-  if (!json_on_stdout(arguments)) print(report, environment.log);
+  if (!json_on_stdout(arguments)) print_profile(report, environment.log);
   save(arguments, "--output", report::profile_trace(report), environment.log);
   save(arguments, "--report", report::profile_page(report), environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::profile_json(report));
@@ -131,7 +131,7 @@ Command command_profile() {
           "status: 0 measured, 2 wrong usage or input, 3 no backend could be measured.",
       .positionals = {model_positional()},
       .groups = groups(),
-      .run = run,
+      .run = run_profile,
       .examples = {"assay profile model.onnx -o trace.json",
                    "assay profile model.onnx --engine --onnxrt --openvino --report profile.html"}};
 }

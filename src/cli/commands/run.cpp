@@ -31,7 +31,7 @@
 namespace assay::cli {
 namespace {
 
-void print(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
+void print_runs(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
   for (const results::PairComparison& pair : report.pairs) {
     report::print_comparison(pair, log, {" (--match pairs outputs of different names)", kListsAll});
   }
@@ -129,7 +129,7 @@ int write_script(const RunWords& words, const Arguments& arguments, Environment&
   return kExitEqual;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments);
   if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
@@ -142,7 +142,7 @@ int run(const Arguments& arguments, Environment& environment) {
   tasks::RunOutcome outcome = tasks::run(words.request, observer);
   print_unused(outcome.unused_names, arguments, environment.log);
   results::RunReport& report = outcome.report;
-  print(report, words.request, environment.log);
+  print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);
   print_hint(report, arguments, environment.log);
@@ -183,7 +183,7 @@ Command command_run() {
           "failed or nothing could be compared.",
       .positionals = {optional_model_positional()},
       .groups = groups(),
-      .run = run,
+      .run = run_run,
       .examples = {
           "assay run model.onnx --onnxrt --openvino",
           "assay run model.onnx --onnxrt --ref-fp64 --onnx-outputs mark all --tolerance auto --report page.html",

@@ -48,7 +48,7 @@ std::string report() {
   return writer.text();
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_version(const Arguments& arguments, Environment& environment) {
   if (wants_json(arguments)) {
     write_json(arguments, environment, report());
     return kExitEqual;
@@ -71,7 +71,7 @@ Command command_version() {
   return {.path = "version",
           .summary = "print the versions of the program and of the libraries in it",
           .groups = {report_options},
-          .run = run,
+          .run = run_version,
           .examples = {"assay --version"}};
 }
 

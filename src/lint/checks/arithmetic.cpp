@@ -51,7 +51,7 @@ void apply(const Subject& subject, const Rule& rule, ir::NodeId id, Findings& fi
                   first, count, values.size()));
 }
 
-void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+void report_arithmetic(const Subject& subject, ir::NodeId id, Findings& findings) {
   if (subject.model[id].domain != ir::kEmpty && subject.model.text(subject.model[id].domain) != "ai.onnx") return;
   for (const Rule& rule : kRules) {
     if (rule.op == subject.model.text(subject.model[id].op)) apply(subject, rule, id, findings);
@@ -71,7 +71,7 @@ Check check_arithmetic() {
       "division by a constant zero, logarithms and roots of constants that have none, scales that are 0 or, of what is "
       "quantized, below",
       55,
-      {{.at_node = report, .ops = ops_of_rules()}}};
+      {{.at_node = report_arithmetic, .ops = ops_of_rules()}}};
 }
 
 }  // namespace assay::lint

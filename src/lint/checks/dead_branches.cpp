@@ -42,7 +42,7 @@ void check_where(const Subject& subject, ir::NodeId id, Findings& findings) {
                            values.front() ? 2 : 1));
 }
 
-void report(const Subject& subject, ir::NodeId id, Findings& findings) {
+void report_dead_branches(const Subject& subject, ir::NodeId id, Findings& findings) {
   const std::string_view op = subject.model.text(subject.model[id].op);
   if (op == "If") check_if(subject, id, findings);
   if (op == "Loop") check_loop(subject, id, findings);
@@ -52,7 +52,9 @@ void report(const Subject& subject, ir::NodeId id, Findings& findings) {
 }  // namespace
 
 Check check_dead_branches() {
-  return {"branches and loop bodies that never run", 65, {{.at_node = report, .ops = {"If", "Loop", "Where"}}}};
+  return {"branches and loop bodies that never run",
+          65,
+          {{.at_node = report_dead_branches, .ops = {"If", "Loop", "Where"}}}};
 }
 
 }  // namespace assay::lint

@@ -40,7 +40,7 @@ class ConstantNodes {
 };
 
 // A region of constant nodes is reported where it ends: at nodes whose results go to what is not constant.
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_folding(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
   if (!subject.is_sound) return;
   const ConstantNodes constants(subject);
@@ -62,6 +62,6 @@ void report_all(const Subject& subject, Findings& findings) {
 
 }  // namespace
 
-Check check_folding() { return {"constant subgraphs that are left unfolded", 60, {{.at_model = report_all}}}; }
+Check check_folding() { return {"constant subgraphs that are left unfolded", 60, {{.at_model = look_at_folding}}}; }
 
 }  // namespace assay::lint

@@ -16,7 +16,7 @@ bool lacks_dtype(const ir::Model& model, ir::TypeId id) {
   return false;
 }
 
-void report(const Subject& subject, std::string_view what, ir::ValueId value, Findings& findings) {
+void report_interface(const Subject& subject, std::string_view what, ir::ValueId value, Findings& findings) {
   const ir::Model& model = subject.model;
   const std::string name = printable(model.text(model[value].name));
   const ir::TypeId type = model[value].type;
@@ -30,18 +30,18 @@ void report(const Subject& subject, std::string_view what, ir::ValueId value, Fi
 }
 
 // Of the main graph: bodies may leave types out.
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_interface(const Subject& subject, Findings& findings) {
   const ir::GraphId main = subject.model.main_graph();
-  for (const ir::ValueId input : subject.model[main].inputs) report(subject, "input", input, findings);
+  for (const ir::ValueId input : subject.model[main].inputs) report_interface(subject, "input", input, findings);
   for (const ir::Use& use : subject.model.outputs(main)) {
-    if (use.value.valid()) report(subject, "output", use.value, findings);
+    if (use.value.valid()) report_interface(subject, "output", use.value, findings);
   }
 }
 
 }  // namespace
 
 Check check_interface() {
-  return {"inputs and outputs of the model without type or shape", 6, {{.at_model = report_all}}};
+  return {"inputs and outputs of the model without type or shape", 6, {{.at_model = look_at_interface}}};
 }
 
 }  // namespace assay::lint

@@ -74,7 +74,7 @@ void report_deprecated(const Subject& subject, ir::NodeId id, NextVersions& vers
   }
 }
 
-void report(const Subject& subject, ir::NodeId id, NextVersions& versions, Findings& findings) {
+void report_operators(const Subject& subject, ir::NodeId id, NextVersions& versions, Findings& findings) {
   const ops::Callee& callee = subject.callees[id];
   if (callee.function || subject.model[id].op == ir::kEmpty) return;
   if (callee.schema) {
@@ -84,17 +84,18 @@ void report(const Subject& subject, ir::NodeId id, NextVersions& versions, Findi
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_operators(const Subject& subject, Findings& findings) {
   NextVersions versions;
   for (uint32_t i = 0; i < subject.model.node_slots(); ++i) {
-    if (is_live(subject.model[ir::NodeId{i}])) report(subject, ir::NodeId{i}, versions, findings);
+    if (is_live(subject.model[ir::NodeId{i}])) report_operators(subject, ir::NodeId{i}, versions, findings);
   }
 }
 
 }  // namespace
 
 Check check_operators() {
-  return {"operators that the opset does not have or deprecates, custom operators", 10, {{.at_model = report_all}}};
+  return {
+      "operators that the opset does not have or deprecates, custom operators", 10, {{.at_model = look_at_operators}}};
 }
 
 }  // namespace assay::lint

@@ -15,7 +15,7 @@ bool same_constant(const tensor::Tensor* a, const tensor::Tensor* b) {
 
 std::string_view op_of(const Subject& subject, ir::NodeId id) { return subject.model.text(subject.model[id].op); }
 
-void report(ir::NodeId id, std::string message, Findings& findings) {
+void report_quantization(ir::NodeId id, std::string message, Findings& findings) {
   findings.add(LintLevel::warning, kAnalysis, "qdq_not_fusable", id, std::move(message));
 }
 
@@ -29,15 +29,16 @@ void check_pair(const Subject& subject, ir::NodeId quantize, ir::NodeId dequanti
     };
     return value(q) == value(dq) || same_constant(constant_operand(subject, q, i), constant_operand(subject, dq, i));
   };
-  if (!same_operand(1)) report(dequantize, "its scale differs from that of the QuantizeLinear before it", findings);
+  if (!same_operand(1))
+    report_quantization(dequantize, "its scale differs from that of the QuantizeLinear before it", findings);
   if (!same_operand(2))
-    report(dequantize, "its zero point differs from that of the QuantizeLinear before it", findings);
+    report_quantization(dequantize, "its zero point differs from that of the QuantizeLinear before it", findings);
 }
 
 void check_scale(const Subject& subject, ir::NodeId id, Findings& findings) {
   const ir::Node& node = subject.model[id];
   if (node.operands.size() < 2 || !node.operands[1].value.valid()) return;
-  if (!constant_operand(subject, node, 1)) report(id, "its scale is not constant", findings);
+  if (!constant_operand(subject, node, 1)) report_quantization(id, "its scale is not constant", findings);
 }
 
 void check_quantize(const Subject& subject, ir::NodeId id, Findings& findings) {
@@ -59,7 +60,7 @@ void check_dequantize(const Subject& subject, ir::NodeId id, Findings& findings)
   const bool is_pair = source.producer.valid() && op_of(subject, source.producer) == "QuantizeLinear";
   const bool is_input = source.kind == ir::ValueKind::input;
   if (!is_weight && !is_pair && !is_input) {
-    report(id, "it follows neither a QuantizeLinear nor a constant", findings);
+    report_quantization(id, "it follows neither a QuantizeLinear nor a constant", findings);
   }
 }
 

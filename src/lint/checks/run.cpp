@@ -4,7 +4,7 @@ namespace assay::lint {
 namespace {
 
 // Runs the whole model on the reference; every node whose inputs are there is tried, whatever failed before.
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_run(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
   if (!subject.inputs || !subject.is_sound) return;
   ops::Interpreter interpreter(model, subject.limits);
@@ -33,7 +33,7 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_run() {
-  return {"failures that only data shows: the model is run on the reference", 30, {{.at_model = report_all}}};
+  return {"failures that only data shows: the model is run on the reference", 30, {{.at_model = look_at_run}}};
 }
 
 }  // namespace assay::lint

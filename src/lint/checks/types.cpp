@@ -3,7 +3,7 @@
 namespace assay::lint {
 namespace {
 
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_types(const Subject& subject, Findings& findings) {
   for (const ops::InferenceFinding& finding : subject.inference.findings()) {
     const bool is_schema = finding.code == "schema";
     // Backends run models whose value_infos have wrong shapes, with a warning.
@@ -18,7 +18,7 @@ void report_all(const Subject& subject, Findings& findings) {
 Check check_types() {
   return {"attributes, types and shapes that break the rules of an operator or contradict the declared ones",
           20,
-          {{.at_model = report_all}}};
+          {{.at_model = look_at_types}}};
 }
 
 }  // namespace assay::lint

@@ -47,7 +47,7 @@ bool is_used(const ir::Model& model, ir::ValueId value, const std::vector<bool>&
   return false;
 }
 
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_unused(const Subject& subject, Findings& findings) {
   const ir::Model& model = subject.model;
   if (!subject.is_sound) return;
   const ir::GraphId graph = model.main_graph();
@@ -73,7 +73,7 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_unused() {
-  return {"inputs, initializers and nodes that no output depends on", 40, {{.at_model = report_all}}};
+  return {"inputs, initializers and nodes that no output depends on", 40, {{.at_model = look_at_unused}}};
 }
 
 }  // namespace assay::lint

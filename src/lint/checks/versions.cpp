@@ -39,7 +39,7 @@ void report_too_new(const ir::Header& header, int64_t opset, Findings& findings)
   }
 }
 
-void report_all(const Subject& subject, Findings& findings) {
+void look_at_versions(const Subject& subject, Findings& findings) {
   const ir::Header& header = subject.model.header();
   std::set<std::string_view> domains;
   for (const ir::OpsetImport& import : header.opset_imports) {
@@ -67,7 +67,7 @@ void report_all(const Subject& subject, Findings& findings) {
 }  // namespace
 
 Check check_versions() {
-  return {"IR versions and operator sets that do not go together", 5, {{.at_model = report_all}}};
+  return {"IR versions and operator sets that do not go together", 5, {{.at_model = look_at_versions}}};
 }
 
 }  // namespace assay::lint

@@ -77,7 +77,7 @@ Census take_census(const tensor::Tensor& tensor) {
                          count_piece, add);
 }
 
-void report(std::string_view name, const tensor::Tensor& tensor, Findings& findings) {
+void report_weights(std::string_view name, const tensor::Tensor& tensor, Findings& findings) {
   if (!tensor::is_floating(tensor.dtype()) || tensor.count() == 0) return;
   const Census census = take_census(tensor);
   const auto warn = [&](std::string_view code, std::string message) {
@@ -99,7 +99,7 @@ void report_value(const Subject& subject, ir::ValueId id, Findings& findings) {
   const ir::Model& model = subject.model;
   if (!model[id].constant.valid()) return;
   const ir::TensorEntry& entry = model[model[id].constant];
-  report(model.text(model[id].name), entry.sparse ? entry.sparse->values : entry.tensor, findings);
+  report_weights(model.text(model[id].name), entry.sparse ? entry.sparse->values : entry.tensor, findings);
 }
 
 void report_constant(const Subject& subject, ir::NodeId id, Findings& findings) {
@@ -107,7 +107,7 @@ void report_constant(const Subject& subject, ir::NodeId id, Findings& findings) 
   if (model[id].results.empty() || !model[id].results[0]) return;
   const ir::Attribute* value = model.find_attribute(model[id], "value");
   if (!value || value->type() != ir::AttributeType::tensor || value->tensors().empty()) return;
-  report(model.text(model[model[id].results[0]].name), model[value->tensors()[0]].tensor, findings);
+  report_weights(model.text(model[model[id].results[0]].name), model[value->tensors()[0]].tensor, findings);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ compare::NewThresholds new_thresholds(const Arguments& arguments, const compare:
                         arguments.has("--psnr-threshold"), arguments.has("--snr-threshold")}};
 }
 
-void print(const results::Rejudgement& judged, Log& log) {
+void print_judged(const results::Rejudgement& judged, Log& log) {
   for (const std::string& function : judged.ignored) {
     log.info(fmt::format("Ignoring the saved results of `{}`: not requested", function));
   }
@@ -47,7 +47,7 @@ void print(const results::Rejudgement& judged, Log& log) {
   }
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_check_accuracy(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   std::vector<std::string> notes;
   const compare::CompareOptions options = compare_options(arguments, notes);
@@ -57,7 +57,7 @@ int run(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("path");
   LogObserver observer(arguments, environment);
   results::Rejudgement judged = tasks::rejudge_accuracy(path, new_thresholds(arguments, options), observer);
-  print(judged, environment.log);
+  print_judged(judged, environment.log);
   judged.timings = {{"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_json(path, judged));
   const bool passed = judged.verdict == results::Verdict::equal;
@@ -80,7 +80,7 @@ Command command_check_accuracy() {
           .positionals =
               {{.names = {"path"}, .metavar = "FILE", .help = "the saved results", .is_file = true, .required = true}},
           .groups = {logging_group(), comparator_group(), functions_group(), json_group()},
-          .run = run,
+          .run = run_check_accuracy,
           .examples = {"assay check accuracy results.json --compare-func l2"}};
 }
 

@@ -28,7 +28,7 @@ std::string counts(const results::BackendCompatibility& backend, const Arguments
   return text;
 }
 
-void print(const results::BackendCompatibility& backend, const Arguments& arguments, Log& log) {
+void print_compatibility(const results::BackendCompatibility& backend, const Arguments& arguments, Log& log) {
   if (!backend.usable) {
     log.warning(fmt::format("{} | cannot be used: {}{}", backend.backend, backend.version,
                             remedy_text("library_places", arguments)));
@@ -51,14 +51,14 @@ int verdict(const results::CompatibilityReport& report) {
   return is_undecided ? kExitUndecided : kExitEqual;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_check_compatibility(const Arguments& arguments, Environment& environment) {
   const tasks::CompatibilityRequest request = {.model = model_source(arguments.value("model_file"), arguments),
                                                .backends = chosen_backends(arguments),
                                                .search = library_search(arguments)};
   LogObserver observer(arguments, environment);
   const results::CompatibilityReport report = tasks::check_compatibility(
       request, observer,
-      [&](const results::BackendCompatibility& backend) { print(backend, arguments, environment.log); });
+      [&](const results::BackendCompatibility& backend) { print_compatibility(backend, arguments, environment.log); });
   if (wants_json(arguments)) write_json(arguments, environment, report::compatibility_json(report));
   return verdict(report);
 }
@@ -73,7 +73,7 @@ Command command_check_compatibility() {
               "Exit status: 0 every backend can run the model, 1 one cannot, 3 a backend is not there.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), json_group()},
-          .run = run,
+          .run = run_check_compatibility,
           .examples = {"assay check compatibility model.onnx --onnxrt --openvino"}};
 }
 

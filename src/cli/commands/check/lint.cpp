@@ -26,7 +26,7 @@ LogLevel log_level(LintLevel level) {
   return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
-void print(const results::LintEntry& entry, const Arguments& arguments, Log& log) {
+void print_entry(const results::LintEntry& entry, const Arguments& arguments, Log& log) {
   const std::string where =
       entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
   log.write(log_level(entry.level),
@@ -34,7 +34,7 @@ void print(const results::LintEntry& entry, const Arguments& arguments, Log& log
 }
 
 // Of many findings of one kind the first ones are printed, without -v.
-void print(const results::LintReport& report, const Arguments& arguments, Log& log) {
+void print_lint(const results::LintReport& report, const Arguments& arguments, Log& log) {
   constexpr size_t kMany = 10;
   constexpr size_t kShown = 3;
   std::map<std::pair<LintLevel, std::string>, size_t> of_kind;
@@ -43,7 +43,7 @@ void print(const results::LintReport& report, const Arguments& arguments, Log& l
   for (const results::LintEntry& entry : report.entries) {
     const size_t all = of_kind[{entry.level, entry.code}];
     const size_t number = ++seen[{entry.level, entry.code}];
-    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print(entry, arguments, log);
+    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print_entry(entry, arguments, log);
     if (all > kMany && number == kShown && !log.enabled(LogLevel::verbose)) {
       log.write(log_level(entry.level),
                 fmt::format("LINT | {} more findings of the kind `{}` (-v shows all)", all - kShown, entry.code));
@@ -67,14 +67,14 @@ tasks::LintRequest lint_request(const Arguments& arguments) {
           .threads = limits.threads};
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_check_lint(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const tasks::LintRequest request = lint_request(arguments);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::LintReport report = tasks::lint(request, observer);
-  print(report, arguments, environment.log);
+  print_lint(report, arguments, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
     file.write(report::lint_json(report));
@@ -117,7 +117,7 @@ Command command_check_lint() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},
-          .run = run,
+          .run = run_check_lint,
           .examples = {"assay check lint model.onnx", "assay check lint model.onnx --static --strict -o report.json"}};
 }
 

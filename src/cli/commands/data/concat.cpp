@@ -5,7 +5,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_data_concat(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   tasks::concat_data(data_request(arguments), observer);
   return kExitEqual;
@@ -21,7 +21,7 @@ Command command_data_concat() {
               "of the files. Outputs are joined by the runner's name.",
           .positionals = {data_files_positional()},
           .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
-          .run = run,
+          .run = run_data_concat,
           .examples = {"assay data concat a.json b.json -o all.json"}};
 }
 

@@ -5,7 +5,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_data_convert(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   tasks::convert_data(data_request(arguments), observer);
   return kExitEqual;
@@ -22,7 +22,7 @@ Command command_data_convert() {
               "they and .raw know no runners, so for outputs of several runners one must be selected.",
           .positionals = {{.names = {"paths"}, .help = "file or folder of inputs or outputs", .is_file = true}},
           .groups = {logging_group(), data_output_group(), data_change_group(), data_limits_group()},
-          .run = run,
+          .run = run_data_convert,
           .examples = {"assay data convert outputs.json -o outputs.npz"}};
 }
 

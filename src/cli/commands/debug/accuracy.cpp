@@ -77,7 +77,7 @@ void print_remedies(const results::AccuracyHunt& hunt, const Arguments& argument
   }
 }
 
-void print(const results::AccuracyHunt& hunt, const Arguments& arguments, Log& log) {
+void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, Log& log) {
   for (const std::string& line : report::side_lines(hunt)) log.info(line);
   const bool is_verbose = log.enabled(LogLevel::verbose);
   for (const std::string& line : report::culprit_lines(hunt, is_verbose ? SIZE_MAX : kMostListed))
@@ -95,7 +95,7 @@ void save_page(const results::AccuracyHunt& hunt, const Arguments& arguments, En
   file.commit();
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_accuracy(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   keep_freed_memory();
   Log& log = environment.log;
@@ -105,7 +105,7 @@ int run(const Arguments& arguments, Environment& environment) {
   log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::AccuracyHunt hunt = tasks::debug_accuracy(request, observer);
-  print(hunt, arguments, log);
+  print_hunt(hunt, arguments, log);
   if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_hunt_json(hunt));
   save_page(hunt, arguments, environment);
   const int status = !hunt.culprits.empty() ? kExitDifferent : hunt.doubt.empty() ? kExitEqual : kExitUndecided;
@@ -167,7 +167,7 @@ Command command_debug_accuracy() {
           "a guilty layer is found, 2 wrong usage or input, 3 it cannot be decided.",
       .positionals = {model_positional()},
       .groups = groups(),
-      .run = run,
+      .run = run_debug_accuracy,
       .examples = {"assay debug accuracy model.onnx --onnxrt --against engine --report page.html",
                    "assay debug accuracy model.onnx --load-inputs inputs.json --load-outputs golden.json new.json"}};
 }

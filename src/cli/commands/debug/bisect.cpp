@@ -172,7 +172,7 @@ int run_tactics(const Arguments& arguments, Environment& environment) {
   return status;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_bisect(const Arguments& arguments, Environment& environment) {
   if (arguments.has("--tactics")) return run_tactics(arguments, environment);
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
@@ -231,7 +231,7 @@ Command command_debug_bisect() {
           "steps, or fails before the first, 2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
       .groups = search_groups(steps_group(), {.replays = true, .artifact = "polygraphy_debug.onnx"}),
-      .run = run,
+      .run = run_debug_bisect,
       .examples = {"assay debug bisect model.onnx --simplify --fuse --onnxrt --against ref --tolerance auto",
                    "assay debug bisect model.onnx --fp-to-fp16 --onnxrt --atol 1e-2 -o bad.onnx --min-good good.onnx"},
       .exact_names = true};

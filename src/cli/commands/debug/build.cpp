@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_build(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_debug_group(), arguments);
   tasks::BuildRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
@@ -60,7 +60,7 @@ Command command_debug_build() {
               "as told, whatever the iterations did, 2 wrong usage or input, 3 a check cannot be run.",
           .positionals = {model_positional()},
           .groups = groups(),
-          .run = run,
+          .run = run_debug_build,
           .examples = {"assay debug build model.onnx --save-tactics replay.json --artifacts replay.json --until 10 "
                        "--check assay run polygraphy_debug.engine --trt --load-outputs golden.json"},
           .exact_names = true};

@@ -66,7 +66,7 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
   return request;
 }
 
-void print(const results::PrecisionReport& report, Log& log) {
+void print_precision(const results::PrecisionReport& report, Log& log) {
   if (!report.is_found) {
     log.error("Could not find a configuration that satisfied accuracy requirements.");
     return;
@@ -94,7 +94,7 @@ void print(const results::PrecisionReport& report, Log& log) {
   log.info("As an ONNX model: " + convert_words(report.model, report.low, kept));
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_precision(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::PrecisionRequest request = precision_request(arguments, environment);
@@ -103,7 +103,7 @@ int run(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::PrecisionReport report = tasks::debug_precision(request, observer);
   environment.log.finish(report::loop_summary(report.loop));
-  print(report, environment.log);
+  print_precision(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::precision_json(report));
   environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
@@ -152,7 +152,7 @@ Command command_debug_precision() {
       .positionals = {model_positional()},
       .groups = search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"},
                               {engine_debug_group()}),
-      .run = run,
+      .run = run_debug_precision,
       .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
                    "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "
                    "--load-outputs golden.json --atol 0.1"},

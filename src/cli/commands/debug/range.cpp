@@ -38,7 +38,7 @@ std::string line_of(const results::ValueRange& range, double share) {
                      printable(range.op), share * 100, range.least, range.greatest);
 }
 
-void print(const results::RangeReport& report, Log& log) {
+void print_ranges(const results::RangeReport& report, Log& log) {
   const size_t most = log.enabled(LogLevel::verbose) ? SIZE_MAX : kMostListed;
   for (const Loss& loss : losses()) {
     std::vector<const results::ValueRange*> found;
@@ -83,7 +83,7 @@ void print_bounds(const results::RangeReport& report, Log& log) {
   list("have no bound that is known", [](double magnitude) { return !std::isfinite(magnitude); });
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_range(const Arguments& arguments, Environment& environment) {
   tasks::RangeRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
   check_input_data(arguments);
@@ -94,7 +94,7 @@ int run(const Arguments& arguments, Environment& environment) {
   request.is_static = arguments.flag("--static");
   LogObserver observer(arguments, environment);
   const results::RangeReport report = tasks::debug_range(request, observer);
-  report.is_static ? print_bounds(report, environment.log) : print(report, environment.log);
+  report.is_static ? print_bounds(report, environment.log) : print_ranges(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::ranges_json(report));
   return kExitEqual;
 }
@@ -121,7 +121,7 @@ Command command_debug_range() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), range_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},
-          .run = run,
+          .run = run_debug_range,
           .examples = {"assay debug range model.onnx --load-inputs inputs.json --json ranges.json"},
           .exact_names = true};
 }

@@ -93,7 +93,7 @@ int finish(const results::ReduceReport& report, const Arguments& arguments, Envi
   return kExitDifferent;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_reduce(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   const tasks::ReduceRequest request = reduce_request(arguments, environment);
@@ -164,7 +164,7 @@ Command command_debug_reduce() {
           "input, 3 it could not be done.",
       .positionals = {model_positional()},
       .groups = search_groups(reduce_group(), {.replays = true, .artifact = "polygraphy_debug.onnx", .has_jobs = true}),
-      .run = run,
+      .run = run_debug_reduce,
       .examples = {"assay debug reduce model.onnx -o reduced.onnx --onnxrt --against ref --atol 1e-3",
                    "assay debug reduce model.onnx -o reduced.onnx --load-inputs inputs.json --check assay run "
                    "polygraphy_debug.onnx --trt --load-inputs layerwise.json --load-outputs golden.json"},

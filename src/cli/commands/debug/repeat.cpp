@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_debug_repeat(const Arguments& arguments, Environment& environment) {
   if (arguments.flag("--same")) {
     const tasks::Until until = parse_until(arguments);
     if (until.kind != tasks::UntilKind::count) fail(ErrorCode::usage, "--same needs a number of runs: --until N");
@@ -41,7 +41,7 @@ Command command_debug_repeat() {
               "check cannot be run.",
           .positionals = {optional_model_positional()},
           .groups = groups(),
-          .run = run,
+          .run = run_debug_repeat,
           .examples = {"assay debug repeat --until 20 --artifacts out.json --check assay run model.onnx --onnxrt "
                        "--save-outputs out.json --load-outputs golden.json"},
           .exact_names = true};

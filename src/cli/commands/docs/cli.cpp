@@ -6,7 +6,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments&, Environment& environment) {
+int run_docs_cli(const Arguments&, Environment& environment) {
   const std::string text = markdown_manual();
   std::fwrite(text.data(), 1, text.size(), environment.out);
   return kExitEqual;
@@ -14,6 +14,8 @@ int run(const Arguments&, Environment& environment) {
 
 }  // namespace
 
-Command command_docs_cli() { return {.path = "docs cli", .summary = "print docs/cli.md", .run = run, .hidden = true}; }
+Command command_docs_cli() {
+  return {.path = "docs cli", .summary = "print docs/cli.md", .run = run_docs_cli, .hidden = true};
+}
 
 }  // namespace assay::cli

@@ -6,7 +6,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments&, Environment& environment) {
+int run_docs_man(const Arguments&, Environment& environment) {
   const std::string text = man_page();
   std::fwrite(text.data(), 1, text.size(), environment.out);
   return kExitEqual;
@@ -15,7 +15,7 @@ int run(const Arguments&, Environment& environment) {
 }  // namespace
 
 Command command_docs_man() {
-  return {.path = "docs man", .summary = "print the manual page assay(1)", .run = run, .hidden = true};
+  return {.path = "docs man", .summary = "print the manual page assay(1)", .run = run_docs_man, .hidden = true};
 }
 
 }  // namespace assay::cli

@@ -42,7 +42,8 @@ void save_summary(const std::string& folder, const std::string& text, Log& log) 
   file.commit();
 }
 
-void print(const results::CapabilityReport& report, const std::string& folder, const Arguments& arguments, Log& log) {
+void print_capability(const results::CapabilityReport& report, const std::string& folder, const Arguments& arguments,
+                      Log& log) {
   if (!report.whole_refusal.empty()) {
     log.info(fmt::format("{} refuses the model as a whole: {}{}", report.title, printable(report.whole_refusal),
                          remedy_text(report.whole_remedy, arguments)));
@@ -64,11 +65,11 @@ void print(const results::CapabilityReport& report, const std::string& folder, c
   if (!folder.empty()) save_summary(folder, text + "\n", log);
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_capability(const Arguments& arguments, Environment& environment) {
   const tasks::CapabilityRequest request = capability_request(arguments);
   LogObserver observer(arguments, environment);
   const results::CapabilityReport report = tasks::inspect_capability(request, observer);
-  if (!json_on_stdout(arguments)) print(report, request.folder, arguments, environment.log);
+  if (!json_on_stdout(arguments)) print_capability(report, request.folder, arguments, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
   return kExitEqual;
 }
@@ -99,7 +100,7 @@ Command command_inspect_capability() {
           "compatibility` gives 1), 2 wrong usage or input, 3 the backend is not there.",
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), partition_group(), backend_group(), json_group()},
-      .run = run,
+      .run = run_inspect_capability,
       .examples = {"assay inspect capability model.onnx",
                    "assay inspect capability model.onnx --with-partitioning -o parts"}};
 }

@@ -77,7 +77,7 @@ void show(const results::DataListing& listing, const Arguments& arguments, Envir
   if (wants_json(arguments)) write_json(arguments, environment, report::data_json(listing));
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_data(const Arguments& arguments, Environment& environment) {
   const tasks::InspectDataRequest request = {.path = arguments.value("path"), .options = data_options(arguments)};
   limit_data_memory(arguments);
   const Stopwatch loading;
@@ -137,7 +137,7 @@ Command command_inspect_data() {
           "results that `run --save-accuracy-results` saved, it shows metrics and verdicts.",
       .positionals = {{.names = {"path"}, .help = "file or folder of inputs or outputs", .is_file = true}},
       .groups = {logging_group(), show_group(), json_group(), data_limits_group()},
-      .run = run,
+      .run = run_inspect_data,
       .examples = {"assay inspect data outputs.json --show-values"}};
 }
 

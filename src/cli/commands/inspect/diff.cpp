@@ -24,7 +24,7 @@ tasks::DiffRequest diff_request(const Arguments& arguments) {
           .ignore_names = arguments.flag("--ignore-names")};
 }
 
-void print(const results::ModelDiff& diff, Environment& environment) {
+void print_diff(const results::ModelDiff& diff, Environment& environment) {
   const std::string text = report::diff_text(diff);
   if (!text.empty()) environment.log.info(text);
   if (!diff.weights.unread.empty()) {
@@ -34,7 +34,7 @@ void print(const results::ModelDiff& diff, Environment& environment) {
   environment.log.info(report::diff_verdict(diff));
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_diff(const Arguments& arguments, Environment& environment) {
   const tasks::DiffRequest request = diff_request(arguments);
   const std::string& a = request.a.path;
   const std::string& b = request.b.path;
@@ -43,7 +43,7 @@ int run(const Arguments& arguments, Environment& environment) {
   if (tasks::is_data(a) && tasks::is_data(b)) return diff_data(a, b, arguments, environment);
   LogObserver observer(arguments, environment);
   const results::ModelDiff diff = tasks::diff_models(request, observer);
-  if (!json_on_stdout(arguments)) print(diff, environment);
+  if (!json_on_stdout(arguments)) print_diff(diff, environment);
   if (wants_json(arguments)) write_json(arguments, environment, report::diff_json(diff));
   return diff.equal ? kExitEqual : kExitDifferent;
 }
@@ -86,7 +86,7 @@ Command command_inspect_diff() {
       .positionals = {model_row("model_a", "the first model: an ONNX file, ONNX text (.onnxtxt), or `-`"),
                       model_row("model_b", "the second model, to which relative differences refer")},
       .groups = {logging_group(), model_group(), onnx_load_group(), comparison_group(), json_group()},
-      .run = run,
+      .run = run_inspect_diff,
       .examples = {"assay inspect diff before.onnx after.onnx", "assay inspect diff old.npz new.npz --atol 1e-5"}};
 }
 

@@ -26,7 +26,7 @@ std::string place(const Arguments& arguments, const std::string& name) {
   return (std::filesystem::path(arguments.value("--dir")) / name).string();
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_diff_tactics(const Arguments& arguments, Environment& environment) {
   const std::string folder = arguments.value("--dir");
   if (!folder.empty() && !is_there(folder)) fail(ErrorCode::usage, "--dir: there is no folder `{}`", printable(folder));
   if (arguments.has("good_replay") != arguments.has("bad_replay")) {
@@ -73,7 +73,7 @@ Command command_inspect_diff_tactics() {
                            .is_file = true},
                           {.names = {"bad_replay"}, .arity = Arity::optional, .help = "as --bad", .is_file = true}},
           .groups = {logging_group(), replay_group(), json_group()},
-          .run = run,
+          .run = run_inspect_diff_tactics,
           .examples = {"assay inspect diff-tactics --dir replays", "assay inspect diff-tactics good.json bad.json"}};
 }
 

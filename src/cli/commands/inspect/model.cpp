@@ -80,7 +80,7 @@ int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Env
   return kExitEqual;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_model(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
   const bool is_engine = tasks::is_engine_file(request.model);
@@ -167,7 +167,7 @@ Command command_inspect_model() {
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), engine_listing_group(),
                  json_group(), engine_view_group()},
-      .run = run,
+      .run = run_inspect_model,
       .examples = {"assay inspect model model.onnx --show layers attrs weights",
                    "assay inspect model model.onnx --filter-op 'Conv*' --json -",
                    "assay inspect model model.engine --show layers attrs"}};

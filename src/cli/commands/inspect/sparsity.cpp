@@ -14,7 +14,7 @@
 namespace assay::cli {
 namespace {
 
-void print(const results::SparsityReport& report, Log& log) {
+void print_sparsity(const results::SparsityReport& report, Log& log) {
   for (const results::SkippedWeight& skipped : report.skipped) {
     log.write(skipped.worth_a_warning ? LogLevel::warning : LogLevel::verbose, report::skipped_line(skipped));
   }
@@ -27,14 +27,14 @@ void print(const results::SparsityReport& report, Log& log) {
   log.finish(fmt::format("Finished checking {} tensors.", report.weights.size()));
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_sparsity(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::SparsityReport report =
       tasks::inspect_sparsity(model_source(arguments.value("model_file"), arguments), observer);
-  print(report, environment.log);
+  print_sparsity(report, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::sparsity_json(report));
   environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
@@ -52,7 +52,7 @@ Command command_inspect_sparsity() {
               "points. -v reports how sparse each weight is. Exit status: 0, whatever is found.",
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), json_group()},
-          .run = run,
+          .run = run_inspect_sparsity,
           .examples = {"assay inspect sparsity model.onnx"}};
 }
 

@@ -10,7 +10,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_inspect_tactics(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("tactic_replay");
   environment.log.info("Loading tactic replay file from " + printable(path));
   const results::RecordedTactics tactics = tasks::inspect_tactics(path);
@@ -28,7 +28,7 @@ Command command_inspect_tactics() {
           .positionals =
               {{.names = {"tactic_replay"}, .metavar = "FILE", .help = "the file", .is_file = true, .required = true}},
           .groups = {logging_group(), json_group()},
-          .run = run,
+          .run = run_inspect_tactics,
           .examples = {"assay inspect tactics replay.json"}};
 }
 

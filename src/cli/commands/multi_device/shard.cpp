@@ -34,7 +34,7 @@ void check_saving(const tasks::ShardRequest& request, const Arguments& arguments
   log.warning("--save-external-data: the name is not used, as each model has a file of its own: NAME.onnx.data");
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_multi_device_shard(const Arguments& arguments, Environment& environment) {
   const tasks::EditRequest edit = edit_request(arguments, "sharded");
   tasks::ShardRequest request = shard_request(arguments);
   request.edit = edit;
@@ -71,7 +71,7 @@ Command command_multi_device_shard() {
           "of its own, <stem>_tp<ranks>_rank<i>.onnx beside the output, with its weights in <the same>.data.",
       .positionals = {model_positional()},
       .groups = edit_groups({hint_group(), shard_group(), shape_inference_group()}),
-      .run = run,
+      .run = run_multi_device_shard,
       .examples = {"assay multi-device shard model.onnx --one-shot -o sharded.onnx"}};
 }
 

@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_plugin_list(const Arguments& arguments, Environment& environment) {
   return run_match("plugin list", "", arguments, environment);
 }
 
@@ -25,7 +25,7 @@ Command command_plugin_list() {
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
                  json_group()},
-      .run = run,
+      .run = run_plugin_list,
       .examples = {"assay plugin list model.onnx --plugin-dir plugins"}};
 }
 

@@ -9,7 +9,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_plugin_match(const Arguments& arguments, Environment& environment) {
   const std::string output = model_output_path(arguments, arguments.value("model_file"), "config.yaml");
   return run_match("plugin match", output, arguments, environment);
 }
@@ -25,7 +25,7 @@ Command command_plugin_match() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), plugin_group(), shape_inference_group(),
                      model_output_group(false), json_group()},
-          .run = run,
+          .run = run_plugin_match,
           .examples = {"assay plugin match model.onnx --plugin-dir plugins -o config.yaml"}};
 }
 

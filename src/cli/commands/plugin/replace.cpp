@@ -18,7 +18,7 @@ std::string config_path(const Arguments& arguments) {
                                    : std::filesystem::path(model).replace_filename("config.yaml").string();
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_plugin_replace(const Arguments& arguments, Environment& environment) {
   tasks::ReplacePluginsRequest request;
   request.edit = edit_request(arguments, "replaced.onnx");
   request.config = config_path(arguments);
@@ -61,7 +61,7 @@ Command command_plugin_replace() {
               "replace in its own way (--plugin-dir).",
           .positionals = {model_positional()},
           .groups = edit_groups({replacement_group(), shape_inference_group()}),
-          .run = run,
+          .run = run_plugin_replace,
           .examples = {"assay plugin replace model.onnx --config config.yaml -o replaced.onnx"}};
 }
 

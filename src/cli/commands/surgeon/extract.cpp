@@ -29,7 +29,7 @@ tasks::TypeSource type_source(const Arguments& arguments) {
   return arguments.flag("--shape-inference") ? tasks::TypeSource::inferred : tasks::TypeSource::declared;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_extract(const Arguments& arguments, Environment& environment) {
   tasks::ExtractRequest request;
   request.edit = edit_request(arguments, "extracted");
   request.extraction = parse_extraction(arguments);
@@ -77,7 +77,7 @@ Command command_surgeon_extract() {
       .positionals = {model_positional()},
       .groups = edit_groups({extraction_group(), inference_group(),
                              input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
-      .run = run,
+      .run = run_surgeon_extract,
       .examples = {"assay surgeon extract model.onnx --inputs x:[1,3,224,224]:float32 --outputs y:auto -o part.onnx"}};
 }
 

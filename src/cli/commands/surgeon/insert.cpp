@@ -31,7 +31,7 @@ surgery::Insertion parse_insertion(const Arguments& arguments) {
   return insertion;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_insert(const Arguments& arguments, Environment& environment) {
   tasks::InsertRequest request;
   request.edit = edit_request(arguments, "inserted");
   request.insertion = parse_insertion(arguments);
@@ -81,7 +81,7 @@ Command command_surgeon_insert() {
               "_polygraphy_surgeon_insert_output. The operator may be unknown.",
           .positionals = {model_positional()},
           .groups = edit_groups({insertion_group(), shape_inference_group()}),
-          .run = run,
+          .run = run_surgeon_insert,
           .examples = {"assay surgeon insert model.onnx --inputs x --outputs y --op Relu -o new.onnx"}};
 }
 

@@ -3,7 +3,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_prune(const Arguments& arguments, Environment& environment) {
   const tasks::EditRequest request = edit_request(arguments, "pruned");
   const surgery::NodeChoice removed = {.op_types = arguments.values("--remove-node-types"),
                                        .names = arguments.values("--remove-nodes")};
@@ -42,7 +42,7 @@ Command command_surgeon_prune() {
               "not keep a model's accuracy. Nothing else in the model changes.",
           .positionals = {model_positional()},
           .groups = edit_groups({removal_group()}),
-          .run = run,
+          .run = run_surgeon_prune,
           .examples = {"assay surgeon prune model.onnx -o sparse.onnx"}};
 }
 

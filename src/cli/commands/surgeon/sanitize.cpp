@@ -125,7 +125,7 @@ tasks::TypeSource type_source(const Arguments& arguments) {
   return arguments.flag("--no-shape-inference") ? tasks::TypeSource::declared : tasks::TypeSource::inferred;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_sanitize(const Arguments& arguments, Environment& environment) {
   tasks::SanitizeRequest request;
   request.passes = folding_request(arguments);
   request.overrides = overrides_of(arguments);
@@ -153,7 +153,7 @@ Command command_surgeon_sanitize() {
           .positionals = {model_positional()},
           .groups = edit_groups({sanitize_group(), pass_group(),
                                  input_data_group({kShapeOption, "--model-inputs", "--input-shapes"}, true)}),
-          .run = run,
+          .run = run_surgeon_sanitize,
           .examples = {"assay surgeon sanitize model.onnx --fold-constants --cleanup -o clean.onnx",
                        "assay surgeon sanitize model.onnx --simplify --explain -o small.onnx"}};
 }

@@ -5,7 +5,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_weight_reconstruct(const Arguments& arguments, Environment& environment) {
   const tasks::EditRequest request = edit_request(arguments, "reconstructed");
   const uint64_t seed = parse_count("--seed", arguments.value("--seed"));
   if (arguments.has("--seed") && arguments.has("--weights")) {
@@ -38,7 +38,7 @@ Command command_surgeon_weight_reconstruct() {
               "stripping are removed, so that stripping again gives the same file.",
           .positionals = {model_positional()},
           .groups = edit_groups({reconstruction_group()}),
-          .run = run,
+          .run = run_surgeon_weight_reconstruct,
           .examples = {"assay surgeon weight-reconstruct stripped.onnx -o full.onnx"}};
 }
 

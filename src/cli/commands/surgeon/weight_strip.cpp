@@ -16,7 +16,7 @@ std::vector<std::string> read_names(const std::string& path) {
   return names;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_surgeon_weight_strip(const Arguments& arguments, Environment& environment) {
   const tasks::EditRequest request = edit_request(arguments, "stripped");
   std::vector<std::string> excluded;
   if (arguments.has("--exclude-list")) excluded = read_names(arguments.value("--exclude-list"));
@@ -45,7 +45,7 @@ Command command_surgeon_weight_strip() {
               "and whether they were 2:4 sparse. surgeon weight-reconstruct puts elements back.",
           .positionals = {model_positional()},
           .groups = edit_groups({strip_group()}),
-          .run = run,
+          .run = run_surgeon_weight_strip,
           .examples = {"assay surgeon weight-strip model.onnx -o stripped.onnx"}};
 }
 

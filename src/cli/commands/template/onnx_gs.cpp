@@ -62,7 +62,7 @@ std::string script(const Arguments& arguments, const fs::path& model_path, std::
   return text;
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_template_onnx_gs(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("model_file");
   if (path == "-") fail(ErrorCode::usage, "the script has to name the model: it cannot come from standard input");
   tasks::LoadedModel loaded = load_model(path, arguments, environment);
@@ -98,7 +98,7 @@ Command command_template_onnx_gs() {
           "result next to the model as NAME_updated.onnx. It needs the Python packages onnx and onnx_graphsurgeon.",
       .positionals = {model_positional()},
       .groups = {logging_group(), model_group(), onnx_load_group(), output_group(), script_group()},
-      .run = run,
+      .run = run_template_onnx_gs,
       .examples = {"assay template onnx-gs model.onnx -o edit.py"}};
 }
 

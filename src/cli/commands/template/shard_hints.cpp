@@ -11,7 +11,7 @@
 namespace assay::cli {
 namespace {
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_template_shard_hints(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("--output");
   if (!path.ends_with(".json")) {
     fail(ErrorCode::usage, "--output: expected a name that ends in .json, found `{}`", printable(path));
@@ -53,7 +53,7 @@ Command command_template_shard_hints() {
           .positionals = {model_positional()},
           .groups = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(), shard_group(),
                      output_group_of_hints()},
-          .run = run,
+          .run = run_template_shard_hints,
           .examples = {"assay template shard-hints model.onnx -o hints.json"}};
 }
 

@@ -135,7 +135,7 @@ std::string words_of(const Arguments& arguments) {
   return join(words, ", ");
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_template_trt_config(const Arguments& arguments, Environment& environment) {
   const std::string profiles = profile_lines(arguments);
   write_script(arguments.value("--output"),
                script_head("Creates a configuration for building engines.",
@@ -175,7 +175,7 @@ Command command_template_trt_config() {
       .groups = {logging_group(),
                  {.title = "Script", .description = "What is written", .rows = {script_output_row()}},
                  config_group()},
-      .run = run,
+      .run = run_template_trt_config,
       .examples = {"assay template trt-config --bf16 --trt-min-shapes x:[1,3] --trt-max-shapes x:[8,3] -o "
                    "config.py"}};
 }

@@ -48,7 +48,7 @@ std::string of_model(const Arguments& arguments, const std::string& model) {
          std::string(kBody);
 }
 
-int run(const Arguments& arguments, Environment& environment) {
+int run_template_trt_network(const Arguments& arguments, Environment& environment) {
   const std::string model = arguments.value("model_file");
   if (model == "-") fail(ErrorCode::usage, "the script has to name the model: it cannot come from standard input");
   if (!model.empty() && !is_file(model)) fail(ErrorCode::io, "there is no model `{}`", printable(model));
@@ -71,7 +71,7 @@ Command command_template_trt_network() {
       .groups = {logging_group(),
                  {.title = "Script", .description = "What is written", .rows = {script_output_row()}},
                  output_group()},
-      .run = run,
+      .run = run_template_trt_network,
       .examples = {"assay template trt-network model.onnx -o network.py"}};
 }
 

@@ -9,8 +9,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // A bias along the last axis of input 0.
 void check_bias(const Infer& node, uint32_t input) {
   if (!node.has(input)) return;

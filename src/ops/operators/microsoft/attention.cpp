@@ -10,7 +10,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr uint32_t kWeights = 1, kBias = 2;
 constexpr uint32_t kInputScale = 3, kWeightScale = 4, kInputZero = 6, kWeightZero = 7;  // of QAttention
 

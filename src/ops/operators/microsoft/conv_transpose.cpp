@@ -76,7 +76,7 @@ Dim macs_of_transposed(const Infer& node) {
 
 OperatorRows operator_microsoft_conv_transpose() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft",
+      {.domain = kMicrosoft,
        .name = "ConvTransposeWithDynamicPads",
        .infer = infer_dynamic,
        .eval = eval_dynamic,

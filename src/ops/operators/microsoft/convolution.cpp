@@ -8,7 +8,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr std::array<uint32_t, 2> kImages = {0, 3};  // the input, and what is added to the result
 
 const Operator& fused() { return *find_operator(kMicrosoft, "FusedConv", 1); }

@@ -253,7 +253,7 @@ Dim macs_of_decoder(const Infer& node) {
 
 OperatorRows operator_microsoft_decoder_attention() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft",
+      {.domain = kMicrosoft,
        .name = "DecoderMaskedMultiHeadAttention",
        .infer = infer_decoder,
        .eval = eval_decoder,

@@ -6,8 +6,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 void check_attributes(const Node& node) {
   if (node.integer("onesided") != 1)
     fail(ErrorCode::shape, "attribute `onesided` is {}, expected 1", node.integer("onesided"));

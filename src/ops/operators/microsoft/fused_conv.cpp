@@ -47,7 +47,7 @@ void eval_fused_conv(Eval& node) {
 
 OperatorRows operator_microsoft_fused_conv() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft",
+      {.domain = kMicrosoft,
        .name = "FusedConv",
        .infer = infer_fused_conv,
        .eval = eval_fused_conv,

@@ -96,7 +96,7 @@ void eval_gather(Eval& node) {
 
 OperatorRows operator_microsoft_gather_block_quantized() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft", .name = "GatherBlockQuantized", .infer = infer_gather, .eval = eval_gather},
+      {.domain = kMicrosoft, .name = "GatherBlockQuantized", .infer = infer_gather, .eval = eval_gather},
   };
   return kRows;
 }

@@ -165,7 +165,7 @@ Dim macs_of_attention(const Infer& node) {
 
 OperatorRows operator_microsoft_group_query_attention() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft",
+      {.domain = kMicrosoft,
        .name = "GroupQueryAttention",
        .infer = infer_attention,
        .eval = eval_attention,

@@ -7,8 +7,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // The meaning is that of the first version in ai.onnx.
 const Operator& grid_sample() { return *find_operator("", "GridSample", 16); }
 

@@ -194,7 +194,7 @@ Dim macs_of_mixture(const Infer& node) {
 
 OperatorRows operator_microsoft_moe() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft", .name = "MoE", .infer = infer_mixture, .eval = eval_mixture, .macs = macs_of_mixture},
+      {.domain = kMicrosoft, .name = "MoE", .infer = infer_mixture, .eval = eval_mixture, .macs = macs_of_mixture},
   };
   return kRows;
 }

@@ -201,7 +201,7 @@ Dim macs_of_attention(const Infer& node) {
 
 OperatorRows operator_microsoft_multi_head_attention() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft",
+      {.domain = kMicrosoft,
        .name = "MultiHeadAttention",
        .infer = infer_attention,
        .eval = eval_attention,

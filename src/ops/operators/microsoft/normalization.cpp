@@ -10,8 +10,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // A list along the last axis of an input.
 void check_list(const Infer& node, uint32_t list, const Dim& width) {
   if (!node.has(list)) return;

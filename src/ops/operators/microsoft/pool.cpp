@@ -9,7 +9,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr std::array<uint32_t, 1> kImage = {0};
 
 const Operator& max_pool() { return *find_operator("", "MaxPool", 12); }

@@ -7,8 +7,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 Dim length_at(const Infer& node, uint32_t input) {
   const std::optional<Elements> known = node.elements(input);
   if (!known) return {};

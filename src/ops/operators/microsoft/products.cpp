@@ -10,8 +10,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // The order of the axes of an operand as it is multiplied: the last two swapped, or the first one put behind the batch.
 std::vector<size_t> operand_order(const Node& node, size_t rank, bool is_left) {
   std::vector<size_t> order(rank);

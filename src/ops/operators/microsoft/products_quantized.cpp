@@ -10,8 +10,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // A scale, zero point or bias of the columns of B: one for all, or one for each.
 void check_column_factor(const Infer& node, uint32_t input) {
   if (!node.is_ranked(input) || !node.is_ranked(1) || product(node.dims(input)).is(1)) return;

@@ -14,8 +14,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // Scale and zero point of a whole tensor.
 struct Quantum {
   double scale = 1;

@@ -32,7 +32,7 @@ void eval_sum(Eval& node) {
 
 OperatorRows operator_microsoft_reduce() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft", .name = "ReduceSumInteger", .infer = infer_sum, .eval = eval_sum},
+      {.domain = kMicrosoft, .name = "ReduceSumInteger", .infer = infer_sum, .eval = eval_sum},
   };
   return kRows;
 }

@@ -95,7 +95,7 @@ void eval_rotary(Eval& node) {
 
 OperatorRows operator_microsoft_rotary_embedding() {
   static constexpr Operator kRows[] = {
-      {.domain = "com.microsoft", .name = "RotaryEmbedding", .infer = infer_rotary, .eval = eval_rotary},
+      {.domain = kMicrosoft, .name = "RotaryEmbedding", .infer = infer_rotary, .eval = eval_rotary},
   };
   return kRows;
 }

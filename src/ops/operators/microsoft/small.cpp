@@ -10,8 +10,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 void infer_inverse(Infer& node) {
   infer_same_as_first(node);
   if (!node.is_ranked(0)) return;

@@ -7,8 +7,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 int64_t gram_size(const Node& node) {
   const int64_t size = node.integer("ngram_size");
   if (size < 1) fail(ErrorCode::shape, "attribute `ngram_size` is {}", size);

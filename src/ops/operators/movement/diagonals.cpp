@@ -71,7 +71,7 @@ OperatorRows operator_movement_diagonals() {
   static constexpr Operator kRows[] = {
       {.name = "EyeLike", .since = 9, .infer = infer_eye_like, .eval = eval_eye_like},
       {.name = "Trilu", .since = 14, .infer = infer_trilu, .eval = eval_trilu},
-      {.domain = "com.microsoft", .name = "Trilu", .infer = infer_trilu, .eval = eval_trilu},
+      {.domain = kMicrosoft, .name = "Trilu", .infer = infer_trilu, .eval = eval_trilu},
   };
   return kRows;
 }

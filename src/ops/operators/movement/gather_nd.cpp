@@ -117,7 +117,7 @@ void eval_scatter_nd(Eval& node) {
 OperatorRows operator_movement_gather_nd() {
   static constexpr Operator kRows[] = {
       {.name = "GatherND", .since = 11, .infer = infer_gather_nd, .eval = eval_gather_nd},
-      {.domain = "com.microsoft", .name = "GatherND", .infer = infer_gather_nd, .eval = eval_gather_nd},
+      {.domain = kMicrosoft, .name = "GatherND", .infer = infer_gather_nd, .eval = eval_gather_nd},
       {.name = "ScatterND", .since = 11, .infer = infer_scatter_nd, .eval = eval_scatter_nd},
   };
   return kRows;

@@ -28,7 +28,7 @@ struct PadArguments {
 };
 
 PadArguments arguments_of(const Node& node) {
-  if (node.schema() && node.schema()->domain == "com.microsoft") return {{"pads", 1, 0}, false, true};
+  if (node.schema() && node.schema()->domain == kMicrosoft) return {{"pads", 1, 0}, false, true};
   const int64_t version = node.version();
   return {{version == 1 ? "paddings" : "pads", 1, 11}, version >= 18, version >= 19};
 }
@@ -147,7 +147,7 @@ void eval_pad(Eval& node) {
 OperatorRows operator_movement_pad() {
   static constexpr Operator kRows[] = {
       {.name = "Pad", .infer = infer_pad, .eval = eval_pad},
-      {.domain = "com.microsoft", .name = "Pad", .infer = infer_pad, .eval = eval_pad},
+      {.domain = kMicrosoft, .name = "Pad", .infer = infer_pad, .eval = eval_pad},
   };
   return kRows;
 }

@@ -93,7 +93,7 @@ void eval_range(Eval& node) {
 OperatorRows operator_shape_range() {
   static constexpr Operator kRows[] = {
       {.name = "Range", .since = 11, .infer = infer_range, .eval = eval_range},
-      {.domain = "com.microsoft", .name = "Range", .infer = infer_range, .eval = eval_range},
+      {.domain = kMicrosoft, .name = "Range", .infer = infer_range, .eval = eval_range},
   };
   return kRows;
 }

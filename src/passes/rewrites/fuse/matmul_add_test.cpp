@@ -5,21 +5,21 @@
 namespace assay::passes {
 namespace {
 
-std::string after(const std::string& types, const std::string& sum = "Add(p, c)") {
+std::string after_products(const std::string& types, const std::string& sum = "Add(p, c)") {
   return testing_support::nodes_after("fuse-matmul-add", "g (" + types + ") => (y) {p = MatMul(a, b) y = " + sum + "}");
 }
 
 TEST(FuseMatmulAdd, MakesAGemm) {
-  EXPECT_EQ(after("float[N,3] a, float[3,4] b, float[4] c"), "y = Gemm (a, b, c)");
-  EXPECT_EQ(after("float[N,3] a, float[3,4] b, float[N,1] c", "Add(c, p)"), "y = Gemm (a, b, c)");
+  EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[4] c"), "y = Gemm (a, b, c)");
+  EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[N,1] c", "Add(c, p)"), "y = Gemm (a, b, c)");
 }
 
 TEST(FuseMatmulAdd, KeepsWhatGemmCannotDo) {
   const std::string kept = "p = MatMul (a, b); y = Add (p, c)";
-  EXPECT_EQ(after("float[2,N,3] a, float[3,4] b, float[4] c"), kept);
-  EXPECT_EQ(after("float[N,3] a, float[3,4] b, float[2,1,4] c"), kept) << "the sum has more dims";
-  EXPECT_EQ(after("float[1,3] a, float[3,4] b, float[5,4] c"), kept) << "the product would be enlarged";
-  EXPECT_EQ(after("float[N,3] a, float[3,4] b, float[M,4] c"), kept);
+  EXPECT_EQ(after_products("float[2,N,3] a, float[3,4] b, float[4] c"), kept);
+  EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[2,1,4] c"), kept) << "the sum has more dims";
+  EXPECT_EQ(after_products("float[1,3] a, float[3,4] b, float[5,4] c"), kept) << "the product would be enlarged";
+  EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[M,4] c"), kept);
 }
 
 }  // namespace

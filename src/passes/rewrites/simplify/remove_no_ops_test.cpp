@@ -7,11 +7,11 @@ namespace {
 
 using testing_support::nodes_after;
 
-std::string after(const std::string& model) { return nodes_after("remove-no-ops", model); }
+std::string after_removing(const std::string& model) { return nodes_after("remove-no-ops", model); }
 
 // What becomes of x -> nodes -> s -> Softmax -> y.
 std::string between(const std::string& type, const std::string& nodes, const std::string& weights = "") {
-  return after("g (" + type + " x) => (" + type + " y) <" + weights + "> {" + nodes + " y = Softmax(s)}");
+  return after_removing("g (" + type + " x) => (" + type + " y) <" + weights + "> {" + nodes + " y = Softmax(s)}");
 }
 
 const std::string kGone = "y = Softmax (x)";
@@ -27,7 +27,7 @@ TEST(RemoveNoOps, RemovesCopies) {
 
 TEST(RemoveNoOps, KeepsWhatTrains) {
   EXPECT_NE(between("float[N,4]", "s = Dropout(x, r, t)", "float r = {0.5}, bool t = {1}"), kGone);
-  EXPECT_NE(after("g (float[4] x) => (float[4] y, bool[4] m) {y, m = Dropout(x)}"), "");
+  EXPECT_NE(after_removing("g (float[4] x) => (float[4] y, bool[4] m) {y, m = Dropout(x)}"), "");
 }
 
 TEST(RemoveNoOps, RemovesWhatKeepsTypeAndShape) {
@@ -64,7 +64,7 @@ TEST(RemoveNoOps, RemovesArithmeticThatKeepsEveryBit) {
   EXPECT_EQ(between("float[N,4]", "s = Add(x, w)", "float w = {-0.0}"), kGone);
   EXPECT_EQ(between("float[N,4]", "a = Neg(x) s = Neg(a)"), "a = Neg (x); y = Softmax (x)");
   EXPECT_EQ(between("float[N,4]", "a = Relu(x) s = Relu(a)"), "a = Relu (x); y = Softmax (a)");
-  EXPECT_EQ(after("g (int32[2] x) => (int32[2] y) <int32 w = {0}> {a = Add(x, w) y = Neg(a)}"), "y = Neg (x)");
+  EXPECT_EQ(after_removing("g (int32[2] x) => (int32[2] y) <int32 w = {0}> {a = Add(x, w) y = Neg(a)}"), "y = Neg (x)");
 }
 
 TEST(RemoveNoOps, KeepsArithmeticThatChangesABitOrTheShape) {
@@ -73,14 +73,14 @@ TEST(RemoveNoOps, KeepsArithmeticThatChangesABitOrTheShape) {
   EXPECT_NE(between("float[N,4]", "s = Sub(w, x)", "float w = {0}"), kGone);
   EXPECT_NE(between("float[N,4]", "s = Div(w, x)", "float w = {1}"), kGone);
   EXPECT_NE(between("float[N,4]", "s = Mul(x, w)", "float[4] w = {1, 1, 2, 1}"), kGone);
-  EXPECT_EQ(after("g (float[4] x) => (float[2,4] y) <float[2,1] w = {1, 1}> {a = Mul(x, w) y = Neg(a)}"),
+  EXPECT_EQ(after_removing("g (float[4] x) => (float[2,4] y) <float[2,1] w = {1, 1}> {a = Mul(x, w) y = Neg(a)}"),
             "a = Mul (x, w); y = Neg (a)");
 }
 
 TEST(RemoveNoOps, OutputsKeepTheirNames) {
-  EXPECT_EQ(after("g (float[4] x) => (float[4] y) {y = Identity(x)}"), "y = Identity (x)");
-  EXPECT_EQ(after("g (float[4] x) => (float[4] y) {a = Neg(x) y = Identity(a)}"), "y = Neg (x)");
-  EXPECT_EQ(after("g (float[4] x) => (float[4] y, float[4] z) {y = Neg(x) z = Identity(y)}"),
+  EXPECT_EQ(after_removing("g (float[4] x) => (float[4] y) {y = Identity(x)}"), "y = Identity (x)");
+  EXPECT_EQ(after_removing("g (float[4] x) => (float[4] y) {a = Neg(x) y = Identity(a)}"), "y = Neg (x)");
+  EXPECT_EQ(after_removing("g (float[4] x) => (float[4] y, float[4] z) {y = Neg(x) z = Identity(y)}"),
             "y = Neg (x); z = Identity (y)");
 }
 

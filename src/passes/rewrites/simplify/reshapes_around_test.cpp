@@ -14,7 +14,7 @@ std::string model(const std::string& nodes, const std::string& weights = "") {
   return "g (float[2,3,4] x) => (y) <" + kTargets + (weights.empty() ? "" : ", " + weights) + "> {" + nodes + "}";
 }
 
-std::string after(const std::string& nodes, const std::string& weights = "") {
+std::string after_reshapes(const std::string& nodes, const std::string& weights = "") {
   return nodes_after("remove-reshapes-around", model(nodes, weights));
 }
 
@@ -23,14 +23,15 @@ bool is_kept(const std::string& nodes, const std::string& weights = "") {
 }
 
 TEST(ReshapesAround, LeavesTheNodesBetweenAlone) {
-  EXPECT_EQ(after("a = Reshape(x, s) b = Relu(a) y = Reshape(b, t)"), "y = Relu (x)");
-  EXPECT_EQ(after("a = Unsqueeze(x, i) b = Relu(a) y = Squeeze(b, i)"), "y = Relu (x)");
-  EXPECT_EQ(after("a = Reshape(x, s) b = Exp(a) c = Mul(a, b) d = Add(c, k) y = Reshape(d, t)", "float k = {2}"),
-            "Exp_0 = Exp (x); Mul_1 = Mul (x, Exp_0); y = Add (Mul_1, k)");
+  EXPECT_EQ(after_reshapes("a = Reshape(x, s) b = Relu(a) y = Reshape(b, t)"), "y = Relu (x)");
+  EXPECT_EQ(after_reshapes("a = Unsqueeze(x, i) b = Relu(a) y = Squeeze(b, i)"), "y = Relu (x)");
+  EXPECT_EQ(
+      after_reshapes("a = Reshape(x, s) b = Exp(a) c = Mul(a, b) d = Add(c, k) y = Reshape(d, t)", "float k = {2}"),
+      "Exp_0 = Exp (x); Mul_1 = Mul (x, Exp_0); y = Add (Mul_1, k)");
 }
 
 TEST(ReshapesAround, TakesConstantsOfTheLastDim) {
-  EXPECT_EQ(after("a = Reshape(x, s) b = Mul(w, a) y = Reshape(b, t)", "float[1,4] w = {1, 2, 3, 4}"),
+  EXPECT_EQ(after_reshapes("a = Reshape(x, s) b = Mul(w, a) y = Reshape(b, t)", "float[1,4] w = {1, 2, 3, 4}"),
             "y = Mul (w, x)");
   EXPECT_TRUE(is_kept("a = Reshape(x, s) b = Mul(w, a) y = Reshape(b, t)", "float[6,1] w = {1, 2, 3, 4, 5, 6}"));
   EXPECT_TRUE(
@@ -40,14 +41,16 @@ TEST(ReshapesAround, TakesConstantsOfTheLastDim) {
 }
 
 TEST(ReshapesAround, TakesSeveralStartsAndEnds) {
-  EXPECT_EQ(after("a = Reshape(x, s) b = Relu(a) c = Reshape(x, s) d = Add(b, c) e = Reshape(b, t) f = Reshape(d, t) "
-                  "y = Concat<axis=0>(e, f)"),
+  EXPECT_EQ(after_reshapes(
+                "a = Reshape(x, s) b = Relu(a) c = Reshape(x, s) d = Add(b, c) e = Reshape(b, t) f = Reshape(d, t) "
+                "y = Concat<axis=0>(e, f)"),
             "e = Relu (x); f = Add (e, x); y = Concat <axis: int = 0> (e, f)");
 }
 
 TEST(ReshapesAround, KeepsStartsThatOthersNeed) {
-  EXPECT_EQ(after("a = Reshape(x, s) b = Relu(a) c = Reshape(b, t) d = Softmax(a) e = Reshape(d, t) y = Add(c, e)"),
-            "a = Reshape (x, s); c = Relu (x); d = Softmax (a); e = Reshape (d, t); y = Add (c, e)");
+  EXPECT_EQ(
+      after_reshapes("a = Reshape(x, s) b = Relu(a) c = Reshape(b, t) d = Softmax(a) e = Reshape(d, t) y = Add(c, e)"),
+      "a = Reshape (x, s); c = Relu (x); d = Softmax (a); e = Reshape (d, t); y = Add (c, e)");
 }
 
 TEST(ReshapesAround, KeepsWhatIsNotReshapedBack) {

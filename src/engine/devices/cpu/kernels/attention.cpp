@@ -160,7 +160,7 @@ class Attention final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_attention_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Attention>());
   return all;
@@ -168,6 +168,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_attention() { return {make_all}; }
+KernelFamily cpu_kernel_attention() { return {make_attention_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -195,7 +195,7 @@ class ChannelNormalization final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_channel_normalization_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<ChannelNormalization>());
   return all;
@@ -203,6 +203,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_channel_normalization() { return {make_all}; }
+KernelFamily cpu_kernel_channel_normalization() { return {make_channel_normalization_kernels}; }
 
 }  // namespace assay::engine::cpu

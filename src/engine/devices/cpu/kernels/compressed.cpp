@@ -185,7 +185,7 @@ class Compressed final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_compressed_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Compressed>());
   return all;
@@ -193,6 +193,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_compressed() { return {make_all}; }
+KernelFamily cpu_kernel_compressed() { return {make_compressed_kernels}; }
 
 }  // namespace assay::engine::cpu

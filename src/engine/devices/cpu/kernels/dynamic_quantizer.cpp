@@ -11,7 +11,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr uint64_t kGrain = 1 << 14;  // elements
+constexpr uint64_t kQuantizerGrain = 1 << 14;  // elements
 
 class DynamicQuantizerKernel final : public PlainKernel {
  public:
@@ -35,7 +35,7 @@ class DynamicQuantizerKernel final : public PlainKernel {
     std::mutex mutex;
     float least = 0;
     float greatest = 0;
-    parallel_for(count_, kGrain, [&](uint64_t begin, uint64_t end) {
+    parallel_for(count_, kQuantizerGrain, [&](uint64_t begin, uint64_t end) {
       float low = 0;
       float high = 0;
       row_kernels().range(x + begin, end - begin, low, high);
@@ -47,7 +47,7 @@ class DynamicQuantizerKernel final : public PlainKernel {
   }
 
   void quantize(const float* x, uint8_t* out, float scale, uint8_t zero) const {
-    parallel_for((count_ + kTapeTile - 1) / kTapeTile, kGrain / kTapeTile, [&](uint64_t begin, uint64_t end) {
+    parallel_for((count_ + kTapeTile - 1) / kTapeTile, kQuantizerGrain / kTapeTile, [&](uint64_t begin, uint64_t end) {
       alignas(64) float tile[kTapeTile];
       for (uint64_t at = begin * kTapeTile; at < std::min(end * kTapeTile, count_); at += kTapeTile) {
         const size_t size = std::min<uint64_t>(kTapeTile, count_ - at);
@@ -74,7 +74,7 @@ class DynamicQuantizer final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_dynamic_quantizer_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<DynamicQuantizer>());
   return all;
@@ -82,6 +82,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_dynamic_quantizer() { return {make_all}; }
+KernelFamily cpu_kernel_dynamic_quantizer() { return {make_dynamic_quantizer_kernels}; }
 
 }  // namespace assay::engine::cpu

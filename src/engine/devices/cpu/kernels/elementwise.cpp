@@ -7,7 +7,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // elements
+constexpr int64_t kElementwiseGrain = 1 << 14;  // elements
 
 class TapeKernel final : public PlainKernel {
  public:
@@ -15,7 +15,7 @@ class TapeKernel final : public PlainKernel {
       : tape_(std::move(tape)), count_(out.count()), bytes_(static_cast<uint64_t>(float_bytes(out.dtype))) {}
   void run(const Arguments& arguments) const override {
     auto* const out = host<std::byte>(arguments.outputs[0]);
-    parallel_for(static_cast<uint64_t>(count_), kGrain, [&](uint64_t begin, uint64_t end) {
+    parallel_for(static_cast<uint64_t>(count_), kElementwiseGrain, [&](uint64_t begin, uint64_t end) {
       tape_.run(nullptr, out + begin * bytes_, arguments.inputs, static_cast<int64_t>(begin),
                 static_cast<int64_t>(end));
     });
@@ -38,7 +38,7 @@ class Elementwise final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_elementwise_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Elementwise>());
   return all;
@@ -46,6 +46,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_elementwise() { return {make_all}; }
+KernelFamily cpu_kernel_elementwise() { return {make_elementwise_kernels}; }
 
 }  // namespace assay::engine::cpu

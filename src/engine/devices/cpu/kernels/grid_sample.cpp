@@ -119,7 +119,7 @@ class GridSample final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_grid_sample_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<GridSample>());
   return all;
@@ -127,6 +127,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_grid_sample() { return {make_all}; }
+KernelFamily cpu_kernel_grid_sample() { return {make_grid_sample_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -10,8 +10,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;  // elements
-constexpr int64_t kTile = 1024;      // elements that are put side by side
+constexpr int64_t kIntegersGrain = 1 << 15;  // elements
+constexpr int64_t kTile = 1024;              // elements that are put side by side
 constexpr size_t kMostOperands = 3;
 
 struct Operand {
@@ -55,7 +55,7 @@ class IntegerKernel final : public PlainKernel {
   }
 
   void run(const Arguments& arguments) const override {
-    parallel_for(static_cast<uint64_t>(count_), kGrain, [&](uint64_t begin, uint64_t end) {
+    parallel_for(static_cast<uint64_t>(count_), kIntegersGrain, [&](uint64_t begin, uint64_t end) {
       const int64_t inner = extents_.back();
       for (auto at = static_cast<int64_t>(begin); at < static_cast<int64_t>(end);) {
         const int64_t count = std::min(inner - at % inner, static_cast<int64_t>(end) - at);
@@ -117,7 +117,7 @@ class Integers final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_integer_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Integers>());
   return all;
@@ -125,6 +125,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_integers() { return {make_all}; }
+KernelFamily cpu_kernel_integers() { return {make_integer_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -189,7 +189,7 @@ class Blocks final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_movement_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Concat>());
   all.push_back(std::make_unique<Gather>());
@@ -200,6 +200,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_movement() { return {make_all}; }
+KernelFamily cpu_kernel_movement() { return {make_movement_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -9,7 +9,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;  // bytes
+constexpr int64_t kNearestGrain = 1 << 16;  // bytes
 
 // Pictures of pixels: of all channels where these are innermost, otherwise each channel is a picture.
 struct Geometry {
@@ -26,7 +26,7 @@ class NearestKernel final : public PlainKernel {
     auto* const out = host<std::byte>(arguments.outputs[0]);
     const auto out_rows = static_cast<int64_t>(rows_.size());
     const int64_t row_bytes = static_cast<int64_t>(columns_.size()) * g_.pixel_bytes;
-    const auto grain = static_cast<uint64_t>(kGrain / row_bytes + 1);
+    const auto grain = static_cast<uint64_t>(kNearestGrain / row_bytes + 1);
     parallel_for(static_cast<uint64_t>(g_.pictures * out_rows), grain, [&](uint64_t begin, uint64_t end) {
       for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
         const int64_t row = rows_[static_cast<size_t>(i % out_rows)];
@@ -91,7 +91,7 @@ class Nearest final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_nearest_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Nearest>());
   return all;
@@ -99,6 +99,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_nearest() { return {make_all}; }
+KernelFamily cpu_kernel_nearest() { return {make_nearest_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -10,7 +10,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 13;  // elements
+constexpr int64_t kNormalizationGrain = 1 << 13;  // elements
 
 struct Rows {
   int64_t count;
@@ -34,7 +34,8 @@ void for_rows(Rows rows, tensor::DType dtype, const Arguments& arguments, int da
   const auto* const in = host<const std::byte>(arguments.inputs[static_cast<size_t>(data)]);
   auto* const out = host<std::byte>(arguments.outputs[0]);
   const auto inner = static_cast<size_t>(rows.inner);
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / std::max<int64_t>(rows.inner, 1)));
+  const auto grain =
+      static_cast<uint64_t>(std::max<int64_t>(1, kNormalizationGrain / std::max<int64_t>(rows.inner, 1)));
   parallel_for(static_cast<uint64_t>(rows.count), grain, [&](uint64_t begin, uint64_t end) {
     std::vector<float> tile(dtype == tensor::DType::float32 ? 0 : inner);
     for (uint64_t row = begin; row < end; ++row) {
@@ -174,7 +175,7 @@ class SpelledNormalization final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_normalization_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Softmax>());
   all.push_back(std::make_unique<Normalization>());
@@ -184,6 +185,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_normalization() { return {make_all}; }
+KernelFamily cpu_kernel_normalization() { return {make_normalization_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -106,7 +106,7 @@ class Skinny final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_panel_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Skinny>());
   return all;
@@ -114,6 +114,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_panels() { return {make_all}; }
+KernelFamily cpu_kernel_panels() { return {make_panel_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -158,7 +158,7 @@ class Pooling final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_pooling_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Pooling>());
   return all;
@@ -166,6 +166,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_pooling() { return {make_all}; }
+KernelFamily cpu_kernel_pooling() { return {make_pooling_kernels}; }
 
 }  // namespace assay::engine::cpu

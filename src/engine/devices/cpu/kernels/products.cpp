@@ -27,7 +27,7 @@ class OneDnn final : public Implementation {
   Variants variants_;
 };
 
-Implementations make_all(const Libraries& libraries) {
+Implementations make_product_kernels(const Libraries& libraries) {
   Implementations all;
   const auto add = [&](std::string_view name, OneDnn::Make maker, OneDnn::Variants lister) {
     if (libraries.onednn == nullptr) return;
@@ -47,6 +47,6 @@ Implementations make_all(const Libraries& libraries) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_products() { return {make_all}; }
+KernelFamily cpu_kernel_products() { return {make_product_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -84,7 +84,7 @@ class Recurrent final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_recurrent_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Recurrent>());
   return all;
@@ -92,6 +92,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_recurrent() { return {make_all}; }
+KernelFamily cpu_kernel_recurrent() { return {make_recurrent_kernels}; }
 
 }  // namespace assay::engine::cpu

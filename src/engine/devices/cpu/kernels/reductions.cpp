@@ -13,9 +13,9 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kTile = 1024;      // elements that are widened, or columns that are summed, at once
-constexpr int64_t kSummed = 64;      // rows whose sum is added to the others as one
-constexpr int64_t kGrain = 1 << 14;  // elements read
+constexpr int64_t kTile = 1024;               // elements that are widened, or columns that are summed, at once
+constexpr int64_t kSummed = 64;               // rows whose sum is added to the others as one
+constexpr int64_t kReductionGrain = 1 << 14;  // elements read
 
 enum class Kind : uint8_t { sum, mean, square, length, maximum };
 
@@ -40,7 +40,8 @@ class ReductionKernel final : public PlainKernel {
     const auto* const in = host<const std::byte>(arguments.inputs[0]);
     auto* const out = host<std::byte>(arguments.outputs[0]);
     const int64_t tiles = (e_.inner + kTile - 1) / kTile;
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / (e_.reduced * std::min(e_.inner, kTile))));
+    const auto grain =
+        static_cast<uint64_t>(std::max<int64_t>(1, kReductionGrain / (e_.reduced * std::min(e_.inner, kTile))));
     parallel_for(static_cast<uint64_t>(e_.outer * tiles), grain, [&](uint64_t begin, uint64_t end) {
       for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
         const int64_t column = i % tiles * kTile;
@@ -166,7 +167,7 @@ class Reduction final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_reduction_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Reduction>());
   return all;
@@ -174,6 +175,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_reductions() { return {make_all}; }
+KernelFamily cpu_kernel_reductions() { return {make_reduction_kernels}; }
 
 }  // namespace assay::engine::cpu

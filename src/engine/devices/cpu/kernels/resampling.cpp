@@ -9,7 +9,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr uint64_t kGrain = 1 << 14;  // elements
+constexpr uint64_t kResamplingGrain = 1 << 14;  // elements
 
 struct Term {
   uint32_t element;
@@ -42,7 +42,7 @@ struct Stage {
   uint64_t count() const { return outer * out * inner; }
 
   void run(const float* from, float* to) const {
-    const uint64_t grain = kGrain / (out * inner) + 1;
+    const uint64_t grain = kResamplingGrain / (out * inner) + 1;
     parallel_for(outer, grain, [&](uint64_t begin, uint64_t end) {
       for (uint64_t o = begin; o < end; ++o) {
         const float* const lines = from + o * in * inner;
@@ -163,7 +163,7 @@ class Resample final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_resampling_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Resample>());
   return all;
@@ -171,6 +171,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_resampling() { return {make_all}; }
+KernelFamily cpu_kernel_resampling() { return {make_resampling_kernels}; }
 
 }  // namespace assay::engine::cpu

@@ -8,14 +8,14 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr uint64_t kGrain = 1 << 12;  // nodes that are visited
+constexpr uint64_t kTreesGrain = 1 << 12;  // nodes that are visited
 
 class TreeKernel : public PlainKernel {
  public:
   TreeKernel(const TensorDesc& in, uint64_t walk)
       : rows_(static_cast<uint64_t>(in.dims.size() == 2 ? in.dims[0] : 1)),
         width_(static_cast<size_t>(in.dims.back())),
-        grain_(std::max<uint64_t>(1, kGrain / std::max<uint64_t>(walk, 1))) {}
+        grain_(std::max<uint64_t>(1, kTreesGrain / std::max<uint64_t>(walk, 1))) {}
 
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const float>(arguments.inputs[0]);
@@ -84,7 +84,7 @@ class Trees final : public Implementation {
   }
 };
 
-Implementations make_all(const Libraries&) {
+Implementations make_tree_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Trees>());
   return all;
@@ -92,6 +92,6 @@ Implementations make_all(const Libraries&) {
 
 }  // namespace
 
-KernelFamily cpu_kernel_trees() { return {make_all}; }
+KernelFamily cpu_kernel_trees() { return {make_tree_kernels}; }
 
 }  // namespace assay::engine::cpu

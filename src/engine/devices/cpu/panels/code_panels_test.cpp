@@ -10,8 +10,7 @@ namespace {
 
 using testing_support::difference;
 using testing_support::parsed;
-
-double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+using testing_support::sine;
 
 class Text {
  public:

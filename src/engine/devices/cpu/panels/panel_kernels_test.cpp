@@ -14,6 +14,7 @@ namespace {
 
 using testing_support::difference;
 using testing_support::parsed;
+using testing_support::sine;
 
 std::vector<float> drawn(std::mt19937& random, size_t count) {
   std::uniform_real_distribution<float> number(-1, 1);
@@ -63,8 +64,6 @@ std::string weights(std::mt19937& random, size_t count, const char* special = nu
 }
 
 std::string header(const std::string& body) { return "<ir_version: 10, opset_import: [\"\" : 21]> " + body; }
-
-double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
 
 void expect_panels(const std::string& text, const std::function<double(size_t)>& number) {
   const ir::Model model = parsed(header(text));

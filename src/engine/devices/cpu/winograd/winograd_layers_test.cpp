@@ -14,8 +14,7 @@ namespace {
 
 using testing_support::difference;
 using testing_support::parsed;
-
-double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+using testing_support::sine;
 
 struct Window {
   int64_t batch, channels, out_channels, height, width, stride;
