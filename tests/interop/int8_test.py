@@ -149,6 +149,11 @@ def check_merged(folder, inputs):
     print("merged:", " ".join(ops))
 
 
+def sums_are_exact():
+    """Whether ONNX Runtime sums products of codes exactly: without VNNI, two of them saturate at 16 bits."""
+    return "vnni" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
 def check_stacked(folder):
     """ONNX Runtime loads products of stacked matrices with a bias, at any operator set and with its optimizations."""
     rng = np.random.default_rng(6)
@@ -168,7 +173,7 @@ def check_stacked(folder):
             model = folder.convert("--int8", *words, *folder.save_inputs(inputs))
             for optimized in (True, False):
                 seen = snr_db(outputs(model, inputs, optimized), expected)
-                assert seen > 25, f"operator set {version} {words}: {seen:.1f} dB"
+                assert seen > (12 if optimized and not sums_are_exact() else 25), f"operator set {version} {words}: {seen:.1f} dB"
     print("stacked: ok")
 
 
