@@ -79,7 +79,7 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
 }
 
 PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const tensor::Tensor& weights) const {
-  const auto bytes = static_cast<uint64_t>(weights.count()) * sizeof(float);
+  const uint64_t bytes = weights.count() * sizeof(float);
   return layer.packed->get(weights, "depthwise", bytes, [&](std::byte* to) {
     const auto numbers = tensor::load_elements<double>(weights);
     const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);

@@ -10,9 +10,9 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kLeastBlock = 32;         // channels
-constexpr int64_t kLeastPieces = 16;        // so that threads get equally many
-constexpr int64_t kPieceWork = 100 * 1000;  // multiplications
+constexpr int64_t kLeastBlock = 32;                  // channels
+constexpr int64_t kLeastPieces = 16;                 // so that threads get equally many
+constexpr int64_t kPieceWork = int64_t{100} * 1000;  // multiplications
 
 class DepthwiseKernel final : public PlainKernel {
  public:

@@ -39,7 +39,7 @@ CodeShape joined(CodeShape shape) {
 template <typename T>
 void widen(const std::byte* from, int64_t count, int16_t* to) {
   const auto* const codes = reinterpret_cast<const T*>(from);
-  for (int64_t i = 0; i < count; ++i) to[i] = codes[i];
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<int16_t>(int{codes[i]});
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ struct Tile {
   void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
   const float* ahead = nullptr;   // what is read later, fetched while this is computed
-  size_t ahead_step = 0;          // bytes of it for each row of the panel that is read, a multiple of 4
+  size_t ahead_step = 0;          // bytes of it for each row of the panel that is read
 };
 
 // Loops over tiles, for one instruction set.

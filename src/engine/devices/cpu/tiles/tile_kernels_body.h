@@ -104,7 +104,8 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
     const int64_t behind = static_cast<int64_t>(kRows) * tile.out_row;
     if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + behind;
     if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + behind;
-    tile.ahead += tile.steps * tile.depth * tile.ahead_step / sizeof(float);
+    tile.ahead = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(tile.ahead) +
+                                                tile.steps * tile.depth * tile.ahead_step);
   }
   given = tile;
 }

@@ -23,7 +23,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t
       for (int64_t i = k; i < std::min(k + kEach, joined * panels.depth); ++i) {
         const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
                                  i % panels.depth * panels.depth_stride + first * panels.column_stride;
-        const auto shift = static_cast<uint32_t>(i - k) * 8 * sizeof(Bits);
+        const auto shift = static_cast<uint32_t>(static_cast<size_t>(i - k) * 8 * sizeof(Bits));
         for (int64_t c = 0; c < count; ++c)
           row[c] |= uint32_t{static_cast<Bits>(numbers[c * panels.column_stride])} << shift;
       }
