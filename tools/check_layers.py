@@ -3,12 +3,13 @@
 
     check_layers.py [ROOT]
 
-The table is the lines `assay_module(name [BRIEF] [KERNELS folder] DEPS …)` of CMakeLists.txt. A file of module m may include m and m's DEPS,
-which must have no cycle. Tests (x_test.cpp) may include every module. Every include with quotes is written from src/
-(in tests also from tests/) and must exist. Our headers include no third-party header but <fmt/core.h>. The headers src/*.h,
-which the build puts before every source, belong to no module. include/ holds what the library shows: those headers
-include nothing but each other and the standard library, and only the module `library` uses them, but for the error. Only the
-module cli names options of the command line, in text and in comments; the other modules name settings of requests.
+The table is the lines `assay_module(name [BRIEF] [KERNELS folder] DEPS …)` of CMakeLists.txt. A file of module m may
+include m and m's DEPS, which must have no cycle. Tests (x_test.cpp) may include every module. Every include with
+quotes is written from src/ (in tests also from tests/) and must exist. Our headers include no third-party header but
+<fmt/core.h>. The headers src/*.h, which the build puts before every source, belong to no module. include/ holds what
+the library shows: those headers include nothing but each other and the standard library, and only the module
+`library` uses them, but for the error. Only the module cli names options of the command line, in text and in
+comments; the other modules name settings of requests.
 """
 
 import pathlib
