@@ -1,12 +1,62 @@
 // Numbers in memory, after vector_math_body.h: float32, bfloat16, whole numbers of 8 bits, and of 32 where they are
-// written.
+// written. Of vectors that fill half a register or less, compilers widen one number at a time, unless told how.
 
 using Halves [[gnu::vector_size(kBytes / 2), gnu::may_alias, gnu::aligned(2)]] = uint16_t;
 using Words [[gnu::vector_size(kBytes), gnu::may_alias]] = uint32_t;
 
+using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
+using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
+
+// A template, so that instructions of other sets are not looked at.
+template <typename Whole>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const uint16_t* x, Whole& out) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Whole) == 32)
+    out = reinterpret_cast<Whole>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+  else
+#endif
+    out = __builtin_convertvector(*reinterpret_cast<const Halves*>(x), Whole);
+}
+template <typename Whole>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const uint8_t* x, Whole& out) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Whole) == 32)
+    out = reinterpret_cast<Whole>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+  else if constexpr (sizeof(Whole) == 64)
+    out = reinterpret_cast<Whole>(
+        _mm512_maskz_cvtepu8_epi32(static_cast<__mmask16>(~0), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+  else
+#endif
+    out = __builtin_convertvector(*reinterpret_cast<const UnsignedBytes*>(x), Whole);
+}
+template <typename Whole>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const int8_t* x, Whole& out) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Whole) == 32)
+    out = reinterpret_cast<Whole>(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
+  else if constexpr (sizeof(Whole) == 64)
+    out = reinterpret_cast<Whole>(
+        _mm512_maskz_cvtepi8_epi32(static_cast<__mmask16>(~0), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
+  else
+#endif
+    out = __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(x), Whole);
+}
+
 ASSAY_KERNEL inline void read_numbers(const float* x, Vector& out) { out = at(x).lanes; }
 ASSAY_KERNEL inline void read_numbers(const uint16_t* x, Vector& out) {
-  out = reinterpret_cast<Vector>(__builtin_convertvector(*reinterpret_cast<const Halves*>(x), Words) << 16);
+  Words words;
+  read_whole(x, words);
+  out = reinterpret_cast<Vector>(words << 16);
+}
+ASSAY_KERNEL inline void read_numbers(const uint8_t* x, Vector& out) {
+  Bits whole;
+  read_whole(x, whole);
+  out = __builtin_convertvector(whole, Vector);
+}
+ASSAY_KERNEL inline void read_numbers(const int8_t* x, Vector& out) {
+  Bits whole;
+  read_whole(x, whole);
+  out = __builtin_convertvector(whole, Vector);
 }
 
 ASSAY_KERNEL inline void write_numbers(const Vector& x, float* out) { at(out).lanes = x; }
@@ -20,17 +70,6 @@ ASSAY_KERNEL inline void write_numbers(const Vector& x, uint16_t* out) {
   Words rounded;
   round_words(x, rounded);
   *reinterpret_cast<Halves*>(out) = __builtin_convertvector(rounded >> 16, Halves);
-}
-
-using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
-using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
-ASSAY_KERNEL inline void read_numbers(const uint8_t* x, Vector& out) {
-  const Bits whole = __builtin_convertvector(*reinterpret_cast<const UnsignedBytes*>(x), Bits);
-  out = __builtin_convertvector(whole, Vector);
-}
-ASSAY_KERNEL inline void read_numbers(const int8_t* x, Vector& out) {
-  const Bits whole = __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(x), Bits);
-  out = __builtin_convertvector(whole, Vector);
 }
 ASSAY_KERNEL inline void write_numbers(const Vector& x, int32_t* out) {
   const Bits whole = __builtin_convertvector(x, Bits);

@@ -80,15 +80,21 @@ constexpr size_t kBytes = 32;
 ASSAY_KERNEL inline void round_whole(__m256& x) {
   x = _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);  // ties to even
 }
+ASSAY_KERNEL inline __m256i whole_numbers(const FinishRows& rows, const __m256& x) {
+  return _mm256_cvtps_epi32(rows.may_overflow ? _mm256_min_ps(x, _mm256_set1_ps(kMostWhole)) : x);
+}
 // As 16 bits first, in which zero points are added, then as 8.
+ASSAY_KERNEL inline void write_codes(const FinishRows& rows, const __m256& x, const __m256& y, std::byte* out) {
+  const __m256i halves = _mm256_adds_epi16(_mm256_packs_epi32(whole_numbers(rows, x), whole_numbers(rows, y)),
+                                           _mm256_set1_epi16(static_cast<int16_t>(rows.zero)));
+  const __m256i codes =
+      rows.type == NumberType::int8 ? _mm256_packs_epi16(halves, halves) : _mm256_packus_epi16(halves, halves);
+  const __m128i in_order = _mm_unpacklo_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(out), in_order);
+}
 ASSAY_KERNEL inline void write_codes(const FinishRows& rows, const __m256& x, std::byte* out) {
-  const __m256 numbers = rows.may_overflow ? _mm256_min_ps(x, _mm256_set1_ps(kMostWhole)) : x;
-  const __m256i whole = _mm256_cvtps_epi32(numbers);
-  const __m128i halves =
-      _mm_adds_epi16(_mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1)),
-                     _mm_set1_epi16(static_cast<int16_t>(rows.zero)));
-  const __m128i codes =
-      rows.type == NumberType::int8 ? _mm_packs_epi16(halves, halves) : _mm_packus_epi16(halves, halves);
+  __m128i codes;
+  write_codes(rows, x, x, reinterpret_cast<std::byte*>(&codes));
   _mm_storel_epi64(reinterpret_cast<__m128i*>(out), codes);
 }
 #include "engine/devices/cpu/integers/finish_vectors_body.h"

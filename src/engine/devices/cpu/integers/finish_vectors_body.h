@@ -1,6 +1,6 @@
 // The loops of finish_kernels.h for vectors of kBytes; included by finish_kernels.cpp once for each instruction set, in
-// a namespace of its own, with ASSAY_KERNEL saying which, and of vectors: round_whole and write_codes. Some vectors of
-// channels are finished for all rows, so that their factors and biases stay in registers.
+// a namespace of its own, with ASSAY_KERNEL saying which, and of vectors: round_whole, and write_codes of one or two.
+// Some vectors of channels are finished for all rows, so that their factors and biases stay in registers.
 
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/vector_numbers_body.h"
@@ -65,6 +65,23 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply(const FinishStep& step, in
 }
 
 template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write(const FinishRows& rows, int64_t element,
+                                                      const Vector (&x)[kVectors]) {
+  if (rows.type == NumberType::float32) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) at(static_cast<float*>(rows.out) + element + v * kWidth).lanes = x[v];
+    return;
+  }
+  std::byte* const out = static_cast<std::byte*>(rows.out) + element;
+  if constexpr (kVectors == 1) {
+    write_codes(rows, x[0], out);
+  } else {
+#pragma GCC unroll 2
+    for (size_t v = 0; v < kVectors; v += 2) write_codes(rows, x[v], x[v + 1], out + v * kWidth);
+  }
+}
+
+template <size_t kVectors>
 ASSAY_KERNEL void finish_vectors(const FinishRows& rows, size_t first) {
   Vector factors[kVectors], bias[kVectors];
 #pragma GCC unroll 4
@@ -83,22 +100,15 @@ ASSAY_KERNEL void finish_vectors(const FinishRows& rows, size_t first) {
       fused(x[v], factors[v], bias[v], x[v]);
     }
     for (size_t i = 0; i < rows.step_count; ++i) apply(rows.steps[i], element, x);
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) {
-      const int64_t place = element + static_cast<int64_t>(v * kWidth);
-      if (rows.type == NumberType::float32)
-        at(static_cast<float*>(rows.out) + place).lanes = x[v];
-      else
-        write_codes(rows, x[v], static_cast<std::byte*>(rows.out) + place);
-    }
+    write(rows, element, x);
   }
 }
 
 // The channels that fill no vector are those of the base.
 ASSAY_KERNEL void finish(const FinishRows& rows) {
-  constexpr size_t kAtOnce = 4;
   size_t first = 0;
-  for (; first + kAtOnce * kWidth <= rows.channels; first += kAtOnce * kWidth) finish_vectors<kAtOnce>(rows, first);
+  for (; first + 4 * kWidth <= rows.channels; first += 4 * kWidth) finish_vectors<4>(rows, first);
+  for (; first + 2 * kWidth <= rows.channels; first += 2 * kWidth) finish_vectors<2>(rows, first);
   for (; first + kWidth <= rows.channels; first += kWidth) finish_vectors<1>(rows, first);
   if (first < rows.channels) base::finish_from(rows, first);
 }

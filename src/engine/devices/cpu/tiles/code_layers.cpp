@@ -1,19 +1,16 @@
 #include "engine/devices/cpu/tiles/code_layers.h"
 
-#include <array>
-#include <cstring>
 #include <utility>
 
 #include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/product_source.h"
 #include "engine/devices/cpu/tiles/code_product.h"
-#include "engine/devices/cpu/tiles/windows.h"
+#include "engine/devices/cpu/tiles/code_rows.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kWordCodes = 4;
 constexpr int64_t kWholeColumns = 64;
 
 bool are_signed(tensor::DType dtype) { return dtype == tensor::DType::int8; }
@@ -37,9 +34,9 @@ void set_starts(const std::vector<int32_t>& sums, int32_t zero, std::vector<int3
 
 class ProductKernel final : public PlainKernel {
  public:
-  ProductKernel(const ProductSource& source, bool is_gathered, CodeProduct product)
-      : g_(source.geometry),
-        is_gathered_(is_gathered),
+  ProductKernel(const ProductSource& source, CodeProduct product)
+      : left_(static_cast<size_t>(source.geometry.left)),
+        rows_(CodeForm::of(source.left_type), source.geometry.rows, source.geometry.depth, source.geometry.left_row),
         is_signed_(are_signed(source.left_type)),
         zero_(source.zero),
         sums_(whole_sums(*source.weights, source.column_axis)),
@@ -48,6 +45,7 @@ class ProductKernel final : public PlainKernel {
                starts_);
   }
 
+  uint64_t workspace_bytes() const override { return rows_.workspace_bytes(); }
   void run(const Arguments& arguments) const override {
     if (zero_ < 0) return run_from(arguments, starts_.data());
     const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(zero_)]);
@@ -59,24 +57,17 @@ class ProductKernel final : public PlainKernel {
 
  private:
   void run_from(const Arguments& arguments, const int32_t* starts) const {
-    const auto* const left = host<const std::byte>(arguments.inputs[static_cast<size_t>(g_.left)]);
+    const std::byte* const left =
+        rows_.prepare(host<const std::byte>(arguments.inputs[left_]), host<std::byte>(arguments.workspace));
     const auto find = [&](int64_t first, int64_t rows, const float** out) {
-      for (int64_t i = 0; i < rows; ++i) out[i] = reinterpret_cast<const float*>(left + (first + i) * g_.left_row);
+      for (int64_t i = 0; i < rows; ++i)
+        out[i] = reinterpret_cast<const float*>(left + (first + i) * rows_.row_bytes());
     };
-    const auto copy = [&](int64_t first, int64_t rows, std::byte* out) {
-      for (int64_t i = 0; i < rows; ++i, out += product_.row_bytes())
-        std::memcpy(out, left + (first + i) * g_.left_row, static_cast<size_t>(g_.depth));
-    };
-    const CodeProduct::Places places(find);
-    const CodeProduct::Gather gather(copy);
-    product_.run({.arguments = arguments,
-                  .starts = starts,
-                  .places = is_gathered_ ? nullptr : &places,
-                  .gather = is_gathered_ ? &gather : nullptr});
+    product_.run({arguments, starts, find});
   }
 
-  ProductGeometry g_;
-  bool is_gathered_;
+  size_t left_;  // an input of the layer
+  CodeMatrix rows_;
   bool is_signed_;
   int zero_;  // an input of the layer; -1: it is known
   std::vector<int32_t> sums_, starts_;
@@ -96,50 +87,38 @@ class CodedMatrices final : public Implementation {
                           .depth = g.depth,
                           .columns = g.columns,
                           .depth_stride = g.right_row,
-                          .column_stride = g.right_column,
-                          .is_gathered = CodeProduct::widens() || g.depth % kWordCodes != 0};
-    if (!CodeProduct::fits(shape)) return {};
+                          .column_stride = g.right_column};
     std::optional<IntegerEpilogue> epilogue = source->quantized
                                                   ? IntegerEpilogue::make(layer, *source->quantized, source->done)
                                                   : IntegerEpilogue::make(layer, g.columns, source->done);
     if (!epilogue) return {};
-    return std::make_unique<ProductKernel>(*source, shape.is_gathered,
-                                           CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
+    return std::make_unique<ProductKernel>(*source, CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
   }
 };
 
 class ConvolutionKernel final : public PlainKernel {
  public:
-  ConvolutionKernel(const ConvSource& source, bool is_gathered, CodeProduct product)
-      : windows_(source.geometry, 1, static_cast<std::byte>(source.quantized->quantizer.zero)),
-        data_(static_cast<size_t>(source.data)),
-        is_gathered_(is_gathered),
-        product_(std::move(product)) {
+  ConvolutionKernel(const ConvSource& source, CodePictures pictures, CodeProduct product)
+      : data_(static_cast<size_t>(source.data)), pictures_(std::move(pictures)), product_(std::move(product)) {
     const Quantizer& quantizer = source.quantized->quantizer;
     set_starts(whole_sums(*source.weights, 0), quantizer.zero + CodeProduct::offset(are_signed(quantizer.codes)),
                starts_);
   }
 
+  uint64_t workspace_bytes() const override { return pictures_.workspace_bytes(); }
+
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const std::byte>(arguments.inputs[data_]);
+    const std::byte* const pictures =
+        pictures_.prepare(host<const std::byte>(arguments.inputs[data_]), host<std::byte>(arguments.workspace));
     const auto find = [&](int64_t first, int64_t pixels, const float** out) {
-      windows_.find(in, {first, pixels}, out);
+      pictures_.find(pictures, {first, pixels}, out);
     };
-    const auto copy = [&](int64_t first, int64_t pixels, std::byte* out) {
-      windows_.gather(in, {first, pixels}, out, product_.row_bytes());
-    };
-    const CodeProduct::Places places(find);
-    const CodeProduct::Gather gather(copy);
-    product_.run({.arguments = arguments,
-                  .starts = starts_.data(),
-                  .places = is_gathered_ ? nullptr : &places,
-                  .gather = is_gathered_ ? &gather : nullptr});
+    product_.run({arguments, starts_.data(), find});
   }
 
  private:
-  Windows windows_;
   size_t data_;  // an input of the layer
-  bool is_gathered_;
+  CodePictures pictures_;
   std::vector<int32_t> starts_;
   CodeProduct product_;
 };
@@ -152,10 +131,10 @@ class CodedConvolutions final : public Implementation {
     if (!source || !source->quantized) return {};
     const ConvGeometry& g = source->geometry;
     if (g.is_transposed || g.groups != 1) return {};
-    constexpr int64_t kFewChannels = 16;  // steps would be too short
     const int64_t window = g.kernel_height * g.kernel_width;
-    const bool is_short = g.channels % kWordCodes != 0 || (window > 1 && g.channels < kFewChannels);
-    const CodeShape shape{.are_signed = are_signed(source->quantized->quantizer.codes),
+    const Quantizer& quantizer = source->quantized->quantizer;
+    CodePictures pictures(CodeForm::of(quantizer.codes), g, static_cast<std::byte>(quantizer.zero));
+    const CodeShape shape{.are_signed = are_signed(quantizer.codes),
                           .rows = g.batch * g.out_height * g.out_width,
                           .steps = window,
                           .depth = g.channels,
@@ -163,11 +142,11 @@ class CodedConvolutions final : public Implementation {
                           .step_stride = 1,
                           .depth_stride = window,
                           .column_stride = window * g.channels,
-                          .is_gathered = CodeProduct::widens() || is_short};
+                          .joined = pictures.joined()};
     if (!CodeProduct::fits(shape)) return {};
     std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, *source->quantized, source->done);
     if (!epilogue) return {};
-    return std::make_unique<ConvolutionKernel>(*source, shape.is_gathered,
+    return std::make_unique<ConvolutionKernel>(*source, std::move(pictures),
                                                CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
   }
 };

@@ -10,51 +10,31 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kMostSums = int64_t{32} * 1024;      // of a piece
-constexpr int64_t kMostGathered = int64_t{64} * 1024;  // codes of its rows
-constexpr int64_t kPieceColumns = 256;                 // for which rows are gathered once
-constexpr int64_t kFinishedRows = 24;                  // at once
-constexpr int32_t kFlip = 128;                         // what codes with a sign have more as those without
+constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
+constexpr int64_t kFinishedRows = 24;              // at once
+constexpr int32_t kFlip = 128;                     // what codes with a sign have more as those without
 
 TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_sums) {
-  return {
-      .rows = shape.rows,
-      .steps = shape.steps,
-      .depth = parts_of(shape.depth, kernels.codes),
-      .columns = shape.columns,
-      .most_sums = kMostSums,
-      .keeps_sums = keeps_sums,
-      .most_panels = std::max<int64_t>(1, kPieceColumns / static_cast<int64_t>(kernels.width * kernels.most_vectors)),
-      .most_words = shape.is_gathered ? kMostGathered / kernels.codes : 0};
+  return {.rows = shape.rows,
+          .steps = shape.steps,
+          .depth = parts_of(shape.depth, kernels.codes),
+          .columns = shape.columns,
+          .most_sums = kMostSums,
+          .keeps_sums = keeps_sums};
 }
 
-// As one step.
+// As steps of the codes that lie side by side.
 CodeShape joined(CodeShape shape) {
-  if (!shape.is_gathered) return shape;
-  shape.depth *= shape.steps;
-  shape.steps = 1;
+  shape.depth *= shape.joined;
+  shape.steps /= shape.joined;
   return shape;
-}
-
-template <typename T>
-void widen(const std::byte* from, int64_t count, int16_t* to) {
-  const auto* const codes = reinterpret_cast<const T*>(from);
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<int16_t>(int{codes[i]});
 }
 
 }  // namespace
 
-bool CodeProduct::widens() { return code_kernels(false).codes == 2; }
+int32_t CodeProduct::offset(bool are_signed) { return are_signed && code_kernels(true).codes == 4 ? kFlip : 0; }
 
-int32_t CodeProduct::offset(bool are_signed) { return are_signed && !widens() ? kFlip : 0; }
-
-bool CodeProduct::fits(const CodeShape& shape) {
-  const TileKernels& kernels = code_kernels(shape.are_signed);
-  if (!TileDivision::can_divide(joined(shape).steps)) return false;
-  const auto least_rows = static_cast<int64_t>(kernels.most_rows(kernels.most_vectors));  // that are gathered at once
-  const int64_t codes = rounded_up(shape.steps * shape.depth, 4);
-  return !shape.is_gathered || codes <= kMostGathered / std::max<int64_t>(least_rows, 6);
-}
+bool CodeProduct::fits(const CodeShape& shape) { return TileDivision::can_divide(shape.steps / shape.joined); }
 
 CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, const CodeShape& shape,
                          IntegerEpilogue epilogue)
@@ -72,12 +52,12 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
                           .depth_stride = shape.depth_stride,
                           .column_stride = shape.column_stride,
                           .width = panel_columns_,
-                          .joins_steps = shape.is_gathered,
+                          .joined = shape.joined,
                           .widens = kernels_.codes == 2,
                           .unit = static_cast<int64_t>(kernels_.width)};
   const std::string form =
       fmt::format("codes {} {} {} {} {} {} {} {} {}", kernels_.codes, panel_columns_, shape.steps, shape.depth,
-                  shape.columns, shape.step_stride, shape.depth_stride, shape.column_stride, shape.is_gathered);
+                  shape.columns, shape.step_stride, shape.depth_stride, shape.column_stride, shape.joined);
   weights_ = layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
 }
 
@@ -85,44 +65,17 @@ void CodeProduct::run(const Given& given) const {
   division_.run([&](const TileDivision::Piece& piece) { run_piece(given, piece); });
 }
 
-int64_t CodeProduct::row_bytes() const { return rounded_up(shape_.steps * shape_.depth, 4); }
-
 // NOLINTBEGIN(cppcoreguidelines-pro-type-member-init): written before they are read
 void CodeProduct::run_piece(const Given& given, const TileDivision::Piece& piece) const {
   std::array<const float*, TileDivision::kMostPlaces> places;
-  if (given.places != nullptr) {
-    (*given.places)(piece.row, piece.rows, places.data());
-    return run_rows(given, piece, places.data());
-  }
-  alignas(64) std::array<std::byte, kMostGathered + kSlack> rows;
-  (*given.gather)(piece.row, piece.rows, rows.data());
-  if (widens()) return run_widened(given, piece, rows.data());
-  for (int64_t i = 0; i < piece.rows; ++i) {
-    places[static_cast<size_t>(i)] = reinterpret_cast<const float*>(rows.data() + i * row_bytes());
-  }
-  run_rows(given, piece, places.data());
-}
-
-// What a last word has behind the codes of its row is multiplied by 0.
-void CodeProduct::run_widened(const Given& given, const TileDivision::Piece& piece, const std::byte* rows) const {
-  alignas(64) std::array<int16_t, kMostGathered> wide;
-  const int64_t count = piece.rows * row_bytes();
-  shape_.are_signed ? widen<int8_t>(rows, count, wide.data()) : widen<uint8_t>(rows, count, wide.data());
-  std::array<const float*, TileDivision::kMostPlaces> places;
-  for (int64_t i = 0; i < piece.rows; ++i) {
-    places[static_cast<size_t>(i)] = reinterpret_cast<const float*>(wide.data() + i * row_bytes());
-  }
-  run_rows(given, piece, places.data());
-}
-
-void CodeProduct::run_rows(const Given& given, const TileDivision::Piece& piece, const float* const* places) const {
+  given.places(piece.row, piece.rows, places.data());
   alignas(64) std::array<float, kMostSums> sums;
   const bool keeps_all = keeps_sums();
   const Piece all{.row = piece.row,
                   .rows = piece.rows,
                   .panel = piece.panel,
                   .panels = piece.panels,
-                  .places = places,
+                  .places = places.data(),
                   .sums = sums.data(),
                   .sums_row = keeps_all ? piece.panels * panel_columns_ : panel_columns_,
                   .keeps_all = keeps_all};

@@ -61,8 +61,7 @@ void TileDivision::divide_result(const TileKernels& kernels) {
   const bool keeps_sums = work_.most_sums > 0 && (work_.keeps_sums || parts.size() > 1);
   if (keeps_sums) most = std::min(most, work_.most_sums / (block_panels_ * panel_columns_) - step);
   const int64_t wanted = std::max(kUsualRows, kPieceWork / (depth * block_panels_ * panel_columns_));
-  int64_t rows = std::max(kLeastRows, std::min(most, wanted));
-  if (work_.most_words > 0) rows = std::min(rows, std::max<int64_t>(1, work_.most_words / depth - step));
+  const int64_t rows = std::max(kLeastRows, std::min(most, wanted));
   int64_t blocks = parts_of(work_.rows, rows);
   if (groups % threads != 0) blocks = rounded_up(blocks, threads);
   block_rows_ = rounded_up(parts_of(work_.rows, blocks), step);

@@ -15,7 +15,6 @@ struct TileWork {
   int64_t most_sums = 0;   // of a piece that keeps them apart; 0: they are kept in the result
   bool keeps_sums = true;  // whether it does so where the depth is one part
   int64_t most_panels = 4;
-  int64_t most_words = 0;  // of the rows of a piece that are copied; 0: they are read where they are
 };
 
 // The depth of a product in parts whose constants stay in the second cache, and its result in pieces whose rows do.

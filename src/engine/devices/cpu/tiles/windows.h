@@ -19,8 +19,6 @@ class Windows {
 
   // Where the channels of each place of each window begin.
   void find(const std::byte* pictures, const Pixels& pixels, const float** out) const;
-  // Copies windows, one at each multiple of `row` bytes; the last one may be followed by up to 64 bytes of whatever.
-  void gather(const std::byte* pictures, const Pixels& pixels, std::byte* out, int64_t row) const;
 
  private:
   // A pixel of the result, and where its window begins.
@@ -31,7 +29,6 @@ class Windows {
   template <typename Fn>
   void for_each(const std::byte* pictures, const Pixels& pixels, Fn&& fn) const;
   const float** add_window(const Place& place, const float** out) const;
-  void copy_window(const Place& place, const std::byte* end, std::byte* out) const;
 
   ConvGeometry g_;
   int64_t pixel_bytes_;

@@ -16,11 +16,10 @@ void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t
   constexpr int64_t kEach = kWordBytes / sizeof(Bits);
   const int64_t count = std::min(panels.width, panels.columns - first);
   const int64_t whole = rounded_up(count, panels.unit);
-  const int64_t joined = panels.joins_steps ? panels.steps : 1;
-  for (int64_t step = 0; step < panels.steps; step += joined) {
-    for (int64_t k = 0; k < joined * panels.depth; k += kEach, row += whole) {
+  for (int64_t step = 0; step < panels.steps; step += panels.joined) {
+    for (int64_t k = 0; k < panels.joined * panels.depth; k += kEach, row += whole) {
       std::fill_n(row, whole, 0U);
-      for (int64_t i = k; i < std::min(k + kEach, joined * panels.depth); ++i) {
+      for (int64_t i = k; i < std::min(k + kEach, panels.joined * panels.depth); ++i) {
         const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
                                  i % panels.depth * panels.depth_stride + first * panels.column_stride;
         const auto shift = static_cast<uint32_t>(static_cast<size_t>(i - k) * 8 * sizeof(Bits));
@@ -33,10 +32,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const T* from, uint32_t
 
 }  // namespace
 
-int64_t WordPanels::rows() const {
-  const int64_t each = numbers();
-  return joins_steps ? parts_of(steps * depth, each) : steps * parts_of(depth, each);
-}
+int64_t WordPanels::rows() const { return steps / joined * parts_of(joined * depth, numbers()); }
 
 uint64_t WordPanels::bytes() const { return static_cast<uint64_t>(rows() * rounded_up(columns, unit)) * kWordBytes; }
 

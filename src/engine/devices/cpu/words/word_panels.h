@@ -19,9 +19,9 @@ struct WordPanels {
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t width = 1;
-  bool joins_steps = false;  // words go from one step on to the next
-  bool widens = false;       // int8 to 16 bits, two of which are a word
-  int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
+  int64_t joined = 1;   // steps that words go on through from one to the next; a divisor of `steps`
+  bool widens = false;  // int8 to 16 bits, two of which are a word
+  int64_t unit = 1;     // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
   int64_t numbers() const { return widens ? 2 : numbers_of_word(dtype); }  // of a word
   int64_t rows() const;

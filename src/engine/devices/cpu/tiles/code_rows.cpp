@@ -1,0 +1,131 @@
+#include "engine/devices/cpu/tiles/code_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/tiles/tile_kernels.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+constexpr int64_t kWordCodes = 4;
+constexpr uint64_t kSlack = 64;              // bytes behind a copy that a last word may read
+constexpr int64_t kCodesAtOnce = 16 * 1024;  // of a thread
+
+template <typename T>
+void widen(const std::byte* from, int64_t count, std::byte* to) {
+  const auto* const codes = reinterpret_cast<const T*>(from);
+  auto* const wide = reinterpret_cast<int16_t*>(to);
+  for (int64_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(int{codes[i]});
+}
+
+// Lines of so many codes, by all threads.
+template <typename Fn>
+void for_lines(int64_t lines, int64_t codes, Fn&& fn) {
+  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kCodesAtOnce / std::max<int64_t>(1, codes)));
+  parallel_for(static_cast<uint64_t>(lines), grain, [&](uint64_t begin, uint64_t end) {
+    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) fn(i);
+  });
+}
+
+// Where words would begin in the middle of others, or steps would be too short.
+bool is_copied(const CodeForm& form, const ConvGeometry& g) {
+  constexpr int64_t kFewChannels = 16;
+  const bool is_short = g.kernel_height * g.kernel_width > 1 && g.channels < kFewChannels;
+  return form.widens || is_short || g.channels % kWordCodes != 0;
+}
+
+// What windows reach of pictures, with what is added around them. The places of a line of a window are one.
+ConvGeometry copied(const ConvGeometry& g, int64_t joined, int64_t step_y, int64_t step_x) {
+  ConvGeometry copy = g;
+  copy.stride_y = g.stride_y / step_y;
+  copy.stride_x = g.stride_x / step_x;
+  copy.height = (g.out_height - 1) * copy.stride_y + (g.kernel_height - 1) * g.dilation_y + 1;
+  copy.width = (g.out_width - 1) * copy.stride_x + (g.kernel_width - 1) * g.dilation_x + 1;
+  copy.kernel_width = g.kernel_width / joined;
+  copy.pad_top = copy.pad_left = copy.pad_bottom = copy.pad_right = 0;
+  return copy;
+}
+
+}  // namespace
+
+CodeForm CodeForm::of(tensor::DType codes) {
+  const bool are_signed = codes == tensor::DType::int8;
+  return {code_kernels(are_signed).codes == 2, are_signed};
+}
+
+void CodeForm::copy(const std::byte* from, int64_t count, std::byte* to) const {
+  if (!widens) {
+    std::memcpy(to, from, static_cast<size_t>(count));
+    return;
+  }
+  are_signed ? widen<int8_t>(from, count, to) : widen<uint8_t>(from, count, to);
+}
+
+void CodeForm::fill(std::byte code, int64_t count, std::byte* to) const {
+  if (!widens) {
+    std::fill_n(to, count, code);
+    return;
+  }
+  std::byte wide[2];
+  copy(&code, 1, wide);
+  for (int64_t i = 0; i < count; ++i, to += 2) std::memcpy(to, wide, 2);
+}
+
+CodeMatrix::CodeMatrix(const CodeForm& form, int64_t rows, int64_t depth, int64_t row)
+    : form_(form), rows_(rows), depth_(depth), row_(row), copies_(form.widens || depth % kWordCodes != 0) {}
+
+uint64_t CodeMatrix::workspace_bytes() const {
+  return copies_ ? static_cast<uint64_t>(rows_ * row_bytes()) + kSlack : 0;
+}
+
+const std::byte* CodeMatrix::prepare(const std::byte* codes, std::byte* workspace) const {
+  if (!copies_) return codes;
+  for_lines(rows_, depth_, [&](int64_t i) { form_.copy(codes + i * row_, depth_, workspace + i * row_bytes()); });
+  return workspace;
+}
+
+CodePictures::CodePictures(const CodeForm& form, const ConvGeometry& geometry, std::byte padding)
+    : form_(form),
+      g_(geometry),
+      copies_(is_copied(form, geometry)),
+      joined_(copies_ && geometry.dilation_x == 1 ? geometry.kernel_width : 1),
+      step_y_(geometry.kernel_height == 1 ? geometry.stride_y : 1),
+      step_x_(geometry.kernel_width == 1 ? geometry.stride_x : 1),
+      copy_(copied(geometry, joined_, step_y_, step_x_)),
+      windows_(copies_ ? copy_ : geometry, form.bytes(), padding),
+      padding_(padding) {}
+
+uint64_t CodePictures::workspace_bytes() const {
+  if (!copies_) return 0;
+  return static_cast<uint64_t>(g_.batch * copy_.height * copy_.width * g_.channels * form_.bytes()) + kSlack;
+}
+
+const std::byte* CodePictures::prepare(const std::byte* pictures, std::byte* workspace) const {
+  if (!copies_) return pictures;
+  const int64_t line_codes = copy_.width * g_.channels;
+  for_lines(g_.batch * copy_.height, line_codes, [&](int64_t i) {
+    const std::byte* const picture = pictures + i / copy_.height * g_.height * g_.width * g_.channels;
+    copy_line(picture, i % copy_.height, workspace + i * line_codes * form_.bytes());
+  });
+  return workspace;
+}
+
+void CodePictures::copy_line(const std::byte* picture, int64_t line, std::byte* to) const {
+  const int64_t pixel = g_.channels * form_.bytes();
+  const int64_t y = line * step_y_ - g_.pad_top;
+  // Columns of the copy that lie within the picture.
+  const int64_t begin = std::clamp<int64_t>((g_.pad_left + step_x_ - 1) / step_x_, 0, copy_.width);
+  const int64_t end = std::clamp<int64_t>((g_.width + g_.pad_left + step_x_ - 1) / step_x_, begin, copy_.width);
+  if (y < 0 || y >= g_.height) return form_.fill(padding_, copy_.width * g_.channels, to);
+  const std::byte* const from = picture + (y * g_.width + begin * step_x_ - g_.pad_left) * g_.channels;
+  form_.fill(padding_, begin * g_.channels, to);
+  if (step_x_ == 1) form_.copy(from, (end - begin) * g_.channels, to + begin * pixel);
+  for (int64_t x = begin; x < end && step_x_ > 1; ++x) {
+    form_.copy(from + (x - begin) * step_x_ * g_.channels, g_.channels, to + x * pixel);
+  }
+  form_.fill(padding_, (copy_.width - end) * g_.channels, to + end * pixel);
+}
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "engine/devices/cpu/tiles/windows.h"
+#include "tensor/dtype.h"
+
+namespace assay::engine::cpu {
+
+// Codes as the words of a product hold them: as they are or, where the processor multiplies no others exactly, widened
+// to 16 bits.
+struct CodeForm {
+  bool widens = false;
+  bool are_signed = false;
+
+  static CodeForm of(tensor::DType codes);  // on this processor
+  int64_t bytes() const { return widens ? 2 : 1; }
+  void copy(const std::byte* from, int64_t count, std::byte* to) const;
+  void fill(std::byte code, int64_t count, std::byte* to) const;
+};
+
+// The rows of a matrix of codes: where they lie, or in a copy.
+class CodeMatrix {
+ public:
+  CodeMatrix(const CodeForm& form, int64_t rows, int64_t depth, int64_t row);  // elements from one to the next
+  uint64_t workspace_bytes() const;                                            // 0: they are read where they lie
+  // Where the first row is read. Uses all threads.
+  const std::byte* prepare(const std::byte* codes, std::byte* workspace) const;
+  int64_t row_bytes() const { return copies_ ? depth_ * form_.bytes() : row_; }
+
+ private:
+  CodeForm form_;
+  int64_t rows_, depth_, row_;
+  bool copies_;
+};
+
+// Pictures of codes under the windows of a convolution: where they lie, or in a copy with what is added around them,
+// where the places of a line of a window are one step of the product.
+class CodePictures {
+ public:
+  CodePictures(const CodeForm& form, const ConvGeometry& geometry, std::byte padding);
+  uint64_t workspace_bytes() const;           // 0: they are read where they lie
+  int64_t joined() const { return joined_; }  // places of a window that are one step
+  // Where the first picture is read. Uses all threads.
+  const std::byte* prepare(const std::byte* pictures, std::byte* workspace) const;
+  // Of prepared pictures.
+  void find(const std::byte* pictures, const Windows::Pixels& pixels, const float** out) const {
+    windows_.find(pictures, pixels, out);
+  }
+
+ private:
+  void copy_line(const std::byte* picture, int64_t line, std::byte* to) const;
+
+  CodeForm form_;
+  ConvGeometry g_;
+  bool copies_;
+  int64_t joined_;
+  // Of lines and columns, those that are copied: windows of one place need no others.
+  int64_t step_y_, step_x_;
+  ConvGeometry copy_;
+  Windows windows_;
+  std::byte padding_;
+};
+
+}  // namespace assay::engine::cpu
