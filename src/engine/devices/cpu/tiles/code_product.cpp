@@ -53,7 +53,7 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
                           .column_stride = shape.column_stride,
                           .width = panel_columns_,
                           .joined = shape.joined,
-                          .widens = kernels_.codes == 2,
+                          .are_pairs = kernels_.codes == 2,
                           .unit = static_cast<int64_t>(kernels_.width)};
   const std::string form =
       fmt::format("codes {} {} {} {} {} {} {} {} {}", kernels_.codes, panel_columns_, shape.steps, shape.depth,
@@ -91,24 +91,25 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const auto vectors = static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width)));
   const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
   const int64_t depth = part.step * words_ + part.first;
-  const int64_t words = part.steps * part.depth * row_words;
+  const int64_t bytes = part.steps * part.depth * row_words * kernels_.codes;
   const auto most = static_cast<int64_t>(kernels_.most_rows(vectors));
   const int64_t tiles = parts_of(piece.rows, most);
   Tile tile{.place_step = static_cast<size_t>(shape_.steps),
             .steps = static_cast<size_t>(part.steps),
             .depth = static_cast<size_t>(part.depth),
             .first = part.first,
-            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * words_ + depth * row_words,
+            .panel = reinterpret_cast<const float*>(
+                weights_.get() + (first * shape_.steps * words_ + depth * row_words) * kernels_.codes),
             .sums_row = piece.sums_row,
             .continues = depth > 0,
             .starts = reinterpret_cast<const float*>(given.starts + first)};
   const bool is_last = &part == &division_.parts.back();
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
   // The same part of the next panel, or the next part of the first one.
-  const float* next = tile.panel + words;
-  if (!ends_group) next = tile.panel + shape_.steps * words_ * row_words;
-  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * words_ * panel_columns_;
-  tile.ahead_step = static_cast<size_t>((row_words * 4 + tiles - 1) / tiles);
+  const int64_t column_bytes = shape_.steps * words_ * kernels_.codes;
+  const auto* next = reinterpret_cast<const std::byte*>(tile.panel) + (ends_group ? bytes : column_bytes * row_words);
+  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * column_bytes * panel_columns_;
+  tile.ahead_step = static_cast<size_t>((row_words * kernels_.codes + tiles - 1) / tiles);
   float* const sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0);
   int64_t finished = 0;
   for (int64_t i = 0; i < tiles; ++i) {
@@ -116,7 +117,7 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
     const int64_t end = (i + 1) * piece.rows / tiles;
     tile.rows = static_cast<size_t>(end - row);
     tile.places = piece.places + row * shape_.steps + part.step;
-    tile.ahead = next + i * words / tiles;
+    tile.ahead = reinterpret_cast<const float*>(next + i * bytes / tiles);
     tile.sums = sums + (piece.keeps_all ? row : row - finished) * piece.sums_row;
     kernels_.multiply(tile, vectors);
     if (!is_last || (end - finished < kFinishedRows && end < piece.rows)) continue;

@@ -19,6 +19,12 @@ constexpr size_t kMostRows[] = {0, 4, 4};
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
+constexpr size_t kPanelVector = kBytes / 2;
+inline void read_panel(const std::byte* from, Vector& out) {
+  int16_t codes[kPanelVector];
+  for (size_t i = 0; i < kPanelVector; ++i) codes[i] = static_cast<int8_t>(from[i]);
+  std::memcpy(&out, codes, kBytes);
+}
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   constexpr int kHalf = 16;
   const Bits x = reinterpret_cast<Bits>(a);
@@ -39,6 +45,10 @@ constexpr size_t kMostRows[] = {0, 8, 6};
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
+constexpr size_t kPanelVector = kBytes / 2;
+ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
+  out = reinterpret_cast<Vector>(_mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   const __m256i products = _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b));
   sum = reinterpret_cast<Vector>(_mm256_add_epi32(reinterpret_cast<__m256i>(sum), products));
@@ -56,6 +66,10 @@ constexpr bool kFlips = false;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
+constexpr size_t kPanelVector = kBytes;
+ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
+  out = at(reinterpret_cast<const float*>(from)).lanes;
+}
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
@@ -70,6 +84,10 @@ constexpr bool kFlips = true;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
+constexpr size_t kPanelVector = kBytes;
+ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
+  out = at(reinterpret_cast<const float*>(from)).lanes;
+}
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));

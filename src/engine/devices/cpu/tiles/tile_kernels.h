@@ -16,7 +16,7 @@ struct Tile {
   size_t steps = 1;
   size_t depth = 0;              // words in each place
   int64_t first = 0;             // the first of them
-  const float* panel = nullptr;  // steps * depth rows of words
+  const float* panel = nullptr;  // steps * depth rows of words, which hold half as many bytes where two are codes
   float* sums = nullptr;
   int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
@@ -37,7 +37,8 @@ struct TileKernels {
   size_t most_vectors;                  // of a panel, side by side
   size_t (*most_rows)(size_t vectors);  // at once
   void (*multiply)(const Tile& tile, size_t vectors);
-  int64_t codes = 0;  // of a word: four as they are, or two that are widened to 16 bits; 0: words of floats
+  // Of a word: four as they are, or two, which in rows are of 16 bits and in panels of 8; 0: words of floats.
+  int64_t codes = 0;
 };
 
 // The best that this processor has.

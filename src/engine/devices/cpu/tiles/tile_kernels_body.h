@@ -1,6 +1,7 @@
 // The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
-// number of vectors, and of words: multiply_add and spread, and of numbers: Element, read and write.
+// number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, and of numbers: Element, read and
+// write.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
@@ -70,17 +71,17 @@ template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::noinline]] void multiply_tile(const Tile& tile) {
   Vector sums[kRows][kVectors];
   start(tile, sums);
-  const float* panel = tile.panel;
+  const auto* panel = reinterpret_cast<const std::byte*>(tile.panel);
   const auto* ahead = reinterpret_cast<const std::byte*>(tile.ahead);
   for (size_t step = 0; step < tile.steps; ++step) {
     const float* left[kRows];
 #pragma GCC unroll 16
     for (size_t r = 0; r < kRows; ++r) left[r] = tile.places[r * tile.place_step + step] + tile.first;
-    for (size_t k = 0; k < tile.depth; ++k, panel += kVectors * kWidth, ahead += tile.ahead_step) {
+    for (size_t k = 0; k < tile.depth; ++k, panel += kVectors * kPanelVector, ahead += tile.ahead_step) {
       __builtin_prefetch(ahead);
       Vector right[kVectors];
 #pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth).lanes;
+      for (size_t v = 0; v < kVectors; ++v) read_panel(panel + v * kPanelVector, right[v]);
 #pragma GCC unroll 16
       for (size_t r = 0; r < kRows; ++r) {
         Vector word;

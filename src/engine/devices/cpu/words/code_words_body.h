@@ -1,5 +1,5 @@
 // Words that are codes, after vector_math_body.h: four of 8 bits, of which those of rows have no sign, or become so as
-// kFlips says, or two that are widened to 16 bits. Sums are whole numbers of 32 bits.
+// kFlips says, or two of 16 bits, which in panels are of 8. Sums are whole numbers of 32 bits.
 
 using Element = float;
 

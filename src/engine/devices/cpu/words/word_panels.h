@@ -19,11 +19,11 @@ struct WordPanels {
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
   int64_t width = 1;
-  int64_t joined = 1;   // steps that words go on through from one to the next; a divisor of `steps`
-  bool widens = false;  // int8 to 16 bits, two of which are a word
-  int64_t unit = 1;     // the last panel has a multiple of so many columns, of which those that are too many are zeros
+  int64_t joined = 1;      // steps that words go on through from one to the next; a divisor of `steps`
+  bool are_pairs = false;  // of int8: two are a word, of two bytes
+  int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
-  int64_t numbers() const { return widens ? 2 : numbers_of_word(dtype); }  // of a word
+  int64_t numbers() const { return are_pairs ? 2 : numbers_of_word(dtype); }  // of a word
   int64_t rows() const;
   uint64_t bytes() const;
   void pack(const tensor::Tensor& weights, std::byte* bytes) const;
