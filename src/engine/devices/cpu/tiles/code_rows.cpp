@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 
 namespace assay::engine::cpu {
@@ -19,6 +25,20 @@ void widen(const std::byte* from, int64_t count, std::byte* to) {
   auto* const wide = reinterpret_cast<int16_t*>(to);
   for (int64_t i = 0; i < count; ++i) wide[i] = static_cast<int16_t>(int{codes[i]});
 }
+
+#if defined(__x86_64__)
+template <typename T>
+[[gnu::target("avx2")]] void widen_avx2(const std::byte* from, int64_t count, std::byte* to) {
+  constexpr int64_t kAtOnce = 16;
+  int64_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+    const __m256i wide = std::is_signed_v<T> ? _mm256_cvtepi8_epi16(codes) : _mm256_cvtepu8_epi16(codes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 2 * i), wide);
+  }
+  widen<T>(from + i, count - i, to + 2 * i);
+}
+#endif
 
 // Lines of so many codes, by all threads.
 template <typename Fn>
@@ -60,6 +80,9 @@ void CodeForm::copy(const std::byte* from, int64_t count, std::byte* to) const {
     std::memcpy(to, from, static_cast<size_t>(count));
     return;
   }
+#if defined(__x86_64__)
+  if (has_avx2()) return are_signed ? widen_avx2<int8_t>(from, count, to) : widen_avx2<uint8_t>(from, count, to);
+#endif
   are_signed ? widen<int8_t>(from, count, to) : widen<uint8_t>(from, count, to);
 }
 
