@@ -31,23 +31,29 @@ class CompressedKernel final : public PlainKernel {
       : shape_(shape),
         weights_(std::move(weights)),
         tape_(std::move(tape)),
-        splits_(has_digits() && weights_.form().are_zeros_whole && shape.rows <= kMostSplitRows && !shape.is_exact),
+        digits_(has_digits(shape, weights_.form()) ? digit_kernels() : nullptr),
         row_runs_(digit_runs(shape.depth, weights_.form().block)) {}
 
-  uint64_t workspace_bytes() const override { return splits_ ? shape_.rows * row_runs_ * sizeof(DigitRun) : 0; }
+  uint64_t workspace_bytes() const override {
+    return digits_ != nullptr ? shape_.rows * row_runs_ * sizeof(DigitRun) : 0;
+  }
 
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((shape_.columns + kColumns - 1) / kColumns);
     const auto work = static_cast<uint64_t>(shape_.rows * shape_.depth) * kPanel;
     const uint64_t most = std::max<uint64_t>(1, kPieceWork / work);
     const uint64_t grain = std::min(most, panels_of_piece(panels, weights_.panel_bytes()));
-    const DigitRun* const digits = splits_ ? split(arguments) : nullptr;
+    const DigitRun* const digits = digits_ != nullptr ? split(arguments) : nullptr;
     parallel_for(panels, grain, [&](uint64_t begin, uint64_t end) {
       for (uint64_t panel = begin; panel < end; ++panel) run_panel(arguments, static_cast<int64_t>(panel), digits);
     });
   }
 
  private:
+  static bool has_digits(const Shape& shape, const CodePanel& panel) {
+    return panel.are_zeros_whole && shape.rows <= kMostSplitRows && !shape.is_exact;
+  }
+
   const float* left_of(const Arguments& arguments) const {
     return host<const float>(arguments.inputs[static_cast<size_t>(shape_.data)]);
   }
@@ -57,7 +63,7 @@ class CompressedKernel final : public PlainKernel {
     auto* const digits = host<DigitRun>(arguments.workspace);
     for (size_t r = 0; r < shape_.rows; ++r) {
       const float* const row = left_of(arguments) + r * shape_.depth;
-      if (!split_row(row, shape_.depth, weights_.form(), digits + r * row_runs_)) return nullptr;
+      if (!digits_->split_row(row, shape_.depth, weights_.form(), digits + r * row_runs_)) return nullptr;
     }
     return digits;
   }
@@ -73,7 +79,7 @@ class CompressedKernel final : public PlainKernel {
       alignas(64) float sums[kMostRows * kPanel] = {};
       start(arguments, first, {sums, kColumns, shape_.rows, count});
       const PanelRows rows = rows_of(left, sums, kColumns);
-      digits == nullptr ? panel_kernels().multiply_codes(rows, panel) : multiply_digits(digits, rows, panel);
+      digits == nullptr ? panel_kernels().multiply_codes(rows, panel) : digits_->multiply(digits, rows, panel);
       for (size_t r = 0; r < shape_.rows; ++r)
         std::copy_n(sums + r * kPanel, count, out + static_cast<int64_t>(r) * shape_.columns);
     } else {
@@ -145,7 +151,7 @@ class CompressedKernel final : public PlainKernel {
   Shape shape_;
   CodePanels weights_;
   Tape tape_;
-  bool splits_;
+  const DigitKernels* digits_;  // null: rows are not split
   size_t row_runs_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,6 +23,15 @@ struct Drawn {
     panel = {.block = block, .are_nibbles = are_nibbles, .has_zeros = has_zeros, .zero = are_nibbles ? 8.0F : 0.0F};
     for (size_t k = 0; k < depth; k += block) append(random, std::min(block, depth - k));
     panel.blocks = bytes.data();
+  }
+
+  // In place of those that were drawn, of one block.
+  void set_codes(uint32_t word, int stands_for) {
+    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + panel.number_bytes());
+    std::fill_n(words, panel.code_bytes(panel.block) / sizeof(word), word);
+    for (size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = (stands_for - double{panel.zero}) * double{scales[i % kPanel]};
+    }
   }
 
  private:
@@ -49,18 +59,19 @@ struct Drawn {
   }
 };
 
-void expect_products(std::mt19937& random, size_t rows, const Drawn& drawn, const std::vector<float>& left) {
+void expect_products(const DigitKernels& kernels, std::mt19937& random, size_t rows, const Drawn& drawn,
+                     const std::vector<float>& left) {
   const size_t depth = left.size() / rows;
   const size_t row_runs = digit_runs(depth, drawn.panel.block);
   std::vector<DigitRun> runs(rows * row_runs);
   for (size_t r = 0; r < rows; ++r) {
-    ASSERT_TRUE(split_row(left.data() + r * depth, depth, drawn.panel, runs.data() + r * row_runs));
+    ASSERT_TRUE(kernels.split_row(left.data() + r * depth, depth, drawn.panel, runs.data() + r * row_runs));
   }
   std::vector<float> out(rows * kPanel);
   for (float& number : out) number = static_cast<float>(random() % 10);
   const std::vector<float> before = out;
   const double rounding = std::ldexp(static_cast<double>(row_runs) + 4, -24);  // of sums of runs, and in each
-  multiply_digits(runs.data(), {.out = out.data(), .out_row = kPanel, .rows = rows, .depth = depth}, drawn.panel);
+  kernels.multiply(runs.data(), {.out = out.data(), .out_row = kPanel, .rows = rows, .depth = depth}, drawn.panel);
   for (size_t i = 0; i < out.size(); ++i) {
     double expected = double{before[i]}, magnitude = expected;
     for (size_t k = 0; k < depth; ++k) {
@@ -76,8 +87,12 @@ void expect_products(std::mt19937& random, size_t rows, const Drawn& drawn, cons
 class Digits : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_digits()) GTEST_SKIP() << "needs a processor with AVX-512 VNNI";
+    size_t count = 0;
+    const DigitKernels* const* const all = all_digit_kernels(count);
+    kernels_ = {all, count};
+    if (kernels_.empty()) GTEST_SKIP() << "needs a processor with AVX2";
   }
+  std::span<const DigitKernels* const> kernels_;
   std::mt19937 random_{1};
 };
 
@@ -91,7 +106,7 @@ TEST_F(Digits, ProductsOfAnyFormAreThoseOfFloats) {
           const Drawn drawn(random_, depth, block, are_nibbles, has_zeros);
           std::vector<float> left(rows * depth);
           for (float& drawn_number : left) drawn_number = number(random_);
-          expect_products(random_, rows, drawn, left);
+          for (const DigitKernels* const kernels : kernels_) expect_products(*kernels, random_, rows, drawn, left);
         }
       }
     }
@@ -109,38 +124,59 @@ TEST_F(Digits, ALargeNumberTakesLittleFromOthers) {
     std::vector<float> left(32);
     for (float& drawn_number : left) drawn_number = number(random_);
     left[0] = large;
-    expect_products(random_, 1, drawn, left);
+    for (const DigitKernels* const kernels : kernels_) expect_products(*kernels, random_, 1, drawn, left);
   }
 }
 
 TEST_F(Digits, NumbersThatLieTooFarApartHaveNone) {
   const CodePanel panel{.block = 40};
   DigitRun runs[2];
-  std::vector<float> row(40, 1.0F);
-  row[3] = 4000.0F;
-  EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs));
-  row[3] = 5000.0F;
-  EXPECT_FALSE(split_row(row.data(), row.size(), panel, runs));
-  for (size_t i = 0; i < 32; ++i) row[i] = i == 3 ? 5000.0F : 0.0F;
-  EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs)) << "zeros are never lost";
+  for (const DigitKernels* const kernels : kernels_) {
+    std::vector<float> row(40, 1.0F);
+    row[3] = 4000.0F;
+    EXPECT_TRUE(kernels->split_row(row.data(), row.size(), panel, runs));
+    row[3] = 5000.0F;
+    EXPECT_FALSE(kernels->split_row(row.data(), row.size(), panel, runs));
+    for (size_t i = 0; i < 32; ++i) row[i] = i == 3 ? 5000.0F : 0.0F;
+    EXPECT_TRUE(kernels->split_row(row.data(), row.size(), panel, runs)) << "zeros are never lost";
+  }
 }
 
 TEST_F(Digits, SmallestAndGreatestNumbers) {
   for (const float number : {1e-45F, 1e-38F, 3e-30F, 1e30F, 3e34F}) {
     const Drawn drawn(random_, 64, 32, false, true);
-    expect_products(random_, 2, drawn, std::vector<float>(128, number));
+    for (const DigitKernels* const kernels : kernels_) {
+      expect_products(*kernels, random_, 2, drawn, std::vector<float>(128, number));
+    }
+  }
+}
+
+// What digits and codes are at most, so that their sums are.
+TEST_F(Digits, GreatestDigitsTimesGreatestCodes) {
+  for (const float number : {std::ldexp(0x1.FFFCp29F, -30), std::ldexp(0x1.FBFBFCp29F, -30), 1 - 0x1p-24F}) {
+    for (const float sign : {-1.0F, 1.0F}) {
+      for (const bool are_nibbles : {false, true}) {
+        Drawn drawn(random_, 64, 64, are_nibbles, false);
+        drawn.set_codes(are_nibbles ? 0xFFFFFFFF : 0x80808080, are_nibbles ? 15 : -128);
+        for (const DigitKernels* const kernels : kernels_) {
+          expect_products(*kernels, random_, 2, drawn, std::vector<float>(128, sign * number));
+        }
+      }
+    }
   }
 }
 
 TEST_F(Digits, WhatIsNoNumberHasNone) {
   const CodePanel panel{.block = 32, .are_nibbles = true};
-  for (const float number : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                             std::numeric_limits<float>::quiet_NaN()}) {
-    std::vector<float> row(70, 1.0F);
-    DigitRun runs[3];
-    EXPECT_TRUE(split_row(row.data(), row.size(), panel, runs));
-    row[69] = number;
-    EXPECT_FALSE(split_row(row.data(), row.size(), panel, runs));
+  for (const DigitKernels* const kernels : kernels_) {
+    for (const float number : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                               std::numeric_limits<float>::quiet_NaN()}) {
+      std::vector<float> row(70, 1.0F);
+      DigitRun runs[3];
+      EXPECT_TRUE(kernels->split_row(row.data(), row.size(), panel, runs));
+      row[69] = number;
+      EXPECT_FALSE(kernels->split_row(row.data(), row.size(), panel, runs));
+    }
   }
 }
 
