@@ -22,7 +22,7 @@ constexpr size_t kMostRows[] = {0, 4, 4};
 constexpr size_t kPanelVector = kBytes / 2;
 inline void read_panel(const std::byte* from, Vector& out) {
   int16_t codes[kPanelVector];
-  for (size_t i = 0; i < kPanelVector; ++i) codes[i] = static_cast<int8_t>(from[i]);
+  for (size_t i = 0; i < kPanelVector; ++i) codes[i] = static_cast<int16_t>(int{static_cast<int8_t>(from[i])});
   std::memcpy(&out, codes, kBytes);
 }
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {

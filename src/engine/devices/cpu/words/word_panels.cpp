@@ -13,7 +13,8 @@ template <typename Word, typename T>
 void pack_panel(const WordPanels& panels, int64_t first, const std::byte* weights, std::byte* to) {
   const auto* const from = reinterpret_cast<const T*>(weights);
   auto* row = reinterpret_cast<Word*>(to);
-  constexpr int64_t kEach = sizeof(Word) / sizeof(T);
+  constexpr int64_t kWordBytes = sizeof(Word), kNumberBytes = sizeof(T);
+  constexpr int64_t kEach = kWordBytes / kNumberBytes;
   const int64_t count = std::min(panels.width, panels.columns - first);
   const int64_t whole = rounded_up(count, panels.unit);
   for (int64_t step = 0; step < panels.steps; step += panels.joined) {
@@ -22,7 +23,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const std::byte* weight
       for (int64_t i = k; i < std::min(k + kEach, panels.joined * panels.depth); ++i) {
         const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
                                  i % panels.depth * panels.depth_stride + first * panels.column_stride;
-        const auto shift = static_cast<uint32_t>(static_cast<size_t>(i - k) * 8 * sizeof(T));
+        const auto shift = static_cast<uint32_t>((i - k) * 8 * kNumberBytes);
         for (int64_t c = 0; c < count; ++c)
           row[c] |= static_cast<Word>(Word{numbers[c * panels.column_stride]} << shift);
       }
