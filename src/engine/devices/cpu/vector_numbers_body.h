@@ -5,9 +5,8 @@ using Halves [[gnu::vector_size(kBytes / 2), gnu::may_alias, gnu::aligned(2)]] =
 using Words [[gnu::vector_size(kBytes), gnu::may_alias]] = uint32_t;
 
 using UnsignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = uint8_t;
-using SignedBytes [[gnu::vector_size(kBytes / 4), gnu::may_alias, gnu::aligned(1)]] = int8_t;
 
-// A template, so that instructions of other sets are not looked at.
+// Templates, so that instructions of other sets are not looked at.
 template <typename Whole>
 ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const uint16_t* x, Whole& out) {
 #if defined(__x86_64__)
@@ -17,29 +16,27 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const uint16_t* x, Wh
 #endif
     out = __builtin_convertvector(*reinterpret_cast<const Halves*>(x), Whole);
 }
-template <typename Whole>
-ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const uint8_t* x, Whole& out) {
+template <typename Byte, typename Whole>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_bytes(const Byte* x, Whole& out) {
 #if defined(__x86_64__)
-  if constexpr (sizeof(Whole) == 32)
-    out = reinterpret_cast<Whole>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
-  else if constexpr (sizeof(Whole) == 64)
-    out = reinterpret_cast<Whole>(
-        _mm512_maskz_cvtepu8_epi32(static_cast<__mmask16>(~0), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
-  else
+  constexpr bool kIsSigned = std::is_signed_v<Byte>;
+  const auto* const from = reinterpret_cast<const __m128i*>(x);
+  if constexpr (sizeof(Whole) == 32) {
+    const __m128i bytes = _mm_loadl_epi64(from);
+    out = reinterpret_cast<Whole>(kIsSigned ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
+    return;
+  } else if constexpr (sizeof(Whole) == 64) {
+    constexpr auto kAll = static_cast<__mmask16>(~0);
+    const __m128i bytes = _mm_loadu_si128(from);
+    out = reinterpret_cast<Whole>(kIsSigned ? _mm512_maskz_cvtepi8_epi32(kAll, bytes)
+                                            : _mm512_maskz_cvtepu8_epi32(kAll, bytes));
+    return;
+  }
 #endif
-    out = __builtin_convertvector(*reinterpret_cast<const UnsignedBytes*>(x), Whole);
-}
-template <typename Whole>
-ASSAY_KERNEL [[gnu::always_inline]] inline void read_whole(const int8_t* x, Whole& out) {
-#if defined(__x86_64__)
-  if constexpr (sizeof(Whole) == 32)
-    out = reinterpret_cast<Whole>(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
-  else if constexpr (sizeof(Whole) == 64)
-    out = reinterpret_cast<Whole>(
-        _mm512_maskz_cvtepi8_epi32(static_cast<__mmask16>(~0), _mm_loadu_si128(reinterpret_cast<const __m128i*>(x))));
-  else
-#endif
-    out = __builtin_convertvector(*reinterpret_cast<const SignedBytes*>(x), Whole);
+  using Bytes [[gnu::vector_size(kBytes / 4)]] = Byte;
+  Bytes bytes;
+  std::memcpy(&bytes, x, sizeof(bytes));
+  out = __builtin_convertvector(bytes, Whole);
 }
 
 ASSAY_KERNEL inline void read_numbers(const float* x, Vector& out) { out = at(x).lanes; }
@@ -50,12 +47,12 @@ ASSAY_KERNEL inline void read_numbers(const uint16_t* x, Vector& out) {
 }
 ASSAY_KERNEL inline void read_numbers(const uint8_t* x, Vector& out) {
   Bits whole;
-  read_whole(x, whole);
+  read_bytes(x, whole);
   out = __builtin_convertvector(whole, Vector);
 }
 ASSAY_KERNEL inline void read_numbers(const int8_t* x, Vector& out) {
   Bits whole;
-  read_whole(x, whole);
+  read_bytes(x, whole);
   out = __builtin_convertvector(whole, Vector);
 }
 

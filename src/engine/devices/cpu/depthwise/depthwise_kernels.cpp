@@ -1,6 +1,8 @@
 #include "engine/devices/cpu/depthwise/depthwise_kernels.h"
 
+#include <cstring>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #if defined(__x86_64__)

@@ -31,7 +31,7 @@ class CompressedKernel final : public PlainKernel {
       : shape_(shape),
         weights_(std::move(weights)),
         tape_(std::move(tape)),
-        digits_(has_digits(shape, weights_.form()) ? digit_kernels() : nullptr),
+        digits_(may_split(shape, weights_.form()) ? digit_kernels() : nullptr),
         row_runs_(digit_runs(shape.depth, weights_.form().block)) {}
 
   uint64_t workspace_bytes() const override {
@@ -50,7 +50,7 @@ class CompressedKernel final : public PlainKernel {
   }
 
  private:
-  static bool has_digits(const Shape& shape, const CodePanel& panel) {
+  static bool may_split(const Shape& shape, const CodePanel& panel) {
     return panel.are_zeros_whole && shape.rows <= kMostSplitRows && !shape.is_exact;
   }
 

@@ -66,10 +66,7 @@ constexpr bool kFlips = false;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
-constexpr size_t kPanelVector = kBytes;
-ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
-  out = at(reinterpret_cast<const float*>(from)).lanes;
-}
+#include "engine/devices/cpu/words/panel_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
@@ -84,10 +81,7 @@ constexpr bool kFlips = true;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
-constexpr size_t kPanelVector = kBytes;
-ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
-  out = at(reinterpret_cast<const float*>(from)).lanes;
-}
+#include "engine/devices/cpu/words/panel_words_body.h"
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));

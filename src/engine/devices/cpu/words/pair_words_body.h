@@ -1,12 +1,10 @@
 // Words that are pairs of bfloat16, and numbers of this type, after vector_math_body.h for AVX-512 with BF16. Denormals
 // count as zero.
 
+#include "engine/devices/cpu/words/panel_words_body.h"
+
 using Element = uint16_t;
 
-constexpr size_t kPanelVector = kBytes;  // of a vector of a panel's words
-ASSAY_KERNEL inline void read_panel(const std::byte* from, Vector& out) {
-  out = at(reinterpret_cast<const float*>(from)).lanes;
-}
 ASSAY_KERNEL inline void spread(const float* word, Vector& out) { out = _mm512_set1_ps(*word); }
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
 #if defined(__clang__)

@@ -35,9 +35,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const std::byte* weight
 
 int64_t WordPanels::rows() const { return steps / joined * parts_of(joined * depth, numbers()); }
 
-uint64_t WordPanels::bytes() const {
-  return static_cast<uint64_t>(rows() * rounded_up(columns, unit) * (are_pairs ? 2 : 4));
-}
+uint64_t WordPanels::bytes() const { return static_cast<uint64_t>(rows() * rounded_up(columns, unit) * word_bytes()); }
 
 void WordPanels::pack(const tensor::Tensor& weights, std::byte* bytes) const {
   const auto count = static_cast<uint64_t>((columns + width - 1) / width);
@@ -48,7 +46,7 @@ void WordPanels::pack(const tensor::Tensor& weights, std::byte* bytes) const {
   parallel_for(count, 1, [&](uint64_t begin, uint64_t end) {
     for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
       const int64_t first = panel * width;
-      pack(*this, first, weights.bytes().data(), bytes + first * rows() * (are_pairs ? 2 : 4));
+      pack(*this, first, weights.bytes().data(), bytes + first * rows() * word_bytes());
     }
   });
 }

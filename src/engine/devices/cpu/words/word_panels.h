@@ -24,6 +24,7 @@ struct WordPanels {
   int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
   int64_t numbers() const { return are_pairs ? 2 : numbers_of_word(dtype); }  // of a word
+  int64_t word_bytes() const { return are_pairs ? 2 : 4; }
   int64_t rows() const;
   uint64_t bytes() const;
   void pack(const tensor::Tensor& weights, std::byte* bytes) const;
