@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# configure.sh [PRESET]: installs what is missing and configures build/PRESET if needed.
+# configure.sh [PRESET]: installs what the build needs and configures build/PRESET if needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
 folder=build/$preset
 
 case $preset in
-  release) tools/setup.sh ;;
-  clang | fuzz | threads) tools/setup.sh clang ;;
+  release) tools/setup.sh --build ;;
+  clang | fuzz | threads) tools/setup.sh --build clang ;;
   *)
     echo "dev build: unknown preset '$preset'; presets: release, clang, fuzz, threads" >&2
     exit 2

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools/configure.sh clang
+tools/setup.sh
 ninja -C build/clang build.ninja >build/configure-clang.log  # finds new sources
 if [ $# != 0 ]; then
   exec .venv/bin/python tools/run_tidy.py build/clang --since "$1"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh [GROUP...]: installs what is missing of the Debian packages of `base` and the named groups, and makes .venv.
+# setup.sh [--build] [GROUP...]: installs what is missing of the Debian packages of `base` and the named groups, and
+# makes .venv; with --build only as much of it as the build needs, so that the rest can be installed meanwhile.
 # Exits 3 when packages are missing and may not be installed from here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -74,21 +75,37 @@ usable_python() {
   exit 3
 }
 
-setup_python() {
-  local stamp python
-  stamp=$(section python | sha256sum)
-  if [ -x .venv/bin/python ] && [ "$(cat .venv/stamp 2>/dev/null)" = "$stamp" ]; then return; fi
+# Installs a section's Python packages. Compiling all of them takes half of the time; Python compiles what is imported.
+install_python() {
+  .venv/bin/pip install --quiet --no-input --no-compile --disable-pip-version-check -r <(section "$1") </dev/null
+}
+
+make_environment() {
+  local python
+  if [ -x .venv/bin/python ] && [ "$(cat .venv/begun 2>/dev/null)" = "$stamp" ]; then return; fi
   python=$(usable_python)
   echo "setup: making .venv with $("$python" --version)"
   rm -rf .venv
   "$python" -m venv .venv
-  # Compiling all of it takes half of the time; Python compiles what is imported.
-  .venv/bin/pip install --quiet --no-input --no-compile --disable-pip-version-check -r <(section python) </dev/null
+  install_python "python build"
+  echo "$stamp" >.venv/begun
+}
+
+fill_environment() {
+  if [ "$(cat .venv/stamp 2>/dev/null)" = "$stamp" ]; then return; fi
+  install_python python
   echo "$stamp" >.venv/stamp
 }
 
+only_build=
+if [ "${1:-}" = --build ]; then
+  only_build=yes
+  shift
+fi
 mkdir -p build
 exec 9>build/setup.lock
 flock 9
 setup_packages base "$@"
-setup_python
+stamp=$( (section "python build"; section python) | sha256sum)
+make_environment
+if [ -z "$only_build" ]; then fill_environment; fi
