@@ -3,31 +3,17 @@
 #include "engine/devices/cpu/followers.h"
 
 namespace assay::engine::cpu::onednn {
-namespace {
 
-bool uses(const Layer& layer, ir::NodeId node, ir::ValueId value) {
-  return layer.operand(node, 0) == value || layer.operand(node, 1) == value;
-}
-
-}  // namespace
-
-std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::ValueId given) {
-  if (layer.nodes.size() <= next || layer.operand(layer.nodes[next], 0) != given) return {};
+std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::ValueId given) {
+  if (layer.nodes.size() <= next || layer.operand(layer.nodes[next], 0) != given) return std::nullopt;
   const ir::NodeId node = layer.nodes[next];
-  const std::string_view first = layer.op(node);
-  if (first != "Sigmoid" && !is_used_once(layer, given)) return {};
-  if (first == "Relu") return {{kRelu, 0, 0}, 1};
-  if (first == "LeakyRelu") return {{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0}, 1};
-  if (first == "Clip") {
-    const std::optional<std::array<float, 2>> bounds = bounds_of_clip(layer, node);
-    return bounds ? std::pair(Eltwise{kClip, (*bounds)[0], (*bounds)[1]}, size_t{1}) : std::pair<Eltwise, size_t>();
-  }
-  if (first == "HardSwish") return {{kHardSwish, 1.0F / 6, 0.5F}, 1};
-  if (first != "Sigmoid" || layer.nodes.size() <= next + 1) return {};
-  const ir::NodeId product = layer.nodes[next + 1];
-  const bool is_swish =
-      layer.op(product) == "Mul" && uses(layer, product, given) && uses(layer, product, layer.result(node, 0));
-  return is_swish ? std::pair(Eltwise{kSwish, 1, 0}, size_t{2}) : std::pair<Eltwise, size_t>();
+  const std::string_view op = layer.op(node);
+  if (!is_used_once(layer, given)) return std::nullopt;
+  if (op == "Relu") return Eltwise{kRelu, 0, 0};
+  if (op == "LeakyRelu") return Eltwise{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0};
+  if (op == "HardSwish") return Eltwise{kHardSwish, 1.0F / 6, 0.5F};
+  const std::optional<std::array<float, 2>> bounds = op == "Clip" ? bounds_of_clip(layer, node) : std::nullopt;
+  return bounds ? std::optional(Eltwise{kClip, (*bounds)[0], (*bounds)[1]}) : std::nullopt;
 }
 
 namespace {
@@ -57,9 +43,11 @@ std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done
     epilogue.steps.push_back({.added = added, .dtype = layer.outputs[0].dtype, .eltwise = {}});
     ++done;
   }
-  const auto [eltwise, taken] = leading_eltwise(layer, done, layer.result(layer.nodes[done - 1], 0));
-  if (taken > 0) epilogue.steps.push_back({.eltwise = eltwise});
-  done += taken;
+  const std::optional<Eltwise> eltwise = appended_eltwise(layer, done, layer.result(layer.nodes[done - 1], 0));
+  if (eltwise) {
+    epilogue.steps.push_back({.eltwise = *eltwise});
+    ++done;
+  }
   if (done == layer.nodes.size()) return epilogue;
   epilogue.quantizer = last_quantizer(layer, done);
   if (epilogue.quantizer) return epilogue;

@@ -33,8 +33,8 @@ inline constexpr int kGelu = 49;  // by erf
 inline constexpr int kRound = 50;
 inline constexpr int kHardSwish = 52;
 
-// The operation on `given` that layer.nodes[next] begins, and of how many nodes it is; 0: none of the library's.
-std::pair<Eltwise, size_t> leading_eltwise(const Layer& layer, size_t next, ir::ValueId given);
+// The operation on `given` that layer.nodes[next] is; nullopt: none of the library's, or one that tapes do faster.
+std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::ValueId given);
 // Of layer.nodes after the first `done`. The library adds a tensor itself where it may. Nullopt: no tape computes them.
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);
 // What the numbers that a product of integers gives to its epilogue are multiplied by, and its bias in their unit.

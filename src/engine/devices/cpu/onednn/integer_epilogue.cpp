@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/spelled_gelu.h"
@@ -116,11 +117,7 @@ class StepMaker {
   // An operation of the library on each element.
   bool apply() {
     if (codes_) return false;
-    auto [eltwise, taken] = leading_eltwise(layer_, next_, value_);
-    if (taken == 0) {
-      eltwise = {kGelu, 0, 0};
-      taken = gelu_nodes();
-    }
+    const auto [eltwise, taken] = next_eltwise();
     if (taken == 0) return false;
     const bool is_linear = eltwise.algorithm == kRelu;  // by factors
     bring_to(is_linear ? factor_ : 1, 0);
@@ -128,6 +125,23 @@ class StepMaker {
     next_ += taken - 1;
     finish(layer_.nodes[next_]);
     return true;
+  }
+
+  // And of how many nodes it is; 0: none.
+  std::pair<Eltwise, size_t> next_eltwise() const {
+    if (const std::optional<Eltwise> one = appended_eltwise(layer_, next_, value_)) return {*one, 1};
+    if (is_swish()) return {{kSwish, 1, 0}, 2};
+    return {{kGelu, 0, 0}, gelu_nodes()};
+  }
+
+  // Whether the next nodes are a Sigmoid times its operand.
+  bool is_swish() const {
+    if (layer_.nodes.size() < next_ + 2 || layer_.op(layer_.nodes[next_]) != "Sigmoid") return false;
+    const ir::NodeId product = layer_.nodes[next_ + 1];
+    const ir::ValueId share = layer_.result(layer_.nodes[next_], 0);
+    const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
+    return layer_.operand(layer_.nodes[next_], 0) == value_ && layer_.op(product) == "Mul" &&
+           std::ranges::count(operands, value_) == 1 && std::ranges::count(operands, share) == 1;
   }
 
   // How many of the next nodes are GELU by erf of which codes are made: for these the library's approximation does.

@@ -7,6 +7,7 @@
 #include "engine/devices/cpu/element_walk.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/devices/cpu/tape/coarse_kernels.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -65,7 +66,26 @@ void Tape::run_rows(const Given& given, void* out, std::span<const Address> inpu
   }
 }
 
+// One step that needs no register; false: there are more.
+bool Tape::run_alone(const Given& given, void* out, const TapeRows& rows) const {
+  const bool is_alone = steps_.size() == 1 && steps_[0].op > TapeOp::select && steps_[0].a == 0;
+  const bool are_whole =
+      given.first != nullptr && given_type_ == tensor::DType::float32 && rows.columns % kWholeVectors == 0;
+  if (!is_alone || !are_whole) return false;
+  const Step& step = steps_[0];
+  const TapeView from{static_cast<const float*>(given.first), given.pitch};
+  const auto count = static_cast<size_t>(rows.rows), columns = static_cast<size_t>(rows.columns);
+  if (out_type_ == tensor::DType::float32)
+    tape_kernels().unary(step.op, from, {static_cast<float*>(out), rows.pitch, count, columns}, step.p, step.q);
+  else if (out_type_ == tensor::DType::bfloat16 && is_coarse(step.op))
+    coarse_kernels().to_bfloat16(step.op, from, {static_cast<uint16_t*>(out), rows.pitch, count, columns});
+  else
+    return false;
+  return true;
+}
+
 void Tape::run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
+  if (run_alone(given, out, rows)) return;
   constexpr auto kMost = static_cast<int64_t>(kTapeTile);
   const int64_t pitch = rounded_up(std::min(rows.columns, kMost), kWholeVectors);
   const int64_t group = kMost / pitch;
@@ -155,15 +175,23 @@ void Tape::run_part(Call& call, const Part& part) const {
       load_operand(call, part, i);
   }
   std::byte* const out = call.out + (part.row * call.rows.pitch + part.column) * float_bytes(out_type_);
-  const bool is_in_place = part.columns % kWholeVectors == 0 && out_type_ == tensor::DType::float32;
-  const auto columns = static_cast<size_t>(part.columns);
-  for (const Step& step : steps_) {
-    TapeTarget target{call.tiles[step.out], part.pitch, static_cast<size_t>(part.rows), columns};
+  const bool are_whole = part.columns % kWholeVectors == 0;
+  const bool is_in_place = are_whole && out_type_ == tensor::DType::float32;
+  const bool is_narrowed =
+      are_whole && out_type_ == tensor::DType::bfloat16 && steps_.back().out == result_ && is_coarse(steps_.back().op);
+  const auto rows = static_cast<size_t>(part.rows), columns = static_cast<size_t>(part.columns);
+  for (const Step& step : std::span(steps_).first(steps_.size() - (is_narrowed ? 1 : 0))) {
+    TapeTarget target{call.tiles[step.out], part.pitch, rows, columns};
     if (is_in_place && step.out == result_) {
       target.first = reinterpret_cast<float*>(out);
       target.row = call.rows.pitch;
     }
     run_step(call, step, target);
+  }
+  if (is_narrowed) {
+    const TapeView last = call.views[static_cast<size_t>(steps_.back().a)];
+    return coarse_kernels().to_bfloat16(steps_.back().op, last,
+                                        {reinterpret_cast<uint16_t*>(out), call.rows.pitch, rows, columns});
   }
   for (int64_t r = 0; r < (is_in_place ? 0 : part.rows); ++r) {
     store_floats(out_type_, call.tiles[result_] + r * part.pitch, out + r * call.rows.pitch * float_bytes(out_type_),
@@ -181,6 +209,8 @@ void Tape::run_step(const Call& call, const Step& step, const TapeTarget& out) {
     kernels.select(a, b, call.views[static_cast<size_t>(step.c)], out);
   else if (step.op == TapeOp::round_to_float16)
     round_to_half(a, out);
+  else if (is_coarse(step.op))
+    coarse_kernels().to_floats(step.op, a, out);
   else
     kernels.unary(step.op, a, out, step.p, step.q);
 }

@@ -45,6 +45,11 @@ enum class TapeOp : uint8_t {
   gelu,
   gelu_tanh,
   mish,
+  coarse_sigmoid,  // the first of those whose results are rounded to bfloat16
+  coarse_silu,
+  coarse_tanh,
+  coarse_gelu,
+  coarse_gelu_tanh,  // the last of them
   erf,
   exp,
   log,
@@ -68,6 +73,8 @@ enum class TapeOp : uint8_t {
 };
 inline constexpr TapeOp kLastBinary = TapeOp::logical_xor;
 
+constexpr bool is_coarse(TapeOp op) { return op >= TapeOp::coarse_sigmoid && op <= TapeOp::coarse_gelu_tanh; }
+
 // Elements that are worked on at a time.
 inline constexpr size_t kTapeTile = 512;
 
@@ -76,15 +83,17 @@ struct TapeView {
   const float* first = nullptr;
   int64_t row = 0;
 };
-struct TapeTarget {
-  float* first = nullptr;
+template <typename Number>
+struct TapeRowsOf {
+  Number* first = nullptr;
   int64_t row = 0;
   size_t rows = 1;
   size_t columns = 0;  // of all views as well
 };
+using TapeTarget = TapeRowsOf<float>;
 
-// Truth is 1 or 0. Loops over at most kTapeTile columns, for one instruction set. The target may be an operand. Whole
-// vectors are read and written, so that the memory of a row must reach to a multiple of 16 elements.
+// Truth is 1 or 0. Loops for one instruction set. The target may be an operand. Whole vectors are read and written, so
+// that the memory of a row must reach to a multiple of 16 elements. Coarse operators have loops of their own.
 struct TapeKernels {
   const char* name;
   void (*binary)(TapeOp op, TapeView a, TapeView b, TapeTarget out);

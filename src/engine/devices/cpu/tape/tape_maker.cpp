@@ -71,6 +71,24 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
                                Name{"IsNaN", TapeOp::is_nan},
                                Name{"IsInf", TapeOp::is_infinite}};
 
+// What does where the result is rounded to bfloat16.
+TapeOp coarse(TapeOp op) {
+  switch (op) {
+    case TapeOp::sigmoid:
+      return TapeOp::coarse_sigmoid;
+    case TapeOp::silu:
+      return TapeOp::coarse_silu;
+    case TapeOp::tanh:
+      return TapeOp::coarse_tanh;
+    case TapeOp::gelu:
+      return TapeOp::coarse_gelu;
+    case TapeOp::gelu_tanh:
+      return TapeOp::coarse_gelu_tanh;
+    default:
+      return op;
+  }
+}
+
 }  // namespace
 
 class TapeMaker {
@@ -211,9 +229,9 @@ class TapeMaker {
     return 0;
   }
 
-  // The same for a Sigmoid times its operand.
+  // The same for a Sigmoid times its operand, under `--strict` too: it rounds less often than its parts do.
   size_t add_silu(size_t first) {
-    if (layer_.is_strict || layer_.nodes.size() < first + 2 || layer_.op(layer_.nodes[first]) != "Sigmoid") return 0;
+    if (layer_.nodes.size() < first + 2 || layer_.op(layer_.nodes[first]) != "Sigmoid") return 0;
     const ir::NodeId product = layer_.nodes[first + 1];
     const ir::ValueId given = layer_.operand(layer_.nodes[first], 0);
     const ir::ValueId share = layer_.result(layer_.nodes[first], 0);
@@ -229,6 +247,7 @@ class TapeMaker {
   }
 
   void push_step(Tape::Step step, ir::ValueId result) {
+    if (!layer_.is_strict && layer_.desc_of(result).dtype == tensor::DType::bfloat16) step.op = coarse(step.op);
     step.out = registers_[result] = tape_.registers_++;
     tape_.operands_.push_back({.input = -1, .strides = {}});
     tape_.steps_.push_back(step);

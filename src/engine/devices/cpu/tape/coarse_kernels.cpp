@@ -1,0 +1,86 @@
+#include "engine/devices/cpu/tape/coarse_kernels.h"
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "engine/devices/cpu/kernel_sets.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+namespace base {
+constexpr size_t kBytes = 16;
+#define ASSAY_KERNEL
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/vector_numbers_body.h"
+#undef ASSAY_KERNEL
+constexpr CoarseKernels kKernels = {"base", coarse<float>, coarse<uint16_t>};
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+constexpr size_t kBytes = 32;
+#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/vector_numbers_body.h"
+#undef ASSAY_KERNEL
+constexpr CoarseKernels kKernels = {"avx2", coarse<float>, coarse<uint16_t>};
+}  // namespace avx2
+
+namespace avx512 {
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/vector_numbers_body.h"
+#undef ASSAY_KERNEL
+constexpr CoarseKernels kKernels = {"avx512", coarse<float>, coarse<uint16_t>};
+}  // namespace avx512
+
+// Denormal results are zero.
+namespace avx512_bf16 {
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")]]
+#include "engine/devices/cpu/vector_math_body.h"
+ASSAY_KERNEL inline void write_numbers(const Vector& x, float* out) { at(out).lanes = x; }
+ASSAY_KERNEL inline void write_numbers(const Vector& x, uint16_t* out) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
+}
+
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+#undef ASSAY_KERNEL
+constexpr CoarseKernels kKernels = {"avx512_bf16", coarse<float>, coarse<uint16_t>};
+}  // namespace avx512_bf16
+#endif
+
+const std::vector<const CoarseKernels*>& known_kernels() {
+#if defined(__x86_64__)
+  static const auto kernels = [] {
+    auto usable = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+    if (has_avx512_bf16()) usable.insert(usable.begin(), &avx512_bf16::kKernels);
+    return usable;
+  }();
+#else
+  static const auto kernels = usable_kernels<CoarseKernels>(base::kKernels, nullptr, nullptr);
+#endif
+  return kernels;
+}
+
+}  // namespace
+
+const CoarseKernels& coarse_kernels() { return *known_kernels().front(); }
+
+const CoarseKernels* const* all_coarse_kernels(size_t& count) {
+  count = known_kernels().size();
+  return known_kernels().data();
+}
+
+}  // namespace assay::engine::cpu
