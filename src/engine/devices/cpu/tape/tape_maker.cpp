@@ -229,7 +229,7 @@ class TapeMaker {
     return 0;
   }
 
-  // The same for a Sigmoid times its operand, under `--strict` too: it rounds less often than its parts do.
+  // The same for a Sigmoid times its operand, in strict engines too: it rounds less often than its parts do.
   size_t add_silu(size_t first) {
     if (layer_.nodes.size() < first + 2 || layer_.op(layer_.nodes[first]) != "Sigmoid") return 0;
     const ir::NodeId product = layer_.nodes[first + 1];
