@@ -14,12 +14,15 @@
 namespace assay::engine::cpu {
 namespace {
 
+// Each body stands on those before it.
 namespace base {
 constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
-#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format off
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/vector_numbers_body.h"
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr CoarseKernels kKernels = {"base", coarse<float>, coarse<uint16_t>};
 }  // namespace base
@@ -28,9 +31,11 @@ constexpr CoarseKernels kKernels = {"base", coarse<float>, coarse<uint16_t>};
 namespace avx2 {
 constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
-#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format off
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/vector_numbers_body.h"
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr CoarseKernels kKernels = {"avx2", coarse<float>, coarse<uint16_t>};
 }  // namespace avx2
@@ -38,9 +43,11 @@ constexpr CoarseKernels kKernels = {"avx2", coarse<float>, coarse<uint16_t>};
 namespace avx512 {
 constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format off
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/vector_numbers_body.h"
+#include "engine/devices/cpu/tape/coarse_kernels_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr CoarseKernels kKernels = {"avx512", coarse<float>, coarse<uint16_t>};
 }  // namespace avx512
