@@ -14,25 +14,28 @@ class TermProducts {
  public:
   static constexpr int64_t kMostTiles = 64;  // at once
 
-  // Of weights [out_channels][channels][3][3].
+  // Of weights [out_channels][channels][3][3], of float32, or of bfloat16 and kernels for pairs of it.
   TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
                const TileKernels& kernels = tile_kernels());
 
   int64_t panel_count() const { return (out_channels_ + panel_columns_ - 1) / panel_columns_; }
   int64_t panel_columns() const { return panel_columns_; }  // of all panels but the last
   int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, out_channels_ - panel * panel_columns_); }
-  // [tiles][term][channel] to [tiles][term][column of the panel].
+  // [tiles][term][channel], in words, to [tiles][term][column of the panel].
   void run(int64_t panel, const float* terms, int64_t tiles, float* products) const;
 
  private:
   PackedWeights::Bytes pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const;
+  template <typename Number>
+  void put_all(const tensor::Tensor& weights, const WinogradForm& form, Number* to) const;
 
   int64_t terms_;
   int64_t channels_;
   int64_t out_channels_;
+  int64_t word_;  // channels
   const TileKernels& kernels_;
   int64_t panel_columns_;
-  PackedWeights::Bytes weights_;  // [panel][term][channel][column]
+  PackedWeights::Bytes weights_;  // [panel][term][word][column]
 };
 
 }  // namespace assay::engine::cpu

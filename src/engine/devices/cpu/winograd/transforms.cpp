@@ -1,16 +1,26 @@
 #include "engine/devices/cpu/winograd/transforms.h"
 
+#include <limits>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "engine/devices/cpu/kernel_sets.h"
 
 namespace assay::engine::cpu {
 namespace {
 
+// Each body stands on those before it.
 namespace base {
 constexpr size_t kBytes = 16;
 #define ASSAY_KERNEL
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 #include "engine/devices/cpu/winograd/transforms_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr WinogradTransforms kTransforms = {"base", kLoops};
 }  // namespace base
@@ -19,7 +29,11 @@ constexpr WinogradTransforms kTransforms = {"base", kLoops};
 namespace avx2 {
 constexpr size_t kBytes = 32;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 #include "engine/devices/cpu/winograd/transforms_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr WinogradTransforms kTransforms = {"avx2", kLoops};
 }  // namespace avx2
@@ -27,10 +41,25 @@ constexpr WinogradTransforms kTransforms = {"avx2", kLoops};
 namespace avx512 {
 constexpr size_t kBytes = 64;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/float_words_body.h"
 #include "engine/devices/cpu/winograd/transforms_body.h"
+// clang-format on
 #undef ASSAY_KERNEL
 constexpr WinogradTransforms kTransforms = {"avx512", kLoops};
 }  // namespace avx512
+
+namespace avx512_bf16 {
+constexpr size_t kBytes = 64;
+#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")]]
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/words/pair_words_body.h"
+#include "engine/devices/cpu/winograd/transforms_body.h"
+// clang-format on
+#undef ASSAY_KERNEL
+}  // namespace avx512_bf16
 #endif
 
 const std::vector<const WinogradTransforms*>& known_transforms() {
@@ -84,6 +113,15 @@ const std::array<WinogradForm, kWinogradForms>& winograd_forms() {
 }
 
 const WinogradTransforms& winograd_transforms() { return *known_transforms().front(); }
+
+const WinogradLoopsOfForms<uint16_t>* winograd_half_loops() {
+#if defined(__x86_64__)
+  static const bool has_halves = has_avx512_bf16();
+  return has_halves ? &avx512_bf16::kLoops : nullptr;
+#else
+  return nullptr;
+#endif
+}
 
 const WinogradTransforms* const* all_winograd_transforms(size_t& count) {
   count = known_transforms().size();

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstddef>
-#include <string_view>
+#include <cstdint>
 
 #include "engine/devices/cpu/winograd/forms.h"
 
@@ -24,21 +24,27 @@ struct WinogradForm {
 const std::array<WinogradForm, kWinogradForms>& winograd_forms();
 
 // Between pixels and terms, for one form: all channels of a tile. Those of a pixel are neighbours, terms are `stride`
-// apart.
-struct WinogradLoops {
-  void (*in)(const float* const* pixels, float* terms, size_t stride, size_t channels);
+// apart. Numbers are float32 or the bits of bfloat16; what comes out of products is float32.
+template <typename Number>
+struct WinogradLoopsOf {
+  void (*in)(const Number* const* pixels, Number* terms, size_t stride, size_t channels);
   // Pixels outside the picture are null, as is a bias that is not there.
-  void (*out)(const float* terms, size_t stride, const float* bias, float* const* pixels, size_t channels);
+  void (*out)(const float* terms, size_t stride, const float* bias, Number* const* pixels, size_t channels);
 };
+template <typename Number>
+using WinogradLoopsOfForms = std::array<WinogradLoopsOf<Number>, kWinogradForms>;
+using WinogradLoops = WinogradLoopsOf<float>;
 
 // Of all forms, for one instruction set.
 struct WinogradTransforms {
   const char* name;
-  std::array<WinogradLoops, kWinogradForms> loops;
+  WinogradLoopsOfForms<float> loops;
 };
 
 // The best that this processor has.
 const WinogradTransforms& winograd_transforms();
+// Of bfloat16; null: this processor has no products of it.
+const WinogradLoopsOfForms<uint16_t>* winograd_half_loops();
 // All that this processor has, for tests.
 const WinogradTransforms* const* all_winograd_transforms(size_t& count);
 

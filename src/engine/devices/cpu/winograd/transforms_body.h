@@ -1,8 +1,5 @@
-// The loops of transforms.h for vectors of kBytes; included by transforms.cpp once for each instruction set, in a
-// namespace of its own, with ASSAY_KERNEL saying which.
-constexpr size_t kWidth = kBytes / sizeof(float);
-using Vector [[gnu::vector_size(kBytes)]] = float;
-using Unaligned [[gnu::vector_size(kBytes), gnu::aligned(4), gnu::may_alias]] = float;
+// The loops of transforms.h; included by transforms.cpp once for each instruction set, in a namespace of its own, with
+// ASSAY_KERNEL saying which, after vector_math_body.h and the numbers: Element, read and write.
 
 // Every second number from `d` on times the coefficients of a product of squares.
 template <typename Line, size_t kDegree, size_t kLeftOut>
@@ -68,28 +65,26 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void line_out(const Vector* t, Vector
 }
 
 template <typename Line>
-ASSAY_KERNEL void in(const float* const* pixels, float* terms, size_t stride, size_t channels) {
+ASSAY_KERNEL void in(const Element* const* pixels, Element* terms, size_t stride, size_t channels) {
   constexpr size_t kSide = Line::kSide;
   Vector line[kSide];
   Vector lines[kSide * kSide];
   for (size_t c = 0; c < channels; c += kWidth) {
     for (size_t x = 0; x < kSide; ++x) {
 #pragma GCC unroll 16
-      for (size_t y = 0; y < kSide; ++y) line[y] = *reinterpret_cast<const Unaligned*>(pixels[y * kSide + x] + c);
+      for (size_t y = 0; y < kSide; ++y) read(pixels[y * kSide + x] + c, line[y]);
       line_in<Line>(line, lines + x, kSide);
     }
     for (size_t y = 0; y < kSide; ++y) {
       line_in<Line>(lines + y * kSide, line, 1);
 #pragma GCC unroll 16
-      for (size_t x = 0; x < kSide; ++x) {
-        *reinterpret_cast<Unaligned*>(terms + (y * kSide + x) * stride + c) = line[x];
-      }
+      for (size_t x = 0; x < kSide; ++x) write(line[x], terms + (y * kSide + x) * stride + c);
     }
   }
 }
 
 template <typename Line>
-ASSAY_KERNEL void out(const float* terms, size_t stride, const float* bias, float* const* pixels, size_t channels) {
+ASSAY_KERNEL void out(const float* terms, size_t stride, const float* bias, Element* const* pixels, size_t channels) {
   constexpr size_t kSide = Line::kSide;
   constexpr size_t kOut = Line::kOut;
   Vector line[kSide];
@@ -98,28 +93,26 @@ ASSAY_KERNEL void out(const float* terms, size_t stride, const float* bias, floa
   for (size_t c = 0; c < channels; c += kWidth) {
     for (size_t x = 0; x < kSide; ++x) {
 #pragma GCC unroll 16
-      for (size_t y = 0; y < kSide; ++y) {
-        line[y] = *reinterpret_cast<const Unaligned*>(terms + (y * kSide + x) * stride + c);
-      }
+      for (size_t y = 0; y < kSide; ++y) line[y] = at(terms + (y * kSide + x) * stride + c).lanes;
       line_out<Line>(line, made);
 #pragma GCC unroll 8
       for (size_t y = 0; y < kOut; ++y) lines[y * kSide + x] = made[y];
     }
     Vector shift = {};
-    if (bias != nullptr) shift = *reinterpret_cast<const Unaligned*>(bias + c);
+    if (bias != nullptr) shift = at(bias + c).lanes;
     for (size_t y = 0; y < kOut; ++y) {
       line_out<Line>(lines + y * kSide, made);
 #pragma GCC unroll 8
       for (size_t x = 0; x < kOut; ++x) {
-        float* const pixel = pixels[y * kOut + x];
-        if (pixel != nullptr) *reinterpret_cast<Unaligned*>(pixel + c) = made[x] + shift;
+        Element* const pixel = pixels[y * kOut + x];
+        if (pixel != nullptr) write(made[x] + shift, pixel + c);
       }
     }
   }
 }
 
 template <typename... Lines>
-constexpr std::array<WinogradLoops, sizeof...(Lines)> loops_of(const std::tuple<Lines...>*) {
-  return {WinogradLoops{in<Lines>, out<Lines>}...};
+constexpr WinogradLoopsOfForms<Element> loops_of(const std::tuple<Lines...>*) {
+  return {WinogradLoopsOf<Element>{in<Lines>, out<Lines>}...};
 }
 constexpr auto kLoops = loops_of(static_cast<const WinogradLines*>(nullptr));

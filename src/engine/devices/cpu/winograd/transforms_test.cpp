@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/devices/cpu/winograd/weights.h"
+#include "ops/eval.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -75,18 +76,25 @@ TEST(WinogradTransforms, OfAllFormsAndInstructionsAreConvolutions) {
   }
 }
 
-TEST(WinogradWeights, ErrorsAreThoseOfFloat32) {
-  for (const WinogradForm& form : winograd_forms()) {
-    constexpr size_t kChannels = 64;
+TEST(WinogradWeights, ErrorsAreThoseOfTheType) {
+  constexpr int64_t kChannels = 64;
+  const auto error = [](const WinogradForm& form, tensor::DType dtype, double special) {
     std::mt19937 random(1);
-    std::normal_distribution<float> number;
-    std::vector<float> weights(kWindow * kChannels * 16);
-    for (float& weight : weights) weight = number(random);
-    const double error = winograd_error(form, weights.data(), 16, kChannels);
-    EXPECT_GT(error, 1e-7) << form.index;
-    EXPECT_LT(error, 5e-6) << form.index;
-    weights[100] = std::numeric_limits<float>::infinity();
-    EXPECT_FALSE(winograd_error(form, weights.data(), 16, kChannels) <= 1e-5) << form.index;
+    std::normal_distribution<double> number;
+    std::vector<double> weights(kWindow * kChannels * 16);
+    for (double& weight : weights) weight = number(random);
+    if (special != 0) weights[100] = special;
+    return winograd_error(form, ops::make_rounded(dtype, {16, kChannels, 3, 3}, weights));
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const WinogradForm& form : winograd_forms()) {
+    EXPECT_GT(error(form, tensor::DType::float32, 0), 1e-7) << form.index;
+    EXPECT_LT(error(form, tensor::DType::float32, 0), 5e-6) << form.index;
+    EXPECT_FALSE(error(form, tensor::DType::float32, kInfinity) <= 1e-5) << form.index;
+    if (winograd_half_loops() == nullptr) continue;
+    EXPECT_GT(error(form, tensor::DType::bfloat16, 0), 0x1p-8) << form.index;
+    EXPECT_EQ(error(form, tensor::DType::bfloat16, 0) < 0x1p-6, form.out == 2) << form.index;
+    EXPECT_FALSE(error(form, tensor::DType::bfloat16, kInfinity) <= 1) << form.index;
   }
 }
 

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "engine/devices/cpu/rows/floats.h"
+#include "engine/devices/cpu/rows/row_kernels.h"
+
 namespace assay::engine::cpu {
 namespace {
 
@@ -17,43 +20,69 @@ std::vector<float> drawn_tile(size_t numbers) {
   return tile;
 }
 
+// All channels of one output channel.
+using Windows = std::vector<std::array<float, kWindow * kWindow>>;
+
 // One output channel of the tile, summed in double.
-std::vector<double> direct(const WinogradForm& form, const float* weights, const std::vector<float>& tile,
-                           size_t channels) {
+std::vector<double> direct(const WinogradForm& form, const Windows& windows, const std::vector<float>& tile) {
   std::vector<double> sums(form.out * form.out);
   for (size_t i = 0; i < sums.size(); ++i) {
     for (size_t w = 0; w < kWindow * kWindow; ++w) {
       const size_t y = i / form.out * form.stride + w / kWindow;
       const size_t x = i % form.out * form.stride + w % kWindow;
-      const float* const pixel = tile.data() + (y * form.side + x) * channels;
-      for (size_t c = 0; c < channels; ++c) sums[i] += double{pixel[c]} * double{weights[c * kWindow * kWindow + w]};
+      const float* const pixel = tile.data() + (y * form.side + x) * windows.size();
+      for (size_t c = 0; c < windows.size(); ++c) sums[i] += double{pixel[c]} * double{windows[c][w]};
     }
   }
   return sums;
 }
 
+// Float32, or the bits of bfloat16.
+void convert(const std::vector<float>& from, std::vector<float>& to) { to = from; }
+void convert(const std::vector<float>& from, std::vector<uint16_t>& to) {
+  row_kernels().narrow(from.data(), to.data(), from.size());
+}
+void convert(const std::vector<uint16_t>& from, std::vector<float>& to) {
+  row_kernels().widen(from.data(), to.data(), from.size());
+}
+
+// As products have it.
+template <typename Number>
+std::vector<float> rounded(const std::vector<float>& numbers) {
+  std::vector<Number> narrow(numbers.size());
+  std::vector<float> made(numbers.size());
+  convert(numbers, narrow);
+  convert(narrow, made);
+  return made;
+}
+
 // The same of some output channels as the form computes it: [out][out][kWinogradChannels].
-std::vector<float> transformed(const WinogradForm& form, const std::vector<const float*>& weights,
-                               const std::vector<float>& tile, size_t channels) {
-  const WinogradLoops& loops = winograd_transforms().loops[form.index];
-  std::vector<const float*> in;
-  for (size_t i = 0; i < form.terms(); ++i) in.push_back(tile.data() + i * channels);
+template <typename Number>
+std::vector<float> transformed(const WinogradForm& form, const WinogradLoopsOf<Number>& loops,
+                               const std::vector<Windows>& windows, const std::vector<float>& tile) {
+  const size_t channels = windows[0].size();
+  std::vector<Number> pixels(tile.size()), narrow_terms(tile.size());
+  convert(tile, pixels);
+  std::vector<const Number*> in;
+  for (size_t i = 0; i < form.terms(); ++i) in.push_back(pixels.data() + i * channels);
+  loops.in(in.data(), narrow_terms.data(), channels, channels);
   std::vector<float> terms(tile.size());
-  loops.in(in.data(), terms.data(), channels, channels);
+  convert(narrow_terms, terms);
   std::vector<float> products(form.terms() * kWinogradChannels);
-  for (size_t n = 0; n < weights.size(); ++n) {
+  for (size_t n = 0; n < windows.size(); ++n) {
     for (size_t c = 0; c < channels; ++c) {
-      const std::vector<double> w = winograd_weights(form, weights[n] + c * kWindow * kWindow);
-      for (size_t i = 0; i < w.size(); ++i) {
-        products[i * kWinogradChannels + n] += terms[i * channels + c] * static_cast<float>(w[i]);
-      }
+      const std::vector<double> exact = winograd_weights(form, windows[n][c].data());
+      const std::vector<float> w = rounded<Number>({exact.begin(), exact.end()});
+      for (size_t i = 0; i < w.size(); ++i) products[i * kWinogradChannels + n] += terms[i * channels + c] * w[i];
     }
   }
-  std::vector<float> results(form.out * form.out * kWinogradChannels);
-  std::vector<float*> out;
+  std::vector<Number> results(form.out * form.out * kWinogradChannels);
+  std::vector<Number*> out;
   for (size_t i = 0; i < form.out * form.out; ++i) out.push_back(results.data() + i * kWinogradChannels);
   loops.out(products.data(), kWinogradChannels, nullptr, out.data(), kWinogradChannels);
-  return results;
+  std::vector<float> made(results.size());
+  convert(results, made);
+  return made;
 }
 
 }  // namespace
@@ -69,24 +98,38 @@ std::vector<double> winograd_weights(const WinogradForm& form, const float* wind
   return terms;
 }
 
-double winograd_error(const WinogradForm& form, const float* weights, size_t out_channels, size_t channels) {
-  const size_t count = std::min(out_channels, kWinogradChannels);  // of output channels that are looked at
-  const std::vector<float> tile = drawn_tile(form.terms() * channels);
-  std::vector<const float*> looked_at;
-  for (size_t n = 0; n < count; ++n) {
-    looked_at.push_back(weights + n * out_channels / count * channels * kWindow * kWindow);
+std::array<float, 9> window_of(const tensor::Tensor& weights, int64_t out_channel, int64_t channel) {
+  std::array<float, kWindow * kWindow> window{};
+  const int64_t first = (out_channel * weights.shape()[1] + channel) * static_cast<int64_t>(window.size());
+  load_floats(weights.dtype(), weights.bytes().data() + first * float_bytes(weights.dtype()), window.data(),
+              window.size());
+  return window;
+}
+
+double winograd_error(const WinogradForm& form, const tensor::Tensor& weights) {
+  const int64_t channels = weights.shape()[1];
+  const int64_t count = std::min(weights.shape()[0], static_cast<int64_t>(kWinogradChannels));
+  std::vector<Windows> windows;  // of the output channels that are looked at
+  for (int64_t n = 0; n < count; ++n) {
+    Windows& all = windows.emplace_back();
+    for (int64_t c = 0; c < channels; ++c) all.push_back(window_of(weights, n * (weights.shape()[0] / count), c));
   }
-  const std::vector<float> results = transformed(form, looked_at, tile, channels);
+  const bool is_half = weights.dtype() == tensor::DType::bfloat16;
+  std::vector<float> tile = drawn_tile(form.terms() * static_cast<size_t>(channels));
+  if (is_half) tile = rounded<uint16_t>(tile);
+  const std::vector<float> results = is_half
+                                         ? transformed(form, (*winograd_half_loops())[form.index], windows, tile)
+                                         : transformed(form, winograd_transforms().loops[form.index], windows, tile);
   double worst = 0;
   double squares = 0;
-  for (size_t n = 0; n < count; ++n) {
-    const std::vector<double> exact = direct(form, looked_at[n], tile, channels);
+  for (size_t n = 0; n < windows.size(); ++n) {
+    const std::vector<double> exact = direct(form, windows[n], tile);
     for (size_t i = 0; i < exact.size(); ++i) {
       worst = std::max(worst, std::abs(exact[i] - double{results[i * kWinogradChannels + n]}));
       squares += exact[i] * exact[i];
     }
   }
-  const double mean = std::sqrt(squares / static_cast<double>(count * form.out * form.out));
+  const double mean = std::sqrt(squares / static_cast<double>(windows.size() * form.out * form.out));
   return worst == 0 ? 0 : worst / mean;
 }
 

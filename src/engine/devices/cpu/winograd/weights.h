@@ -1,16 +1,20 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/devices/cpu/winograd/transforms.h"
+#include "tensor/tensor.h"
 
 namespace assay::engine::cpu {
 
 // The terms of one window, [3][3].
 std::vector<double> winograd_weights(const WinogradForm& form, const float* window);
+// A window of weights [out_channels][channels][3][3], of float32 or bfloat16.
+std::array<float, 9> window_of(const tensor::Tensor& weights, int64_t out_channel, int64_t channel);
 
-// The largest error of results against sums in double, in units of their root mean square, on a drawn tile, of weights
-// [out_channels][channels][3][3].
-double winograd_error(const WinogradForm& form, const float* weights, size_t out_channels, size_t channels);
+// The largest error of results in the type of these weights, against sums in double, in units of their root mean
+// square, on a drawn tile.
+double winograd_error(const WinogradForm& form, const tensor::Tensor& weights);
 
 }  // namespace assay::engine::cpu

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "engine/devices/cpu/conv_source.h"
@@ -9,35 +10,52 @@
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/weights.h"
 #include "engine/devices/cpu/winograd/winograd_plans.h"
+#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr double kMostError = 1e-5;  // of the root mean square of results; sums in float32 have 2e-6
-constexpr int64_t kBlock = 24;       // tiles: with fewer, the weights take longer to read than to use
+// Of the root mean square of results. Sums in float32 have 2e-6, and the rounding of results to bfloat16 0.006.
+constexpr double kMostError = 1e-5;
+constexpr double kMostErrorOfHalves = 0x1p-6;
+constexpr int64_t kBlock = 24;  // tiles: with fewer, the weights take longer to read than to use
 
+template <typename Number>
+const WinogradLoopsOfForms<Number>& loops_of() {
+  if constexpr (std::is_same_v<Number, uint16_t>)
+    return *winograd_half_loops();
+  else
+    return winograd_transforms().loops;
+}
+
+template <typename Number>
 class WinogradKernel final : public PlainKernel {
  public:
   WinogradKernel(const Layer& layer, const ConvSource& source, Tape tape, const WinogradPlan& plan)
       : g_(source.geometry),
         bias_(source.bias),
         form_(*plan.form),
-        loops_(winograd_transforms().loops[form_.index]),
+        loops_(loops_of<Number>()[form_.index]),
         tiles_(g_, form_),
         terms_(static_cast<int64_t>(form_.terms())),
         tape_(std::move(tape)),
-        products_(*layer.packed, *source.weights, form_),
+        products_(*layer.packed, *source.weights, form_, kIsHalf ? *pair_kernels() : tile_kernels()),
         in_stages_(plan.in_stages),
         lanes_(thread_count()),
         block_(std::min(kBlock, tiles_.count)),
         zeros_(static_cast<size_t>(g_.channels)) {
     const auto side = static_cast<int64_t>(form_.side);
+    if (kIsHalf && bias_ >= 0) {
+      const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
+      widened_bias_.assign(numbers.begin(), numbers.end());
+    }
     for (int64_t i = 0; i < terms_; ++i) offsets_.push_back((i / side * g_.width + i % side) * g_.channels);
   }
 
   uint64_t workspace_bytes() const override {
     const int64_t blocks = in_stages_ ? tiles_.count : lanes_ * block_;
-    return static_cast<uint64_t>(blocks * terms_ * g_.channels + lanes_ * products_size()) * sizeof(float);
+    return static_cast<uint64_t>(blocks * terms_ * g_.channels) * sizeof(Number) +
+           static_cast<uint64_t>(lanes_ * products_size()) * sizeof(float);
   }
 
   void run(const Arguments& arguments) const override { in_stages_ ? run_stages(arguments) : run_lanes(arguments); }
@@ -47,8 +65,8 @@ class WinogradKernel final : public PlainKernel {
   float* products_of(int64_t lane, const Arguments& arguments) const {
     return host<float>(arguments.workspace) + lane * products_size();
   }
-  float* terms_of(int64_t tile, const Arguments& arguments) const {
-    return products_of(lanes_, arguments) + tile * terms_ * g_.channels;
+  Number* terms_of(int64_t tile, const Arguments& arguments) const {
+    return reinterpret_cast<Number*>(products_of(lanes_, arguments)) + tile * terms_ * g_.channels;
   }
 
   template <typename Fn>
@@ -65,7 +83,7 @@ class WinogradKernel final : public PlainKernel {
       for (int64_t i = 0; i < blocks; ++i) {
         const Lane part = lane_of(share.end - share.begin, blocks, i);
         const Lane block = {share.begin + part.begin, share.begin + part.end};
-        float* const terms = terms_of(lane * block_, arguments);
+        Number* const terms = terms_of(lane * block_, arguments);
         take_in(block, terms, arguments);
         for (int64_t panel = 0; panel < products_.panel_count(); ++panel) {
           multiply(block, panel, terms, products_of(lane, arguments), arguments);
@@ -95,11 +113,11 @@ class WinogradKernel final : public PlainKernel {
     });
   }
 
-  void take_in(const Lane& tiles, float* terms, const Arguments& arguments) const {
+  void take_in(const Lane& tiles, Number* terms, const Arguments& arguments) const {
     const auto channels = static_cast<size_t>(g_.channels);
     const auto side = static_cast<int64_t>(form_.side);
-    const auto* const in = host<const float>(arguments.inputs[0]);
-    std::vector<const float*> pixels(form_.terms());
+    const auto* const in = host<const Number>(arguments.inputs[0]);
+    std::vector<const Number*> pixels(form_.terms());
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, terms += terms_ * g_.channels) {
       const WinogradTiles::Place at = tiles_.place_of(tile);
       const int64_t top = at.y * g_.stride_y - g_.pad_top;
@@ -117,24 +135,27 @@ class WinogradKernel final : public PlainKernel {
   }
 
   // Some tiles by a panel, into pixels.
-  void multiply(const Lane& tiles, int64_t panel, const float* terms, float* products,
+  void multiply(const Lane& tiles, int64_t panel, const Number* terms, float* products,
                 const Arguments& arguments) const {
-    products_.run(panel, terms, tiles.end - tiles.begin, products);
+    products_.run(panel, reinterpret_cast<const float*>(terms), tiles.end - tiles.begin, products);
     const int64_t first = panel * products_.panel_columns();
     const int64_t columns = products_.columns_of(panel);
-    const float* const bias =
-        bias_ < 0 ? nullptr : host<const float>(arguments.inputs[static_cast<size_t>(bias_)]) + first;
-    std::vector<float*> pixels(form_.out * form_.out);
+    const float* const bias = bias_ < 0 ? nullptr : bias_of(arguments) + first;
+    std::vector<Number*> pixels(form_.out * form_.out);
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, products += terms_ * columns) {
       const WinogradTiles::Place at = tiles_.place_of(tile);
       for (size_t i = 0; i < pixels.size(); ++i) {
         const int64_t y = at.y + static_cast<int64_t>(i) / tiles_.out;
         const int64_t x = at.x + static_cast<int64_t>(i) % tiles_.out;
         const bool is_there = y < g_.out_height && x < g_.out_width;
-        pixels[i] = is_there ? host<float>(arguments.outputs[0]) + element_of(at.image, y, x) + first : nullptr;
+        pixels[i] = is_there ? host<Number>(arguments.outputs[0]) + element_of(at.image, y, x) + first : nullptr;
       }
       loops_.out(products, static_cast<size_t>(columns), bias, pixels.data(), static_cast<size_t>(columns));
     }
+  }
+
+  const float* bias_of(const Arguments& arguments) const {
+    return kIsHalf ? widened_bias_.data() : host<const float>(arguments.inputs[static_cast<size_t>(bias_)]);
   }
 
   int64_t element_of(int64_t image, int64_t y, int64_t x) const {
@@ -157,14 +178,17 @@ class WinogradKernel final : public PlainKernel {
   }
 
   void run_tape(const Lane& elements, const Arguments& arguments) const {
-    float* const out = host<float>(arguments.outputs[0]) + elements.begin;
+    Number* const out = host<Number>(arguments.outputs[0]) + elements.begin;
     tape_.run(out, out, arguments.inputs, elements.begin, elements.end);
   }
 
+  static constexpr bool kIsHalf = std::is_same_v<Number, uint16_t>;
+
   ConvGeometry g_;
   int bias_;
+  std::vector<float> widened_bias_;  // of bfloat16
   const WinogradForm& form_;
-  const WinogradLoops& loops_;
+  const WinogradLoopsOf<Number>& loops_;
   WinogradTiles tiles_;
   int64_t terms_;
   Tape tape_;
@@ -172,21 +196,18 @@ class WinogradKernel final : public PlainKernel {
   bool in_stages_;
   int64_t lanes_;
   int64_t block_;  // tiles
-  std::vector<float> zeros_;
+  std::vector<Number> zeros_;
   std::vector<int64_t> offsets_;  // of a tile's pixels from its first
 };
 
-bool is_exact_enough(const WinogradForm& form, const ConvSource& source) {
-  const auto* const weights = reinterpret_cast<const float*>(source.weights->bytes().data());
-  const ConvGeometry& g = source.geometry;
-  return winograd_error(form, weights, static_cast<size_t>(g.out_channels), static_cast<size_t>(g.channels)) <=
-         kMostError;
-}
-
 std::optional<ConvSource> source_of(const Layer& layer) {
-  if (layer.is_strict || !is_convolution(layer) || layer.inputs[0].dtype != tensor::DType::float32) return std::nullopt;
+  if (layer.is_strict || !is_convolution(layer)) return std::nullopt;
   std::optional<ConvSource> source = find_conv_source(layer);
-  return source && fits_winograd(source->geometry) ? source : std::nullopt;
+  if (!source || !fits_winograd(source->geometry)) return std::nullopt;
+  if (layer.inputs[0].dtype == tensor::DType::float32) return source;
+  const bool has_known_bias = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
+  const bool are_halves = layer.inputs[0].dtype == tensor::DType::bfloat16 && winograd_half_loops() != nullptr;
+  return are_halves && has_known_bias ? source : std::nullopt;
 }
 
 class WinogradLayers final : public Implementation {
@@ -204,13 +225,16 @@ class WinogradLayers final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
     const std::optional<ConvSource> source = source_of(layer);
     if (!source) return {};
-    const auto is_exact = [&](const WinogradForm& form) { return is_exact_enough(form, *source); };
+    const bool is_half = source->weights->dtype() == tensor::DType::bfloat16;
+    const double most = is_half ? kMostErrorOfHalves : kMostError;
+    const auto is_exact = [&](const WinogradForm& form) { return winograd_error(form, *source->weights) <= most; };
     const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant, is_exact);
     if (!plan) return {};
     std::optional<Tape> tape = Tape();
     if (layer.nodes.size() > 1) tape = Tape::make(layer, 1, layer.result(layer.nodes[0], 0));
     if (!tape) return {};
-    return std::make_unique<WinogradKernel>(layer, *source, *std::move(tape), *plan);
+    if (is_half) return std::make_unique<WinogradKernel<uint16_t>>(layer, *source, *std::move(tape), *plan);
+    return std::make_unique<WinogradKernel<float>>(layer, *source, *std::move(tape), *plan);
   }
 };
 

@@ -1,12 +1,14 @@
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/winograd/transforms.h"
 #include "support/engine_run.h"
 
 namespace assay::engine::cpu {
@@ -21,7 +23,8 @@ struct Window {
   const char* pads;
 };
 
-ir::Model drawn_model(const Window& w, const char* follower, const char* special_weight = nullptr) {
+ir::Model drawn_model(const Window& w, const char* follower, const char* special_weight = nullptr,
+                      const char* type = "float") {
   std::mt19937 random(1);
   const auto numbers = [&](int64_t count) {
     std::string text = special_weight != nullptr ? special_weight : "0.25";
@@ -29,11 +32,11 @@ ir::Model drawn_model(const Window& w, const char* follower, const char* special
     return text;
   };
   return parsed(fmt::format(
-      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[{0},{1},{2},{3}] x) => (y) <float[{4},{1},3,3] w = "
+      "<ir_version: 10, opset_import: [\"\" : 22]> g ({10}[{0},{1},{2},{3}] x) => (y) <{10}[{4},{1},3,3] w = "
       "{{{5}}}, "
-      "float[{4}] b = {{{6}}}> {{ s = Conv<kernel_shape = [3, 3], strides = [{7}, {7}], pads = [{8}]>(x, w, b) {9} }}",
+      "{10}[{4}] b = {{{6}}}> {{ s = Conv<kernel_shape = [3, 3], strides = [{7}, {7}], pads = [{8}]>(x, w, b) {9} }}",
       w.batch, w.channels, w.height, w.width, w.out_channels, numbers(w.out_channels * w.channels * 9),
-      numbers(w.out_channels), w.stride, w.pads, follower));
+      numbers(w.out_channels), w.stride, w.pads, follower, type));
 }
 
 void expect_tactic(const Window& w, const char* follower, const std::string& tactic) {
@@ -55,6 +58,33 @@ TEST(WinogradLayers, AgreeWithTheReference) {
     expect_tactic({1, 64, 144, 55, 56, 2, "0, 0, 1, 1"}, follower, "conv.winograd");
     expect_tactic({2, 192, 192, 21, 24, 2, "1, 0, 0, 2"}, follower, "conv.winograd");
     expect_tactic({3, 192, 192, 21, 24, 2, "1, 0, 0, 2"}, follower, "conv.winograd");
+  }
+}
+
+// Results, and the numbers that are added up in between, are rounded to 8 bits.
+TEST(WinogradLayers, OfBfloat16AgreeWithTheReference) {
+  if (winograd_half_loops() == nullptr) GTEST_SKIP() << "no products of bfloat16 on this processor";
+  const Window windows[] = {{1, 32, 48, 34, 35, 1, "1, 1, 1, 1"},
+                            {2, 48, 32, 33, 31, 1, "0, 1, 2, 0"},
+                            {1, 128, 144, 55, 56, 2, "0, 0, 1, 1"}};
+  for (const Window& window : windows) {
+    for (const char* const follower : kFollowers) {
+      const ir::Model model = drawn_model(window, follower, nullptr, "bfloat16");
+      const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+      EXPECT_EQ(std::ranges::count(run.tactics, "conv.winograd"), 1) << window.channels;
+      const std::vector<double> expected = testing_support::run_on_reference(model, sine)[0];
+      double squares = 0, errors = 0, worst = 0;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const double error = run.outputs[0][i] - expected[i];
+        squares += expected[i] * expected[i];
+        errors += error * error;
+        worst = std::max(worst, std::fabs(error) - 0x1p-7 * std::fabs(expected[i]));  // a step
+      }
+      const double mean = std::sqrt(squares / static_cast<double>(expected.size()));
+      EXPECT_LT(std::sqrt(errors / static_cast<double>(expected.size())), 0x1p-7 * mean) << follower;
+      EXPECT_LT(worst, 0x1p-5 * mean) << follower;
+      EXPECT_EQ(std::ranges::count(testing_support::run_on_engine(model, sine, true).tactics, "conv.winograd"), 0);
+    }
   }
 }
 
