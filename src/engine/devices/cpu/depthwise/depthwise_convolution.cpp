@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/devices/cpu/depthwise/code_windows.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
@@ -38,6 +39,7 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
       followers_(std::move(followers)),
       stretches_(stretches_of(g_)),
       bias_(source.bias),
+      by_words_(source.quantized && has_code_windows(g_.kernel_width)),
       weights_(pack(layer, *source.weights)) {
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
   const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
@@ -79,6 +81,12 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
 }
 
 PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const tensor::Tensor& weights) const {
+  if (by_words_) {
+    const int64_t size = g_.kernel_height * code_window_line(g_.channels);
+    return layer.packed->get(weights, "depthwise words", static_cast<uint64_t>(size), [&](std::byte* to) {
+      pack_code_windows(weights.bytes().data(), g_.channels, g_.kernel_height, g_.kernel_width, to);
+    });
+  }
   const uint64_t bytes = weights.count() * sizeof(float);
   return layer.packed->get(weights, "depthwise", bytes, [&](std::byte* to) {
     const auto numbers = tensor::load_elements<double>(weights);
@@ -117,12 +125,14 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
   const int64_t channel = line.channels.begin;
   const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
   const float* const given = bias(arguments);
+  // A word of four weights has the size of one weight in float32.
+  const int64_t weights_line = by_words_ ? code_window_line(g_.channels) / 4 : g_.kernel_width * g_.channels;
   return {.in = image + (first_line * g_.channels + channel) * bytes(),
           .line_step = g_.dilation_y * g_.width * g_.channels,
           .pixel_step = g_.dilation_x * g_.channels,
           .advance = g_.stride_x * g_.channels,
-          .weights = reinterpret_cast<const float*>(weights_.get()) + before * g_.kernel_width * g_.channels + channel,
-          .weights_line = g_.kernel_width * g_.channels,
+          .weights = reinterpret_cast<const float*>(weights_.get()) + before * weights_line + channel,
+          .weights_line = weights_line,
           .weights_pixel = g_.channels,
           .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
           .zero = zero_,
@@ -177,14 +187,36 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
     const int64_t left = first * g_.stride_x - g_.pad_left + stretch.column * g_.dilation_x;
     DepthwiseSpan span = line;
     span.in = static_cast<const std::byte*>(line.in) + left * g_.channels * bytes();
-    span.weights += stretch.column * g_.channels;
     span.columns = static_cast<size_t>(stretch.columns);
     if (stretch.columns == 0) span.lines = 0;
     span.out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
     span.out_step = target.step;
     span.results = static_cast<size_t>(last - first);
-    run_span(span);
+    if (by_words_) {
+      run_words(span, stretch);
+    } else {
+      span.weights += stretch.column * g_.channels;
+      run_span(span);
+    }
   }
+}
+
+void DepthwiseConvolution::run_words(const DepthwiseSpan& span, const Stretch& stretch) const {
+  run_code_windows({.in = static_cast<const std::byte*>(span.in),
+                    .line_step = span.line_step,
+                    .pixel_step = span.pixel_step,
+                    .advance = span.advance,
+                    .weights = reinterpret_cast<const std::byte*>(span.weights),
+                    .weights_line = code_window_line(g_.channels),
+                    .lines = span.lines,
+                    .column = static_cast<size_t>(stretch.column),
+                    .columns = span.columns,
+                    .are_signed = dtype_ == tensor::DType::int8,
+                    .zero = static_cast<int32_t>(zero_),
+                    .out = static_cast<int32_t*>(span.out),
+                    .out_step = span.out_step,
+                    .results = span.results,
+                    .channels = span.channels});
 }
 
 // As many channels at once as each set of loops takes.

@@ -65,6 +65,7 @@ class DepthwiseConvolution {
   void finish(float* results, const Held& held, const Arguments& arguments) const;
   void run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
   void run_span(const DepthwiseSpan& span) const;
+  void run_words(const DepthwiseSpan& span, const Stretch& stretch) const;
 
   ConvGeometry g_;
   size_t data_;
@@ -74,7 +75,8 @@ class DepthwiseConvolution {
   std::vector<Stretch> stretches_;
   int bias_;
   std::vector<float> widened_bias_;
-  PackedWeights::Bytes weights_;  // by pixel of the window, then channel
+  bool by_words_;                 // of codes, by run_code_windows
+  PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words
 };
 
 }  // namespace assay::engine::cpu

@@ -10,7 +10,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kLeastBlock = 32;                  // channels
+constexpr int64_t kLeastBlock = 64;                  // channels, as words of codes take them
 constexpr int64_t kLeastPieces = 16;                 // so that threads get equally many
 constexpr int64_t kPieceWork = int64_t{100} * 1000;  // multiplications
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace assay::engine::cpu {
+
+// Neighbouring results of a line, each the sum of codes of 8 bits under a window times weights of 8 bits, less a zero
+// point, channel by channel. Channels lie innermost; steps are in bytes, but for that of results.
+struct CodeWindowSpan {
+  const std::byte* in = nullptr;       // the first code of the first window that is inside the picture
+  int64_t line_step = 0;               // from one line of a window to the next
+  int64_t pixel_step = 0;              // from one pixel of it to the next
+  int64_t advance = 0;                 // from one window to the next
+  const std::byte* weights = nullptr;  // of the window's first line, as packed
+  int64_t weights_line = 0;            // from those of one line to the next
+  size_t lines = 0;                    // of the window, inside the picture
+  size_t column = 0, columns = 0;      // of the window: the first inside the picture, and how many
+  bool are_signed = false;             // the codes
+  int32_t zero = 0;
+  int32_t* out = nullptr;
+  int64_t out_step = 0;  // from one result to the next
+  size_t results = 0;
+  size_t channels = 0;
+};
+
+// Whether this processor has loops for windows of so many columns.
+bool has_code_windows(int64_t columns);
+// The bytes of a line of weights, by blocks of 64 channels.
+constexpr int64_t kCodeWindowBlock = 64;
+constexpr int64_t code_window_line(int64_t channels) {
+  return (channels + kCodeWindowBlock - 1) / kCodeWindowBlock * kCodeWindowBlock * 4;
+}
+// Of weights in 8 bits, [channels][lines][columns], line by line.
+void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines, int64_t columns, std::byte* out);
+void run_code_windows(const CodeWindowSpan& span);
+
+}  // namespace assay::engine::cpu
