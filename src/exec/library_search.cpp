@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
+
+#include <dirent.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -26,12 +29,15 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// The entries of a folder whose names match, sorted; none if it cannot be read.
+// The entries of a folder whose names match, sorted; none if it cannot be read. The system's folders have thousands, of
+// which a directory_iterator would make a path each.
 std::vector<fs::path> matching(const fs::path& folder, std::string_view pattern) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (matches_glob(pattern, entry->path().filename().string())) found.push_back(entry->path());
+  const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> open(opendir(folder.c_str()));
+  if (!open) return found;
+  while (const dirent* const entry = readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of its own
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && matches_glob(pattern, name)) found.push_back(folder / name);
   }
   std::ranges::sort(found);
   return found;
