@@ -72,10 +72,11 @@ void read_model(const Arguments& arguments, tasks::BenchRequest& request) {
   }
   if (given.empty()) fail(ErrorCode::usage, "missing MODEL");
   if (given.size() > 1) fail(ErrorCode::usage, "`{}` and `{}`: one model is measured", given[0], given[1]);
-  if (arguments.has("--load-engine"))
+  tasks::ModelSource source = model_source(given[0], arguments);
+  if (arguments.has("--load-engine") || tasks::is_engine_file(source))
     request.plan = given[0];
   else
-    request.model = model_source(given[0], arguments);
+    request.model = std::move(source);
 }
 
 void read_backends(const Arguments& arguments, tasks::BenchRequest& request) {
