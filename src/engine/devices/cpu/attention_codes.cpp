@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <span>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/integers/finish_kernels.h"
@@ -16,7 +17,6 @@ namespace {
 constexpr int64_t kChunk = 128;        // queries that keys and values are packed for
 constexpr int64_t kMostScores = 6144;  // of rows that are computed together, where these are not few
 constexpr int64_t kLeastRows = 12, kMostRows = 48;
-constexpr int64_t kSlack = 64;  // bytes behind codes that a last word may read
 
 bool are_signed(const Quantizer& quantizer) { return quantizer.codes == tensor::DType::int8; }
 
@@ -57,7 +57,7 @@ class AttentionOfCodes final : public PlainKernel {
         factors_(static_cast<size_t>(rounded_up(a_.width, 64)), result_factor_),
         bias_(factors_.size()) {
     const std::vector<std::byte> ones(static_cast<size_t>(a_.depth), std::byte{1});
-    ones_.pack({ones.data(), 0, 1}, packed_ones_.data());
+    ones_.pack({ones.data(), 0, 1, 1}, packed_ones_.data());
   }
 
   uint64_t workspace_bytes() const override { return lanes_ * lane_bytes(); }
@@ -92,7 +92,7 @@ class AttentionOfCodes final : public PlainKernel {
       keys = pieces.take<std::byte>(static_cast<int64_t>(of.keys_.bytes()));
       values = pieces.take<std::byte>(static_cast<int64_t>(of.values_.bytes()));
       queries = pieces.take<std::byte>(of.block_ * of.keys_.words() * 4);
-      codes = pieces.take<std::byte>(of.block_ * of.keys_.whole_columns() + kSlack);
+      codes = pieces.take<std::byte>(of.block_ * of.keys_.whole_columns());
       wide_codes = pieces.take<std::byte>(of.weight_form_.widens ? of.block_ * of.values_.words() * 4 : 0);
       scores = pieces.take<int32_t>(of.block_ * of.keys_.whole_columns());
       sums = pieces.take<int32_t>(of.block_ * of.values_.whole_columns());
@@ -107,7 +107,12 @@ class AttentionOfCodes final : public PlainKernel {
     const Scratch& scratch;
     int64_t number;
   };
-  using Places = std::array<const float*, kMostRows>;
+  // Where rows begin.
+  struct Places {
+    std::array<const float*, kMostRows> all;
+    size_t count;
+    std::span<const float* const> span() const { return std::span(all).first(count); }
+  };
 
   uint64_t lane_bytes() const { return Scratch({}, *this).bytes; }
 
@@ -117,8 +122,8 @@ class AttentionOfCodes final : public PlainKernel {
   }
 
   void run_chunk(const Item& item, Range rows) const {
-    keys_.pack({place(a_.k, item, 0, 1), a_.k.row, a_.k.column}, item.scratch.keys);
-    values_.pack({place(a_.v, item, 0, 1), a_.v.column, a_.v.row}, item.scratch.values);
+    keys_.pack({place(a_.k, item, 0, 1), a_.k.row, a_.k.column, a_.keys}, item.scratch.keys);
+    values_.pack({place(a_.v, item, 0, 1), a_.v.column, a_.v.row, a_.width}, item.scratch.values);
     for (int64_t row = rows.begin; row < rows.end; row += block_) {
       const Range block{row, std::min(row + block_, rows.end)};
       score(item, block);
@@ -129,7 +134,7 @@ class AttentionOfCodes final : public PlainKernel {
 
   // Rows of codes as words that may be read: where they are, or copied.
   Places queries(const Item& item, Range rows) const {
-    Places places = {};
+    Places places = {{}, static_cast<size_t>(rows.size())};
     const bool are_copied = q_form_.widens || a_.depth % 4 != 0;
     const int64_t row_bytes = keys_.words() * 4;
     const std::byte* const first = place(a_.q, item, rows.begin, 1);
@@ -140,16 +145,16 @@ class AttentionOfCodes final : public PlainKernel {
         q_form_.copy(codes, a_.depth, copy);
         codes = copy;
       }
-      places[static_cast<size_t>(r)] = reinterpret_cast<const float*>(codes);
+      places.all[static_cast<size_t>(r)] = reinterpret_cast<const float*>(codes);
     }
     return places;
   }
 
   void score(const Item& item, Range rows) const {
     const Places places = queries(item, rows);
-    keys_.multiply(places.data(), rows.size(), item.scratch.keys, item.scratch.scores, keys_.whole_columns());
+    keys_.multiply(places.span(), item.scratch.keys, item.scratch.scores, keys_.whole_columns());
     if (keys_.share() == 0) return;
-    ones_.multiply(places.data(), rows.size(), packed_ones_.data(), item.scratch.ones, ComputedPanels::kWholeColumns);
+    ones_.multiply(places.span(), packed_ones_.data(), item.scratch.ones, ComputedPanels::kWholeColumns);
     for (int64_t r = 0; r < rows.size(); ++r)
       item.scratch.shares[r] = keys_.share() * item.scratch.ones[r * ComputedPanels::kWholeColumns];
   }
@@ -187,7 +192,7 @@ class AttentionOfCodes final : public PlainKernel {
   }
 
   Places weights(const Item& item, int64_t rows) const {
-    Places places = {};
+    Places places = {{}, static_cast<size_t>(rows)};
     for (int64_t r = 0; r < rows; ++r) {
       const std::byte* codes = item.scratch.codes + r * keys_.whole_columns();
       if (weight_form_.widens) {
@@ -195,7 +200,7 @@ class AttentionOfCodes final : public PlainKernel {
         weight_form_.copy(codes, a_.keys, copy);
         codes = copy;
       }
-      places[static_cast<size_t>(r)] = reinterpret_cast<const float*>(codes);
+      places.all[static_cast<size_t>(r)] = reinterpret_cast<const float*>(codes);
     }
     return places;
   }
@@ -204,7 +209,7 @@ class AttentionOfCodes final : public PlainKernel {
     const int64_t row_sums = values_.whole_columns();
     const Places places = weights(item, rows.size());
     int32_t* const sums = item.scratch.sums;
-    values_.multiply(places.data(), rows.size(), item.scratch.values, sums, row_sums);
+    values_.multiply(places.span(), item.scratch.values, sums, row_sums);
     for (int64_t r = 0; r < rows.size() && values_.share() != 0; ++r) {
       score_kernels().shift(sums + r * row_sums, static_cast<size_t>(row_sums),
                             values_.share() * item.scratch.totals[r]);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/devices/cpu/tiles/tile_kernels.h"
@@ -13,10 +14,11 @@ namespace assay::engine::cpu {
 struct CodeColumns {
   const std::byte* first = nullptr;
   int64_t column = 0, depth = 0;  // bytes from one to the next, and to the next code of a column
+  int64_t count = 0;
 };
 
 // Columns of codes that are computed while a model runs, as panels that rows of codes are multiplied by. Sums are
-// exact: of codes less their zero points, but for what a column's zero point makes of a row (see `shares`).
+// exact: of codes less their zero points, but for what a column's zero point makes of a row (see `share`).
 class ComputedPanels {
  public:
   // Sums take rows of `sums_row` whole numbers, which are multiples of this.
@@ -27,17 +29,17 @@ class ComputedPanels {
   uint64_t bytes() const { return starts_at_ + static_cast<uint64_t>(whole_columns()) * sizeof(int32_t); }
   int64_t words() const { return words_; }  // of a row, which have 4 bytes
   int64_t whole_columns() const;
-  // Into memory of so many bytes, aligned to 64.
+  // All columns, into memory of so many bytes.
   void pack(const CodeColumns& from, std::byte* to) const;
-  // Rows, each of which begins at one of the places, by packed columns.
-  void multiply(const float* const* places, int64_t rows, const std::byte* packed, int32_t* sums,
-                int64_t sums_row) const;
+  // Rows of words, by where they begin, by packed columns. What a last word has behind a row's codes is read, and
+  // multiplied by 0.
+  void multiply(std::span<const float* const> rows, const std::byte* packed, int32_t* sums, int64_t sums_row) const;
   // How many times the sum of a row's codes less their zero points is missing in its sums.
   int32_t share() const { return -column_zero_; }
 
  private:
   int64_t panel_columns() const { return static_cast<int64_t>(kernels_.width * kernels_.most_vectors); }
-  void pack_panel(const CodeColumns& from, int64_t count, std::byte* to) const;
+  void pack_panel(const CodeColumns& from, std::byte* to) const;
   void set_starts(std::byte* packed) const;
 
   const TileKernels& kernels_;

@@ -39,7 +39,9 @@ void expect_sums(std::mt19937& random, const Sizes& size, DType row_type, DType 
     const ComputedPanels panels(left.quantizer, right.quantizer, static_cast<int64_t>(columns),
                                 static_cast<int64_t>(depth));
     std::vector<std::byte> packed(panels.bytes(), std::byte{99});
-    panels.pack({right.bytes.data(), static_cast<int64_t>(column), static_cast<int64_t>(step)}, packed.data());
+    panels.pack(
+        {right.bytes.data(), static_cast<int64_t>(column), static_cast<int64_t>(step), static_cast<int64_t>(columns)},
+        packed.data());
     const auto words = static_cast<size_t>(panels.words());
     std::vector<std::byte> copies(rows * words * 4, std::byte{77});  // also behind the codes of a row
     std::vector<const float*> places;
@@ -50,7 +52,7 @@ void expect_sums(std::mt19937& random, const Sizes& size, DType row_type, DType 
     }
     const auto row = static_cast<size_t>(panels.whole_columns());
     std::vector<int32_t> sums(rows * row);
-    panels.multiply(places.data(), static_cast<int64_t>(rows), packed.data(), sums.data(), panels.whole_columns());
+    panels.multiply(places, packed.data(), sums.data(), panels.whole_columns());
     for (size_t r = 0; r < rows; ++r) {
       int32_t all = 0;
       for (size_t k = 0; k < depth; ++k) all += left.at(r * depth + k);
