@@ -144,6 +144,26 @@ TEST(AttentionCodes, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
+// All keys of a row are hidden, or one has a mask that is no number.
+TEST(AttentionCodes, RowsOfWhatIsNoNumber) {
+  Spelling masked = kSpellings[1];
+  masked.scores = "t = Add(s, m)";
+  masked.weights = "c = QuantizeLinear(p, ws, ri) d = DequantizeLinear(c, ws, ri)";
+  const CodedSize size{5, 21, 8, 6};
+  const ir::Model model = parsed(text_of(masked, size));
+  const std::function<double(size_t)> drawn = drawn_for(masked, size);
+  const auto masks = static_cast<size_t>(6 * (size.rows * size.depth + size.keys * (size.depth + size.width)));
+  const auto keys = static_cast<size_t>(size.keys);
+  const auto number = [&](size_t i) {
+    if (i >= masks && i < masks + keys) return -std::numeric_limits<double>::infinity();
+    return i == masks + 3 * keys + 20 ? std::numeric_limits<double>::quiet_NaN() : drawn(i);
+  };
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"attention.codes"});
+  const std::vector<double> expected = testing_support::run_on_reference(model, number)[0];
+  for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(run.outputs[0][i], expected[i], 1) << i;
+}
+
 // Without items, with matrices that all items share, and of masks that lie in another order.
 TEST(AttentionCodes, OtherDims) {
   constexpr const char* kCodes =
