@@ -56,6 +56,18 @@ constexpr const char* kModels[] = {
     "g (float[2,3,2,4] q, float[2,3,4,5] pk, float[2,3,4,1] nk, float[2,3,5,4] pv, float[2,3,1,4] nv) => "
     "(float[2,3,2,4] y, float[2,3,6,4] w) { k = Concat<axis = 3>(pk, nk) v = Concat<axis = 2>(pv, nv) w = Neg(v) "
     "s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+    // Quantisers around all that only moves elements.
+    "g (uint8[1,3,2,4] a, uint8[1,5,2,4] b, uint8[1,5,2,4] c, float[1,1,1,5] m) => (uint8[1,3,8] y) "
+    "<float e = {0.0317}, uint8 z = {129}, float w = {0.0039}, uint8 o = {0}, float n = {2}, int64[3] joined = "
+    "{1,3,8}> "
+    "{ d = DequantizeLinear(a, e, z) f = Transpose<perm = [0,2,1,3]>(d) g = QuantizeLinear(f, e, z) "
+    "q = DequantizeLinear(g, e, z) h = DequantizeLinear(b, e, z) i = Transpose<perm = [0,2,3,1]>(h) "
+    "j = QuantizeLinear(i, e, z) k = DequantizeLinear(j, e, z) l = DequantizeLinear(c, e, z) "
+    "p = Transpose<perm = [0,2,1,3]>(l) r = QuantizeLinear(p, e, z) v = DequantizeLinear(r, e, z) s = MatMul(q, k) "
+    "t = Div(s, n) u = Add(t, m) x = Softmax(u) xc = QuantizeLinear(x, w, o) xd = DequantizeLinear(xc, w, o) "
+    "yo = MatMul(xd, v) yc = QuantizeLinear(yo, e, z) yd = DequantizeLinear(yc, e, z) "
+    "yt = Transpose<perm = [0,2,1,3]>(yd) yq = QuantizeLinear(yt, e, z) yf = DequantizeLinear(yq, e, z) "
+    "yr = Reshape(yf, joined) y = QuantizeLinear(yr, e, z) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -159,6 +171,21 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
             (std::vector<std::string>{"Cast", "Cast", "Cast",
                                       "Cast_Concat_Cast_Concat_Cast_Transpose_MatMul_Softmax_MatMul_0", "Cast",
                                       "Neg_Cast_1"}));
+}
+
+// What moves codes, and what makes the same ones again, is no part of it.
+TEST(Lower, attention_between_quantizers_forms_a_layer) {
+  const ir::Model model = parsed(header(kModels[11]));
+  ir::Model lowered = model.copy();
+  ir::Rewriter rewriter(lowered);
+  lower(lowered, rewriter);
+  EXPECT_EQ(ops_of(lowered),
+            (std::vector<std::string>{"Transpose", "Transpose", "Transpose",
+                                      "DequantizeLinear_DequantizeLinear_DequantizeLinear_MatMul_Div_Add_Softmax_"
+                                      "QuantizeLinear_DequantizeLinear_MatMul_QuantizeLinear_Transpose_0",
+                                      "Reshape", "DequantizeLinear_QuantizeLinear_1"}));  // of a name of its own
+  for (const char* const inside : {"s", "x", "yo"})
+    EXPECT_FALSE(lowered[lowered.origins().current(value_named(model, inside))].alive) << inside;
 }
 
 TEST(Lower, layers_hold_no_more_values_than_kernels) {

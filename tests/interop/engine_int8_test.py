@@ -186,6 +186,39 @@ def heads(graph, x):
     return graph.add("MatMul", [flat, graph.weights(24, 10, axis=1)], [rows, 10])
 
 
+def attention(graph):
+    """Products of codes and of softmax that is quantised, with what may stand between them."""
+    random = graph.random
+    items = [int(n) for n in random.integers(1, 4, 2)]
+    rows, keys, depth, width = (int(random.integers(1, most)) for most in (140, 150, 70, 90))
+    q = graph.through(graph.input(*items, rows, depth), 0.021)[1]
+    k = graph.through(graph.input(*items, keys, depth), 0.019)[1]
+    v = graph.through(graph.input(*items, keys, width), 0.02)[1]
+    shape = [*items, rows, keys]
+    turned = graph.add("Transpose", [k], [*items, depth, keys], perm=[0, 1, 3, 2])
+    if random.random() < 0.7:
+        turned = graph.through(turned, 0.019)[1]
+    made = graph.add("MatMul", [q, turned], shape)
+    quantises = random.random() < 0.3
+    if quantises:
+        made = graph.through(made, 0.173)[1]
+    if random.random() < 0.8:
+        scale = graph.constant(np.float32(np.sqrt(depth)))
+        made = graph.add(*(("Div", [made, scale]) if random.random() < 0.5 else ("Mul", [scale, made])), shape)
+    if random.random() < 0.5:
+        made = graph.add("Add", [made, graph.input(items[0], 1, int(random.choice([1, rows])), keys)], shape)
+    if quantises:
+        made = graph.through(made, 0.177)[1]
+    weights = graph.add("Softmax", [made], shape, axis=-1)
+    weights = graph.through(weights, float(random.choice([1 / 255, 0.0013, 0.0177])))[1]
+    sums = graph.add("MatMul", [weights, v], [*items, rows, width])
+    order = random.random() < 0.5
+    if random.random() < 0.7:
+        codes, floats = graph.through(sums, 0.0193)
+        return floats if order else codes
+    return graph.add("Transpose", [sums], [items[0], rows, items[1], width], perm=[0, 2, 1, 3]) if order else sums
+
+
 def codes_of(graph, x):
     """Codes of x with their scale and zero point."""
     *constants, dtype = graph.quantizer(0.02)
@@ -280,6 +313,13 @@ class EngineInt8Test(EngineCase):
                 # A flip of codes before the attention moves all that follows it a little.
                 self.assertLess(np.max(np.abs(mine - other)), 0.1 * np.max(np.abs(other)))
                 self.assertLess(np.median(np.abs(mine - other)), 1e-4)
+
+    def test_attention(self):
+        for seed in range(SEEDS):
+            with self.subTest(seed):
+                graph = Quantized(seed)
+                made = attention(graph)
+                self.check(graph.model([made]), graph.feeds)
 
     def test_whole_operators(self):
         for op in ("QLinearConv", "QLinearMatMul", "MatMulInteger"):

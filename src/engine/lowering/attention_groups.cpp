@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "engine/appended_cache.h"
+#include "engine/lowering/quantized_groups.h"
+#include "engine/quantized_attention.h"
 #include "engine/spelled_attention.h"
 
 namespace assay::engine {
@@ -40,6 +42,38 @@ std::vector<ir::NodeId> attention_group(const ir::Model& model, const ops::Infer
     if (!found) continue;
     group = found->before;
     group.insert(group.end(), chain.begin(), chain.end());
+  }
+  return group;
+}
+
+namespace {
+
+// With what dequantises the operands of products.
+std::vector<ir::NodeId> with_dequantizers(const ir::Model& model, const ops::Inference& inference,
+                                          const std::vector<ir::NodeId>& chain) {
+  std::vector<ir::NodeId> products;
+  for (const ir::NodeId node : chain) {
+    if (model.text(model[node].op) == "MatMul") products.push_back(node);
+  }
+  std::vector<ir::NodeId> group = chain;
+  for (const ir::NodeId node : dequantizers_of(model, inference, products)) {
+    if (std::ranges::find(chain, node) == chain.end()) group.push_back(node);
+  }
+  std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
+  return group;
+}
+
+}  // namespace
+
+std::vector<ir::NodeId> quantized_attention_group(const ir::Model& model, const ops::Inference& inference,
+                                                  ir::NodeId product, const ConstantOf& constant) {
+  if (model.text(model[product].op) != "MatMul" || with_dequantizers(model, inference, {product}).size() != 3)
+    return {};
+  std::vector<ir::NodeId> chain = {product};
+  std::vector<ir::NodeId> group;
+  while (chain.size() < kMostQuantizedAttentionNodes && extend(model, chain)) {
+    const std::vector<ir::NodeId> found = with_dequantizers(model, inference, chain);
+    if (match_quantized_attention(model, inference, found, constant)) group = found;
   }
   return group;
 }

@@ -11,6 +11,10 @@ namespace assay::engine {
 std::vector<ir::NodeId> attention_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant);
 
+// The same for one of codes, with the nodes that dequantise what it multiplies.
+std::vector<ir::NodeId> quantized_attention_group(const ir::Model& model, const ops::Inference& inference,
+                                                  ir::NodeId product, const ConstantOf& constant);
+
 // The nodes of each cache that the attention of such a group reads and that can be part of its layer.
 std::vector<std::vector<ir::NodeId>> cache_groups(const ir::Model& model, const ops::Inference& inference,
                                                   const std::vector<ir::NodeId>& group, const ConstantOf& constant);

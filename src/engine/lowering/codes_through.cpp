@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "engine/layer.h"
+#include "engine/lowering/attention_groups.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/quantization.h"
 #include "ir/naming.h"
@@ -22,6 +24,7 @@ class CodesThrough {
   }
 
   void drop_repeated() {
+    find_attention();
     for (const ir::NodeId dequantizer : dequantizers()) {
       const ir::NodeId quantizer = producer(model_[dequantizer].operands[0].value);
       if (!quantizer.valid() || !is(quantizer, "QuantizeLinear") || wants_codes(dequantizer)) continue;
@@ -74,10 +77,19 @@ class CodesThrough {
     return is_result && model_[value].graph == model_.main_graph() ? model_[value].producer : ir::NodeId{};
   }
 
-  // Whether a product of integers takes what is dequantised.
+  void find_attention() {
+    const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
+    for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
+      if (!is(node, "MatMul")) continue;
+      const std::vector<ir::NodeId> group = quantized_attention_group(model_, inference_, node, constant);
+      attention_.insert(group.begin(), group.end());
+    }
+  }
+
+  // Whether a product of integers, or an attention of codes, takes what is dequantised.
   bool wants_codes(ir::NodeId dequantizer) const {
     const ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
-    if (!user.valid()) return true;  // it has several, or is an output
+    if (!user.valid() || attention_.contains(dequantizer)) return true;  // it has several users, or is an output
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
     return !quantized_group(model_, inference_, user, constant).empty();
   }
@@ -161,6 +173,7 @@ class CodesThrough {
   ir::Model& model_;
   ir::Rewriter& rewriter_;
   ops::Inference inference_;
+  std::set<ir::NodeId> attention_;  // nodes of those of codes
 };
 
 }  // namespace

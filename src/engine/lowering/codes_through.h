@@ -6,7 +6,7 @@ namespace assay::engine {
 
 // Before: DequantizeLinear, what only moves elements, then QuantizeLinear and DequantizeLinear as the first
 // After:  without the last two
-// Only if: no product of integers wants the codes
+// Only if: no product of integers, or attention of codes, wants them
 // Class: exact
 //
 // Before: MaxPool, or what only moves elements to a quantiser, of what DequantizeLinear makes of codes, with one scale

@@ -37,6 +37,7 @@ class LayerFormer {
   void run() {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
+    for (const NodeId node : nodes) form_quantized_attention(node);
     form_quantized(nodes);
     for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
     for (const NodeId node : nodes) {
@@ -89,6 +90,16 @@ class LayerFormer {
     taken_.insert(found.begin(), found.end());
     groups_.push_back(std::move(found));
     return true;
+  }
+
+  // An attention of codes whose first product is here, before layers grow into what it dequantises.
+  void form_quantized_attention(NodeId first) {
+    std::vector<NodeId> group =
+        quantized_attention_group(model_, inference_, first, [this](ValueId v) { return constant(v); });
+    const bool is_taken = std::ranges::any_of(group, [this](NodeId node) { return taken_.contains(node); });
+    if (group.empty() || is_taken) return;
+    taken_.insert(group.begin(), group.end());
+    groups_.push_back(std::move(group));
   }
 
   // An attention whose first product is here.

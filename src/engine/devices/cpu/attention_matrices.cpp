@@ -21,6 +21,15 @@ int64_t element_of(const Matrices& matrices, const std::vector<int64_t>& items, 
   return element;
 }
 
+TensorDesc turned_back(const TensorDesc& out, const std::vector<int64_t>& order) {
+  TensorDesc desc = out;
+  for (size_t i = 0; i < order.size(); ++i) {
+    desc.dims[static_cast<size_t>(order[i])] = out.dims[i];
+    desc.strides[static_cast<size_t>(order[i])] = out.strides[i];
+  }
+  return desc;
+}
+
 std::byte* first_byte(const Matrices& matrices, const Arguments& arguments) {
   const std::vector<Address>& from = matrices.is_result ? arguments.outputs : arguments.inputs;
   return host<std::byte>(from[static_cast<size_t>(matrices.input)]);

@@ -23,6 +23,9 @@ Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& ite
 // Where the matrix of an item is, from the first one on.
 int64_t element_of(const Matrices& matrices, const std::vector<int64_t>& items, int64_t item);
 
+// A result as if its dims were in the order in which they were before a Transpose in this one; empty: none.
+TensorDesc turned_back(const TensorDesc& out, const std::vector<int64_t>& order);
+
 // The first element of the first matrix.
 std::byte* first_byte(const Matrices& matrices, const Arguments& arguments);
 

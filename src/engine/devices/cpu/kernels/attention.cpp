@@ -11,16 +11,6 @@
 namespace assay::engine::cpu {
 namespace {
 
-// The result as if its dims were in the order of the product.
-TensorDesc turned_back(const TensorDesc& out, const std::vector<int64_t>& order) {
-  TensorDesc desc = out;
-  for (size_t i = 0; i < order.size(); ++i) {
-    desc.dims[static_cast<size_t>(order[i])] = out.dims[i];
-    desc.strides[static_cast<size_t>(order[i])] = out.strides[i];
-  }
-  return desc;
-}
-
 bool has_dense_rows(const AttentionGeometry& g) {
   const auto are_dense = [](std::initializer_list<const Matrices*> all) {
     return std::ranges::all_of(all, [](const Matrices* m) { return !m->exist() || m->column == 1; });

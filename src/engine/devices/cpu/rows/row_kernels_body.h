@@ -1,15 +1,7 @@
 // The loops of row_kernels.h for vectors of kBytes; included by row_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which.
 #include "engine/devices/cpu/vector_math_body.h"
-
-using Four [[gnu::vector_size(16), gnu::may_alias]] = float;
-
-ASSAY_KERNEL inline float sum_of_lanes(const Vector& given) {
-  const auto* const parts = reinterpret_cast<const Four*>(&given);
-  Four sum = parts[0];
-  for (size_t i = 1; i < kBytes / sizeof(Four); ++i) sum += parts[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
+#include "engine/devices/cpu/vector_reductions_body.h"
 
 ASSAY_KERNEL void maximum(float* kept, const float* x, size_t count) {
   size_t i = 0;
@@ -71,19 +63,6 @@ ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) 
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes * factor;
   for (; i < count; ++i) out[i] = x[i] * factor;
-}
-
-ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
-  const auto* const parts = reinterpret_cast<const Four*>(&given);
-  Four kept = parts[0];
-  for (size_t i = 1; i < kBytes / sizeof(Four); ++i) {
-    kept = ((parts[i] > kept) | (parts[i] != parts[i])) ? parts[i] : kept;
-  }
-  float greatest = kept[0];
-  for (size_t lane = 1; lane < 4; ++lane) {
-    greatest = kept[lane] > greatest || kept[lane] != kept[lane] ? kept[lane] : greatest;
-  }
-  return greatest;
 }
 
 #include "engine/devices/cpu/rows/row_conversions_body.h"

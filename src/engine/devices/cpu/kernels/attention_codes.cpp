@@ -1,0 +1,120 @@
+// Attention between quantisers, whose products are of codes.
+#include "engine/devices/cpu/attention_codes.h"
+
+#include <algorithm>
+
+#include "engine/devices/cpu/device.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+// The codes of a type, less a zero point.
+float least_of(const Quantizer& quantizer) {
+  return static_cast<float>((quantizer.codes == tensor::DType::int8 ? -128 : 0) - quantizer.zero);
+}
+
+class QuantizedReader {
+ public:
+  QuantizedReader(const Layer& layer, const QuantizedAttention& found) : layer_(layer), found_(found) {}
+
+  CodeAttention read() {
+    const TensorDesc out = turned_back(layer_.outputs[0], found_.order);
+    items_.assign(out.dims.begin(), out.dims.end() - 2);
+    a_.items = items_;
+    a_.rows = out.dims[out.dims.size() - 2];
+    a_.width = out.dims.back();
+    a_.depth = input(found_.q).dims.back();
+    a_.keys = input(found_.k).dims.back();
+    a_.q = operand(found_.q);
+    a_.k = operand(found_.k);
+    std::swap(a_.k.row, a_.k.column);
+    a_.v = operand(found_.v);
+    a_.out = matrices_of(0, out, items_);
+    a_.q_codes = found_.q_codes;
+    a_.k_codes = found_.k_codes;
+    a_.v_codes = found_.v_codes;
+    a_.factor = found_.q_codes.scale * found_.k_codes.scale;
+    for (const ScoreChange& change : found_.changes) add(change);
+    a_.weights = found_.weights;
+    a_.weights_read = found_.weights_read;
+    a_.result = found_.result;
+    return std::move(a_);
+  }
+
+ private:
+  const TensorDesc& input(ir::ValueId value) const {
+    return layer_.inputs[static_cast<size_t>(layer_.input_of(value))];
+  }
+  Matrices operand(ir::ValueId value) const { return matrices_of(layer_.input_of(value), input(value), items_); }
+
+  void add(const ScoreChange& change) {
+    if (change.kind == ScoreChange::Kind::scale) return scale_by(change.factor);
+    ScoreStep step;
+    if (change.kind == ScoreChange::Kind::requantise) {
+      const float least = least_of(change.to);
+      step = {.op = ScoreOp::requantise,
+              .factor = change.from.scale,
+              .offset = static_cast<float>(change.to.zero - change.from.zero) * change.from.scale,
+              .unit = 1 / change.to.scale,
+              .least = least,
+              .greatest = least + 255};
+      a_.changes.push_back({step, {}});
+      return;
+    }
+    const bool adds = change.kind == ScoreChange::Kind::add;
+    step = {.op = adds ? ScoreOp::add : ScoreOp::choose, .hidden_where = change.hidden_where, .number = change.number};
+    a_.changes.push_back({step, operand(change.other)});
+  }
+
+  // Where numbers are multiplied anyway, by both at once.
+  void scale_by(float factor) {
+    if (a_.changes.empty()) {
+      a_.factor *= factor;
+      return;
+    }
+    ScoreStep& last = a_.changes.back().step;
+    if (last.op == ScoreOp::add || last.op == ScoreOp::choose) {
+      a_.changes.push_back({{.op = ScoreOp::scale, .factor = factor}, {}});
+      return;
+    }
+    last.factor *= factor;
+    last.offset *= factor;
+  }
+
+  const Layer& layer_;
+  const QuantizedAttention& found_;
+  tensor::Shape items_;
+  CodeAttention a_;
+};
+
+bool is_dense_in_rows(const CodeAttention& a) {
+  const bool are_others = std::ranges::all_of(
+      a.changes, [](const ChangedScores& change) { return !change.other.exist() || change.other.column == 1; });
+  return are_others && a.q.column == 1 && a.out.column == 1;
+}
+
+class AttentionCodes final : public Implementation {
+ public:
+  std::string_view name() const override { return "attention.codes"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (layer.is_single() || layer.outputs.size() != 1 || !has_layout(layer.outputs[0], Layout::plain)) return {};
+    const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+    const auto found = match_quantized_attention(*layer.model, *layer.inference, layer.nodes, constant);
+    if (!found) return {};
+    CodeAttention attention = QuantizedReader(layer, *found).read();
+    if (!is_dense_in_rows(attention)) return {};
+    return make_attention_of_codes(std::move(attention));
+  }
+};
+
+Implementations make_attention_codes_kernels(const Libraries&) {
+  Implementations all;
+  all.push_back(std::make_unique<AttentionCodes>());
+  return all;
+}
+
+}  // namespace
+
+KernelFamily cpu_kernel_attention_codes() { return {make_attention_codes_kernels}; }
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,23 @@
+// What the lanes of a vector come to, after vector_math_body.h.
+
+using Four [[gnu::vector_size(16), gnu::may_alias]] = float;
+
+ASSAY_KERNEL inline float sum_of_lanes(const Vector& given) {
+  const auto* const parts = reinterpret_cast<const Four*>(&given);
+  Four sum = parts[0];
+  for (size_t i = 1; i < kBytes / sizeof(Four); ++i) sum += parts[i];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
+  const auto* const parts = reinterpret_cast<const Four*>(&given);
+  Four kept = parts[0];
+  for (size_t i = 1; i < kBytes / sizeof(Four); ++i) {
+    kept = ((parts[i] > kept) | (parts[i] != parts[i])) ? parts[i] : kept;
+  }
+  float greatest = kept[0];
+  for (size_t lane = 1; lane < 4; ++lane) {
+    greatest = kept[lane] > greatest || kept[lane] != kept[lane] ? kept[lane] : greatest;
+  }
+  return greatest;
+}
