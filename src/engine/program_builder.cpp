@@ -142,6 +142,7 @@ void ProgramBuilder::add_view(ir::ValueId value, size_t source, TensorDesc desc,
 
 Layout ProgramBuilder::layout_of(const Layer& layer) const {
   const LayoutRule rule = program_.device_.layout_rule(layer);
+  if (casts_for_pictures(layer)) return Layout::channels_last;
   if (rule != LayoutRule::follows) return rule == LayoutRule::plain ? Layout::plain : Layout::channels_last;
   // Channels last where the largest operand that is not constant already is.
   Layout layout = Layout::plain;
@@ -157,6 +158,20 @@ Layout ProgramBuilder::layout_of(const Layer& layer) const {
   return layout;
 }
 
+// Whether it is a Cast of which all users want the channels innermost: converting and moving are one step then.
+bool ProgramBuilder::casts_for_pictures(const Layer& layer) const {
+  constexpr size_t kLeastRank = 3;  // of pictures
+  if (!layer.is_single() || !layer.starts_with("Cast") || layer.outputs[0].dims.size() < kLeastRank) return false;
+  bool is_used = false;
+  for (const ir::Use& use : ir::uses(model_, model_[layer.node].results[0])) {
+    if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;
+    const std::optional<Layer> user = find_layer(use.user);
+    if (!user || program_.device_.layout_rule(*user) != LayoutRule::channels_last) return false;
+    is_used = true;
+  }
+  return is_used;
+}
+
 void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
   set_layouts(layer, outputs);
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
@@ -165,7 +180,7 @@ void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
     const TensorDesc& desc = program_.slots_[slots_of_.at(value).front()].desc;
     layer.inputs[i] = desc.exists() ? desc : make_desc(layer.inputs[i].dtype, layer.inputs[i].dims);
   }
-  if (program_.device_.layout_rule(layer) != LayoutRule::follows) return;
+  if (program_.device_.layout_rule(layer) != LayoutRule::follows || casts_for_pictures(layer)) return;
   // A result like an operand of its shape, in whatever order that is.
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const TensorDesc& desc = layer.inputs[i];

@@ -26,6 +26,7 @@ class ProgramBuilder {
   Choice choose(Layer& layer);
   std::optional<Layer> find_layer(ir::NodeId node) const;
   Layout layout_of(const Layer& layer) const;
+  bool casts_for_pictures(const Layer& layer) const;
   void set_as_they_lie(Layer& layer, Layout outputs) const;
   void set_layouts(Layer& layer, Layout layout) const;
   // The slot of a value that lies like this, by a copy where there is none.

@@ -33,6 +33,7 @@ struct RowKernels {
   void (*narrow_byte)(const float* x, uint8_t* out, size_t count);  // the low byte of the number
   // Elements of three rows in turn.
   void (*interleave3)(const float* const* rows, float* out, size_t count);
+  void (*interleave3_halves)(const uint16_t* const* rows, uint16_t* out, size_t count);
   void (*interleave3_bytes)(const uint8_t* const* rows, uint8_t* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);
