@@ -16,8 +16,10 @@ struct SoftmaxSoFar {
 struct RowKernels {
   const char* name;
   void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
-  void (*maximum_signed)(int8_t* kept, const int8_t* x, size_t count);
-  void (*maximum_unsigned)(uint8_t* kept, const uint8_t* x, size_t count);
+  // The greatest of the elements at one place of some rows, of one at least; NaN is greatest, and the last one stays.
+  void (*maxima)(const float* const* x, size_t rows, float* out, size_t count);
+  void (*maxima_signed)(const int8_t* const* x, size_t rows, int8_t* out, size_t count);
+  void (*maxima_unsigned)(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
