@@ -56,6 +56,9 @@ constexpr const char* kModels[] = {
     "g (float[2,3,2,4] q, float[2,3,4,5] pk, float[2,3,4,1] nk, float[2,3,5,4] pv, float[2,3,1,4] nv) => "
     "(float[2,3,2,4] y, float[2,3,6,4] w) { k = Concat<axis = 3>(pk, nk) v = Concat<axis = 2>(pv, nv) w = Neg(v) "
     "s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+    "g (bfloat16[1,3,4] x, bfloat16[1,2,3] z) => (float[1,6,3] y) <int64[3] s = {1,4,3}> { a = Neg(x) b = Reshape(a, "
+    "s) "
+    "c = Abs(z) d = Concat<axis = 1>(b, c) y = Cast<to = 1>(d) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -140,6 +143,7 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[8]),
             (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
                                       "Transpose", "Relu_Cast_Min_Cast_1"}));
+  EXPECT_EQ(lowered_ops(kModels[11]), (std::vector<std::string>{"Neg_Cast_0", "Reshape", "Abs_Cast_1", "Concat"}));
 }
 
 // Others may read the cache afterwards; what they read before the attention ends stays outside.

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/lower.h"
-#include "engine/memory_plan.h"
 #include "engine/views.h"
 #include "tensor/derived.h"
 
@@ -103,7 +102,7 @@ void ProgramBuilder::add_given_slots() {
 }
 
 void ProgramBuilder::add_node(ir::NodeId node) {
-  if (broken_.contains(node) || (!add_views(node) && !add_layer(node))) add_reference(node);
+  if (broken_.contains(node) || (!add_views(node) && !add_parts(node) && !add_layer(node))) add_reference(node);
 }
 
 std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
@@ -235,7 +234,13 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
 bool ProgramBuilder::add_layer(ir::NodeId node) {
   std::optional<Layer> layer = find_layer(node);
   if (!layer) return false;
-  auto [kernel, tactic, is_packed] = choose(*layer);
+  std::optional<ConcatPlace> placed = place_of(*layer);
+  Choice choice = placed ? choose_at(*layer, *placed) : Choice();
+  if (!choice.kernel) {
+    placed.reset();
+    choice = choose(*layer);
+  }
+  auto& [kernel, tactic, is_packed] = choice;
   if (!kernel) return false;
   release_packed(*layer, is_packed);
   Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
@@ -248,6 +253,10 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
     const ir::ValueId value = model_[node].results[i];
     if (!value.valid()) {
       step.outputs.emplace_back();
+      continue;
+    }
+    if (placed) {
+      step.outputs.emplace_back(part_slot(value, *placed));
       continue;
     }
     const bool is_given_out = outputs_.contains(value) && has_layout(layer->outputs[i], Layout::plain);
@@ -323,40 +332,6 @@ void ProgramBuilder::finish_outputs() {
   for (const ir::ValueId value : outputs_) {
     const auto slot = program_.plain_slots_.find(value);
     if (slot != program_.plain_slots_.end() && program_.slots_[slot->second].base) kept_.insert(value);
-  }
-}
-
-// Values in the arena live from the step that makes them to the last that reads them; those that are given out, to the
-// end.
-void ProgramBuilder::place() {
-  const size_t end = program_.steps_.size();
-  const auto root = [&](size_t slot) { return program_.slots_[slot].base.value_or(slot); };
-  std::vector<Lifetime> lifetimes(program_.slots_.size());
-  for (size_t i = 0; i < end; ++i) {
-    const Step& step = program_.steps_[i];
-    for (const std::optional<size_t>& slot : step.outputs) {
-      if (slot) lifetimes[*slot].first = lifetimes[*slot].last = i;
-    }
-    for (const std::optional<size_t>& slot : step.inputs) {
-      if (slot) lifetimes[root(*slot)].last = i;
-    }
-    for (const auto& [value, slot] : step.captured) lifetimes[root(slot)].last = i;
-  }
-  for (const ir::ValueId value : kept_) {
-    const auto slot = program_.plain_slots_.find(value);
-    if (slot != program_.plain_slots_.end()) lifetimes[root(slot->second)].last = end;
-  }
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    const Slot& slot = program_.slots_[i];
-    const bool is_released =
-        slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
-    if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
-    const bool is_in_arena = slot.place == Slot::Place::arena && !slot.base;
-    lifetimes[i].size_bytes = is_in_arena ? slot.desc.size_bytes() : 0;
-  }
-  program_.arena_bytes_ = plan_memory(lifetimes);
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    if (!program_.slots_[i].base) program_.slots_[i].offset = lifetimes[i].offset;
   }
 }
 
