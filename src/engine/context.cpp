@@ -87,7 +87,7 @@ void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
 void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
   for (size_t i = 0; i < program_.slots().size(); ++i) {
     const Slot& slot = program_.slots()[i];
-    if (slot.place != Slot::Place::output) continue;
+    if (slot.place != Slot::Place::output || slot.base) continue;
     const auto place = places.find(slot.value);
     const bool fits =
         place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;

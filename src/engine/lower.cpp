@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/lowering/batch_norm.h"
+#include "engine/lowering/casts_before_concat.h"
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/quantized_groups.h"
@@ -64,6 +65,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter);
+  cast_before_concat(model, rewriter);
   form_layers(model, rewriter);
 }
 

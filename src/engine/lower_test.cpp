@@ -68,6 +68,9 @@ constexpr const char* kModels[] = {
     "yo = MatMul(xd, v) yc = QuantizeLinear(yo, e, z) yd = DequantizeLinear(yc, e, z) "
     "yt = Transpose<perm = [0,2,1,3]>(yd) yq = QuantizeLinear(yt, e, z) yf = DequantizeLinear(yq, e, z) "
     "yr = Reshape(yf, joined) y = QuantizeLinear(yr, e, z) }",
+    "g (bfloat16[1,3,4] x, bfloat16[1,2,3] z) => (float[1,6,3] y) <int64[3] s = {1,4,3}> { a = Neg(x) b = Reshape(a, "
+    "s) "
+    "c = Abs(z) d = Concat<axis = 1>(b, c) y = Cast<to = 1>(d) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -152,6 +155,7 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kModels[8]),
             (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
                                       "Transpose", "Relu_Cast_Min_Cast_1"}));
+  EXPECT_EQ(lowered_ops(kModels[12]), (std::vector<std::string>{"Neg_Cast_0", "Reshape", "Abs_Cast_1", "Concat"}));
 }
 
 // Others may read the cache afterwards; what they read before the attention ends stays outside.

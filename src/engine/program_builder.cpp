@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/lower.h"
-#include "engine/memory_plan.h"
 #include "engine/views.h"
 #include "tensor/derived.h"
 
@@ -103,7 +102,7 @@ void ProgramBuilder::add_given_slots() {
 }
 
 void ProgramBuilder::add_node(ir::NodeId node) {
-  if (broken_.contains(node) || (!add_views(node) && !add_layer(node))) add_reference(node);
+  if (broken_.contains(node) || (!add_views(node) && !add_parts(node) && !add_layer(node))) add_reference(node);
 }
 
 std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
@@ -142,6 +141,7 @@ void ProgramBuilder::add_view(ir::ValueId value, size_t source, TensorDesc desc,
 
 Layout ProgramBuilder::layout_of(const Layer& layer) const {
   const LayoutRule rule = program_.device_.layout_rule(layer);
+  if (casts_for_pictures(layer)) return Layout::channels_last;
   if (rule != LayoutRule::follows) return rule == LayoutRule::plain ? Layout::plain : Layout::channels_last;
   // Channels last where the largest operand that is not constant already is.
   Layout layout = Layout::plain;
@@ -157,6 +157,20 @@ Layout ProgramBuilder::layout_of(const Layer& layer) const {
   return layout;
 }
 
+// Whether it is a Cast of which all users want the channels innermost: converting and moving are one step then.
+bool ProgramBuilder::casts_for_pictures(const Layer& layer) const {
+  constexpr size_t kLeastRank = 3;  // of pictures
+  if (!layer.is_single() || !layer.starts_with("Cast") || layer.outputs[0].dims.size() < kLeastRank) return false;
+  bool is_used = false;
+  for (const ir::Use& use : ir::uses(model_, model_[layer.node].results[0])) {
+    if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;
+    const std::optional<Layer> user = find_layer(use.user);
+    if (!user || program_.device_.layout_rule(*user) != LayoutRule::channels_last) return false;
+    is_used = true;
+  }
+  return is_used;
+}
+
 void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
   set_layouts(layer, outputs);
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
@@ -165,7 +179,7 @@ void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
     const TensorDesc& desc = program_.slots_[slots_of_.at(value).front()].desc;
     layer.inputs[i] = desc.exists() ? desc : make_desc(layer.inputs[i].dtype, layer.inputs[i].dims);
   }
-  if (program_.device_.layout_rule(layer) != LayoutRule::follows) return;
+  if (program_.device_.layout_rule(layer) != LayoutRule::follows || casts_for_pictures(layer)) return;
   // A result like an operand of its shape, in whatever order that is.
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const TensorDesc& desc = layer.inputs[i];
@@ -220,7 +234,13 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
 bool ProgramBuilder::add_layer(ir::NodeId node) {
   std::optional<Layer> layer = find_layer(node);
   if (!layer) return false;
-  auto [kernel, tactic, is_packed] = choose(*layer);
+  std::optional<ConcatPlace> placed = place_of(*layer);
+  Choice choice = placed ? choose_at(*layer, *placed) : Choice();
+  if (!choice.kernel) {
+    placed.reset();
+    choice = choose(*layer);
+  }
+  auto& [kernel, tactic, is_packed] = choice;
   if (!kernel) return false;
   release_packed(*layer, is_packed);
   Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
@@ -233,6 +253,10 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
     const ir::ValueId value = model_[node].results[i];
     if (!value.valid()) {
       step.outputs.emplace_back();
+      continue;
+    }
+    if (placed) {
+      step.outputs.emplace_back(part_slot(value, *placed));
       continue;
     }
     const bool is_given_out = outputs_.contains(value) && has_layout(layer->outputs[i], Layout::plain);
@@ -308,40 +332,6 @@ void ProgramBuilder::finish_outputs() {
   for (const ir::ValueId value : outputs_) {
     const auto slot = program_.plain_slots_.find(value);
     if (slot != program_.plain_slots_.end() && program_.slots_[slot->second].base) kept_.insert(value);
-  }
-}
-
-// Values in the arena live from the step that makes them to the last that reads them; those that are given out, to the
-// end.
-void ProgramBuilder::place() {
-  const size_t end = program_.steps_.size();
-  const auto root = [&](size_t slot) { return program_.slots_[slot].base.value_or(slot); };
-  std::vector<Lifetime> lifetimes(program_.slots_.size());
-  for (size_t i = 0; i < end; ++i) {
-    const Step& step = program_.steps_[i];
-    for (const std::optional<size_t>& slot : step.outputs) {
-      if (slot) lifetimes[*slot].first = lifetimes[*slot].last = i;
-    }
-    for (const std::optional<size_t>& slot : step.inputs) {
-      if (slot) lifetimes[root(*slot)].last = i;
-    }
-    for (const auto& [value, slot] : step.captured) lifetimes[root(slot)].last = i;
-  }
-  for (const ir::ValueId value : kept_) {
-    const auto slot = program_.plain_slots_.find(value);
-    if (slot != program_.plain_slots_.end()) lifetimes[root(slot->second)].last = end;
-  }
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    const Slot& slot = program_.slots_[i];
-    const bool is_released =
-        slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
-    if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
-    const bool is_in_arena = slot.place == Slot::Place::arena && !slot.base;
-    lifetimes[i].size_bytes = is_in_arena ? slot.desc.size_bytes() : 0;
-  }
-  program_.arena_bytes_ = plan_memory(lifetimes);
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    if (!program_.slots_[i].base) program_.slots_[i].offset = lifetimes[i].offset;
   }
 }
 

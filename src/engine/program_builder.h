@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engine/concat_place.h"
 #include "engine/program.h"
 
 namespace assay::engine {
@@ -24,8 +25,16 @@ class ProgramBuilder {
   bool add_views(ir::NodeId node);
   void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
   Choice choose(Layer& layer);
+  // Parts of a Concat are written where they are parts of its result.
+  bool reads_along(const Layer& layer, const TensorDesc& out) const;
+  std::optional<ConcatPlace> place_of(const Layer& layer) const;
+  Choice choose_at(Layer& layer, const ConcatPlace& place);
+  size_t whole_slot(const ConcatPlace& place);
+  size_t part_slot(ir::ValueId value, const ConcatPlace& place);
+  bool add_parts(ir::NodeId node);
   std::optional<Layer> find_layer(ir::NodeId node) const;
   Layout layout_of(const Layer& layer) const;
+  bool casts_for_pictures(const Layer& layer) const;
   void set_as_they_lie(Layer& layer, Layout outputs) const;
   void set_layouts(Layer& layer, Layout layout) const;
   // The slot of a value that lies like this, by a copy where there is none.
@@ -44,6 +53,7 @@ class ProgramBuilder {
   std::set<ir::NodeId> broken_;
   std::set<ir::ValueId> kept_;
   std::map<ir::ValueId, std::vector<size_t>> slots_of_;
+  std::map<ir::NodeId, size_t> wholes_;  // slots of results of which parts are in place
 };
 
 }  // namespace assay::engine

@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kOnlyRun =
-    "only `run`, `bench`, `profile` and `inspect model` take plans of the engine, and engines of TensorRT are not supported";
+    "only `run`, `bench`, `profile` and `inspect model` take plans of the engine, and engines of TensorRT are not "
+    "supported";
 constexpr std::string_view kNetworkScript = "trt-network-script";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 

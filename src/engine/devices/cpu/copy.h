@@ -4,7 +4,7 @@
 
 namespace assay::engine::cpu {
 
-// Copies a tensor to other strides.
+// Copies a tensor to other strides, and to another type where floats can be read of both.
 std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to);
 
 // One of several copies: where its elements are, from the beginning of a layer's input and output.

@@ -50,5 +50,22 @@ TEST(GatherElements, IndexOutOfRange) {
   }
 }
 
+// A Cast before a pool writes what that reads: pixel by pixel. Where something else reads it too, it stays as it is.
+TEST(Cast, MovesPictures) {
+  const auto tactics = [](const std::string& outputs, const std::string& body) {
+    const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 22]> g (float[2,3,9,7] x) => (" + outputs +
+                                   ") { c = Cast<to = 16>(x)  " + body + " }");
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, testing_support::sine), 0), "") << body;
+    return run.tactics;
+  };
+  EXPECT_EQ(tactics("bfloat16 y", "y = MaxPool<kernel_shape = [3,3]>(c)"),
+            (std::vector<std::string>{"elementwise.cast", "pool.channels_last", "copy"}));
+  EXPECT_EQ(
+      tactics("bfloat16 y, bfloat16 z", "y = MaxPool<kernel_shape = [3,3]>(c)  z = Transpose<perm = [0,1,3,2]>(c)")
+          .front(),
+      "elementwise.tape");
+}
+
 }  // namespace
 }  // namespace assay::engine::cpu

@@ -1,5 +1,6 @@
 // Layers of elementwise operators only.
 #include "base/parallel.h"
+#include "engine/devices/cpu/copies/cast_copy.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
@@ -38,8 +39,23 @@ class Elementwise final : public Implementation {
   }
 };
 
+// A Cast whose result lies in another order.
+class MovingCast final : public Implementation {
+ public:
+  std::string_view name() const override { return "elementwise.cast"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!layer.is_single() || !layer.starts_with("Cast")) return {};
+    const TensorDesc& in = layer.inputs[0];
+    const TensorDesc& out = layer.outputs[0];
+    const bool writes_floats = is_float(out.dtype) || out.dtype == tensor::DType::float16;
+    if (!writes_floats || !is_readable(in.dtype) || in.dtype == out.dtype) return {};
+    return memory_order(in) == memory_order(out) ? nullptr : make_cast_copy(in, out);
+  }
+};
+
 Implementations make_elementwise_kernels(const Libraries&) {
   Implementations all;
+  all.push_back(std::make_unique<MovingCast>());
   all.push_back(std::make_unique<Elementwise>());
   return all;
 }

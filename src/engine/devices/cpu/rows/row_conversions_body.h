@@ -121,6 +121,11 @@ ASSAY_KERNEL void interleave3(const float* const* rows, float* out, size_t count
   interleave_vectors<Vector>(rows, out, count);
 }
 
+ASSAY_KERNEL void interleave3_halves(const uint16_t* const* rows, uint16_t* out, size_t count) {
+  using Eight [[gnu::vector_size(16)]] = uint16_t;
+  interleave_vectors<Eight>(rows, out, count);
+}
+
 ASSAY_KERNEL void interleave3_bytes(const uint8_t* const* rows, uint8_t* out, size_t count) {
   using Sixteen [[gnu::vector_size(16)]] = uint8_t;
   interleave_vectors<Sixteen>(rows, out, count);

@@ -16,8 +16,10 @@ struct SoftmaxSoFar {
 struct RowKernels {
   const char* name;
   void (*maximum)(float* kept, const float* x, size_t count);  // NaN is greatest
-  void (*maximum_signed)(int8_t* kept, const int8_t* x, size_t count);
-  void (*maximum_unsigned)(uint8_t* kept, const uint8_t* x, size_t count);
+  // The greatest of the elements at one place of some rows, of one at least; NaN is greatest, and the last one stays.
+  void (*maxima)(const float* const* x, size_t rows, float* out, size_t count);
+  void (*maxima_signed)(const int8_t* const* x, size_t rows, int8_t* out, size_t count);
+  void (*maxima_unsigned)(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
@@ -33,6 +35,7 @@ struct RowKernels {
   void (*narrow_byte)(const float* x, uint8_t* out, size_t count);  // the low byte of the number
   // Elements of three rows in turn.
   void (*interleave3)(const float* const* rows, float* out, size_t count);
+  void (*interleave3_halves)(const uint16_t* const* rows, uint16_t* out, size_t count);
   void (*interleave3_bytes)(const uint8_t* const* rows, uint8_t* out, size_t count);
   // exp(x - greatest) / sum; `out` may be `x`.
   void (*softmax)(const float* x, float* out, size_t count);

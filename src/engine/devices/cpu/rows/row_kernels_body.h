@@ -15,22 +15,49 @@ ASSAY_KERNEL void maximum(float* kept, const float* x, size_t count) {
   for (; i < count; ++i) kept[i] = x[i] > kept[i] || x[i] != x[i] ? x[i] : kept[i];
 }
 
+ASSAY_KERNEL void maxima(const float* const* x, size_t rows, float* out, size_t count) {
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    Vector kept = at(x[0] + i).lanes;
+    for (size_t r = 1; r < rows; ++r) {
+      const Vector b = at(x[r] + i).lanes;
+      choose((b > kept) | (b != b), b, kept, kept);
+    }
+    at(out + i).lanes = kept;
+  }
+  for (; i < count; ++i) {
+    float kept = x[0][i];
+    for (size_t r = 1; r < rows; ++r) kept = x[r][i] > kept || x[r][i] != x[r][i] ? x[r][i] : kept;
+    out[i] = kept;
+  }
+}
+
 template <typename T>
-ASSAY_KERNEL inline void maximum_of_bytes(T* kept, const T* x, size_t count) {
+ASSAY_KERNEL inline void maxima_of_bytes(const T* const* x, size_t rows, T* out, size_t count) {
   using Bytes [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = T;
   size_t i = 0;
   for (; i + kBytes <= count; i += kBytes) {
-    const Bytes a = *reinterpret_cast<const Bytes*>(kept + i);
-    const Bytes b = *reinterpret_cast<const Bytes*>(x + i);
-    const auto is_greater = (Bytes)(b > a);
-    *reinterpret_cast<Bytes*>(kept + i) = (b & is_greater) | (a & ~is_greater);
+    Bytes kept = *reinterpret_cast<const Bytes*>(x[0] + i);
+    for (size_t r = 1; r < rows; ++r) {
+      const Bytes b = *reinterpret_cast<const Bytes*>(x[r] + i);
+      const auto is_greater = (Bytes)(b > kept);
+      kept = (b & is_greater) | (kept & ~is_greater);
+    }
+    *reinterpret_cast<Bytes*>(out + i) = kept;
   }
-  for (; i < count; ++i) kept[i] = x[i] > kept[i] ? x[i] : kept[i];
+  for (; i < count; ++i) {
+    out[i] = x[0][i];
+    for (size_t r = 1; r < rows; ++r) out[i] = std::max(out[i], x[r][i]);
+  }
 }
 
-ASSAY_KERNEL void maximum_signed(int8_t* kept, const int8_t* x, size_t count) { maximum_of_bytes(kept, x, count); }
+ASSAY_KERNEL void maxima_signed(const int8_t* const* x, size_t rows, int8_t* out, size_t count) {
+  maxima_of_bytes(x, rows, out, count);
+}
 
-ASSAY_KERNEL void maximum_unsigned(uint8_t* kept, const uint8_t* x, size_t count) { maximum_of_bytes(kept, x, count); }
+ASSAY_KERNEL void maxima_unsigned(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count) {
+  maxima_of_bytes(x, rows, out, count);
+}
 
 ASSAY_KERNEL void range(const float* x, size_t count, float& least, float& greatest) {
   size_t i = 0;
@@ -293,8 +320,9 @@ ASSAY_KERNEL void move_and_scale_each(const float* x, const float* mean, const f
 
 constexpr RowKernels kKernels = {kName,
                                  maximum,
-                                 maximum_signed,
-                                 maximum_unsigned,
+                                 maxima,
+                                 maxima_signed,
+                                 maxima_unsigned,
                                  range,
                                  add,
                                  scale,
@@ -307,6 +335,7 @@ constexpr RowKernels kKernels = {kName,
                                  widen_unsigned,
                                  narrow_byte,
                                  interleave3,
+                                 interleave3_halves,
                                  interleave3_bytes,
                                  softmax,
                                  log_softmax,

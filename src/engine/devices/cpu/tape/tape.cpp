@@ -49,20 +49,31 @@ void Tape::run(const void* given, void* out, std::span<const Address> inputs, in
   }
 }
 
+// How many of the rows from this element on lie evenly in all operands: at most those of the two innermost dims.
+int64_t Tape::even_rows(int64_t first, const TapeRows& rows) const {
+  const size_t dims = extents_.size();
+  const int64_t inner = extents_.back();
+  if (dims == 1) return rows.rows;
+  if (rows.pitch % inner != 0) return 1;
+  if (dims == 2) return rows.rows;
+  const int64_t left = extents_[dims - 2] - first / inner % extents_[dims - 2];
+  return std::max<int64_t>(1, parts_of(left, std::max<int64_t>(1, rows.pitch / inner)));
+}
+
 void Tape::run_rows(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
   const int64_t inner = extents_.back();
-  const bool lie_evenly = rows.rows == 1 || extents_.size() == 1 || (extents_.size() == 2 && rows.pitch % inner == 0);
-  const bool is_within = extents_.size() == 1 || rows.first % inner + rows.columns <= inner;
-  if (lie_evenly && is_within) return run_even(given, out, inputs, rows);
-  for (int64_t row = 0; row < rows.rows; ++row) {
+  for (int64_t row = 0; row < rows.rows;) {
     const int64_t first = rows.first + row * rows.pitch;
+    const bool is_within = extents_.size() == 1 || first % inner + rows.columns <= inner;
+    const int64_t count = is_within ? std::min(even_rows(first, rows), rows.rows - row) : 1;
     const auto* from = static_cast<const std::byte*>(given.first);
     if (from != nullptr) from += row * given.pitch * float_bytes(given_type_);
     auto* const to = static_cast<std::byte*>(out) + row * rows.pitch * float_bytes(out_type_);
-    if (first % inner + rows.columns <= inner)
-      run_even({from, 0}, to, inputs, {first, 0, 1, rows.columns});
+    if (is_within)
+      run_even({from, given.pitch}, to, inputs, {first, rows.pitch, count, rows.columns});
     else
       run(from, to, inputs, first, first + rows.columns);
+    row += count;
   }
 }
 
@@ -150,8 +161,9 @@ TapeView Tape::load(const Source& source, const Part& part, float* tile) {
 void Tape::load_operand(Call& call, const Part& part, size_t index) const {
   const Operand& operand = operands_[index];
   const int64_t stride = operand.strides.back();
+  const size_t dims = operand.strides.size();
   const int64_t outer =
-      operand.strides.size() == 1 ? stride * call.rows.pitch : operand.strides[0] * (call.rows.pitch / extents_.back());
+      dims == 1 ? stride * call.rows.pitch : operand.strides[dims - 2] * (call.rows.pitch / extents_.back());
   const int64_t row = call.rows.rows == 1 ? 0 : outer;
   const bool is_loaded = stride == 0 && (part.column > 0 || (part.row > 0 && row == 0));
   if (is_loaded) return;

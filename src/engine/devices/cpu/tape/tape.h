@@ -68,6 +68,7 @@ class Tape {
     int64_t stride, row;
   };
   bool run_alone(const Given& given, void* out, const TapeRows& rows) const;
+  int64_t even_rows(int64_t first, const TapeRows& rows) const;
   void run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
   void run_part(Call& call, const Part& part) const;
   void load_operand(Call& call, const Part& part, size_t index) const;

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "engine/devices/cpu/pools/pool_geometry.h"
+#include "engine/kernel.h"
+
+namespace assay::engine::cpu {
+
+std::unique_ptr<Kernel> make_maximum_pool(const PoolGeometry& geometry, tensor::DType dtype);
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,56 @@
+#include "engine/devices/cpu/pools/pool_geometry.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "engine/devices/cpu/conv_geometry.h"
+
+namespace assay::engine::cpu {
+namespace {
+
+// What stands before the first element where the padding follows from the sizes.
+int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                       int64_t dilation) {
+  if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return 0;
+  return first_of_padding(auto_pad, std::max<int64_t>(0, padding_for(in, out, kernel, stride, dilation)));
+}
+
+}  // namespace
+
+std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
+  const tensor::Shape& in = layer.inputs[0].dims;
+  const tensor::Shape& out = layer.outputs[0].dims;
+  PoolGeometry g{
+      .batch = in[0], .channels = in[1], .height = in[2], .width = in[3], .out_height = out[2], .out_width = out[3]};
+  g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
+  g.is_maximum = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool");
+  if (layer.starts_with("GlobalAveragePool") || layer.starts_with("GlobalMaxPool")) {
+    g.kernel_height = g.height;
+    g.kernel_width = g.width;
+    return g;
+  }
+  if (layer.outputs.size() > 1 && layer.outputs[1].exists()) return std::nullopt;
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const std::vector<int64_t> kernel = facts.integers("kernel_shape");
+  const std::vector<int64_t> strides = facts.integers("strides");
+  const std::vector<int64_t> dilations = facts.integers("dilations");
+  const std::vector<int64_t> pads = facts.integers("pads");
+  if (kernel.size() != 2) return std::nullopt;
+  g.kernel_height = kernel[0];
+  g.kernel_width = kernel[1];
+  if (!strides.empty()) std::tie(g.stride_y, g.stride_x) = std::pair(strides[0], strides[1]);
+  if (!dilations.empty()) std::tie(g.dilation_y, g.dilation_x) = std::pair(dilations[0], dilations[1]);
+  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
+  if (auto_pad != "NOTSET") {
+    g.pad_top = padding_before(auto_pad, g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
+    g.pad_left = padding_before(auto_pad, g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
+  } else if (!pads.empty()) {
+    std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
+  }
+  g.counts_padding = !g.is_maximum && facts.integer("count_include_pad", 0) != 0;
+  // Windows that reach beyond the padding count what is there only, which needs care of its own.
+  const bool reaches_beyond = facts.integer("ceil_mode", 0) != 0 && g.counts_padding;
+  return reaches_beyond ? std::nullopt : std::optional(g);
+}
+
+}  // namespace assay::engine::cpu

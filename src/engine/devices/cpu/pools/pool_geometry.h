@@ -1,0 +1,19 @@
+#pragma once
+
+#include "engine/layer.h"
+
+namespace assay::engine::cpu {
+
+// A pool over pictures, channels last.
+struct PoolGeometry {
+  int64_t batch, channels, height, width, out_height, out_width;
+  int64_t kernel_height, kernel_width, stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
+  bool is_maximum;
+  bool counts_padding;
+};
+
+// Of a layer that is one pool over two dims; nullopt: one that also says where the greatest elements are, or counts
+// some padding and some not.
+std::optional<PoolGeometry> pool_geometry(const Layer& layer);
+
+}  // namespace assay::engine::cpu
