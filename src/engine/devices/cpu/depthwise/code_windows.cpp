@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,145 +13,228 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kWord = 4;  // columns
+constexpr size_t kWord = 4;      // columns
+constexpr size_t kQuarters = 4;  // of the channels of a block
+constexpr size_t kLane = 16;     // channels that interleaving keeps together
+
+// How many channels are computed at once where so many are left.
+constexpr size_t block_of(size_t channels) { return channels > 32 ? 64 : channels > 16 ? 32 : 16; }
 
 #if defined(__x86_64__)
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]]
 
-constexpr size_t kQuarters = 4;
-constexpr __mmask16 kAllWords = 0xFFFF;
-constexpr __mmask64 kAllBytes = ~__mmask64{0};
-constexpr __mmask32 kAllPairs = 0xFFFFFFFF;
+// Vectors of kBytes, and what is done to them.
+template <size_t kBytes>
+struct Vectors {
+  using Words [[gnu::vector_size(kBytes)]] = int32_t;
+  using Unaligned [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = int32_t;
+  using Pairs [[gnu::vector_size(kBytes)]] = int16_t;
+  using Bytes [[gnu::vector_size(kBytes)]] = int8_t;
+};
+using Words64 = Vectors<64>::Words;
+using Words32 = Vectors<32>::Words;
+using Words16 = Vectors<16>::Words;
 
-// Words of 64 channels. Each quarter has four channels of every sixteen, as interleaving leaves them.
-struct Words {
-  __m512i quarters[kQuarters];
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const Words64& a, const Words64& b, Words64& sum) {
+  sum = reinterpret_cast<Words64>(
+      _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const Words32& a, const Words32& b, Words32& sum) {
+  sum = reinterpret_cast<Words32>(
+      _mm256_dpbusd_epi32(reinterpret_cast<__m256i>(sum), reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const Words16& a, const Words16& b, Words16& sum) {
+  sum = reinterpret_cast<Words16>(
+      _mm_dpbusd_epi32(reinterpret_cast<__m128i>(sum), reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline void load(const std::byte* from, uint64_t channels, Words64& out) {
+  out = reinterpret_cast<Words64>(_mm512_maskz_loadu_epi8(channels, from));
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline void load(const std::byte* from, uint64_t channels, Words32& out) {
+  out = reinterpret_cast<Words32>(_mm256_maskz_loadu_epi8(static_cast<__mmask32>(channels), from));
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline void load(const std::byte* from, uint64_t channels, Words16& out) {
+  out = reinterpret_cast<Words16>(_mm_maskz_loadu_epi8(static_cast<__mmask16>(channels), from));
+}
+// Four channels of each quarter are sixteen.
+ASSAY_KERNEL [[gnu::always_inline]] inline void store_lane(__m128i a, __m128i b, __m128i c, __m128i d,
+                                                           uint64_t channels, int32_t* out) {
+  const __m256i low = _mm256_set_m128i(b, a);
+  const __m256i high = _mm256_set_m128i(d, c);
+  _mm256_mask_storeu_epi32(out, static_cast<__mmask8>(channels), low);
+  _mm256_mask_storeu_epi32(out + 8, static_cast<__mmask8>(channels >> 8), high);
+}
+
+// Words of a block's channels. Each quarter has four channels of every sixteen, as interleaving leaves them.
+template <size_t kBytes>
+struct Quarters {
+  typename Vectors<kBytes>::Words at[kQuarters];
 };
 
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const Words& codes, const Words& weights, Words& sums) {
+template <size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void store(const Quarters<kBytes>& sums, uint64_t channels, int32_t* out) {
+  __m128i lanes[kQuarters][kBytes / kLane];
+  std::memcpy(lanes, sums.at, sizeof(lanes));
 #pragma GCC unroll 4
-  for (size_t q = 0; q < kQuarters; ++q)
-    sums.quarters[q] = _mm512_dpbusd_epi32(sums.quarters[q], codes.quarters[q], weights.quarters[q]);
+  for (size_t i = 0; i < kBytes / kLane; ++i)
+    store_lane(lanes[0][i], lanes[1][i], lanes[2][i], lanes[3][i], channels >> (i * kLane), out + i * kLane);
+}
+template <>
+ASSAY_KERNEL [[gnu::always_inline]] inline void store(const Quarters<64>& sums, uint64_t channels, int32_t* out) {
+  constexpr __mmask16 kAll = 0xFFFF;
+  __m512i q[kQuarters];
+  std::memcpy(q, sums.at, sizeof(q));
+  const __m512i a = _mm512_maskz_shuffle_i32x4(kAll, q[0], q[1], 0x44);
+  const __m512i b = _mm512_maskz_shuffle_i32x4(kAll, q[2], q[3], 0x44);
+  const __m512i c = _mm512_maskz_shuffle_i32x4(kAll, q[0], q[1], 0xEE);
+  const __m512i d = _mm512_maskz_shuffle_i32x4(kAll, q[2], q[3], 0xEE);
+  const auto part = [&](int i) { return static_cast<__mmask16>(channels >> (16 * i)); };
+  _mm512_mask_storeu_epi32(out, part(0), _mm512_maskz_shuffle_i32x4(kAll, a, b, 0x88));
+  _mm512_mask_storeu_epi32(out + 16, part(1), _mm512_maskz_shuffle_i32x4(kAll, a, b, 0xDD));
+  _mm512_mask_storeu_epi32(out + 32, part(2), _mm512_maskz_shuffle_i32x4(kAll, c, d, 0x88));
+  _mm512_mask_storeu_epi32(out + 48, part(3), _mm512_maskz_shuffle_i32x4(kAll, c, d, 0xDD));
+}
+
+// Lower and upper halves of each lane, an element of `a` and one of `b` in turn.
+template <typename V, size_t... kIndex>
+ASSAY_KERNEL [[gnu::always_inline]] inline void zip(const V& a, const V& b, V& low, V& high,
+                                                    std::index_sequence<kIndex...>) {
+  constexpr size_t kCount = sizeof...(kIndex), kInLane = kLane * kCount / sizeof(V);
+  constexpr auto source = [](size_t i, size_t half) {
+    return static_cast<int>(i / kInLane * kInLane + half * kInLane / 2 + i % kInLane / 2 + i % 2 * kCount);
+  };
+  low = __builtin_shufflevector(a, b, source(kIndex, 0)...);
+  high = __builtin_shufflevector(a, b, source(kIndex, 1)...);
 }
 
 // The bytes of four pixels side by side.
-ASSAY_KERNEL [[gnu::always_inline]] inline void interleave(const __m512i (&pixels)[kWord], Words& out) {
-  const __m512i low = _mm512_maskz_unpacklo_epi8(kAllBytes, pixels[0], pixels[1]);
-  const __m512i high = _mm512_maskz_unpackhi_epi8(kAllBytes, pixels[0], pixels[1]);
-  const __m512i low_rest = _mm512_maskz_unpacklo_epi8(kAllBytes, pixels[2], pixels[3]);
-  const __m512i high_rest = _mm512_maskz_unpackhi_epi8(kAllBytes, pixels[2], pixels[3]);
-  out.quarters[0] = _mm512_maskz_unpacklo_epi16(kAllPairs, low, low_rest);
-  out.quarters[1] = _mm512_maskz_unpackhi_epi16(kAllPairs, low, low_rest);
-  out.quarters[2] = _mm512_maskz_unpacklo_epi16(kAllPairs, high, high_rest);
-  out.quarters[3] = _mm512_maskz_unpackhi_epi16(kAllPairs, high, high_rest);
+template <size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void interleave(const typename Vectors<kBytes>::Words (&pixels)[kWord],
+                                                           Quarters<kBytes>& out) {
+  using Bytes = typename Vectors<kBytes>::Bytes;
+  using Pairs = typename Vectors<kBytes>::Pairs;
+  Bytes first[2], rest[2];
+  constexpr auto kAllBytes = std::make_index_sequence<kBytes>();
+  zip(reinterpret_cast<Bytes>(pixels[0]), reinterpret_cast<Bytes>(pixels[1]), first[0], first[1], kAllBytes);
+  zip(reinterpret_cast<Bytes>(pixels[2]), reinterpret_cast<Bytes>(pixels[3]), rest[0], rest[1], kAllBytes);
+#pragma GCC unroll 2
+  for (size_t i = 0; i < 2; ++i) {
+    Pairs low, high;
+    zip(reinterpret_cast<Pairs>(first[i]), reinterpret_cast<Pairs>(rest[i]), low, high,
+        std::make_index_sequence<kBytes / 2>());
+    out.at[2 * i] = reinterpret_cast<typename Vectors<kBytes>::Words>(low);
+    out.at[2 * i + 1] = reinterpret_cast<typename Vectors<kBytes>::Words>(high);
+  }
 }
 
-// Of 64 channels of a span.
+// Of some channels of a span.
+template <size_t kBytes>
 struct Block {
-  const std::byte* in;
-  const std::byte* weights;
-  __mmask64 channels;
-  __m512i flip;     // what makes codes unsigned
-  __m128i shift;    // of weights, so that the first column inside the picture comes first
-  __m512i columns;  // the bytes of a word that are inside
-  Words start;
+  const CodeWindowSpan& span;
+  size_t first;       // channel
+  uint64_t channels;  // as bits
+  Quarters<kBytes> start = {};
+
+  ASSAY_KERNEL const std::byte* weights(size_t line) const {
+    return span.weights + first * kWord + static_cast<int64_t>(line) * span.weights_line;
+  }
 };
 
-ASSAY_KERNEL [[gnu::always_inline]] inline void read_weights(const Block& block, const std::byte* from, Words& out) {
+template <size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_weights(const std::byte* from, Quarters<kBytes>& out) {
+  const auto* const words = reinterpret_cast<const typename Vectors<kBytes>::Unaligned*>(from);
 #pragma GCC unroll 4
-  for (size_t q = 0; q < kQuarters; ++q) {
-    const __m512i words = _mm512_loadu_si512(from + q * sizeof(__m512i));
-    out.quarters[q] = _mm512_and_si512(_mm512_maskz_srl_epi32(kAllWords, words, block.shift), block.columns);
-  }
+  for (size_t q = 0; q < kQuarters; ++q) out.at[q] = words[q];
 }
 
-// The first pixels from a place on; those after the last of them count for nothing.
-ASSAY_KERNEL [[gnu::always_inline]] inline void read_codes(const Block& block, const std::byte* from, int64_t step,
-                                                           size_t pixels, Words& out) {
-  __m512i read[kWord];
+// The pixels of a window, and, where two share them, the last one of the next.
+template <bool kAreSigned, size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_codes(const Block<kBytes>& block, const std::byte* line, int64_t x,
+                                                           size_t pixels, Quarters<kBytes>& out) {
+  const CodeWindowSpan& span = block.span;
+  typename Vectors<kBytes>::Words read[kWord];
 #pragma GCC unroll 4
   for (size_t i = 0; i < kWord; ++i) {
-    const std::byte* const pixel = from + static_cast<int64_t>(std::min(i, pixels - 1)) * step;
-    read[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(block.channels, pixel), block.flip);
+    const int64_t at = x + static_cast<int64_t>(i) * span.dilation;
+    const bool is_inside = i < pixels && static_cast<uint64_t>(at) < static_cast<uint64_t>(span.width);
+    load((is_inside ? line + at * span.pixel_step : span.zeros) + block.first, block.channels, read[i]);
+    if constexpr (kAreSigned) read[i] ^= static_cast<int32_t>(0x80808080);
   }
-  interleave(read, out);
-}
-
-ASSAY_KERNEL [[gnu::always_inline]] inline void store(const Words& sums, __mmask64 channels, int32_t* out) {
-  const auto& q = sums.quarters;
-  const __m512i a = _mm512_maskz_shuffle_i32x4(kAllWords, q[0], q[1], 0x44);
-  const __m512i b = _mm512_maskz_shuffle_i32x4(kAllWords, q[2], q[3], 0x44);
-  const __m512i c = _mm512_maskz_shuffle_i32x4(kAllWords, q[0], q[1], 0xEE);
-  const __m512i d = _mm512_maskz_shuffle_i32x4(kAllWords, q[2], q[3], 0xEE);
-  const auto part = [&](int i) { return static_cast<__mmask16>(channels >> (16 * i)); };
-  _mm512_mask_storeu_epi32(out, part(0), _mm512_maskz_shuffle_i32x4(kAllWords, a, b, 0x88));
-  _mm512_mask_storeu_epi32(out + 16, part(1), _mm512_maskz_shuffle_i32x4(kAllWords, a, b, 0xDD));
-  _mm512_mask_storeu_epi32(out + 32, part(2), _mm512_maskz_shuffle_i32x4(kAllWords, c, d, 0x88));
-  _mm512_mask_storeu_epi32(out + 48, part(3), _mm512_maskz_shuffle_i32x4(kAllWords, c, d, 0xDD));
+  interleave<kBytes>(read, out);
 }
 
 // Some results from one on. Of windows that are a pixel apart, two read the same word, where the weights of the second
 // lie a column later.
-template <size_t kResults, size_t kOfWord>
-ASSAY_KERNEL void sum_results(const CodeWindowSpan& span, const Block& block, size_t first, int32_t* out) {
-  Words sums[kResults];
+template <bool kAreSigned, size_t kResults, size_t kOfWord, size_t kBytes>
+ASSAY_KERNEL void sum_results(const Block<kBytes>& block, size_t first) {
+  const CodeWindowSpan& span = block.span;
+  Quarters<kBytes> sums[kResults];
 #pragma GCC unroll 4
-  for (Words& sum : sums) sum = block.start;
-  const std::byte* line = block.in + static_cast<int64_t>(first) * span.advance;
-  const std::byte* weights = block.weights;
-  for (size_t y = 0; y < span.lines; ++y, line += span.line_step, weights += span.weights_line) {
-    Words factors[kOfWord];
-    read_weights(block, weights, factors[0]);
+  for (Quarters<kBytes>& sum : sums) sum = block.start;
+  const int64_t left = span.left + static_cast<int64_t>(first) * span.stride;
+  const std::byte* line = span.in;
+  for (size_t y = 0; y < span.lines; ++y, line += span.line_step) {
+    Quarters<kBytes> factors[kOfWord];
+    read_weights(block.weights(y), factors[0]);
     if constexpr (kOfWord == 2) {
 #pragma GCC unroll 4
-      for (size_t q = 0; q < kQuarters; ++q)
-        factors[1].quarters[q] = _mm512_maskz_slli_epi32(kAllWords, factors[0].quarters[q], 8);
+      for (size_t q = 0; q < kQuarters; ++q) factors[1].at[q] = factors[0].at[q] << 8;
     }
 #pragma GCC unroll 4
     for (size_t i = 0; i < kResults; i += kOfWord) {
-      Words codes;
-      read_codes(block, line + static_cast<int64_t>(i) * span.advance, span.pixel_step, span.columns + kOfWord - 1,
-                 codes);
+      Quarters<kBytes> codes;
+      const int64_t x = left + static_cast<int64_t>(i) * span.stride;
+      read_codes<kAreSigned>(block, line, x, span.columns + kOfWord - 1, codes);
 #pragma GCC unroll 2
-      for (size_t k = 0; k < kOfWord; ++k) add_products(codes, factors[k], sums[i + k]);
+      for (size_t k = 0; k < kOfWord; ++k) {
+#pragma GCC unroll 4
+        for (size_t q = 0; q < kQuarters; ++q) add_products(codes.at[q], factors[k].at[q], sums[i + k].at[q]);
+      }
     }
   }
 #pragma GCC unroll 4
   for (size_t i = 0; i < kResults; ++i)
-    store(sums[i], block.channels, out + static_cast<int64_t>(first + i) * span.out_step);
+    store(sums[i], block.channels, span.out + static_cast<int64_t>(first + i) * span.out_step + block.first);
 }
 
-ASSAY_KERNEL void run_block(const CodeWindowSpan& span, const Block& block, int32_t* out) {
-  const bool are_beside = span.advance == span.pixel_step && span.columns < kWord;
-  size_t i = 0;
-  for (; i + 4 <= span.results; i += 4)
-    are_beside ? sum_results<4, 2>(span, block, i, out) : sum_results<4, 1>(span, block, i, out);
-  for (; i < span.results; ++i) sum_results<1, 1>(span, block, i, out);
+// The last of four may be computed twice.
+template <bool kAreSigned, size_t kOfWord, size_t kBytes>
+ASSAY_KERNEL void sum_all(const Block<kBytes>& block) {
+  const size_t results = block.span.results;
+  for (size_t i = 0; i + 4 <= results; i += 4) sum_results<kAreSigned, 4, kOfWord>(block, i);
+  if (results >= 4 && results % 4 != 0) return sum_results<kAreSigned, 4, kOfWord>(block, results - 4);
+  for (size_t i = 0; i < results % 4; ++i) sum_results<kAreSigned, 1, 1>(block, i);
+}
+
+template <size_t kBytes>
+ASSAY_KERNEL void run_block(Block<kBytes> block) {
+  const CodeWindowSpan& span = block.span;
+  Quarters<kBytes> zeros, taken = {};
+  const auto zero = static_cast<uint8_t>(std::to_integer<int>(*span.zeros) ^ (span.are_signed ? 0x80 : 0));
+  for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + zero * 0x01010101;
+  for (size_t y = 0; y < span.lines; ++y) {
+    Quarters<kBytes> factors;
+    read_weights(block.weights(y), factors);
+    for (size_t q = 0; q < kQuarters; ++q) add_products(zeros.at[q], factors.at[q], taken.at[q]);
+  }
+  for (size_t q = 0; q < kQuarters; ++q) block.start.at[q] = -taken.at[q];
+  const bool are_beside = span.stride == span.dilation && span.columns < kWord;
+  if (span.are_signed)
+    are_beside ? sum_all<true, 2>(block) : sum_all<true, 1>(block);
+  else
+    are_beside ? sum_all<false, 2>(block) : sum_all<false, 1>(block);
 }
 
 ASSAY_KERNEL void run(const CodeWindowSpan& span) {
-  const uint8_t flip = span.are_signed ? 0x80 : 0;
-  Block block;  // NOLINT(cppcoreguidelines-pro-type-member-init): written next
-  block.flip = _mm512_set1_epi8(static_cast<char>(flip));
-  block.shift = _mm_cvtsi32_si128(static_cast<int>(8 * span.column));
-  block.columns = _mm512_set1_epi32(static_cast<int32_t>((uint64_t{1} << (8 * span.columns)) - 1));
-  Words zeros;
-  for (__m512i& quarter : zeros.quarters)
-    quarter = _mm512_set1_epi8(static_cast<char>(static_cast<uint8_t>(span.zero) ^ flip));
-  for (size_t channel = 0; channel < span.channels; channel += kCodeWindowBlock) {
-    const size_t count = std::min<size_t>(span.channels - channel, kCodeWindowBlock);
-    block.in = span.in + channel;
-    block.weights = span.weights + channel * kWord;
-    block.channels = kAllBytes >> (kCodeWindowBlock - count);
-    Words taken = {};
-    for (size_t y = 0; y < span.lines; ++y) {
-      Words factors;
-      read_weights(block, block.weights + static_cast<int64_t>(y) * span.weights_line, factors);
-      add_products(zeros, factors, taken);
-    }
-    for (size_t q = 0; q < kQuarters; ++q)
-      block.start.quarters[q] = _mm512_sub_epi32(_mm512_setzero_si512(), taken.quarters[q]);
-    run_block(span, block, span.out + channel);
+  for (size_t channel = 0; channel < span.channels;) {
+    const size_t size = block_of(span.channels - channel);
+    const size_t count = std::min(span.channels - channel, size);
+    const uint64_t channels = ~uint64_t{0} >> (64 - count);
+    if (size == 64)
+      run_block<64>({span, channel, channels});
+    else
+      size == 32 ? run_block<32>({span, channel, channels}) : run_block<16>({span, channel, channels});
+    channel += count;
   }
 }
 #undef ASSAY_KERNEL
@@ -160,7 +244,7 @@ ASSAY_KERNEL void run(const CodeWindowSpan& span) {
 
 bool has_code_windows(int64_t columns) {
 #if defined(__x86_64__)
-  return columns <= kWord && has_avx512_vnni();
+  return columns <= static_cast<int64_t>(kWord) && has_avx512_vnni();
 #else
   return false;
 #endif
@@ -168,9 +252,12 @@ bool has_code_windows(int64_t columns) {
 
 void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines, int64_t columns, std::byte* out) {
   std::memset(out, 0, static_cast<size_t>(lines * code_window_line(channels)));
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    const int64_t in_block = channel % kCodeWindowBlock;
-    const int64_t word = channel - in_block + in_block / 4 % 4 * 16 + in_block / 16 * 4 + in_block % 4;
+  const auto count = static_cast<size_t>(channels);
+  for (size_t channel = 0, block = 0; channel < count; ++channel) {
+    if (channel == block + block_of(count - block)) block = channel;
+    const size_t in_block = channel - block;
+    const size_t quarter = in_block % kLane / kQuarters;
+    const size_t word = block + quarter * block_of(count - block) / kQuarters + in_block / kLane * 4 + in_block % 4;
     for (int64_t y = 0; y < lines; ++y, weights += columns)
       std::memcpy(out + y * code_window_line(channels) + word * kWord, weights, static_cast<size_t>(columns));
   }

@@ -6,27 +6,29 @@
 namespace assay::engine::cpu {
 
 // Neighbouring results of a line, each the sum of codes of 8 bits under a window times weights of 8 bits, less a zero
-// point, channel by channel. Channels lie innermost; steps are in bytes, but for that of results.
+// point, channel by channel. Channels lie innermost; steps of codes and weights are in bytes.
 struct CodeWindowSpan {
-  const std::byte* in = nullptr;       // the first code of the first window that is inside the picture
+  const std::byte* in = nullptr;       // the first pixel of the first line of windows that is inside the picture
   int64_t line_step = 0;               // from one line of a window to the next
-  int64_t pixel_step = 0;              // from one pixel of it to the next
-  int64_t advance = 0;                 // from one window to the next
+  int64_t pixel_step = 0;              // from one pixel to the next
+  int64_t width = 0;                   // pixels of a line
+  int64_t left = 0;                    // where the first window begins; outside the picture, codes are the zero point
+  int64_t stride = 1, dilation = 1;    // from one window to the next, and within a window, in pixels
   const std::byte* weights = nullptr;  // of the window's first line, as packed
   int64_t weights_line = 0;            // from those of one line to the next
   size_t lines = 0;                    // of the window, inside the picture
-  size_t column = 0, columns = 0;      // of the window: the first inside the picture, and how many
+  size_t columns = 0;                  // of the window
   bool are_signed = false;             // the codes
-  int32_t zero = 0;
+  const std::byte* zeros = nullptr;    // the zero point, for each channel
   int32_t* out = nullptr;
-  int64_t out_step = 0;  // from one result to the next
+  int64_t out_step = 0;  // from one result to the next, in elements
   size_t results = 0;
   size_t channels = 0;
 };
 
 // Whether this processor has loops for windows of so many columns.
 bool has_code_windows(int64_t columns);
-// The bytes of a line of weights, by blocks of 64 channels.
+// The bytes of a line of weights. Channels are packed in blocks; parts of them begin at multiples of kCodeWindowBlock.
 constexpr int64_t kCodeWindowBlock = 64;
 constexpr int64_t code_window_line(int64_t channels) {
   return (channels + kCodeWindowBlock - 1) / kCodeWindowBlock * kCodeWindowBlock * 4;

@@ -41,6 +41,10 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
       bias_(source.bias),
       by_words_(source.quantized && has_code_windows(g_.kernel_width)),
       weights_(pack(layer, *source.weights)) {
+  if (by_words_) {
+    const auto zero = static_cast<std::byte>(source.quantized->quantizer.zero);
+    zeros_.assign(static_cast<size_t>(g_.channels), zero);
+  }
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
   const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
   widened_bias_.assign(numbers.begin(), numbers.end());
@@ -180,6 +184,7 @@ void DepthwiseConvolution::finish(float* results, const Held& held, const Argume
 }
 
 void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
+  if (by_words_) return run_words(line, pixels, target);
   for (const Stretch& stretch : stretches_) {
     const int64_t first = std::max(stretch.first, pixels.begin);
     const int64_t last = std::min(stretch.first + stretch.count, pixels.end);
@@ -192,31 +197,29 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
     span.out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
     span.out_step = target.step;
     span.results = static_cast<size_t>(last - first);
-    if (by_words_) {
-      run_words(span, stretch);
-    } else {
-      span.weights += stretch.column * g_.channels;
-      run_span(span);
-    }
+    span.weights += stretch.column * g_.channels;
+    run_span(span);
   }
 }
 
-void DepthwiseConvolution::run_words(const DepthwiseSpan& span, const Stretch& stretch) const {
-  run_code_windows({.in = static_cast<const std::byte*>(span.in),
-                    .line_step = span.line_step,
-                    .pixel_step = span.pixel_step,
-                    .advance = span.advance,
-                    .weights = reinterpret_cast<const std::byte*>(span.weights),
+void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
+  run_code_windows({.in = static_cast<const std::byte*>(line.in),
+                    .line_step = line.line_step,
+                    .pixel_step = g_.channels,
+                    .width = g_.width,
+                    .left = pixels.begin * g_.stride_x - g_.pad_left,
+                    .stride = g_.stride_x,
+                    .dilation = g_.dilation_x,
+                    .weights = reinterpret_cast<const std::byte*>(line.weights),
                     .weights_line = code_window_line(g_.channels),
-                    .lines = span.lines,
-                    .column = static_cast<size_t>(stretch.column),
-                    .columns = span.columns,
+                    .lines = line.lines,
+                    .columns = static_cast<size_t>(g_.kernel_width),
                     .are_signed = dtype_ == tensor::DType::int8,
-                    .zero = static_cast<int32_t>(zero_),
-                    .out = static_cast<int32_t*>(span.out),
-                    .out_step = span.out_step,
-                    .results = span.results,
-                    .channels = span.channels});
+                    .zeros = zeros_.data(),
+                    .out = static_cast<int32_t*>(target.first),
+                    .out_step = target.step,
+                    .results = static_cast<size_t>(pixels.end - pixels.begin),
+                    .channels = line.channels});
 }
 
 // As many channels at once as each set of loops takes.

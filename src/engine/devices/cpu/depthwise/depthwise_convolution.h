@@ -65,7 +65,7 @@ class DepthwiseConvolution {
   void finish(float* results, const Held& held, const Arguments& arguments) const;
   void run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
   void run_span(const DepthwiseSpan& span) const;
-  void run_words(const DepthwiseSpan& span, const Stretch& stretch) const;
+  void run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
 
   ConvGeometry g_;
   size_t data_;
@@ -76,6 +76,7 @@ class DepthwiseConvolution {
   int bias_;
   std::vector<float> widened_bias_;
   bool by_words_;                 // of codes, by run_code_windows
+  std::vector<std::byte> zeros_;  // what is read outside the picture then
   PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words
 };
 
