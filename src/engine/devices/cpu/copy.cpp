@@ -94,9 +94,62 @@ class PartsKernel final : public PlainKernel {
   std::vector<Part> parts_;
 };
 
+// Parts of rows side by side, such as the channels of pixels: each row is written from one end to the other.
+class RowPartsKernel final : public PlainKernel {
+ public:
+  // Null: the parts are something else.
+  static std::unique_ptr<Kernel> make(const std::vector<CopyPart>& parts) {
+    auto kernel = std::make_unique<RowPartsKernel>();
+    for (const CopyPart& part : parts) {
+      if (part.to.count() != 0 && !kernel->add(part)) return {};
+    }
+    return kernel->parts_.size() > 1 ? std::move(kernel) : nullptr;
+  }
+
+  void run(const Arguments& arguments) const override {
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kGrain / to_row_));
+    parallel_for(static_cast<uint64_t>(rows_), grain, [&](uint64_t begin, uint64_t end) {
+      for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row) {
+        for (const Part& part : parts_) {
+          std::memcpy(host<std::byte>(arguments.outputs[0]) + part.to + row * to_row_,
+                      host<const std::byte>(arguments.inputs[part.input]) + row * part.from_row, part.bytes);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kGrain = 1 << 15;  // bytes
+  struct Part {
+    size_t input;
+    size_t bytes;      // of a row
+    int64_t from_row;  // bytes from one to the next
+    int64_t to;        // of the first
+  };
+
+  bool add(const CopyPart& part) {
+    const std::vector<CopyDim> dims = copy_dims(part.from, part.to);
+    const int64_t bytes = tensor::bit_width(part.to.dtype) / 8;
+    const bool are_rows = dims.size() == 2 && dims[0].size > 1 && dims[1].from == 1 && dims[1].to == 1;
+    if (!are_rows || (!parts_.empty() && (dims[0].size != rows_ || dims[0].to * bytes != to_row_))) return false;
+    rows_ = dims[0].size;
+    to_row_ = dims[0].to * bytes;
+    parts_.push_back(
+        {part.input, static_cast<size_t>(dims[1].size * bytes), dims[0].from * bytes, part.to_offset * bytes});
+    return true;
+  }
+
+  std::vector<Part> parts_;
+  int64_t rows_ = 0;
+  int64_t to_row_ = 0;
+};
+
 }  // namespace
 
-std::unique_ptr<Kernel> make_copies(const std::vector<CopyPart>& parts) { return std::make_unique<PartsKernel>(parts); }
+std::unique_ptr<Kernel> make_copies(const std::vector<CopyPart>& parts) {
+  std::unique_ptr<Kernel> rows = RowPartsKernel::make(parts);
+  return rows ? std::move(rows) : std::make_unique<PartsKernel>(parts);
+}
 
 std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) {
   if (from.dtype != to.dtype) return make_cast_copy(from, to);

@@ -67,5 +67,25 @@ TEST(Cast, MovesPictures) {
       "elementwise.tape");
 }
 
+// Channels side by side, whole pieces, and operands of which some are empty or turned.
+TEST(Concat, RowsAndPieces) {
+  constexpr const char* kModels[] = {
+      "(float[2,3,5,7] x, float[2,1,5,7] z) => (float y) { p = MaxPool<kernel_shape = [1,1]>(x)  "
+      "q = MaxPool<kernel_shape = [1,1]>(z)  y = Concat<axis = 1>(p, q, p) }",
+      "(float[2,3,1,1] x, float[2,130,1,1] z) => (float y) { p = MaxPool<kernel_shape = [1,1]>(x)  "
+      "q = MaxPool<kernel_shape = [1,1]>(z)  y = Concat<axis = 1>(q, p) }",
+      "(bfloat16[1000,33] x, bfloat16[1000,0] e, bfloat16[1000,90] z) => (bfloat16 y) { y = Concat<axis = 1>(x, e, z) "
+      "}",
+      "(int8[4,6] x, int8[6,4] z) => (int8 y) { t = Transpose(z)  y = Concat<axis = -1>(t, x, t) }",
+      "(float[3,4,5] x, float[3,2,5] z) => (float y) { y = Concat<axis = 1>(x, z, x) }",
+  };
+  for (const std::string text : kModels) {
+    const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 22]> g " + text);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+    EXPECT_NE(std::ranges::find(run.tactics, "movement.concat"), run.tactics.end()) << text;
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, testing_support::sine), 0), "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine::cpu
