@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/lower.h"
+#include "engine/quantization.h"
 #include "engine/views.h"
 #include "tensor/derived.h"
 
@@ -157,10 +158,13 @@ Layout ProgramBuilder::layout_of(const Layer& layer) const {
   return layout;
 }
 
-// Whether it is a Cast of which all users want the channels innermost: converting and moving are one step then.
+// Whether it is a Cast or a QuantizeLinear of which all users want the channels innermost: converting and moving are
+// one step then.
 bool ProgramBuilder::casts_for_pictures(const Layer& layer) const {
   constexpr size_t kLeastRank = 3;  // of pictures
-  if (!layer.is_single() || !layer.starts_with("Cast") || layer.outputs[0].dims.size() < kLeastRank) return false;
+  const bool casts = layer.starts_with("Cast") || (layer.starts_with("QuantizeLinear") &&
+                                                   is_quantizer(model_, *program_.inference_, layer.nodes[0]));
+  if (!layer.is_single() || !casts || layer.outputs[0].dims.size() < kLeastRank) return false;
   bool is_used = false;
   for (const ir::Use& use : ir::uses(model_, model_[layer.node].results[0])) {
     if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;

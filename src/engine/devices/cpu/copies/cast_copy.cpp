@@ -7,6 +7,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/devices/cpu/tape/tape_kernels.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -19,8 +20,12 @@ constexpr int64_t kGrain = 1 << 14;  // elements
 template <typename T>
 class CastCopyKernel final : public PlainKernel {
  public:
-  CastCopyKernel(const TensorDesc& from, const TensorDesc& to)
-      : dims_(copy_dims(from, to)), from_type_(from.dtype), to_type_(to.dtype), is_empty_(to.count() == 0) {
+  CastCopyKernel(const TensorDesc& from, const TensorDesc& to, const std::optional<Quantizer>& quantizer)
+      : dims_(copy_dims(from, to)),
+        from_type_(from.dtype),
+        to_type_(to.dtype),
+        quantizer_(quantizer),
+        is_empty_(to.count() == 0) {
     for (size_t i = 0; i + 2 < dims_.size(); ++i) outer_ *= dims_[i].size;
     columns_ = std::min(kMostColumns, dims_.back().size);
     rows_ = std::max<int64_t>(1, kTile / std::max<int64_t>(columns_, 1) / kCopyBlock * kCopyBlock);
@@ -76,14 +81,24 @@ class CastCopyKernel final : public PlainKernel {
 
   void convert_row(const T* from, std::byte* to, size_t count) const {
     float numbers[kTile];
+    if (quantizer_) return quantize(from, numbers, to, count);
     if (to_type_ == tensor::DType::float32)
       load_floats(from_type_, from, reinterpret_cast<float*>(to), count);
     else
       store_floats(to_type_, read_floats(from_type_, from, numbers, count), to, count);
   }
 
+  void quantize(const T* from, float* numbers, std::byte* to, size_t count) const {
+    const bool are_signed = to_type_ == tensor::DType::int8;
+    load_floats(from_type_, from, numbers, count);
+    tape_kernels().unary(are_signed ? TapeOp::quantize_signed : TapeOp::quantize_unsigned, {numbers, 0},
+                         {numbers, 0, 1, count}, quantizer_->scale, static_cast<float>(quantizer_->zero));
+    store_floats(to_type_, numbers, to, count);
+  }
+
   std::vector<CopyDim> dims_;
   tensor::DType from_type_, to_type_;
+  std::optional<Quantizer> quantizer_;
   bool is_empty_;
   int64_t outer_ = 1;
   int64_t rows_ = 1;  // of a block
@@ -92,16 +107,17 @@ class CastCopyKernel final : public PlainKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_cast_copy(const TensorDesc& from, const TensorDesc& to) {
+std::unique_ptr<Kernel> make_cast_copy(const TensorDesc& from, const TensorDesc& to,
+                                       const std::optional<Quantizer>& quantizer) {
   const std::vector<CopyDim> dims = copy_dims(from, to);
   if (dims.back().size != 1 && dims.back().to != 1) return {};
   switch (tensor::bit_width(from.dtype)) {
     case 8:
-      return std::make_unique<CastCopyKernel<uint8_t>>(from, to);
+      return std::make_unique<CastCopyKernel<uint8_t>>(from, to, quantizer);
     case 16:
-      return std::make_unique<CastCopyKernel<uint16_t>>(from, to);
+      return std::make_unique<CastCopyKernel<uint16_t>>(from, to, quantizer);
     default:
-      return std::make_unique<CastCopyKernel<uint32_t>>(from, to);
+      return std::make_unique<CastCopyKernel<uint32_t>>(from, to, quantizer);
   }
 }
 

@@ -39,17 +39,22 @@ class Elementwise final : public Implementation {
   }
 };
 
-// A Cast whose result lies in another order.
+// A Cast or QuantizeLinear whose result lies in another order.
 class MovingCast final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.cast"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("Cast")) return {};
+    if (!layer.is_single() || !(layer.starts_with("Cast") || layer.starts_with("QuantizeLinear"))) return {};
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
-    const bool writes_floats = is_float(out.dtype) || out.dtype == tensor::DType::float16;
-    if (!writes_floats || !is_readable(in.dtype) || in.dtype == out.dtype) return {};
-    return memory_order(in) == memory_order(out) ? nullptr : make_cast_copy(in, out);
+    std::optional<Quantizer> quantizer;
+    if (is_quantizer(*layer.model, *layer.inference, layer.nodes[0])) {
+      quantizer = find_quantizer(*layer.model, *layer.inference, layer.nodes[0],
+                                 [&](ir::ValueId value) { return layer.constant(value); });
+    }
+    const bool is_known = quantizer || is_float(out.dtype) || out.dtype == tensor::DType::float16;
+    if (!is_known || !is_readable(in.dtype) || in.dtype == out.dtype) return {};
+    return memory_order(in) == memory_order(out) ? nullptr : make_cast_copy(in, out, quantizer);
   }
 };
 
