@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "engine/appended_cache.h"
-#include "engine/devices/cpu/attention_blocks.h"
-#include "engine/devices/cpu/attention_operator.h"
+#include "engine/devices/cpu/attention/attention_blocks.h"
+#include "engine/devices/cpu/attention/attention_operator.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/group_query.h"
+#include "engine/devices/cpu/attention/group_query.h"
 #include "engine/spelled_attention.h"
 
 namespace assay::engine::cpu {

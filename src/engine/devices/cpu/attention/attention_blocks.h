@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/devices/cpu/attention_cache.h"
+#include "engine/devices/cpu/attention/attention_cache.h"
 
 namespace assay::engine::cpu {
 

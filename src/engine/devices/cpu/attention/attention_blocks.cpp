@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/attention_blocks.h"
+#include "engine/devices/cpu/attention/attention_blocks.h"
 
 #include <algorithm>
 #include <array>
