@@ -1,11 +1,12 @@
 // Attention by blocks of queries and keys, written out in operators or as the operator.
 #include <algorithm>
+#include <cmath>
 
 #include "engine/appended_cache.h"
-#include "engine/devices/cpu/attention_blocks.h"
-#include "engine/devices/cpu/attention_operator.h"
+#include "engine/devices/cpu/attention/attention_blocks.h"
+#include "engine/devices/cpu/attention/attention_operator.h"
+#include "engine/devices/cpu/attention/group_query.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/group_query.h"
 #include "engine/spelled_attention.h"
 
 namespace assay::engine::cpu {
@@ -122,6 +123,16 @@ class SpelledReader {
   int64_t sharing_;
 };
 
+// Quotients of powers of two are products, which take less time.
+void multiply_where_exact(AttentionGeometry& g) {
+  int exponent = 0;
+  constexpr float kMantissaOfPowers = 0.5F;
+  if (!g.divides || std::fabs(std::frexp(g.scale, &exponent)) != kMantissaOfPowers) return;
+  if (!std::isnormal(1 / g.scale)) return;
+  g.scale = 1 / g.scale;
+  g.divides = false;
+}
+
 class Attention final : public Implementation {
  public:
   std::string_view name() const override { return "attention.blocks"; }
@@ -131,6 +142,8 @@ class Attention final : public Implementation {
     }
     std::optional<AttentionGeometry> g = layer.is_single() ? read_attention_operator(layer) : read_spelled(layer);
     if (!g || !has_dense_rows(*g)) return nullptr;
+    g->may_round_weights = !layer.is_strict;
+    multiply_where_exact(*g);
     set_cache_sizes(*g);
     join_rows_of_heads(*g);
     return make_attention(std::move(*g));

@@ -1,5 +1,5 @@
 // Attention between quantisers, whose products are of codes.
-#include "engine/devices/cpu/attention_codes.h"
+#include "engine/devices/cpu/attention/attention_codes.h"
 
 #include <algorithm>
 

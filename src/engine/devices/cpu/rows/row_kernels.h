@@ -21,6 +21,10 @@ struct RowKernels {
   void (*maxima_signed)(const int8_t* const* x, size_t rows, int8_t* out, size_t count);
   void (*maxima_unsigned)(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
+  // Of the magnitudes; NaN is greatest.
+  void (*greatest_size)(const float* x, int64_t row, size_t rows, size_t count, float& kept);
+  // How many numbers there are up to the last one that is above `bound` or NaN, or a few more.
+  size_t (*count_above)(const float* x, size_t count, float bound);
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
   // From and to bfloat16, rounded to the nearest, ties to even.

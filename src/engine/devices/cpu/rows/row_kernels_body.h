@@ -80,6 +80,44 @@ ASSAY_KERNEL void range(const float* x, size_t count, float& least, float& great
   }
 }
 
+ASSAY_KERNEL void greatest_size(const float* x, int64_t row, size_t rows, size_t count, float& kept) {
+  Bits greatest = {};  // whose order is that of numbers without a sign
+  auto found = std::bit_cast<int32_t>(kept);
+  for (size_t r = 0; r < rows; ++r, x += row) {
+    size_t i = 0;
+    for (; i + kWidth <= count; i += kWidth) {
+      const Bits size = reinterpret_cast<Bits>(at(x + i).lanes) & 0x7FFFFFFF;
+      greatest = size > greatest ? size : greatest;
+    }
+    for (; i < count; ++i) found = std::max(found, std::bit_cast<int32_t>(x[i]) & 0x7FFFFFFF);
+  }
+  for (size_t lane = 0; lane < kWidth; ++lane) found = std::max(found, greatest[lane]);
+  kept = std::bit_cast<float>(found);
+}
+
+template <typename Truths>
+ASSAY_KERNEL inline bool holds_everywhere(const Truths& truths) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Truths) == 64) return _mm512_movepi32_mask(reinterpret_cast<__m512i>(truths)) == kAllLanes;
+  if constexpr (sizeof(Truths) == 32) return _mm256_movemask_ps(reinterpret_cast<__m256>(truths)) == 0xFF;
+#endif
+  int32_t all = -1;
+  for (size_t lane = 0; lane < kWidth; ++lane) all &= truths[lane];
+  return all != 0;
+}
+
+ASSAY_KERNEL size_t count_above(const float* x, size_t count, float bound) {
+  while (count % kWidth != 0) {
+    if (!(x[count - 1] <= bound)) return count;
+    --count;
+  }
+  for (; count > 0; count -= kWidth) {
+    const Bits is_below = at(x + count - kWidth).lanes <= Vector{} + bound;
+    if (!holds_everywhere(is_below)) break;
+  }
+  return count;
+}
+
 ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) at(sum + i).lanes = at(sum + i).lanes + at(x + i).lanes;
@@ -152,23 +190,31 @@ ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
   for (; i < count; ++i) out[i] = x[i] - greatest - logarithm_of_sum;
 }
 
-// The greatest of the scores that it makes.
+// Of two numbers the greater one; the kept one where the other is NaN.
+template <typename V>
+ASSAY_KERNEL inline void keep_greater(const V& x, V& kept) {
+  if constexpr (sizeof(V) == 64)
+    kept = _mm512_maskz_max_ps(kAllLanes, x, kept);
+  else
+    choose(x > kept, x, kept, kept);
+}
+
+// The greatest of the scores that it makes; NaN is none.
 ASSAY_KERNEL inline float scale_and_mask(float* x, const float* mask, size_t count, float by, bool divides) {
-  float greatest = -std::numeric_limits<float>::infinity();
-  Vector kept = Vector{} + greatest;
+  Vector kept = Vector{} - std::numeric_limits<float>::infinity();
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     Vector y = at(x + i).lanes;
     y = divides ? y / by : y * by;
     if (mask != nullptr) y += at(mask + i).lanes;
     at(x + i).lanes = y;
-    choose((y > kept) | (y != y), y, kept, kept);
+    keep_greater(y, kept);
   }
-  greatest = greatest_lane(kept);
+  float greatest = greatest_lane(kept);
   for (; i < count; ++i) {
     x[i] = divides ? x[i] / by : x[i] * by;
     if (mask != nullptr) x[i] += mask[i];
-    greatest = x[i] > greatest || x[i] != x[i] ? x[i] : greatest;
+    greatest = x[i] > greatest ? x[i] : greatest;
   }
   return greatest;
 }
@@ -196,20 +242,17 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   return sum;
 }
 
+// Where everything is minus infinity so far, exponentials are those of the scores themselves: 0, or NaN.
 ASSAY_KERNEL void softmax_block(float* x, const float* mask, size_t count, float by, bool divides,
                                 SoftmaxSoFar& state) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  const float greatest = scale_and_mask(x, mask, count, by, divides);
   const float before = state.greatest;
-  if (greatest > before || greatest != greatest) state.greatest = greatest;
+  state.greatest = std::max(before, scale_and_mask(x, mask, count, by, divides));
   state.factor = before == state.greatest ? 1 : 0;
-  if (state.greatest == kLeast) {
-    std::fill_n(x, count, 0.0F);
-    return;
-  }
   if (before != state.greatest && before != kLeast) state.factor = std::exp(before - state.greatest);
-  const auto sum = static_cast<float>(exponentials(x, count, state.greatest));
+  const auto sum = static_cast<float>(exponentials(x, count, state.greatest == kLeast ? 0 : state.greatest));
   state.sum = state.sum * state.factor + sum;
+  if (state.sum != state.sum) state.greatest = state.sum;
 }
 
 ASSAY_KERNEL void dot(const float* q, const float* rows, int64_t row, size_t depth, size_t count, float* out) {
@@ -324,6 +367,8 @@ constexpr RowKernels kKernels = {kName,
                                  maxima_signed,
                                  maxima_unsigned,
                                  range,
+                                 greatest_size,
+                                 count_above,
                                  add,
                                  scale,
                                  widen,

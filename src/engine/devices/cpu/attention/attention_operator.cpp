@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/attention_operator.h"
+#include "engine/devices/cpu/attention/attention_operator.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "engine/devices/cpu/attention_matrices.h"
+#include "engine/devices/cpu/attention/attention_matrices.h"
 
 namespace assay::engine::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "engine/devices/cpu/attention_blocks.h"
+#include "engine/devices/cpu/attention/attention_blocks.h"
 
 namespace assay::engine::cpu {
 

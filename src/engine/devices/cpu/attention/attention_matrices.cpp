@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/attention_matrices.h"
+#include "engine/devices/cpu/attention/attention_matrices.h"
 
 namespace assay::engine::cpu {
 

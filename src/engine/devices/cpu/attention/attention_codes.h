@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/devices/cpu/attention_matrices.h"
+#include "engine/devices/cpu/attention/attention_matrices.h"
 #include "engine/devices/cpu/integers/score_kernels.h"
 #include "engine/quantized_attention.h"
 

@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/attention_cache.h"
+#include "engine/devices/cpu/attention/attention_cache.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/group_query.h"
+#include "engine/devices/cpu/attention/group_query.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/parallel.h"
-#include "engine/devices/cpu/attention_blocks.h"
+#include "engine/devices/cpu/attention/attention_blocks.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {

@@ -1,4 +1,4 @@
-#include "engine/devices/cpu/attention_codes.h"
+#include "engine/devices/cpu/attention/attention_codes.h"
 
 #include <algorithm>
 #include <limits>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/devices/cpu/attention_cache.h"
+#include "engine/devices/cpu/attention/attention_cache.h"
 
 namespace assay::engine::cpu {
 
@@ -28,6 +28,7 @@ struct AttentionGeometry {
   bool replaces = false;               // it is not added, but put in the place of the score
   bool zeroes_what_sees_none = false;  // rows of which everything is hidden; otherwise they are NaN
   bool zeroes_no_number = false;       // rows of which a score is NaN or infinite, or everything is hidden
+  bool may_round_weights = false;      // to the type, where it is bfloat16
 };
 
 // Where one row stands for many heads that share keys and values, these become rows, if that leaves enough items for
