@@ -40,17 +40,20 @@ constexpr float kExact = 1 << 20;
 int64_t AttentionMasks::count_shown(const AttentionChunk& chunk, Range rows, Range keys, const Hiding& hiding) {
   if (hiding.masks.first == nullptr) return keys.size();
   const auto count = static_cast<size_t>(keys.size());
-  const float* const last = hiding.masks.of(rows.size() - 1);
-  const bool may_hide = keys.begin > 0 || last[count - 1] < last[0] + kZeroBelow;
+  // At least so great is the greatest score of a row.
+  const auto greatest = [&](int64_t row, float reach) {
+    if (keys.begin == 0) return hiding.masks.of(row)[0] - reach;
+    return chunk.scratch.states[rows.begin + row - chunk.rows.begin].greatest;
+  };
+  const int64_t last = rows.size() - 1;
+  const bool may_hide = hiding.masks.of(last)[count - 1] <= greatest(last, 0) + kZeroBelow;
   if (!may_hide) return keys.size();
   const float reach = hiding.reach();
   size_t shown = 0;
-  for (int64_t r = rows.size() - 1; r >= 0 && shown < count; --r) {
-    const float* const mask = hiding.masks.of(r);
-    const SoftmaxSoFar& state = chunk.scratch.states[rows.begin + r - chunk.rows.begin];
-    const float greatest = keys.begin == 0 ? mask[0] - reach : state.greatest;
-    if (!(std::fabs(greatest) + reach < kExact)) return keys.size();
-    shown += row_kernels().count_above(mask + shown, count - shown, greatest - reach + kZeroBelow);
+  for (int64_t row = last; row >= 0 && shown < count; --row) {
+    const float bound = greatest(row, reach) - reach + kZeroBelow;
+    if (!(std::fabs(bound) + reach < kExact)) return keys.size();
+    shown += row_kernels().count_above(hiding.masks.of(row) + shown, count - shown, bound);
   }
   return static_cast<int64_t>(shown);
 }

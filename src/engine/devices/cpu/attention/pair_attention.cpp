@@ -35,7 +35,11 @@ void turn_square(const uint16_t* from, int64_t row, float* to) {
 class PairAttention final : public AttentionProducts {
  public:
   PairAttention(const AttentionOperands& operands, const PairRows& rows, PanelProduct multiply)
-      : AttentionProducts(operands), rows_(rows), multiply_(multiply), words_(parts_of(operands.g.depth, 2)) {}
+      : AttentionProducts(operands),
+        rows_(rows),
+        multiply_(multiply),
+        words_(parts_of(operands.g.depth, 2)),
+        scale_(operands.g.divides ? 1 / operands.g.scale : operands.g.scale) {}
 
   // Words of a row are of the same column of two values.
   void read_values(const AttentionChunk& chunk, Range keys) const override {
@@ -80,8 +84,7 @@ class PairAttention final : public AttentionProducts {
 
   void weigh(const Row& row) const override {
     auto* const weights = reinterpret_cast<uint16_t*>(row.scores);
-    const float scale = g().divides ? 1 / g().scale : g().scale;
-    if (row.seen > 0) rows_.softmax_block(row.scores, row.mask, static_cast<size_t>(row.seen), scale, row.state);
+    if (row.seen > 0) rows_.softmax_block(row.scores, row.mask, static_cast<size_t>(row.seen), scale_, row.state);
     std::fill(weights + row.seen, weights + rounded_up(row.count, 2), uint16_t{0});
   }
 
@@ -183,6 +186,7 @@ class PairAttention final : public AttentionProducts {
   const PairRows& rows_;
   PanelProduct multiply_;
   int64_t words_;  // of a query or a key
+  float scale_;
 };
 
 }  // namespace
