@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/devices/cpu/attention/attention_products.h"
+#include "engine/devices/cpu/attention/turned_square.h"
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
@@ -10,20 +11,6 @@ namespace {
 using Range = AttentionRange;
 constexpr int64_t kColumns = AttentionScratch::kColumns;
 constexpr int64_t kSquare = 4;
-
-// Rows of four numbers become columns of a panel.
-void turn_square(const float* from, int64_t row, float* to) {
-  using Four [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(4)]] = float;
-  const auto at = [&](int64_t i) -> Four { return *reinterpret_cast<const Four*>(from + i * row); };
-  const Four a = __builtin_shufflevector(at(0), at(1), 0, 4, 1, 5);
-  const Four b = __builtin_shufflevector(at(2), at(3), 0, 4, 1, 5);
-  const Four c = __builtin_shufflevector(at(0), at(1), 2, 6, 3, 7);
-  const Four d = __builtin_shufflevector(at(2), at(3), 2, 6, 3, 7);
-  *reinterpret_cast<Four*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-  *reinterpret_cast<Four*>(to + kColumns) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-  *reinterpret_cast<Four*>(to + 2 * kColumns) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
-  *reinterpret_cast<Four*>(to + 3 * kColumns) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
-}
 
 class FloatAttention final : public AttentionProducts {
  public:
@@ -110,7 +97,8 @@ class FloatAttention final : public AttentionProducts {
     const int64_t whole_count = has_squares ? count / kSquare * kSquare : 0;
     for (int64_t c = 0; c < whole_count; c += kSquare) {
       for (int64_t k = 0; k < whole_depth; k += kSquare) {
-        turn_square(keys.first + c * keys.row + k, keys.row, panel + k * kColumns + c);
+        turn_square(keys.first + c * keys.row + k, keys.row * static_cast<int64_t>(sizeof(float)),
+                    panel + k * kColumns + c, kColumns);
       }
     }
     for (int64_t k = 0; k < g().depth; ++k) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/devices/cpu/attention/attention_products.h"
+#include "engine/devices/cpu/attention/turned_square.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/pair_rows.h"
 
@@ -17,20 +18,6 @@ struct Halves {
   const uint16_t* first = nullptr;
   int64_t row = 0, column = 0;
 };
-
-// Four words of each of four rows become columns of a panel.
-void turn_square(const uint16_t* from, int64_t row, float* to) {
-  using Four [[gnu::vector_size(16), gnu::may_alias, gnu::aligned(2)]] = float;
-  const auto at = [&](int64_t i) -> Four { return *reinterpret_cast<const Four*>(from + i * row); };
-  const Four a = __builtin_shufflevector(at(0), at(1), 0, 4, 1, 5);
-  const Four b = __builtin_shufflevector(at(2), at(3), 0, 4, 1, 5);
-  const Four c = __builtin_shufflevector(at(0), at(1), 2, 6, 3, 7);
-  const Four d = __builtin_shufflevector(at(2), at(3), 2, 6, 3, 7);
-  *reinterpret_cast<Four*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
-  *reinterpret_cast<Four*>(to + kColumns) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
-  *reinterpret_cast<Four*>(to + 2 * kColumns) = __builtin_shufflevector(c, d, 0, 1, 4, 5);
-  *reinterpret_cast<Four*>(to + 3 * kColumns) = __builtin_shufflevector(c, d, 2, 3, 6, 7);
-}
 
 class PairAttention final : public AttentionProducts {
  public:
@@ -148,7 +135,8 @@ class PairAttention final : public AttentionProducts {
     const int64_t whole_count = count / kSquare * kSquare;
     for (int64_t c = 0; c < whole_count; c += kSquare) {
       for (int64_t w = 0; w < whole_words; w += kSquare)
-        turn_square(keys.first + c * keys.row + 2 * w, keys.row, panel + w * kColumns + c);
+        turn_square(keys.first + c * keys.row + 2 * w, keys.row * static_cast<int64_t>(sizeof(uint16_t)),
+                    panel + w * kColumns + c, kColumns);
     }
     auto* const numbers = reinterpret_cast<uint16_t*>(panel);
     for (int64_t w = 0; w < words_; ++w) {
