@@ -2,19 +2,18 @@
 
 #include <cmath>
 
-#include "engine/layer.h"
-#include "tensor/elements.h"
+#include "engine/node_run.h"
 
 namespace assay::engine {
 namespace {
 
 constexpr int64_t kMostTerms = 32768;  // of which the products of any codes add up to 32 bits
 
-class QuantizedMatcher {
+class QuantizedMatcher : NodeRun {
  public:
   QuantizedMatcher(const ir::Model& model, const ops::Inference& inference, std::span<const ir::NodeId> nodes,
                    const ConstantOf& constant)
-      : model_(model), inference_(inference), nodes_(nodes), constant_(constant) {}
+      : NodeRun(model, inference, nodes, constant) {}
 
   std::optional<QuantizedAttention> match() {
     while (at_ < nodes_.size() && !is("MatMul")) ++at_;
@@ -30,25 +29,6 @@ class QuantizedMatcher {
   }
 
  private:
-  bool is(std::string_view op) const {
-    if (at_ >= nodes_.size()) return false;
-    const ir::Node& node = model_[nodes_[at_]];
-    return model_.text(node.op) == op && model_.text(node.domain).empty() &&
-           inference_.callees()[nodes_[at_]].op != nullptr;
-  }
-  ir::ValueId operand(uint32_t index) const {
-    const ir::Node& node = model_[nodes_[at_]];
-    return index < node.operands.size() ? node.operands[index].value : ir::ValueId{};
-  }
-  ir::ValueId result() const { return model_[nodes_[at_]].results.front(); }
-  ops::Node facts() const {
-    const ops::Callee& callee = inference_.callees()[nodes_[at_]];
-    return {model_, model_[nodes_[at_]], callee.schema, callee.version, nullptr};
-  }
-  tensor::Shape dims_of(ir::ValueId value) const { return desc_of(value).dims; }
-  TensorDesc desc_of(ir::ValueId value) const {
-    return value.valid() ? find_desc(model_, inference_, value).value_or(TensorDesc()) : TensorDesc();
-  }
   // Goes on to the node that reads this one; those that dequantise other operands may come before it.
   void pass() {
     given_ = result();
@@ -68,12 +48,6 @@ class QuantizedMatcher {
     return false;
   }
 
-  // The number that an operand of one element always is.
-  std::optional<double> number(ir::ValueId value) const {
-    const tensor::Tensor* const tensor = value.valid() ? constant_(value) : nullptr;
-    if (tensor == nullptr || tensor->count() != 1) return {};
-    return tensor::load_elements<double>(*tensor).front();
-  }
   // The other operand, where one of two is what is given.
   ir::ValueId other() const { return operand(0) == given_ ? operand(1) : operand(0); }
   bool keeps_scores() const { return dims_of(result()) == scores_; }
@@ -186,11 +160,6 @@ class QuantizedMatcher {
            scores_.back() <= kMostTerms;
   }
 
-  const ir::Model& model_;
-  const ops::Inference& inference_;
-  std::span<const ir::NodeId> nodes_;
-  const ConstantOf& constant_;
-  size_t at_ = 0;
   ir::ValueId given_;  // result of the last node that was passed
   tensor::Shape scores_;
   QuantizedAttention found_;

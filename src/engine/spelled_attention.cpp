@@ -3,16 +3,16 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "tensor/elements.h"
+#include "engine/node_run.h"
 
 namespace assay::engine {
 namespace {
 
-class Matcher {
+class Matcher : NodeRun {
  public:
   Matcher(const ir::Model& model, const ops::Inference& inference, std::span<const ir::NodeId> nodes,
           const ConstantOf& constant)
-      : model_(model), inference_(inference), nodes_(nodes), constant_(constant) {}
+      : NodeRun(model, inference, nodes, constant) {}
 
   std::optional<SpelledAttention> match() {
     while (at_ < nodes_.size() && !is("MatMul")) ++at_;
@@ -37,25 +37,7 @@ class Matcher {
   }
 
  private:
-  bool is(std::string_view op) const {
-    if (at_ >= nodes_.size()) return false;
-    const ir::Node& node = model_[nodes_[at_]];
-    return model_.text(node.op) == op && model_.text(node.domain).empty() &&
-           inference_.callees()[nodes_[at_]].op != nullptr;
-  }
-  ir::ValueId operand(uint32_t index) const {
-    const ir::Node& node = model_[nodes_[at_]];
-    return index < node.operands.size() ? node.operands[index].value : ir::ValueId{};
-  }
-  ir::ValueId result() const { return model_[nodes_[at_]].results.front(); }
   ir::ValueId given() const { return model_[nodes_[at_ - 1]].results.front(); }
-  ops::Node facts() const {
-    const ops::Callee& callee = inference_.callees()[nodes_[at_]];
-    return {model_, model_[nodes_[at_]], callee.schema, callee.version, nullptr};
-  }
-  tensor::Shape dims_of(ir::ValueId value) const {
-    return find_desc(model_, inference_, value).value_or(TensorDesc()).dims;
-  }
   bool is_float(ir::ValueId value) const {
     const std::optional<TensorDesc> desc = value.valid() ? find_desc(model_, inference_, value) : std::nullopt;
     const bool has_type = desc && (desc->dtype == tensor::DType::float32 || desc->dtype == tensor::DType::bfloat16);
@@ -74,12 +56,6 @@ class Matcher {
     found_.divides = divides && !is_power_of_two;
     if (divides && is_power_of_two) found_.scale = 1 / found_.scale;  // the same bits, faster
     ++at_;
-  }
-  // The number that an operand of one element always is.
-  std::optional<double> number(ir::ValueId value) const {
-    const tensor::Tensor* const tensor = value.valid() ? constant_(value) : nullptr;
-    if (tensor == nullptr || tensor->count() != 1) return {};
-    return tensor::load_elements<double>(*tensor).front();
   }
   bool take_conditions() {
     if (!is("Where")) return true;
@@ -157,11 +133,6 @@ class Matcher {
     if (keeps_rows_whole) ++at_;
   }
 
-  const ir::Model& model_;
-  const ops::Inference& inference_;
-  std::span<const ir::NodeId> nodes_;
-  const ConstantOf& constant_;
-  size_t at_ = 0;
   tensor::Shape scores_;
   SpelledAttention found_;
 };
