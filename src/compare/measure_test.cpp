@@ -205,6 +205,21 @@ TEST(Measure, VarianceDoesNotCancel) {
   EXPECT_NEAR(metrics.a.mean, 1e9 + 0.5, 1e-6);
 }
 
+// The first element of every tile, from which distances are summed, is far from all others.
+TEST(Measure, VarianceDoesNotCancelBehindAnOutlier) {
+  for (const size_t count : {size_t{511}, size_t{512}, size_t{51200}}) {
+    std::vector<double> elements(count);
+    for (size_t i = 0; i < count; ++i) elements[i] = i % 512 == 0 ? 1e5 : static_cast<double>(i % 7);
+    long double sum = 0, squares = 0;
+    for (const double x : elements) sum += x;
+    const long double mean = sum / static_cast<long double>(count);
+    for (const double x : elements) squares += (x - mean) * (x - mean);
+    const auto variance = static_cast<double>(squares / static_cast<long double>(count));
+    const PairMetrics metrics = measure(doubles(elements), doubles(elements), {});
+    EXPECT_NEAR(metrics.a.variance, variance, 1e-14 * variance);
+  }
+}
+
 TEST(Measure, FirstFailedIsFoundInAnyTile) {
   for (const size_t place : {size_t{0}, size_t{511}, size_t{512}, size_t{100000}, size_t{199999}}) {
     std::vector<float> a(200000, 1);

@@ -12,7 +12,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Squares may overflow, which makes the difference NaN; rounding may make it negative.
 double not_negative(double deviations) { return std::isnan(deviations) ? kInfinity : std::max(deviations, 0.0); }
 
+double deviations(const TileSums& sums) { return sums.squares - sums.sum * (sums.sum / kTile); }
+
 }  // namespace
+
+bool is_exact(const TileSums& sums) {
+  constexpr double kMostLost = 16;  // four bits
+  return std::isfinite(sums.squares) && sums.squares <= kMostLost * deviations(sums);
+}
 
 void Series::see_least(uint64_t tile, double x) {
   if (least_tile_ != kNoTile && !(x < least_)) return;
@@ -39,19 +46,16 @@ void Series::add_moments(uint64_t count, double mean, double deviations) {
 }
 
 void Series::add(uint64_t tile, const TileSums& sums) {
-  constexpr double kCount = kTile;
   see_least(tile, sums.least);
   see_greatest(tile, sums.greatest);
   magnitude_ += sums.magnitude;
-  add_moments(kTile, sums.shift + sums.sum / kCount, not_negative(sums.squares - sums.sum * (sums.sum / kCount)));
+  add_moments(kTile, sums.shift + sums.sum / kTile, not_negative(deviations(sums)));
 }
 
 void Series::add_each(uint64_t tile, std::span<const double> elements) {
-  const auto finite = std::ranges::find_if(elements, [](double x) { return std::isfinite(x); });
-  const double shift = finite == elements.end() ? 0 : *finite;
   uint64_t count = 0;
   double sum = 0;
-  double squares = 0;
+  double first = 0;  // of the finite ones: a sum of distances from it does not overflow as one of elements would
   for (const double x : elements) {
     if (std::isnan(x)) {
       if (nans_++ == 0) nan_tile_ = tile;
@@ -63,13 +67,17 @@ void Series::add_each(uint64_t tile, std::span<const double> elements) {
       ++(x > 0 ? plus_infinities_ : minus_infinities_);
       continue;
     }
-    ++count;
-    sum += x - shift;
-    squares += (x - shift) * (x - shift);
+    if (count++ == 0) first = x;
+    sum += x - first;
     magnitude_ += std::fabs(x);
   }
-  const auto share = static_cast<double>(std::max<uint64_t>(count, 1));
-  add_moments(count, shift + sum / share, not_negative(squares - sum * (sum / share)));
+  if (count == 0) return;
+  const double mean = first + sum / static_cast<double>(count);
+  double deviations = 0;
+  for (const double x : elements) {
+    if (std::isfinite(x)) deviations += (x - mean) * (x - mean);
+  }
+  add_moments(count, mean, not_negative(deviations));
 }
 
 void Series::append(const Series& next) {

@@ -11,11 +11,14 @@ namespace assay::compare {
 
 inline constexpr uint64_t kNoTile = std::numeric_limits<uint64_t>::max();
 
+// Whether the sums are finite and their squares did not cancel, as they do when the shift is far from the other elements.
+bool is_exact(const TileSums& sums);
+
 // Statistics of a series of numbers that arrives tile by tile. Sums are of the finite ones; deviations are from the
 // mean and are combined as Chan, Golub and LeVeque do it, so that no large squares cancel.
 class Series {
  public:
-  // A tile whose sums are finite.
+  // A tile whose sums are exact.
   void add(uint64_t tile, const TileSums& sums);
   // Any tile, one element after the other.
   void add_each(uint64_t tile, std::span<const double> elements);

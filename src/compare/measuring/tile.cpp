@@ -46,7 +46,7 @@ bool add_tile(const Tile& tile, size_t which, uint64_t number, const TileKernels
   if (tile.size == kTile) {
     TileSums sums;
     kernels.summarize(tile.series[which], !is_difference, sums);
-    if (std::isfinite(sums.squares)) {
+    if (is_exact(sums)) {
       series.add(number, sums);
       return true;
     }
