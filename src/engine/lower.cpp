@@ -6,6 +6,7 @@
 #include "engine/lowering/casts_before_concat.h"
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
+#include "engine/lowering/join_products.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
@@ -62,6 +63,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
   pipeline.run(passes::cleanup_passes());
+  join_products(model, rewriter);
   bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter);

@@ -71,6 +71,9 @@ constexpr const char* kModels[] = {
     "g (bfloat16[1,3,4] x, bfloat16[1,2,3] z) => (float[1,6,3] y) <int64[3] s = {1,4,3}> { a = Neg(x) b = Reshape(a, "
     "s) "
     "c = Abs(z) d = Concat<axis = 1>(b, c) y = Cast<to = 1>(d) }",
+    "g (float[2,3] x) => (float[2,2,2] y, float[2,2,1] z) <float[3,4] v = {1,2,3,4,5,6,7,8,9,10,11,12}, float[3,2] w = "
+    "{1,-2,3,-4,5,-6}, float[4] b = {1,2,3,4}, float[2] c = {5,6}, int64[3] four = {2,2,2}, int64[3] two = {2,2,1}> { "
+    "p = MatMul(x, v) q = Add(p, b) y = Reshape(q, four) r = MatMul(x, w) s = Add(c, r) z = Reshape(s, two) }",
 };
 
 std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
