@@ -135,9 +135,8 @@ void expect_loop(const IntegerKernels& kernels, IntegerOp op, DType type) {
 }
 
 TEST(IntegerKernels, AreExact) {
-  size_t count = 0;
-  const IntegerKernels* const* const kernels = all_integer_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const IntegerKernels* const> kernels = all_integer_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const DType type : kTypes) {
       for (int op = 0; op <= static_cast<int>(IntegerOp::equal); ++op) {
         expect_loop(*kernels[k], static_cast<IntegerOp>(op), type);
@@ -147,9 +146,8 @@ TEST(IntegerKernels, AreExact) {
 }
 
 TEST(IntegerKernels, ChooseBytes) {
-  size_t count = 0;
-  const IntegerKernels* const* const kernels = all_integer_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const IntegerKernels* const> kernels = all_integer_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const DType type : {DType::uint8, DType::uint16, DType::uint32, DType::uint64}) {
       constexpr size_t kCount = 100;
       const std::vector<std::byte> x = packed(type, drawn(type, kCount, 1));

@@ -193,8 +193,7 @@ TEST(Recurrent, OtherFunctionsRunOnTheReference) {
 // What the instruction sets compute differs by roundings only.
 TEST(CellKernels, AreAlike) {
   constexpr size_t kWidth = 32;
-  size_t count = 0;
-  const CellKernels* const* const all = all_cell_kernels(count);
+  const std::span<const CellKernels* const> all = all_cell_kernels();
   const auto state_of = [&](const CellKernels& kernels) {
     std::vector<float> numbers(10 * kWidth);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(2 * sine(i));
@@ -209,7 +208,7 @@ TEST(CellKernels, AreAlike) {
     kernels.rnn(kind, {.gates = at + 2 * kWidth, .h = at + 2 * kWidth});
     return std::vector<double>(numbers.begin(), numbers.end());
   };
-  for (size_t i = 1; i < count; ++i) EXPECT_EQ(difference({state_of(*all[i])}, {state_of(*all[0])}, 1e-6), "") << i;
+  for (size_t i = 1; i < all.size(); ++i) EXPECT_EQ(difference({state_of(*all[i])}, {state_of(*all[0])}, 1e-6), "") << i;
 }
 
 }  // namespace

@@ -49,11 +49,7 @@ constexpr size_t kBytes = 64;
 #endif
 
 std::vector<const DepthwiseKernels*> known_kernels() {
-#if defined(__x86_64__)
-  std::vector<const DepthwiseKernels*> kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  std::vector<const DepthwiseKernels*> kernels = usable_kernels<DepthwiseKernels>(base::kKernels, nullptr, nullptr);
-#endif
+  std::vector<const DepthwiseKernels*> kernels = ASSAY_USABLE_KERNELS(kKernels);
   kernels.push_back(&lone::kKernels);
   return kernels;
 }

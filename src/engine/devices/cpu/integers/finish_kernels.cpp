@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -112,15 +111,6 @@ constexpr FinishKernels kKernels = {"avx512", finish};
 }  // namespace avx512
 #endif
 
-const std::vector<const FinishKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<FinishKernels>(base::kKernels, nullptr, nullptr);
-#endif
-  return kernels;
-}
-
 void copy_sums(const FinishRows& rows) {
   for (size_t r = 0; r < rows.rows; ++r) {
     std::memcpy(static_cast<int32_t*>(rows.out) + static_cast<int64_t>(r) * rows.out_row,
@@ -130,13 +120,13 @@ void copy_sums(const FinishRows& rows) {
 
 }  // namespace
 
-void finish_rows(const FinishRows& rows) {
-  rows.type == NumberType::int32 ? copy_sums(rows) : known_kernels().front()->finish(rows);
+std::span<const FinishKernels* const> all_finish_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
+  return kernels;
 }
 
-const FinishKernels* const* all_finish_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
+void finish_rows(const FinishRows& rows) {
+  rows.type == NumberType::int32 ? copy_sums(rows) : all_finish_kernels().front()->finish(rows);
 }
 
 }  // namespace assay::engine::cpu

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -53,6 +54,6 @@ struct FinishKernels {
 // By the best that this processor has.
 void finish_rows(const FinishRows& rows);
 // All that this processor has, for tests.
-const FinishKernels* const* all_finish_kernels(size_t& count);
+std::span<const FinishKernels* const> all_finish_kernels();
 
 }  // namespace assay::engine::cpu

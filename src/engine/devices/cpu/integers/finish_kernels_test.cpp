@@ -114,23 +114,21 @@ void expect_agreement(const FinishKernels& kernels, unsigned seed, size_t channe
 }
 
 TEST(FinishKernels, AgreeWithTheirDefinition) {
-  size_t count = 0;
-  const FinishKernels* const* const kernels = all_finish_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const FinishKernels* const> kernels = all_finish_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (unsigned seed = 0; seed < 300; ++seed) expect_agreement(*kernels[k], seed, 1 + seed % 131);
   }
 }
 
 TEST(FinishKernels, Gelu) {
-  size_t count = 0;
-  const FinishKernels* const* const kernels = all_finish_kernels(count);
+  const std::span<const FinishKernels* const> kernels = all_finish_kernels();
   constexpr size_t kCount = 4096;
   std::vector<int32_t> sums(kCount);
   for (size_t i = 0; i < kCount; ++i) sums[i] = static_cast<int32_t>(i) - 2048;
   const std::vector<float> factors(kCount, 1.0F / 256);
   const std::vector<float> bias(kCount);
   const FinishStep step{.op = FinishOp::gelu, .factor = 0.5F, .unit = 2};
-  for (size_t k = 0; k < count; ++k) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(kCount);
     kernels[k]->finish({.sums = sums.data(),
                         .channels = kCount,
@@ -149,12 +147,11 @@ TEST(FinishKernels, Gelu) {
 
 // A bound of 32 bits is not where codes end.
 TEST(FinishKernels, HugeNumbersAreTheLastCodes) {
-  size_t count = 0;
-  const FinishKernels* const* const kernels = all_finish_kernels(count);
+  const std::span<const FinishKernels* const> kernels = all_finish_kernels();
   const std::vector<int32_t> sums = {2147483647, -2147483647 - 1, 1, 0};
   const std::vector<float> factors(64, 1e6F);
   const std::vector<float> bias(64);
-  for (size_t k = 0; k < count; ++k) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<uint8_t> out(4);
     kernels[k]->finish({.sums = sums.data(),
                         .channels = 4,

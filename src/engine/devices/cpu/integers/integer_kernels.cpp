@@ -2,7 +2,6 @@
 
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "engine/devices/cpu/integers/integer_math.h"
 #include "engine/devices/cpu/kernel_sets.h"
@@ -75,22 +74,13 @@ constexpr const char* kName = "avx512";
 }  // namespace avx512
 #endif
 
-const std::vector<const IntegerKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<IntegerKernels>(base::kKernels, nullptr, nullptr);
-#endif
+}  // namespace
+
+std::span<const IntegerKernels* const> all_integer_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
   return kernels;
 }
 
-}  // namespace
-
-const IntegerKernels& integer_kernels() { return *known_kernels().front(); }
-
-const IntegerKernels* const* all_integer_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const IntegerKernels& integer_kernels() { return *all_integer_kernels().front(); }
 
 }  // namespace assay::engine::cpu

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "tensor/dtype.h"
 
@@ -52,6 +53,6 @@ struct IntegerKernels {
 // The best that this processor has.
 const IntegerKernels& integer_kernels();
 // All that this processor has, for tests.
-const IntegerKernels* const* all_integer_kernels(size_t& count);
+std::span<const IntegerKernels* const> all_integer_kernels();
 
 }  // namespace assay::engine::cpu

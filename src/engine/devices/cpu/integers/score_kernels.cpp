@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -42,22 +41,13 @@ constexpr ScoreKernels kKernels = {"avx512", weigh, shift};
 }  // namespace avx512
 #endif
 
-const std::vector<const ScoreKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<ScoreKernels>(base::kKernels, nullptr, nullptr);
-#endif
+}  // namespace
+
+std::span<const ScoreKernels* const> all_score_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
   return kernels;
 }
 
-}  // namespace
-
-const ScoreKernels& score_kernels() { return *known_kernels().front(); }
-
-const ScoreKernels* const* all_score_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const ScoreKernels& score_kernels() { return *all_score_kernels().front(); }
 
 }  // namespace assay::engine::cpu

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -58,6 +59,6 @@ struct ScoreKernels {
 // The best that this processor has.
 const ScoreKernels& score_kernels();
 // All that this processor has, for tests.
-const ScoreKernels* const* all_score_kernels(size_t& count);
+std::span<const ScoreKernels* const> all_score_kernels();
 
 }  // namespace assay::engine::cpu

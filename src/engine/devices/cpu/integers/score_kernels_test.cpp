@@ -121,9 +121,8 @@ void expect_weights(const ScoreKernels& kernels, unsigned seed, size_t count, si
 }
 
 TEST(ScoreKernels, AgreeWithTheirDefinition) {
-  size_t count = 0;
-  const ScoreKernels* const* const kernels = all_score_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const ScoreKernels* const> kernels = all_score_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     size_t others = 0;
     for (unsigned seed = 0; seed < 400; ++seed) expect_weights(*kernels[k], seed, 1 + seed % 131, others);
     EXPECT_LT(others, 300u) << kernels[k]->name;  // of 260,000
@@ -134,13 +133,12 @@ TEST(ScoreKernels, AgreeWithTheirDefinition) {
 TEST(ScoreKernels, WhatIsNoNumberIsTheLeastCode) {
   constexpr size_t kCount = 21;
   constexpr size_t kRow = 32;
-  size_t count = 0;
-  const ScoreKernels* const* const kernels = all_score_kernels(count);
+  const std::span<const ScoreKernels* const> kernels = all_score_kernels();
   std::vector<float> mask(3 * kRow);
   std::fill_n(mask.begin() + kRow, kCount, -std::numeric_limits<float>::infinity());
   mask[2 * kRow + 20] = std::numeric_limits<float>::quiet_NaN();
   const ScoreStep step{.op = ScoreOp::add, .added = mask.data(), .row = kRow};
-  for (size_t k = 0; k < count; ++k) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<int32_t> sums(3 * kRow, 5);
     std::vector<int32_t> totals(3);
     std::vector<uint8_t> codes(3 * kRow);
@@ -162,9 +160,8 @@ TEST(ScoreKernels, WhatIsNoNumberIsTheLeastCode) {
 }
 
 TEST(ScoreKernels, ShiftAddsToWholeSums) {
-  size_t count = 0;
-  const ScoreKernels* const* const kernels = all_score_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const ScoreKernels* const> kernels = all_score_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<int32_t> sums(48, -7);
     kernels[k]->shift(sums.data(), 32, 9);
     EXPECT_EQ(std::ranges::count(sums, 2), 32) << kernels[k]->name;

@@ -40,7 +40,14 @@ constexpr DigitKernels kKernels = {"avx512_vnni", split_row, multiply};
 }  // namespace avx512_vnni
 #endif
 
-const std::vector<const DigitKernels*>& known_kernels() {
+}  // namespace
+
+size_t digit_runs(size_t depth, size_t block) {
+  const size_t of_block = (block + DigitRun::kRows - 1) / DigitRun::kRows;
+  return depth / block * of_block + (depth % block + DigitRun::kRows - 1) / DigitRun::kRows;
+}
+
+std::span<const DigitKernels* const> all_digit_kernels() {
   static const std::vector<const DigitKernels*> kernels = [] {
     std::vector<const DigitKernels*> usable;
 #if defined(__x86_64__)
@@ -52,18 +59,6 @@ const std::vector<const DigitKernels*>& known_kernels() {
   return kernels;
 }
 
-}  // namespace
-
-size_t digit_runs(size_t depth, size_t block) {
-  const size_t of_block = (block + DigitRun::kRows - 1) / DigitRun::kRows;
-  return depth / block * of_block + (depth % block + DigitRun::kRows - 1) / DigitRun::kRows;
-}
-
-const DigitKernels* digit_kernels() { return known_kernels().empty() ? nullptr : known_kernels().front(); }
-
-const DigitKernels* const* all_digit_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const DigitKernels* digit_kernels() { return all_digit_kernels().empty() ? nullptr : all_digit_kernels().front(); }
 
 }  // namespace assay::engine::cpu

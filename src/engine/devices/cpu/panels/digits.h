@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engine/devices/cpu/panels/panel_kernels.h"
 
@@ -32,6 +33,6 @@ struct DigitKernels {
 // The best that this processor has; null: it multiplies floats faster.
 const DigitKernels* digit_kernels();
 // All that this processor has, for tests.
-const DigitKernels* const* all_digit_kernels(size_t& count);
+std::span<const DigitKernels* const> all_digit_kernels();
 
 }  // namespace assay::engine::cpu

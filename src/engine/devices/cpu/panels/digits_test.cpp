@@ -87,9 +87,7 @@ void expect_products(const DigitKernels& kernels, std::mt19937& random, size_t r
 class Digits : public testing::Test {
  protected:
   void SetUp() override {
-    size_t count = 0;
-    const DigitKernels* const* const all = all_digit_kernels(count);
-    kernels_ = {all, count};
+    kernels_ = all_digit_kernels();
     if (kernels_.empty()) GTEST_SKIP() << "needs a processor with AVX2";
   }
   std::span<const DigitKernels* const> kernels_;

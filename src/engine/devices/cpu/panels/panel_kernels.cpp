@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -82,15 +81,6 @@ constexpr size_t kMostRows = 8;
 }  // namespace avx512_bf16
 #endif
 
-const std::vector<const PanelKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<PanelKernels>(base::kKernels, nullptr, nullptr);
-#endif
-  return kernels;
-}
-
 }  // namespace
 
 uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes) {
@@ -106,11 +96,11 @@ PanelProduct pair_panel_product() {
   return nullptr;
 }
 
-const PanelKernels& panel_kernels() { return *known_kernels().front(); }
-
-const PanelKernels* const* all_panel_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
+std::span<const PanelKernels* const> all_panel_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
+  return kernels;
 }
+
+const PanelKernels& panel_kernels() { return *all_panel_kernels().front(); }
 
 }  // namespace assay::engine::cpu

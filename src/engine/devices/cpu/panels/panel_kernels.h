@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -58,6 +59,6 @@ const PanelKernels& panel_kernels();
 // With pairs of bfloat16, whose denormals count as zero; null: this processor has no instructions for them.
 PanelProduct pair_panel_product();
 // All that this processor has, for tests.
-const PanelKernels* const* all_panel_kernels(size_t& count);
+std::span<const PanelKernels* const> all_panel_kernels();
 
 }  // namespace assay::engine::cpu

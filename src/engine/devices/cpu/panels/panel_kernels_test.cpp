@@ -24,10 +24,9 @@ std::vector<float> drawn(std::mt19937& random, size_t count) {
 }
 
 TEST(PanelKernels, MultiplyAddsProducts) {
-  size_t count = 0;
-  const PanelKernels* const* const all = all_panel_kernels(count);
+  const std::span<const PanelKernels* const> all = all_panel_kernels();
   std::mt19937 random(1);
-  for (size_t kernel = 0; kernel < count; ++kernel) {
+  for (size_t kernel = 0; kernel < all.size(); ++kernel) {
     for (size_t rows = 1; rows <= 19; ++rows) {
       const size_t depth = random() % 70;
       const size_t left_row = depth + random() % 5;

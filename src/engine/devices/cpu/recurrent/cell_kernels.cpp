@@ -1,7 +1,6 @@
 #include "engine/devices/cpu/recurrent/cell_kernels.h"
 
 #include <limits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,22 +37,13 @@ constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm};
 }  // namespace avx512
 #endif
 
-const std::vector<const CellKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<CellKernels>(base::kKernels, nullptr, nullptr);
-#endif
+}  // namespace
+
+std::span<const CellKernels* const> all_cell_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
   return kernels;
 }
 
-}  // namespace
-
-const CellKernels& cell_kernels() { return *known_kernels().front(); }
-
-const CellKernels* const* all_cell_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const CellKernels& cell_kernels() { return *all_cell_kernels().front(); }
 
 }  // namespace assay::engine::cpu

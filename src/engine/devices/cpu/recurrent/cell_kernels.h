@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -36,6 +37,6 @@ struct CellKernels {
 // The best that this processor has.
 const CellKernels& cell_kernels();
 // All that this processor has, for tests.
-const CellKernels* const* all_cell_kernels(size_t& count);
+std::span<const CellKernels* const> all_cell_kernels();
 
 }  // namespace assay::engine::cpu

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -68,26 +67,19 @@ constexpr CoarseKernels kKernels = {"avx512_bf16", coarse<float>, coarse<uint16_
 }  // namespace avx512_bf16
 #endif
 
-const std::vector<const CoarseKernels*>& known_kernels() {
-#if defined(__x86_64__)
+}  // namespace
+
+std::span<const CoarseKernels* const> all_coarse_kernels() {
   static const auto kernels = [] {
-    auto usable = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
+    auto usable = ASSAY_USABLE_KERNELS(kKernels);
+#if defined(__x86_64__)
     if (has_avx512_bf16()) usable.insert(usable.begin(), &avx512_bf16::kKernels);
+#endif
     return usable;
   }();
-#else
-  static const auto kernels = usable_kernels<CoarseKernels>(base::kKernels, nullptr, nullptr);
-#endif
   return kernels;
 }
 
-}  // namespace
-
-const CoarseKernels& coarse_kernels() { return *known_kernels().front(); }
-
-const CoarseKernels* const* all_coarse_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const CoarseKernels& coarse_kernels() { return *all_coarse_kernels().front(); }
 
 }  // namespace assay::engine::cpu

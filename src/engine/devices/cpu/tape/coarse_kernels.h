@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "engine/devices/cpu/tape/tape_kernels.h"
 
 namespace assay::engine::cpu {
@@ -15,6 +17,6 @@ struct CoarseKernels {
 // The best that this processor has.
 const CoarseKernels& coarse_kernels();
 // All that this processor has, for tests.
-const CoarseKernels* const* all_coarse_kernels(size_t& count);
+std::span<const CoarseKernels* const> all_coarse_kernels();
 
 }  // namespace assay::engine::cpu

@@ -56,9 +56,8 @@ void expect_near(float seen, const Function& function, float x, double share, co
 
 TEST(CoarseKernels, floats_are_near_the_exact_result) {
   const std::vector<float> in = numbers();
-  size_t count = 0;
-  const CoarseKernels* const* const kernels = all_coarse_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const CoarseKernels* const> kernels = all_coarse_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const Function& function : functions()) {
       std::vector<float> out(in.size());
       kernels[k]->to_floats(function.op, {in.data(), 0}, {out.data(), 0, 1, in.size()});
@@ -72,9 +71,8 @@ TEST(CoarseKernels, bfloat16_is_rounded_once_more) {
   constexpr size_t kColumns = 32, kPitch = 40;
   const std::vector<float> in = numbers();
   const size_t rows = in.size() / kColumns;
-  size_t count = 0;
-  const CoarseKernels* const* const kernels = all_coarse_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const CoarseKernels* const> kernels = all_coarse_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const Function& function : functions()) {
       std::vector<uint16_t> out(rows * kPitch, 7);
       kernels[k]->to_bfloat16(function.op, {in.data(), kColumns}, {out.data(), kPitch, rows, kColumns});

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -60,22 +59,13 @@ constexpr TapeKernels kKernels = {"avx512", binary, select, unary};
 }  // namespace avx512
 #endif
 
-const std::vector<const TapeKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<TapeKernels>(base::kKernels, nullptr, nullptr);
-#endif
+}  // namespace
+
+std::span<const TapeKernels* const> all_tape_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
   return kernels;
 }
 
-}  // namespace
-
-const TapeKernels& tape_kernels() { return *known_kernels().front(); }
-
-const TapeKernels* const* all_tape_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
-}
+const TapeKernels& tape_kernels() { return *all_tape_kernels().front(); }
 
 }  // namespace assay::engine::cpu

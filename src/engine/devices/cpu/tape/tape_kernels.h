@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -105,6 +106,6 @@ struct TapeKernels {
 // The best that this processor has.
 const TapeKernels& tape_kernels();
 // All that this processor has, for tests.
-const TapeKernels* const* all_tape_kernels(size_t& count);
+std::span<const TapeKernels* const> all_tape_kernels();
 
 }  // namespace assay::engine::cpu

@@ -87,9 +87,8 @@ TEST(TapeKernels, waves_are_near_in_absolute_terms) {
   std::vector<float> in = numbers();
   for (size_t i = 0; i < 200; ++i) in[20 + i] *= 500;
   std::vector<float> out(in.size());
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const TapeOp op : {TapeOp::sine, TapeOp::cosine}) {
       for (size_t i = 0; i < in.size(); i += kTapeTile)
         kernels[k]->unary(op, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
@@ -107,9 +106,8 @@ TEST(TapeKernels, waves_are_near_in_absolute_terms) {
 TEST(TapeKernels, mish_is_near_where_it_is_normal) {
   const std::vector<float> in = numbers();
   std::vector<float> out(in.size());
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (size_t i = 0; i < in.size(); i += kTapeTile)
       kernels[k]->unary(TapeOp::mish, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     for (size_t i = 0; i < in.size(); ++i) {
@@ -135,9 +133,8 @@ TEST(TapeKernels, truth_and_choices) {
       {TapeOp::logical_and, [](float a, float b) { return a != 0 && b != 0; }},
       {TapeOp::logical_or, [](float a, float b) { return a != 0 || b != 0; }},
       {TapeOp::logical_xor, [](float a, float b) { return (a != 0) != (b != 0); }}};
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(left.size());
     for (const auto& [op, exact] : operators) {
       kernels[k]->binary(op, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
@@ -158,9 +155,8 @@ TEST(TapeKernels, truth_and_choices) {
 TEST(TapeKernels, unary_operators_are_near_the_exact_result) {
   const std::vector<float> in = numbers();
   std::vector<float> out(in.size());
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (const Expected& expected : unary_operators()) {
       for (size_t i = 0; i < in.size(); i += kTapeTile) {
         kernels[k]->unary(expected.op, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, expected.p, expected.q);
@@ -179,9 +175,8 @@ TEST(TapeKernels, unary_operators_are_near_the_exact_result) {
 TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
   const std::vector<float> in = numbers();
   std::vector<float> out(in.size());
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     for (size_t i = 0; i < in.size(); i += kTapeTile) {
       kernels[k]->unary(TapeOp::gelu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     }
@@ -203,9 +198,8 @@ TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
 // Where it is next to zero, its operand is so large that an absolute bound counts.
 TEST(TapeKernels, silu_is_near_in_absolute_terms) {
   const std::vector<float> in = numbers();
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(in.size());
     for (size_t i = 0; i < in.size(); i += kTapeTile)
       kernels[k]->unary(TapeOp::silu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
@@ -225,9 +219,8 @@ TEST(TapeKernels, binary_operators_keep_nan_and_signs) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> left = {1, -2, nan, 3, -0.0F, 5, 6, 7, 8, nan, 10, 11, 12, 13, 14, 15};
   const std::vector<float> right = {2, -3, 1, nan, 4, 5, -6, 0.5F, 8, nan, -1, 2, 3, 4, 5, 6};
-  size_t count = 0;
-  const TapeKernels* const* const kernels = all_tape_kernels(count);
-  for (size_t k = 0; k < count; ++k) {
+  const std::span<const TapeKernels* const> kernels = all_tape_kernels();
+  for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(left.size());
     kernels[k]->binary(TapeOp::maximum, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     for (size_t i = 0; i < left.size(); ++i) {

@@ -2,7 +2,6 @@
 
 #include <iterator>
 #include <limits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -66,18 +65,14 @@ constexpr TileKernels kKernels = {"avx512_bf16", kWidth, kMostVectors, most_rows
 }  // namespace avx512_bf16
 #endif
 
-const std::vector<const TileKernels*>& known_kernels() {
-#if defined(__x86_64__)
-  static const auto kernels = usable_kernels(base::kKernels, &avx2::kKernels, &avx512::kKernels);
-#else
-  static const auto kernels = usable_kernels<TileKernels>(base::kKernels, nullptr, nullptr);
-#endif
+}  // namespace
+
+std::span<const TileKernels* const> all_tile_kernels() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kKernels);
   return kernels;
 }
 
-}  // namespace
-
-const TileKernels& tile_kernels() { return *known_kernels().front(); }
+const TileKernels& tile_kernels() { return *all_tile_kernels().front(); }
 
 const TileKernels* pair_kernels() {
 #if defined(__x86_64__)
@@ -86,11 +81,6 @@ const TileKernels* pair_kernels() {
 #else
   return nullptr;
 #endif
-}
-
-const TileKernels* const* all_tile_kernels(size_t& count) {
-  count = known_kernels().size();
-  return known_kernels().data();
 }
 
 }  // namespace assay::engine::cpu

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -48,6 +49,6 @@ const TileKernels* pair_kernels();
 // For codes of 8 bits in rows, which have a sign or none, by constants that have one.
 const TileKernels& code_kernels(bool are_signed);
 // All for float32 that this processor has, for tests.
-const TileKernels* const* all_tile_kernels(size_t& count);
+std::span<const TileKernels* const> all_tile_kernels();
 
 }  // namespace assay::engine::cpu

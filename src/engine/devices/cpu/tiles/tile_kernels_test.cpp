@@ -86,9 +86,8 @@ class Drawn {
 };
 
 TEST(TileKernels, MultiplyTilesOfAllSizes) {
-  size_t count = 0;
-  const TileKernels* const* const all = all_tile_kernels(count);
-  for (size_t kernel = 0; kernel < count; ++kernel) {
+  const std::span<const TileKernels* const> all = all_tile_kernels();
+  for (size_t kernel = 0; kernel < all.size(); ++kernel) {
     for (size_t vectors = 1; vectors <= all[kernel]->most_vectors; ++vectors) {
       for (size_t rows = 1; rows <= 2 * all[kernel]->most_rows(vectors) + 3; ++rows) {
         for (unsigned seed = 0; seed < 4; ++seed) {
@@ -104,9 +103,8 @@ TEST(TileKernels, MultiplyTilesOfAllSizes) {
 
 // Added first, a large number would round each of the terms to its own steps.
 TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
-  size_t count = 0;
-  const TileKernels* const* const all = all_tile_kernels(count);
-  for (size_t kernel = 0; kernel < count; ++kernel) {
+  const std::span<const TileKernels* const> all = all_tile_kernels();
+  for (size_t kernel = 0; kernel < all.size(); ++kernel) {
     const std::vector<float> left(3000, 0.001F);
     const float* const place = left.data();
     const std::vector<float> panel(left.size() * all[kernel]->width, 0.1F);
@@ -123,9 +121,8 @@ TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
 }
 
 TEST(TileKernels, BoundsKeepNaN) {
-  size_t count = 0;
-  const TileKernels* const* const all = all_tile_kernels(count);
-  for (size_t kernel = 0; kernel < count; ++kernel) {
+  const std::span<const TileKernels* const> all = all_tile_kernels();
+  for (size_t kernel = 0; kernel < all.size(); ++kernel) {
     const std::vector<float> panel(all[kernel]->width, 1);
     std::vector<float> out(all[kernel]->width);
     const float bounds[] = {0, 6};

@@ -51,9 +51,8 @@ class TermProductsTest : public testing::Test {
 TEST_F(TermProductsTest, AreThoseOfDoubleOnAllInstructions) {
   const tensor::Tensor weights = ops::make_rounded(tensor::DType::float32, {kOutChannels, kChannels, 3, 3},
                                                    std::vector<double>(windows_.begin(), windows_.end()));
-  size_t count = 0;
-  const TileKernels* const* const all = all_tile_kernels(count);
-  for (size_t set = 0; set < count; ++set) {
+  const std::span<const TileKernels* const> all = all_tile_kernels();
+  for (size_t set = 0; set < all.size(); ++set) {
     for (const WinogradForm& form : winograd_forms()) {
       KeptWeights packed;
       const TermProducts products(packed, weights, form, *all[set]);

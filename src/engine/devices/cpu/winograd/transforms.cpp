@@ -1,7 +1,6 @@
 #include "engine/devices/cpu/winograd/transforms.h"
 
 #include <limits>
-#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -62,15 +61,6 @@ constexpr size_t kBytes = 64;
 }  // namespace avx512_bf16
 #endif
 
-const std::vector<const WinogradTransforms*>& known_transforms() {
-#if defined(__x86_64__)
-  static const auto transforms = usable_kernels(base::kTransforms, &avx2::kTransforms, &avx512::kTransforms);
-#else
-  static const auto transforms = usable_kernels<WinogradTransforms>(base::kTransforms, nullptr, nullptr);
-#endif
-  return transforms;
-}
-
 // The polynomial of the taps at each point, divided by what the data's terms have too much.
 template <typename Line>
 void line_of_weights(const double* weights, size_t step, double* terms, size_t out_step) {
@@ -112,7 +102,12 @@ const std::array<WinogradForm, kWinogradForms>& winograd_forms() {
   return forms;
 }
 
-const WinogradTransforms& winograd_transforms() { return *known_transforms().front(); }
+std::span<const WinogradTransforms* const> all_winograd_transforms() {
+  static const auto kernels = ASSAY_USABLE_KERNELS(kTransforms);
+  return kernels;
+}
+
+const WinogradTransforms& winograd_transforms() { return *all_winograd_transforms().front(); }
 
 const WinogradLoopsOfForms<uint16_t>* winograd_half_loops() {
 #if defined(__x86_64__)
@@ -121,11 +116,6 @@ const WinogradLoopsOfForms<uint16_t>* winograd_half_loops() {
 #else
   return nullptr;
 #endif
-}
-
-const WinogradTransforms* const* all_winograd_transforms(size_t& count) {
-  count = known_transforms().size();
-  return known_transforms().data();
 }
 
 }  // namespace assay::engine::cpu

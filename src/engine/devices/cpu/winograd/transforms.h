@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engine/devices/cpu/winograd/forms.h"
 
@@ -46,6 +47,6 @@ const WinogradTransforms& winograd_transforms();
 // Of bfloat16; null: this processor has no products of it.
 const WinogradLoopsOfForms<uint16_t>* winograd_half_loops();
 // All that this processor has, for tests.
-const WinogradTransforms* const* all_winograd_transforms(size_t& count);
+std::span<const WinogradTransforms* const> all_winograd_transforms();
 
 }  // namespace assay::engine::cpu

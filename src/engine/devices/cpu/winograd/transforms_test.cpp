@@ -58,9 +58,8 @@ struct Drawn {
 };
 
 TEST(WinogradTransforms, OfAllFormsAndInstructionsAreConvolutions) {
-  size_t count = 0;
-  const WinogradTransforms* const* const all = all_winograd_transforms(count);
-  for (size_t set = 0; set < count; ++set) {
+  const std::span<const WinogradTransforms* const> all = all_winograd_transforms();
+  for (size_t set = 0; set < all.size(); ++set) {
     for (const WinogradForm& form : winograd_forms()) {
       const Drawn drawn(form, 48);
       const size_t left_out = form.out + 1;
