@@ -20,7 +20,7 @@ check layers .venv/bin/python tools/check_layers.py
 check text .venv/bin/python tools/check_text.py
 check sizes .venv/bin/python tools/check_sizes.py
 rm -f build/release/conformance.txt
-check tests ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 600 -j "$(nproc)" "$@"
+check tests ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 1800 -j "$(nproc)" "$@"
 [ ! -f build/release/conformance.txt ] || cat build/release/conformance.txt
 
 if [ ${#failed[@]} != 0 ]; then

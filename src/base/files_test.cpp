@@ -304,7 +304,7 @@ class FilesSignals : public Files {
   }
 
   void wait_until_ready() const {
-    for (int i = 0; i < 2000 && !fs::exists(folder_ / "ready"); ++i) {
+    for (int i = 0; i < 60'000 && !fs::exists(folder_ / "ready"); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     ASSERT_TRUE(fs::exists(folder_ / "ready"));

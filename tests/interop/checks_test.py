@@ -23,10 +23,10 @@ COMMANDS = {"build": (["build", "m.onnx", "--until", "2"], "polygraphy_debug.eng
             "reduce": (["reduce", "m.onnx", "-o", "r.onnx"], ARTIFACT),
             "repeat": (["repeat", "--until", "2"], None)}
 # What the check does, words besides, what is said, and whether the check fails.
-FAULTS = {"hangs": ("sleep 60", ["--timeout", "0.1"], "the check took too long and was ended", True),
+FAULTS = {"hangs": ("sleep 3000", ["--timeout", "0.1"], "the check took too long and was ended", True),
           "crashes": ("kill -SEGV $$", [], "FAILED | Iteration", True),
           "crashes, which is no failure": ("kill -SEGV $$", ["--fail-code", "7"], "PASSED | Iteration", False),
-          "leaves something running": ("sleep 60 & exit 1", [], "FAILED | Iteration", True),
+          "leaves something running": ("sleep 3000 & exit 1", [], "FAILED | Iteration", True),
           "writes megabytes": ("head -c 3000000 /dev/zero | tr '\\0' x; exit 1", [], "bytes left out]", True),
           "removes the file": ("rm FILE; exit 1", [], "the check changed or removed `FILE`", True),
           "changes the file": ("echo spoilt > FILE; exit 1", [], "the check changed or removed `FILE`", True),
@@ -57,7 +57,7 @@ class Checks(in_folder.InFolder):
 
     def said(self, words, check, status=0):
         process = self.start(words, check)
-        out = process.communicate(timeout=20)[0]
+        out = process.communicate(timeout=600)[0]
         self.assertEqual(process.returncode, status, out)
         return out
 
@@ -86,7 +86,7 @@ class Checks(in_folder.InFolder):
         while self.calls() < 3:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=20)
+        process.communicate(timeout=600)
         self.said([*words, "--resume"], check)
         self.assertLessEqual(self.calls(), alone + 1)  # the one that was running again
         self.assertFalse((self.path / ARTIFACT).exists())

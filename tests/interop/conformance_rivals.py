@@ -19,11 +19,12 @@ import subprocess
 import sys
 import warnings
 
+from patience import Patience
+
 ORT, LOWERED, REFERENCE = "ONNX Runtime", "ONNX Runtime, versions lowered", "ReferenceEvaluator"
 COLUMNS = {"ort": [ORT, LOWERED], "reference": [REFERENCE]}
 RECORD = pathlib.Path(__file__).with_name("conformance_rivals.json")
 WORKERS = 2
-SECONDS_PER_TEST = 60
 TWO_BFLOAT16_ULPS = 2**-6  # as ONNX's own runner allows
 
 
@@ -228,11 +229,13 @@ class Worker:
         if self.process is None:
             self.start()
         print(json.dumps(entry), file=self.process.stdin, flush=True)
-        ready = select.select([self.process.stdout], [], [], SECONDS_PER_TEST)[0]
-        line = self.process.stdout.readline() if ready else ""
+        patience, fault = Patience(self.process.pid), ""
+        while not fault and not select.select([self.process.stdout], [], [], 0.5)[0]:
+            fault = patience.fault()
+        line = "" if fault else self.process.stdout.readline()
         if line:
             return json.loads(line)
-        reason = "ends the process" if ready else f"takes more than {SECONDS_PER_TEST} s"
+        reason = fault or "ends the process"
         self.stop()
         return dict.fromkeys(COLUMNS[self.rival], reason)
 

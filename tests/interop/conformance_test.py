@@ -26,6 +26,7 @@ import onnx
 import onnxruntime
 from conformance_backends import judge_by_list, judge_by_package
 from conformance_rivals import ORT, WORKERS, differences, read_record, run_rivals, write_record
+from patience import Patience
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
 import make_node_tests  # noqa: E402
@@ -58,7 +59,6 @@ EXCEPTIONS = {
     "test_dft_inverse_opset19": NOISE,
     "test_attention_4d_causal_fp16_expanded": ORDER,
 }
-SECONDS_PER_TEST = 60
 BACKENDS = ["openvino", "ref", "engine", "onnxrt"]  # the slowest first
 ASKED = 20  # one of so many tests is asked of the rivals
 MOST_LISTED = 40
@@ -107,15 +107,16 @@ class OurRun:
         process = subprocess.Popen([*map(str, self.command), "--from", name], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
         os.sched_setaffinity(process.pid, {self.core})
-        size, last_change = 0, time.monotonic()
+        size, patience = 0, Patience(process.pid)
         while process.poll() is None:
-            time.sleep(0.05)
             if self.report.stat().st_size != size:
-                size, last_change = self.report.stat().st_size, time.monotonic()
-            if time.monotonic() - last_change > SECONDS_PER_TEST:
+                size = self.report.stat().st_size
+                patience.renew()
+            if fault := patience.fault():
                 process.kill()
                 process.wait()
-                return f"takes more than {SECONDS_PER_TEST} s"
+                return fault
+            time.sleep(0.05)
         message = process.stderr.read().strip()
         assert process.returncode <= 0, message  # wrong usage
         return None if process.returncode == 0 else f"ends the process with signal {-process.returncode}"

@@ -15,7 +15,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 MEMORY = 2 << 30
-SECONDS = 60
+SECONDS = 60  # of processors
 COMMANDS = ["run MODEL --ref --max-steps 10000 --max-memory 200M", "check lint MODEL --max-steps 10000 --max-memory 200M",
             "check lint MODEL --static",
             "inspect model MODEL --shape-inference --show layers attrs weights cost",
@@ -199,11 +199,12 @@ def busy():
 
 def limit():
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 def check(program, name, path, command, folder):
     words = command.replace("MODEL", str(path)).replace("OUT", str(folder / "out.onnx")).split()
-    done = subprocess.run([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=SECONDS,
+    done = subprocess.run([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
                           preexec_fn=limit, errors="replace")
     if done.returncode in (0, 1, 2, 3):
         return []

@@ -9,7 +9,7 @@ import onnx
 
 
 def run(*words, status=0):
-    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300)
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=600)
     if status is not None and result.returncode != status:
         raise AssertionError(f"{words}: {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout

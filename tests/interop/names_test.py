@@ -66,7 +66,7 @@ class NamesTest(unittest.TestCase):
         self.assertEqual(forged, [], f"{what}: {decoded[:3000]!r}")
 
     def run_assay(self, *words: str, statuses=(0,), reports=()):
-        done = subprocess.run([ASSAY, *words], cwd=self.folder, capture_output=True, timeout=120)
+        done = subprocess.run([ASSAY, *words], cwd=self.folder, capture_output=True, timeout=600)
         self.assertIn(done.returncode, statuses, (words, done.stdout[-2000:], done.stderr[-2000:]))
         self.check_text(done.stdout, f"{words} stdout")
         self.check_text(done.stderr, f"{words} stderr")

@@ -38,7 +38,7 @@ class RecipesTest(InFolder):
     def shell(self, text: str) -> str:
         environment = os.environ | {"PATH": f"{self.path / 'bin'}:{os.environ['PATH']}"}
         done = subprocess.run(["sh", "-e", "-c", text], cwd=self.path, env=environment, capture_output=True, text=True,
-                              timeout=300)
+                              timeout=600)
         self.assertEqual(done.returncode, 0, f"{text}\n{done.stdout}{done.stderr}")
         return done.stdout
 

@@ -78,7 +78,7 @@ class Remedies(in_folder.InFolder):
         return cures
 
     def assay(self, *words, status=0):
-        done = subprocess.run([ASSAY, *words], cwd=self.path, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([ASSAY, *words], cwd=self.path, capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout
 

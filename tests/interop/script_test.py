@@ -34,7 +34,7 @@ class ScriptTest(unittest.TestCase):
     def run_assay(self, script: str, *words: str, **variables: str) -> subprocess.CompletedProcess:
         (self.folder / "script.py").write_text(textwrap.dedent(script))
         return subprocess.run([ASSAY, "run", "m.onnx", "--ref", "--python", sys.executable, *words], cwd=self.folder,
-                              capture_output=True, text=True, env={**os.environ, **variables}, timeout=60)
+                              capture_output=True, text=True, env={**os.environ, **variables}, timeout=600)
 
     def expect(self, done: subprocess.CompletedProcess, status: int, *texts: str):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -153,7 +153,7 @@ class ScriptTest(unittest.TestCase):
         words = ["--onnxrt", "--ref-fp64", "--ref", "--isolate"]
         done = self.run_assay("", *words, ASSAY_ONNXRUNTIME=str(LIBRARIES / "libaborting.so"))
         self.expect(done, 3, "signal 6", "Accuracy Summary | ref-fp64-runner-N0", "UNDECIDED | Runtime")
-        done = self.run_assay("", *words, "--timeout", "1", ASSAY_ONNXRUNTIME=str(LIBRARIES / "libhanging.so"))
+        done = self.run_assay("", *words, "--timeout", "3", ASSAY_ONNXRUNTIME=str(LIBRARIES / "libhanging.so"))
         self.expect(done, 3, "onnxrt-runner-N0", "Accuracy Summary | ref-fp64-runner-N0")
         done = self.run_assay("", *words, "--rtol", "0", "--atol", "0", ASSAY_ONNXRUNTIME=str(LIBRARIES / "libaborting.so"))
         self.expect(done, 1, "signal 6")  # that another pair differs counts more
@@ -178,7 +178,7 @@ class ScriptTest(unittest.TestCase):
         for status, words in ((3, ["check", "compatibility", "m.onnx", "--onnxrt"]), (3, ["doctor", "--onnxrt"]),
                               (3, ["convert", "m.onnx", "--fp-to-fp16", "--measure", "--measure-with", "onnxrt", "-o", "q.onnx"])):
             done = subprocess.run([ASSAY, *words], cwd=self.folder, capture_output=True, text=True, env=aborting,
-                                  timeout=60)
+                                  timeout=600)
             self.expect(done, status, "the process of onnxrt was killed by signal 6 (aborted)")
 
     def test_limits_need_a_process_of_their_own(self):

@@ -13,7 +13,7 @@ NAMES = {"polygraphy": "assay", "onnx_graphsurgeon": "assay.graphsurgeon", "tens
 
 
 def run(*words, status=0):
-    found = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
+    found = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
     assert found.returncode == status, f"{words}: {found.returncode}\n{found.stdout}{found.stderr}"
     return found
 

@@ -20,7 +20,7 @@ def save_model():
 
 def run(*words):
     environment = {**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
-    return subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=120)
+    return subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=600)
 
 
 def both(*words, status=0):

@@ -42,7 +42,7 @@ def failing():
 
 def run(*words, status=0):
     environment = {**os.environ, "PATH": f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"}
-    found = subprocess.run([os.environ["ASSAY"], *words], capture_output=True, text=True, env=environment, timeout=120,
+    found = subprocess.run([os.environ["ASSAY"], *words], capture_output=True, text=True, env=environment, timeout=600,
                            check=False)
     assert found.returncode == status, f"{words}: {found.returncode}\n{found.stdout}{found.stderr}"
     return found.stdout + found.stderr

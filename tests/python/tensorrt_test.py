@@ -555,7 +555,7 @@ def test_plans_are_those_of_the_program():
     with open("m.engine", "wb") as file:
         file.write(engine_bytes_from_network(loaded, create_config(loaded[0], loaded[1], profiles=[profile])))
     found = subprocess.run([program, "run", "m.onnx", "--ref", "--trt-engine", "m.engine", "--input-shapes", "x:[2,3]"],
-                           capture_output=True, text=True, check=False, timeout=120)
+                           capture_output=True, text=True, check=False, timeout=600)
     assert found.returncode == 0, found.stdout + found.stderr
 
 

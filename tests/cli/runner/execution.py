@@ -12,7 +12,7 @@ import subprocess
 from test_file import Directive, TestFileError, with_marked_end
 
 TIME = re.compile(r"\b\d+(\.\d+)?(e[-+]\d+)? ?(ns|us|µs|ms)\b|\b\d+\.\d+(e[-+]\d+)? ?(s|sec|seconds)\b")
-RUN_SECONDS = 60
+RUN_SECONDS = 600
 
 
 @dataclasses.dataclass
