@@ -14,7 +14,7 @@ struct [[gnu::may_alias]] Place {
 ASSAY_KERNEL inline const Place& at(const float* x) { return *reinterpret_cast<const Place*>(x); }
 ASSAY_KERNEL inline Place& at(float* x) { return *reinterpret_cast<Place*>(x); }
 
-ASSAY_KERNEL inline void set(Vector& x, float value) { x = Vector{} + value; }
+ASSAY_KERNEL inline void set(Vector& x, float value) { x = value - Vector{}; }  // no addition: -0 + 0 is another number
 ASSAY_KERNEL inline void choose(Bits yes, const Vector& a, const Vector& b, Vector& out) { out = yes ? a : b; }
 ASSAY_KERNEL inline void magnitude(const Vector& x, Vector& out) {
   out = reinterpret_cast<Vector>(reinterpret_cast<Bits>(x) & 0x7FFFFFFF);

@@ -167,15 +167,14 @@ void DepthwiseConvolution::run(const std::byte* image, const Arguments& argument
 
 void DepthwiseConvolution::finish(float* results, const Held& held, const Arguments& arguments) const {
   if (followers_.of_sums) {
-    followers_.of_sums->finish({.sums = reinterpret_cast<int32_t*>(results),
-                                .sums_row = held.channels,
-                                .rows = held.pixels,
-                                .channel = held.channel,
-                                .channels = held.channels,
-                                .first = held.element,
-                                .pitch = g_.channels},
-                               arguments);
-    return;
+    IntegerEpilogue::Run epilogue(*followers_.of_sums, arguments);
+    return epilogue.finish({.sums = reinterpret_cast<int32_t*>(results),
+                            .sums_row = held.channels,
+                            .rows = held.pixels,
+                            .channel = held.channel,
+                            .channels = held.channels,
+                            .first = held.element,
+                            .pitch = g_.channels});
   }
   std::byte* const out = host<std::byte>(arguments.outputs[0]) + held.element * bytes();
   followers_.tape.run_rows(

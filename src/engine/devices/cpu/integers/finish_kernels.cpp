@@ -15,7 +15,6 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr float kMostWhole = 2147483520.0F;  // of what fits into 32 bits
 // The share of normally distributed numbers below x, less 1/2, over x: by powers of x squared.
 [[maybe_unused]] constexpr float kGeluShare[] = {3.988206387e-01F,  -6.619222462e-02F, 9.719777852e-03F,
                                                  -1.079339767e-03F, 8.852828614e-05F,  -5.150995094e-06F,
@@ -60,7 +59,7 @@ void finish_from(const FinishRows& rows, size_t first) {
   for (size_t r = 0; r < rows.rows; ++r) {
     const int32_t* const sums = rows.sums + static_cast<int64_t>(r) * rows.sums_row;
     for (size_t c = first; c < rows.channels; ++c) {
-      const int64_t element = static_cast<int64_t>(r) * rows.out_row + static_cast<int64_t>(c);
+      const int64_t element = rows.first + static_cast<int64_t>(r) * rows.out_row + static_cast<int64_t>(c);
       float x = static_cast<float>(sums[c]) * rows.factors[c] + rows.bias[c];
       for (size_t i = 0; i < rows.step_count; ++i) x = stepped(rows.steps[i], x, element);
       write(rows, x, element);
@@ -113,7 +112,7 @@ constexpr FinishKernels kKernels = {"avx512", finish};
 
 void copy_sums(const FinishRows& rows) {
   for (size_t r = 0; r < rows.rows; ++r) {
-    std::memcpy(static_cast<int32_t*>(rows.out) + static_cast<int64_t>(r) * rows.out_row,
+    std::memcpy(static_cast<int32_t*>(rows.out) + rows.first + static_cast<int64_t>(r) * rows.out_row,
                 rows.sums + static_cast<int64_t>(r) * rows.sums_row, rows.channels * sizeof(int32_t));
   }
 }

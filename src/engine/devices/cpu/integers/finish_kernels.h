@@ -6,6 +6,8 @@
 
 namespace assay::engine::cpu {
 
+constexpr float kMostWhole = 2147483520.0F;  // of what fits into 32 bits
+
 // What is done to numbers between the sums of a product of integers and what is written.
 enum class FinishOp : uint8_t {
   add,         // a number of another tensor times `factor`, and `offset`
@@ -19,7 +21,7 @@ enum class NumberType : uint8_t { float32, int8, uint8, int32 };
 struct FinishStep {
   FinishOp op = FinishOp::bound;
   NumberType type = NumberType::float32;  // of what is added
-  const void* added = nullptr;            // at the place of the first sum; rows follow as those of the result do
+  const void* added = nullptr;            // as large as the result
   float factor = 1;
   float offset = 0;
   float unit = 1;
@@ -42,7 +44,8 @@ struct FinishRows {
   int32_t zero = 0;                       // of codes
   bool may_overflow = true;               // numbers may be too large for 32 bits
   void* out = nullptr;                    // floats may take the place of the sums
-  int64_t out_row = 0;                    // in elements; also of what is added
+  int64_t first = 0;                      // element of the result; also of what is added, as the next is
+  int64_t out_row = 0;                    // from one to the next, in elements
 };
 
 // For one instruction set, of all types but int32.

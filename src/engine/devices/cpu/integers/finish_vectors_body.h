@@ -91,7 +91,7 @@ ASSAY_KERNEL void finish_vectors(const FinishRows& rows, size_t first) {
   }
   for (size_t r = 0; r < rows.rows; ++r) {
     const int32_t* const sums = rows.sums + static_cast<int64_t>(r) * rows.sums_row + first;
-    const int64_t element = static_cast<int64_t>(r) * rows.out_row + static_cast<int64_t>(first);
+    const int64_t element = rows.first + static_cast<int64_t>(r) * rows.out_row + static_cast<int64_t>(first);
     Vector x[kVectors];
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {

@@ -15,7 +15,6 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kWholeChannels = 64;  // that loops read at once
-constexpr size_t kMostSteps = 5;
 
 std::optional<NumberType> number_type(tensor::DType dtype) {
   if (dtype == tensor::DType::float32) return NumberType::float32;
@@ -77,7 +76,7 @@ class IntegerEpilogueMaker {
       if (!read_node()) return false;
     }
     const bool makes_codes = tensor::bit_width(layer_.outputs[0].dtype) == 8;
-    if (makes_codes != last_.has_value() || made_.steps_.size() > kMostSteps) return false;
+    if (makes_codes != last_.has_value() || made_.steps_.size() > kMostFinishSteps) return false;
     drop_needless_bounds();
     return true;
   }
@@ -91,7 +90,7 @@ class IntegerEpilogueMaker {
     if (op == "Add") return add(node);
     const std::optional<std::array<float, 2>> bounds = bounds_of(layer_, node, value_);
     if (!bounds) return false;
-    push({.op = FinishOp::bound, .least = (*bounds)[0] / unit_, .greatest = (*bounds)[1] / unit_}, {});
+    push({.op = FinishOp::bound, .least = (*bounds)[0] / unit_, .greatest = (*bounds)[1] / unit_});
     pass(node);
     return true;
   }
@@ -124,8 +123,7 @@ class IntegerEpilogueMaker {
           .offset = static_cast<float>(to->zero - from->zero) * from->scale / unit_,
           .unit = unit_ / to->scale,
           .least = least,
-          .greatest = greatest},
-         {});
+          .greatest = greatest});
     pass(layer_.nodes[next_]);
     return true;
   }
@@ -148,7 +146,7 @@ class IntegerEpilogueMaker {
                     .factor = codes.scale / unit_};
     const float offset = static_cast<float>(-codes.zero) * step.factor;
     (made_.steps_.empty() ? constant_ : step.offset) += offset;
-    push(step, {input, float_bytes(desc.dtype)});
+    push(step, input);
     pass(node);
     return true;
   }
@@ -159,13 +157,13 @@ class IntegerEpilogueMaker {
     if (!last_ || last_->scale < kLeastScale || layer_.is_strict) return false;
     const SpelledGelu gelu = match_gelu(layer_, next_, value_);
     if (gelu.nodes == 0 || gelu.is_by_tanh) return false;
-    push({.op = FinishOp::gelu, .factor = 1 / unit_, .unit = unit_}, {});
+    push({.op = FinishOp::gelu, .factor = 1 / unit_, .unit = unit_});
     next_ += gelu.nodes - 1;
     pass(layer_.nodes[next_]);
     return true;
   }
 
-  void push(const FinishStep& step, const IntegerEpilogue::Added& added) {
+  void push(const FinishStep& step, int added = -1) {
     made_.steps_.push_back(step);
     made_.added_.push_back(added);
   }
@@ -232,32 +230,55 @@ std::optional<IntegerEpilogue> IntegerEpilogue::make(const Layer& layer, int64_t
   return IntegerEpilogueMaker(layer, done).make(std::vector<float>(count, 1), std::vector<float>(count));
 }
 
-void IntegerEpilogue::finish(const SumRows& rows, const Arguments& arguments) const {
-  std::array<FinishStep, kMostSteps> steps;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    steps[i] = steps_[i];
-    const auto offset = static_cast<uint64_t>(rows.first * added_[i].bytes);
-    if (added_[i].input >= 0)
-      steps[i].added = host<const std::byte>(arguments.inputs[static_cast<size_t>(added_[i].input)] + offset);
+bool IntegerEpilogue::fits_tiles() const {
+  const bool makes_codes = out_type_ == tensor::DType::int8 || out_type_ == tensor::DType::uint8;
+  return makes_codes && !has_tape() && std::ranges::none_of(steps_, [](const FinishStep& step) {
+           return step.op == FinishOp::gelu || (step.op == FinishOp::add && step.type == NumberType::float32);
+         });
+}
+
+IntegerEpilogue::Run::Run(const IntegerEpilogue& epilogue, const Arguments& arguments)
+    : epilogue_(epilogue), arguments_(arguments) {
+  for (size_t i = 0; i < epilogue.steps_.size(); ++i) {
+    steps_[i] = epilogue.steps_[i];
+    const int input = epilogue.added_[i];
+    if (input >= 0) steps_[i].added = host<const std::byte>(arguments.inputs[static_cast<size_t>(input)]);
   }
-  auto* const out = host<std::byte>(arguments.outputs[0] + static_cast<uint64_t>(rows.first * float_bytes(out_type_)));
-  const bool has_tape = !tape_.is_empty();
-  finish_rows({.sums = rows.sums,
-               .sums_row = rows.sums_row,
-               .rows = static_cast<size_t>(rows.rows),
-               .channels = static_cast<size_t>(rows.channels),
-               .factors = factors_.data() + rows.channel,
-               .bias = bias_.data() + rows.channel,
-               .steps = steps.data(),
-               .step_count = steps_.size(),
-               .type = has_tape ? NumberType::float32 : *number_type(out_type_),
-               .zero = zero_,
-               .may_overflow = may_overflow_,
-               .out = has_tape ? static_cast<void*>(rows.sums) : out,
-               .out_row = has_tape ? rows.sums_row : rows.pitch});
-  if (has_tape)
-    tape_.run_rows({rows.sums, rows.sums_row}, out, arguments.inputs,
-                   {rows.first, rows.pitch, rows.rows, rows.channels});
+  rows_ = {.steps = steps_.data(),
+           .step_count = epilogue.steps_.size(),
+           .type = epilogue.has_tape() ? NumberType::float32 : *number_type(epilogue.out_type_),
+           .zero = epilogue.zero_,
+           .may_overflow = epilogue.may_overflow_,
+           .out = host<std::byte>(arguments.outputs[0])};
+}
+
+void IntegerEpilogue::Run::finish(const SumRows& rows) {
+  rows_.sums = rows.sums;
+  rows_.sums_row = rows.sums_row;
+  rows_.rows = static_cast<size_t>(rows.rows);
+  rows_.channels = static_cast<size_t>(rows.channels);
+  rows_.factors = epilogue_.factors_.data() + rows.channel;
+  rows_.bias = epilogue_.bias_.data() + rows.channel;
+  if (!epilogue_.has_tape()) {
+    rows_.first = rows.first;
+    rows_.out_row = rows.pitch;
+    return finish_rows(rows_);
+  }
+  rows_.out = rows.sums;
+  rows_.out_row = rows.sums_row;
+  finish_rows(rows_);
+  const int64_t bytes = float_bytes(epilogue_.out_type_);
+  epilogue_.tape_.run_rows({rows.sums, rows.sums_row}, host<std::byte>(arguments_.outputs[0]) + rows.first * bytes,
+                           arguments_.inputs, {rows.first, rows.pitch, rows.rows, rows.channels});
+}
+
+const FinishRows* IntegerEpilogue::Run::in_tiles(int64_t channel, int64_t channels, int64_t pitch) {
+  if (!epilogue_.fits_tiles()) return nullptr;
+  rows_.channels = static_cast<size_t>(channels);
+  rows_.factors = epilogue_.factors_.data() + channel;
+  rows_.bias = epilogue_.bias_.data() + channel;
+  rows_.out_row = pitch;
+  return &rows_;
 }
 
 }  // namespace assay::engine::cpu

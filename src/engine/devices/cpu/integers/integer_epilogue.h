@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct SumRows {
   int64_t pitch = 0;  // from row to row of the result
 };
 
+constexpr size_t kMostFinishSteps = 5;
+
 // What follows a product of integers in its layer. Its sums are of codes less their zero points; a sum stands for
 // sum * factor + bias of its channel.
 class IntegerEpilogue {
@@ -31,20 +34,34 @@ class IntegerEpilogue {
 
   // Whether a tape goes over what is finished, which is faster for many rows at once.
   bool has_tape() const { return !tape_.is_empty(); }
-  // Finishes rows of sums into the layer's result. Safe to call from several threads for rows of their own.
-  void finish(const SumRows& rows, const Arguments& arguments) const;
+  // Whether kernels that make codes of sums do all of it.
+  bool fits_tiles() const;
+
+  // The epilogue in a run of its layer; it is cheap to make and used by one thread.
+  class Run {
+   public:
+    Run(const IntegerEpilogue& epilogue, const Arguments& arguments);
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+    // Finishes rows of sums into the layer's result.
+    void finish(const SumRows& rows);
+    // What kernels that make codes of sums need for some channels, but for the sums; for results of so many channels.
+    // Null: they cannot.
+    const FinishRows* in_tiles(int64_t channel, int64_t channels, int64_t pitch);
+
+   private:
+    const IntegerEpilogue& epilogue_;
+    const Arguments& arguments_;
+    std::array<FinishStep, kMostFinishSteps> steps_;
+    FinishRows rows_;
+  };
 
  private:
   friend class IntegerEpilogueMaker;
-  struct Added {
-    int input = -1;  // of the layer, lying like its result; -1: this step adds nothing
-    int64_t bytes = 0;
-  };
-
   std::vector<float> factors_;  // by channel, as bias_ is, with room for whole vectors
   std::vector<float> bias_;
   std::vector<FinishStep> steps_;
-  std::vector<Added> added_;  // by step
+  std::vector<int> added_;  // by step: an input of the layer, lying like its result; -1: it adds nothing
   tensor::DType out_type_ = tensor::DType::float32;
   int32_t zero_ = 0;          // of the codes that are made
   bool may_overflow_ = true;  // numbers may be too large for 32 bits

@@ -11,8 +11,13 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
-constexpr int64_t kFinishedRows = 24;              // at once
 constexpr int32_t kFlip = 128;                     // what codes with a sign have more as those without
+
+// Of a panel, so that all panels have as equally many as can be.
+size_t panel_vectors(const TileKernels& kernels, int64_t columns) {
+  const int64_t vectors = parts_of(columns, static_cast<int64_t>(kernels.width));
+  return static_cast<size_t>(parts_of(vectors, parts_of(vectors, static_cast<int64_t>(kernels.most_vectors))));
+}
 
 TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_sums) {
   return {.rows = shape.rows,
@@ -20,7 +25,8 @@ TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_
           .depth = parts_of(shape.depth, kernels.codes),
           .columns = shape.columns,
           .most_sums = kMostSums,
-          .keeps_sums = keeps_sums};
+          .keeps_sums = keeps_sums,
+          .vectors = panel_vectors(kernels, shape.columns)};
 }
 
 // As steps of the codes that lie side by side.
@@ -42,7 +48,7 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
       words_(parts_of(shape_.depth, code_kernels(shape.are_signed).codes)),
       epilogue_(std::move(epilogue)),
       kernels_(code_kernels(shape.are_signed)),
-      panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
+      panel_columns_(static_cast<int64_t>(kernels_.width * panel_vectors(kernels_, shape.columns))),
       division_(work_of(shape_, kernels_, epilogue_.has_tape()), kernels_) {
   const WordPanels panels{.dtype = tensor::DType::int8,
                           .steps = shape.steps,
@@ -71,7 +77,9 @@ void CodeProduct::run_piece(const Given& given, const TileDivision::Piece& piece
   given.places(piece.row, piece.rows, places.data());
   alignas(64) std::array<float, kMostSums> sums;
   const bool keeps_all = keeps_sums();
-  const Piece all{.row = piece.row,
+  IntegerEpilogue::Run epilogue(epilogue_, given.arguments);
+  const Piece all{.epilogue = epilogue,
+                  .row = piece.row,
                   .rows = piece.rows,
                   .panel = piece.panel,
                   .panels = piece.panels,
@@ -92,14 +100,15 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
   const int64_t depth = part.step * words_ + part.first;
   const int64_t bytes = part.steps * part.depth * row_words * kernels_.codes;
-  const auto most = static_cast<int64_t>(kernels_.most_rows(vectors));
-  const int64_t tiles = parts_of(piece.rows, most);
-  Tile tile{.place_step = static_cast<size_t>(shape_.steps),
+  Tile tile{.places = piece.places + part.step,
+            .place_step = static_cast<size_t>(shape_.steps),
+            .rows = static_cast<size_t>(piece.rows),
             .steps = static_cast<size_t>(part.steps),
             .depth = static_cast<size_t>(part.depth),
             .first = part.first,
             .panel = reinterpret_cast<const float*>(
                 weights_.get() + (first * shape_.steps * words_ + depth * row_words) * kernels_.codes),
+            .sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0),
             .sums_row = piece.sums_row,
             .continues = depth > 0,
             .starts = reinterpret_cast<const float*>(given.starts + first)};
@@ -109,35 +118,36 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const int64_t column_bytes = shape_.steps * words_ * kernels_.codes;
   const auto* next = reinterpret_cast<const std::byte*>(tile.panel) + (ends_group ? bytes : column_bytes * row_words);
   if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * column_bytes * panel_columns_;
+  // In as many steps as tiles read rows of the panel.
+  const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
+  tile.ahead = reinterpret_cast<const float*>(next);
   tile.ahead_step = static_cast<size_t>((row_words * kernels_.codes + tiles - 1) / tiles);
-  float* const sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0);
-  int64_t finished = 0;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const int64_t row = i * piece.rows / tiles;
-    const int64_t end = (i + 1) * piece.rows / tiles;
-    tile.rows = static_cast<size_t>(end - row);
-    tile.places = piece.places + row * shape_.steps + part.step;
-    tile.ahead = reinterpret_cast<const float*>(next + i * bytes / tiles);
-    tile.sums = sums + (piece.keeps_all ? row : row - finished) * piece.sums_row;
-    kernels_.multiply(tile, vectors);
-    if (!is_last || (end - finished < kFinishedRows && end < piece.rows)) continue;
-    finish(given, piece, panel, {finished, end});
-    finished = end;
+  if (is_last && kernels_.makes_codes) tile.finish = piece.epilogue.in_tiles(first, columns, shape_.columns);
+  if (tile.finish != nullptr) {
+    tile.element = piece.row * shape_.columns + first;
+    if (!piece.keeps_all) tile.sums = nullptr;
+    return kernels_.multiply(tile, vectors);
   }
+  int64_t row = 0;
+  const auto finish_next = [&](size_t rows) {
+    finish(piece, panel, tile.sums, {row, row + static_cast<int64_t>(rows)});
+    row += static_cast<int64_t>(rows);
+  };
+  const FunctionRef<void(size_t rows)> take(finish_next);
+  if (!piece.keeps_all) tile.take = &take;
+  kernels_.multiply(tile, vectors);
+  if (is_last && piece.keeps_all) finish(piece, panel, tile.sums, {0, piece.rows});
 }
 
-void CodeProduct::finish(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const {
+void CodeProduct::finish(const Piece& piece, int64_t panel, float* sums, const Rows& rows) const {
   const int64_t first = panel * panel_columns_;
-  float* const sums =
-      piece.sums + (piece.keeps_all ? rows.begin * piece.sums_row + (panel - piece.panel) * panel_columns_ : 0);
-  epilogue_.finish({.sums = reinterpret_cast<int32_t*>(sums),
-                    .sums_row = piece.sums_row,
-                    .rows = rows.end - rows.begin,
-                    .channel = first,
-                    .channels = std::min(panel_columns_, shape_.columns - first),
-                    .first = (piece.row + rows.begin) * shape_.columns + first,
-                    .pitch = shape_.columns},
-                   given.arguments);
+  piece.epilogue.finish({.sums = reinterpret_cast<int32_t*>(sums),
+                         .sums_row = piece.sums_row,
+                         .rows = rows.end - rows.begin,
+                         .channel = first,
+                         .channels = std::min(panel_columns_, shape_.columns - first),
+                         .first = (piece.row + rows.begin) * shape_.columns + first,
+                         .pitch = shape_.columns});
 }
 
 }  // namespace assay::engine::cpu

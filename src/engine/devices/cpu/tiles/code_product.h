@@ -40,11 +40,12 @@ class CodeProduct {
  private:
   using Part = TileDivision::Part;
   struct Piece {
+    IntegerEpilogue::Run& epilogue;
     int64_t row, rows, panel, panels;
     const float* const* places;
     float* sums;       // int32
     int64_t sums_row;  // from one to the next
-    bool keeps_all;    // otherwise, those of few rows of a panel
+    bool keeps_all;    // otherwise, those of one tile
   };
   struct Rows {
     int64_t begin, end;
@@ -54,7 +55,7 @@ class CodeProduct {
   bool keeps_sums() const { return epilogue_.has_tape() || division_.parts.size() > 1; }
   void run_piece(const Given& given, const TileDivision::Piece& piece) const;
   void run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part) const;
-  void finish(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const;
+  void finish(const Piece& piece, int64_t panel, float* sums, const Rows& rows) const;
 
   CodeShape shape_;
   int64_t words_;  // in each step

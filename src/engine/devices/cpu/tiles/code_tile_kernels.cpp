@@ -15,6 +15,7 @@ namespace {
 namespace base {
 constexpr size_t kBytes = 16;
 constexpr bool kFlips = false;
+constexpr bool kMakesCodes = false;
 constexpr size_t kMostRows[] = {0, 4, 4};
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
@@ -41,6 +42,7 @@ constexpr TileKernels kKernels = {"base", kWidth, kMostVectors, most_rows, multi
 namespace avx2 {
 constexpr size_t kBytes = 32;
 constexpr bool kFlips = false;
+constexpr bool kMakesCodes = false;
 constexpr size_t kMostRows[] = {0, 8, 6};
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
@@ -63,6 +65,7 @@ constexpr TileKernels kKernels = {"avx2", kWidth, kMostVectors, most_rows, multi
 namespace plain_codes {
 constexpr size_t kBytes = 64;
 constexpr bool kFlips = false;
+constexpr bool kMakesCodes = true;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
@@ -71,13 +74,15 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
+#include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
-constexpr TileKernels kKernels = {"avx512_vnni", kWidth, kMostVectors, most_rows, multiply, 4};
+constexpr TileKernels kKernels = {"avx512_vnni", kWidth, kMostVectors, most_rows, multiply, 4, true};
 }  // namespace plain_codes
 
 namespace flipped_codes {
 constexpr size_t kBytes = 64;
 constexpr bool kFlips = true;
+constexpr bool kMakesCodes = true;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/code_words_body.h"
@@ -86,8 +91,9 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
   sum = reinterpret_cast<Vector>(
       _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
 }
+#include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
-constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4};
+constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4, true};
 }  // namespace flipped_codes
 
 #undef ASSAY_KERNEL

@@ -20,7 +20,8 @@ bool TileDivision::can_divide(int64_t steps) { return steps * kUsualRows / 2 <= 
 
 TileDivision::TileDivision(const TileWork& work, const TileKernels& kernels)
     : work_(work),
-      panel_columns_(static_cast<int64_t>(kernels.width * kernels.most_vectors)),
+      panel_vectors_(work.vectors == 0 ? kernels.most_vectors : work.vectors),
+      panel_columns_(static_cast<int64_t>(kernels.width * panel_vectors_)),
       panel_count_(parts_of(work.columns, panel_columns_)) {
   divide_depth();
   divide_result(kernels);
@@ -55,7 +56,7 @@ void TileDivision::divide_result(const TileKernels& kernels) {
   const int64_t groups = parts_of(panel_count_, block_panels_);
   const int64_t depth = work_.steps * work_.depth;
   const int64_t read_depth = parts.front().steps * parts.front().depth;
-  const auto step = static_cast<int64_t>(kernels.most_rows(kernels.most_vectors));
+  const auto step = static_cast<int64_t>(kernels.most_rows(panel_vectors_));
   int64_t most =
       std::min(kBlockBytes / (read_depth * static_cast<int64_t>(sizeof(float))), kMostPlaces / work_.steps - step);
   const bool keeps_sums = work_.most_sums > 0 && (work_.keeps_sums || parts.size() > 1);

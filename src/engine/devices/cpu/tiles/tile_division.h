@@ -15,6 +15,7 @@ struct TileWork {
   int64_t most_sums = 0;   // of a piece that keeps them apart; 0: they are kept in the result
   bool keeps_sums = true;  // whether it does so where the depth is one part
   int64_t most_panels = 4;
+  size_t vectors = 0;  // of a panel; 0: as many as kernels take
 };
 
 // The depth of a product in parts whose constants stay in the second cache, and its result in pieces whose rows do.
@@ -41,6 +42,7 @@ class TileDivision {
   void divide_result(const TileKernels& kernels);
 
   TileWork work_;
+  size_t panel_vectors_;
   int64_t panel_columns_;
   int64_t panel_count_;
   int64_t block_rows_ = 1;    // of a piece

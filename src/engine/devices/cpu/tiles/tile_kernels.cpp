@@ -12,6 +12,8 @@
 namespace assay::engine::cpu {
 namespace {
 
+constexpr bool kMakesCodes = false;
+
 namespace base {
 constexpr size_t kBytes = 16;
 constexpr size_t kMostRows[] = {0, 4, 4};

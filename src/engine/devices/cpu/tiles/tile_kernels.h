@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/function_ref.h"
+#include "engine/devices/cpu/integers/finish_kernels.h"
+
 namespace assay::engine::cpu {
 
 // Some rows of a result by the columns of one panel: rows of words, found in several places one after the other, times
@@ -27,8 +30,14 @@ struct Tile {
   const float* bounds = nullptr;  // two, of what is written; null: none
   void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
-  const float* ahead = nullptr;   // what is read later, fetched while this is computed
-  size_t ahead_step = 0;          // bytes of it for each row of the panel that is read
+  // What becomes of sums of codes, but for `sums` and `rows`, in place of `sums`; kernels that make codes do so. Null:
+  // sums are the result.
+  const FinishRows* finish = nullptr;
+  int64_t element = 0;  // of its result, where the first row belongs
+  // Takes the sums of the next rows from their place, which those of others then have. Null: all sums are kept.
+  const FunctionRef<void(size_t rows)>* take = nullptr;
+  const float* ahead = nullptr;  // what is read later, fetched while this is computed
+  size_t ahead_step = 0;         // bytes of it for each row of the panel that is read
 };
 
 // Loops over tiles, for one instruction set.
@@ -40,6 +49,7 @@ struct TileKernels {
   void (*multiply)(const Tile& tile, size_t vectors);
   // Of a word: four as they are, or two, which in rows are of 16 bits and in panels of 8; 0: words of floats.
   int64_t codes = 0;
+  bool makes_codes = false;  // of sums, by all steps but GELU and sums with floats
 };
 
 // The best that this processor has.

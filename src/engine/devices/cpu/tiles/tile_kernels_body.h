@@ -1,7 +1,7 @@
 // The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
-// number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, and of numbers: Element, read and
-// write.
+// number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, of numbers: Element, read and
+// write, and kMakesCodes, with make_codes, whether they make codes of sums.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
@@ -38,6 +38,9 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_rest(const Tile& tile, Vecto
 
 template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  if constexpr (kMakesCodes) {
+    if (tile.finish != nullptr) return make_codes(tile, sums);
+  }
   add_rest(tile, sums);
   if (tile.bounds != nullptr) {
     Vector low, high;
@@ -101,7 +104,11 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     multiply_tile<kRows, kVectors>(tile);
     tile.places += kRows * tile.place_step;
-    if (tile.sums != nullptr) tile.sums += static_cast<int64_t>(kRows) * tile.sums_row;
+    if (tile.finish != nullptr) tile.element += static_cast<int64_t>(kRows) * tile.finish->out_row;
+    if (tile.take != nullptr)
+      (*tile.take)(kRows);
+    else if (tile.sums != nullptr)
+      tile.sums += static_cast<int64_t>(kRows) * tile.sums_row;
     const int64_t behind = static_cast<int64_t>(kRows) * tile.out_row;
     if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + behind;
     if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + behind;

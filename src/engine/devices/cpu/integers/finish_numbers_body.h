@@ -1,0 +1,51 @@
+// Steps of finish_kernels.h on vectors for AVX-512, after vector_math_body.h. Of numbers at the end of a row, `lanes`
+// says which count.
+
+ASSAY_KERNEL inline void read_numbers(const float* from, uint16_t lanes, Vector& out) {
+  out = _mm512_maskz_loadu_ps(lanes, from);
+}
+ASSAY_KERNEL inline void read_numbers(const int8_t* from, uint16_t lanes, Vector& out) {
+  const __m512i whole = _mm512_maskz_cvtepi8_epi32(kAllLanes, _mm_maskz_loadu_epi8(lanes, from));
+  out = _mm512_maskz_cvtepi32_ps(kAllLanes, whole);
+}
+ASSAY_KERNEL inline void read_numbers(const uint8_t* from, uint16_t lanes, Vector& out) {
+  const __m512i whole = _mm512_maskz_cvtepu8_epi32(kAllLanes, _mm_maskz_loadu_epi8(lanes, from));
+  out = _mm512_maskz_cvtepi32_ps(kAllLanes, whole);
+}
+
+ASSAY_KERNEL inline void requantise(const FinishStep& step, Vector& x) {
+  constexpr int kToNearest = 8;  // ties to even, no exceptions
+  Vector factor, offset;
+  set(factor, step.factor);
+  set(offset, step.offset);
+  x = _mm512_maskz_roundscale_ps(kAllLanes, x * step.unit, kToNearest);
+  bound(x, step.least, step.greatest, x);
+  fused(x, factor, offset, x);
+}
+
+// The lanes of a row's last vector that count, where the row has so many numbers.
+ASSAY_KERNEL inline uint16_t last_lanes(size_t count) {
+  return count % kWidth == 0 ? kAllLanes : static_cast<uint16_t>((1U << (count % kWidth)) - 1);
+}
+
+// Codes of a row of so many numbers. They become 16 bits first, in which zero points are added, then 8; a lane of 128
+// bits holds 4 of each vector.
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const FinishRows& rows, const Vector (&x)[kVectors],
+                                                            size_t count, std::byte* out) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  __m512i whole[4] = {};
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    Vector number = x[v];
+    if (rows.may_overflow) number = _mm512_maskz_min_ps(kAllLanes, number, _mm512_set1_ps(kMostWhole));
+    whole[v] = _mm512_maskz_cvtps_epi32(kAllLanes, number);
+  }
+  const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(rows.zero));
+  const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
+  __m512i high = low;
+  if constexpr (kVectors > 2) high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
+  const __m512i codes = rows.type == NumberType::int8 ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+  _mm512_mask_storeu_epi8(out, ~uint64_t{0} >> (kBytes - count),
+                          _mm512_maskz_permutexvar_epi32(kAllLanes, order, codes));
+}
