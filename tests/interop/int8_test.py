@@ -341,6 +341,16 @@ def loads(model):
     return True
 
 
+def check_loads(model):
+    """From operator set 21 on, ONNX Runtime 1.31 refuses the quantizers that it puts behind a Reshape or Unsqueeze of
+    signed codes itself (also in the smallest such model): then the model must load as it stands."""
+    try:
+        session(model)
+    except Exception as error:
+        assert "output_dtype INT8 does not match y_zero_point type UINT8" in str(error), error
+        session(model, optimized=False)
+
+
 def check_random(path):
     """What ONNX Runtime loads, it loads when it is converted, and runs."""
     changed = 0
@@ -363,7 +373,7 @@ def check_random(path):
                 continue
             changed += 1
             onnx.checker.check_model(converted, full_check=True)
-            session(converted)
+            check_loads(converted)
     print(f"random: {changed} converted graphs ok")
     assert changed > 0
 
