@@ -55,10 +55,10 @@ TEST(JoinProducts, OnlyWherePartsOfRowsServe) {
     EXPECT_EQ(products_after_joining(model_of(nodes)), 2U) << nodes;
   }
   // what is an output, too
-  EXPECT_EQ(products_after_joining(model_of(
-                "p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
-                "float[1,2,2,2] y, float[1,2,1,2] z, float[1,2,2] q")),
-            2U);
+  EXPECT_EQ(
+      products_after_joining(model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
+                                      "float[1,2,2,2] y, float[1,2,1,2] z, float[1,2,2] q")),
+      2U);
 }
 
 }  // namespace

@@ -208,7 +208,8 @@ TEST(CellKernels, AreAlike) {
     kernels.rnn(kind, {.gates = at + 2 * kWidth, .h = at + 2 * kWidth});
     return std::vector<double>(numbers.begin(), numbers.end());
   };
-  for (size_t i = 1; i < all.size(); ++i) EXPECT_EQ(difference({state_of(*all[i])}, {state_of(*all[0])}, 1e-6), "") << i;
+  for (size_t i = 1; i < all.size(); ++i)
+    EXPECT_EQ(difference({state_of(*all[i])}, {state_of(*all[0])}, 1e-6), "") << i;
 }
 
 }  // namespace
