@@ -28,6 +28,21 @@ ASSAY_KERNEL inline uint16_t last_lanes(size_t count) {
   return count % kWidth == 0 ? kAllLanes : static_cast<uint16_t>((1U << (count % kWidth)) - 1);
 }
 
+template <typename T, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_numbers(const FinishStep& step, uint16_t last, int64_t element,
+                                                            Vector (&x)[kVectors]) {
+  const T* const from = static_cast<const T*>(step.added) + element;
+  Vector factor;
+  set(factor, step.factor);
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    Vector added;
+    read_numbers(from + v * kWidth, v + 1 == kVectors ? last : kAllLanes, added);
+    fused(added, factor, x[v], x[v]);
+    if (step.offset != 0) x[v] += step.offset;
+  }
+}
+
 // Codes of a row of so many numbers. They become 16 bits first, in which zero points are added, then 8; a lane of 128
 // bits holds 4 of each vector.
 template <size_t kVectors>

@@ -8,21 +8,6 @@
 
 constexpr size_t kMostVectors = 4;
 
-template <typename T, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add(const FinishStep& step, uint16_t last, int64_t element,
-                                                    Vector (&x)[kVectors]) {
-  const T* const from = static_cast<const T*>(step.added) + element;
-  Vector factor;
-  set(factor, step.factor);
-#pragma GCC unroll 4
-  for (size_t v = 0; v < kVectors; ++v) {
-    Vector added;
-    read_numbers(from + v * kWidth, v + 1 == kVectors ? last : kAllLanes, added);
-    fused(added, factor, x[v], x[v]);
-    if (step.offset != 0) x[v] += step.offset;
-  }
-}
-
 // x times the share of normally distributed numbers below it: 1/2 and an odd polynomial, which is constant beyond kEnd.
 // Apart, as its constants would take the registers of others.
 ASSAY_KERNEL [[gnu::noinline]] void gelu(const FinishStep& step, Vector& x) {
@@ -49,9 +34,9 @@ template <size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void apply(const FinishStep& step, uint16_t last, int64_t element,
                                                       Vector (&x)[kVectors]) {
   if (step.op == FinishOp::add) {
-    if (step.type == NumberType::uint8) return add<uint8_t>(step, last, element, x);
-    if (step.type == NumberType::int8) return add<int8_t>(step, last, element, x);
-    return add<float>(step, last, element, x);
+    if (step.type == NumberType::uint8) return add_numbers<uint8_t>(step, last, element, x);
+    if (step.type == NumberType::int8) return add_numbers<int8_t>(step, last, element, x);
+    return add_numbers<float>(step, last, element, x);
   }
 #pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) change(step, x[v]);

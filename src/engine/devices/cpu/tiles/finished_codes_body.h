@@ -3,36 +3,20 @@
 #include "engine/devices/cpu/integers/finish_numbers_body.h"
 
 template <typename T, size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_numbers(const Tile& tile, const FinishStep& step,
-                                                            Vector (&x)[kRows][kVectors]) {
-  const T* const from = static_cast<const T*>(step.added) + tile.element;
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_rows(const Tile& tile, const FinishStep& step,
+                                                         Vector (&x)[kRows][kVectors]) {
   const uint16_t last = last_lanes(tile.finish->channels);
-  Vector factor;
-  set(factor, step.factor);
+  int64_t element = tile.element;
 #pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) {
-      Vector added;
-      read_numbers(from + static_cast<int64_t>(r) * tile.finish->out_row + v * kWidth,
-                   v + 1 == kVectors ? last : kAllLanes, added);
-      fused(added, factor, x[r][v], x[r][v]);
-    }
-  }
-  if (step.offset == 0) return;
-#pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) x[r][v] += step.offset;
-  }
+  for (size_t r = 0; r < kRows; ++r, element += tile.finish->out_row) add_numbers<T>(step, last, element, x[r]);
 }
 
 template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void apply_step(const Tile& tile, const FinishStep& step,
                                                            Vector (&x)[kRows][kVectors]) {
   if (step.op == FinishOp::add) {
-    if (step.type == NumberType::uint8) return add_numbers<uint8_t>(tile, step, x);
-    return add_numbers<int8_t>(tile, step, x);
+    if (step.type == NumberType::uint8) return add_rows<uint8_t>(tile, step, x);
+    return add_rows<int8_t>(tile, step, x);
   }
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {

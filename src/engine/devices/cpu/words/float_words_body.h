@@ -4,6 +4,6 @@
 
 using Element = float;
 
-ASSAY_KERNEL inline void spread(const float* word, Vector& out) { out = *word - Vector{}; }
+ASSAY_KERNEL inline void spread(const float* word, Vector& out) { set(out, *word); }
 ASSAY_KERNEL inline void read(const float* x, Vector& out) { out = at(x).lanes; }
 ASSAY_KERNEL inline void write(const Vector& x, float* out) { at(out).lanes = x; }
