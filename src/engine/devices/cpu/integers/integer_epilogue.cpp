@@ -272,13 +272,12 @@ void IntegerEpilogue::Run::finish(const SumRows& rows) {
                            arguments_.inputs, {rows.first, rows.pitch, rows.rows, rows.channels});
 }
 
-const FinishRows* IntegerEpilogue::Run::in_tiles(int64_t channel, int64_t channels, int64_t pitch) {
-  if (!epilogue_.fits_tiles()) return nullptr;
+const FinishRows& IntegerEpilogue::Run::in_tiles(int64_t channel, int64_t channels, int64_t pitch) {
   rows_.channels = static_cast<size_t>(channels);
   rows_.factors = epilogue_.factors_.data() + channel;
   rows_.bias = epilogue_.bias_.data() + channel;
   rows_.out_row = pitch;
-  return &rows_;
+  return rows_;
 }
 
 }  // namespace assay::engine::cpu

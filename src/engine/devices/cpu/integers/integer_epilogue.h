@@ -45,9 +45,9 @@ class IntegerEpilogue {
     Run& operator=(const Run&) = delete;
     // Finishes rows of sums into the layer's result.
     void finish(const SumRows& rows);
-    // What kernels that make codes of sums need for some channels, but for the sums; for results of so many channels.
-    // Null: they cannot.
-    const FinishRows* in_tiles(int64_t channel, int64_t channels, int64_t pitch);
+    // Where it fits tiles, what their kernels need for some channels, but for the sums; for results of so many
+    // channels.
+    const FinishRows& in_tiles(int64_t channel, int64_t channels, int64_t pitch);
 
    private:
     const IntegerEpilogue& epilogue_;

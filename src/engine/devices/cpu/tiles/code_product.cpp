@@ -13,20 +13,21 @@ namespace {
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
 constexpr int32_t kFlip = 128;                     // what codes with a sign have more as those without
 
-// Of a panel, so that all panels have as equally many as can be.
-size_t panel_vectors(const TileKernels& kernels, int64_t columns) {
-  const int64_t vectors = parts_of(columns, static_cast<int64_t>(kernels.width));
-  return static_cast<size_t>(parts_of(vectors, parts_of(vectors, static_cast<int64_t>(kernels.most_vectors))));
+// Of each panel but the last, so that all have as equally many as can be.
+int64_t panel_columns(const TileKernels& kernels, int64_t columns) {
+  const auto width = static_cast<int64_t>(kernels.width);
+  const int64_t vectors = parts_of(columns, width);
+  return parts_of(vectors, parts_of(vectors, static_cast<int64_t>(kernels.most_vectors))) * width;
 }
 
-TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_sums) {
+TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_sums, int64_t panel_columns) {
   return {.rows = shape.rows,
           .steps = shape.steps,
           .depth = parts_of(shape.depth, kernels.codes),
           .columns = shape.columns,
           .most_sums = kMostSums,
           .keeps_sums = keeps_sums,
-          .vectors = panel_vectors(kernels, shape.columns)};
+          .vectors = static_cast<size_t>(panel_columns) / kernels.width};
 }
 
 // As steps of the codes that lie side by side.
@@ -48,8 +49,9 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
       words_(parts_of(shape_.depth, code_kernels(shape.are_signed).codes)),
       epilogue_(std::move(epilogue)),
       kernels_(code_kernels(shape.are_signed)),
-      panel_columns_(static_cast<int64_t>(kernels_.width * panel_vectors(kernels_, shape.columns))),
-      division_(work_of(shape_, kernels_, epilogue_.has_tape()), kernels_) {
+      makes_codes_(kernels_.makes_codes && epilogue_.fits_tiles()),
+      panel_columns_(panel_columns(kernels_, shape.columns)),
+      division_(work_of(shape_, kernels_, epilogue_.has_tape(), panel_columns_), kernels_) {
   const WordPanels panels{.dtype = tensor::DType::int8,
                           .steps = shape.steps,
                           .depth = shape.depth,
@@ -122,8 +124,8 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
   tile.ahead = reinterpret_cast<const float*>(next);
   tile.ahead_step = static_cast<size_t>((row_words * kernels_.codes + tiles - 1) / tiles);
-  if (is_last && kernels_.makes_codes) tile.finish = piece.epilogue.in_tiles(first, columns, shape_.columns);
-  if (tile.finish != nullptr) {
+  if (is_last && makes_codes_) {
+    tile.finish = &piece.epilogue.in_tiles(first, columns, shape_.columns);
     tile.element = piece.row * shape_.columns + first;
     if (!piece.keeps_all) tile.sums = nullptr;
     return kernels_.multiply(tile, vectors);

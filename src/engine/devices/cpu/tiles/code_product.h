@@ -61,6 +61,7 @@ class CodeProduct {
   int64_t words_;  // in each step
   IntegerEpilogue epilogue_;
   const TileKernels& kernels_;
+  bool makes_codes_;  // of sums that are still in registers
   int64_t panel_columns_;
   TileDivision division_;
   PackedWeights::Bytes weights_;
