@@ -1,5 +1,7 @@
 #include "engine/lowering/join_products.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "support/engine_run.h"
