@@ -26,7 +26,7 @@ COMMANDS = {"build": (["build", "m.onnx", "--until", "2"], "polygraphy_debug.eng
 FAULTS = {"hangs": ("sleep 3000", ["--timeout", "0.1"], "the check took too long and was ended", True),
           "crashes": ("kill -SEGV $$", [], "FAILED | Iteration", True),
           "crashes, which is no failure": ("kill -SEGV $$", ["--fail-code", "7"], "PASSED | Iteration", False),
-          "leaves something running": ("sleep 3000 & exit 1", [], "FAILED | Iteration", True),
+          "leaves something running": ("sleep 3000 & echo $! >> left; exit 1", [], "FAILED | Iteration", True),
           "writes megabytes": ("head -c 3000000 /dev/zero | tr '\\0' x; exit 1", [], "bytes left out]", True),
           "removes the file": ("rm FILE; exit 1", [], "the check changed or removed `FILE`", True),
           "changes the file": ("echo spoilt > FILE; exit 1", [], "the check changed or removed `FILE`", True),
@@ -50,6 +50,10 @@ class Checks(in_folder.InFolder):
         super().setUp()
         self.save(chain())
 
+    def end_what_is_left(self):
+        for pid in (self.path / "left").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
+
     def start(self, words, check):
         (self.path / "check.sh").write_text(check)
         return subprocess.Popen([ASSAY, "debug", *words, "--check", "sh", "check.sh"], cwd=self.path, text=True,
@@ -65,6 +69,8 @@ class Checks(in_folder.InFolder):
         words, file = COMMANDS[command]
         script, more, text, fails = FAULTS[fault]
         finds_nothing = command == "reduce" and not fails
+        if "left" in script:
+            self.addCleanup(self.end_what_is_left)
         out = self.said([*words, *more], script.replace("FILE", file or ""), status=1 if finds_nothing else 0)
         self.assertIn(text.replace("FILE", file or ""), out)
         passed, count = (int(number) for number in re.search(r"Passed: (\d+)/(\d+)", out).groups())
