@@ -1,7 +1,9 @@
 #include "engine/lowering/spell_deep_conv.h"
 
+#include <cmath>
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/engine_run.h"
