@@ -50,6 +50,21 @@ void add_loaded(const PairReader& reader, uint64_t number, Tile& tile, Sums& sum
   sums.max_ulp = std::max(sums.max_ulp, reader.max_ulp(number, tile, finite));
 }
 
+// A series whose squares cancelled is summed once more.
+void add_surveyed(const PairReader& reader, uint64_t number, const PairSums& of_tile, Tile& tile, Sums& sums) {
+  bool is_loaded = false;
+  for (size_t s = 0; s < kMostSeries; ++s) {
+    if (is_exact(of_tile.series[s])) {
+      sums.series[s].add(number, of_tile.series[s]);
+      continue;
+    }
+    if (!is_loaded) reader.load(number, tile);
+    is_loaded = true;
+    sums.series[s].add_each(number, tile.elements(s));
+  }
+  add_relation(number, of_tile.relation, sums);
+}
+
 // A tile that was not surveyed, or whose codes could not be had with it.
 void guess_loaded(const Tile& tile, uint64_t number, const PairReader& reader, QuantileGuess& guess) {
   alignas(64) float codes[kMostSeries][kTile];
@@ -78,8 +93,7 @@ Sums add_up(const PairReader& reader, uint64_t begin, uint64_t end, QuantileGues
       reader.load(number, *tile);
       guess_loaded(*tile, number, reader, guess);
     }
-    for (size_t s = 0; s < kMostSeries; ++s) sums.series[s].add(number, of_tile.series[s]);
-    add_relation(number, of_tile.relation, sums);
+    add_surveyed(reader, number, of_tile, *tile, sums);
     sums.max_ulp = std::max(sums.max_ulp, max_ulp);
   }
   return sums;
