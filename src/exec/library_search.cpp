@@ -29,34 +29,6 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// The entries of a folder whose names match, sorted; none if it cannot be read. The system's folders have thousands, of
-// which a directory_iterator would make a path each.
-std::vector<fs::path> matching(const fs::path& folder, std::string_view pattern) {
-  std::vector<fs::path> found;
-  const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> open(opendir(folder.c_str()));
-  if (!open) return found;
-  while (const dirent* const entry = readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of its own
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != ".." && matches_glob(pattern, name)) found.push_back(folder / name);
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-fs::path library_in(const fs::path& folder, std::string_view pattern) {
-  const std::vector<fs::path> files = matching(folder, pattern);
-  const auto file = std::ranges::find_if(files, is_file);
-  return file == files.end() ? fs::path() : *file;
-}
-
-std::string version_in(const fs::path& packages, std::string_view distribution) {
-  for (const fs::path& info : matching(packages, fmt::format("{}-*.dist-info", distribution))) {
-    const std::string name = info.stem().string();
-    return name.substr(name.rfind('-') + 1);
-  }
-  return {};
-}
-
 std::vector<fs::path> system_folders() {
 #if defined(__aarch64__)
   constexpr std::string_view kArchitecture = "aarch64-linux-gnu";
@@ -78,7 +50,7 @@ std::vector<fs::path> system_folders() {
 
 class Search {
  public:
-  explicit Search(const LibraryKind& kind) : kind_(kind) {}
+  Search(const LibraryKind& kind, FolderNames& names) : kind_(kind), names_(names) {}
 
   FoundLibrary run(const LibrarySearch& search) {
     const std::string wish = variable(std::string(kind_.variable).c_str());
@@ -135,7 +107,7 @@ class Search {
       const fs::path folder = packages / relative.parent_path();
       is_installed = is_installed || is_folder(folder);
       const fs::path file = library_in(folder, relative.filename().string());
-      if (!file.empty()) return take(where, file, version_in(packages, kind_.distribution));
+      if (!file.empty()) return take(where, file, version_in(packages));
     }
     note(where, packages, is_installed ? "the package is there, but not its C library" : "not installed");
   }
@@ -148,12 +120,52 @@ class Search {
     if (!is_done()) note("system", folder, "not there");
   }
 
+  std::vector<fs::path> matching(const fs::path& folder, std::string_view pattern) {
+    std::vector<fs::path> found;
+    for (const std::string& name : names_.in(folder)) {
+      if (matches_glob(pattern, name)) found.push_back(folder / name);
+    }
+    return found;
+  }
+
+  fs::path library_in(const fs::path& folder, std::string_view pattern) {
+    const std::vector<fs::path> files = matching(folder, pattern);
+    const auto file = std::ranges::find_if(files, is_file);
+    return file == files.end() ? fs::path() : *file;
+  }
+
+  std::string version_in(const fs::path& packages) {
+    const std::vector<fs::path> infos = matching(packages, fmt::format("{}-*.dist-info", kind_.distribution));
+    if (infos.empty()) return {};
+    const std::string name = infos.front().stem().string();
+    return name.substr(name.rfind('-') + 1);
+  }
+
   const LibraryKind& kind_;
+  FolderNames& names_;
   FoundLibrary found_;
 };
 
 }  // namespace
 
-FoundLibrary find_library(const LibraryKind& kind, const LibrarySearch& search) { return Search(kind).run(search); }
+// The system's folders have thousands of entries, of which a directory_iterator would make a path each.
+const std::vector<std::string>& FolderNames::in(const fs::path& folder) {
+  const auto [place, is_new] = names_.try_emplace(folder);
+  std::vector<std::string>& names = place->second;
+  if (!is_new) return names;
+  const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> open(opendir(folder.c_str()));
+  if (!open) return names;
+  while (const dirent* const entry = readdir(open.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of its own
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+FoundLibrary find_library(const LibraryKind& kind, const LibrarySearch& search) {
+  FolderNames own;
+  return Search(kind, search.folders ? *search.folders : own).run(search);
+}
 
 }  // namespace assay::exec

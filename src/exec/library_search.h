@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,16 @@ struct LibraryKind {
   std::string_view loader_name;                // for the system's loader, if the search finds nothing
   std::string_view title;                      // `ONNX Runtime`
   std::string_view hint;                       // how to get it
+};
+
+// The names in folders, sorted, none if one cannot be read. Each folder is read once: for searches that follow one
+// another.
+class FolderNames {
+ public:
+  const std::vector<std::string>& in(const std::filesystem::path& folder);
+
+ private:
+  std::map<std::filesystem::path, std::vector<std::string>> names_;
 };
 
 // Looks for the library, in this order: the variable (if it is set, nowhere else), the environment of `search.python`,

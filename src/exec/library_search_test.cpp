@@ -126,5 +126,15 @@ TEST_F(LibrarySearchTest, TheLoadersFoldersComeLast) {
   EXPECT_EQ(find_library(kKind, {}).path, file);
 }
 
+TEST_F(LibrarySearchTest, SearchesThatShareWhatTheyReadReadFoldersOnce) {
+  const fs::path file = make_file("own/libvendor.so.7");
+  set("ASSAY_TEST_LIBRARY", root_ / "own");
+  const LibrarySearch shared = {.folders = std::make_shared<FolderNames>()};
+  EXPECT_EQ(find_library(kKind, shared).path, file);
+  make_file("own/libvendor.so");
+  EXPECT_EQ(find_library(kKind, shared).path, file);
+  EXPECT_EQ(find_library(kKind, {}).path, root_ / "own/libvendor.so");
+}
+
 }  // namespace
 }  // namespace assay::exec

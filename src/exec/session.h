@@ -25,9 +25,12 @@ class TensorSink {
   virtual void accept(std::string_view name, const tensor::Datum& value) = 0;
 };
 
+class FolderNames;
+
 // Where to look for libraries that are opened at run time, besides the environment's variables and the system.
 struct LibrarySearch {
-  std::string python;  // the user's interpreter; empty: the first python3 on PATH
+  std::string python;                    // the user's interpreter; empty: the first python3 on PATH
+  std::shared_ptr<FolderNames> folders;  // what searches have read so far; empty: each reads folders anew
 };
 
 struct SessionOptions {

@@ -50,8 +50,9 @@ std::vector<BackendSettings> backend_settings() {
 
 std::vector<BackendLibrary> backend_libraries() {
   std::vector<BackendLibrary> libraries;
+  const exec::LibrarySearch search = {.folders = std::make_shared<exec::FolderNames>()};
   for (const std::string& name : backend_names()) {
-    const exec::FoundLibrary found = exec::make_backend(name)->library({});
+    const exec::FoundLibrary found = exec::make_backend(name)->library(search);
     if (!found.path.empty()) libraries.push_back({name, found.version, found.path.string()});
   }
   return libraries;
