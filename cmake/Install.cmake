@@ -15,10 +15,14 @@ target_link_options(assay_library PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-need
 target_include_directories(assay_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(assay_library INTERFACE cxx_std_20)
 
+# In the build folder too: the path that CMake writes there ends with a colon, for which the loader looks for libraries in
+# the current folder.
 if(NOT ASSAY_PROGRAM_RPATH)
-  set(ASSAY_PROGRAM_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+  set(ASSAY_PROGRAM_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR} $ORIGIN/../lib)
+  list(REMOVE_DUPLICATES ASSAY_PROGRAM_RPATH)
+  set_target_properties(assay PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
 endif()
-set_target_properties(assay PROPERTIES INSTALL_RPATH ${ASSAY_PROGRAM_RPATH})
+set_target_properties(assay PROPERTIES INSTALL_RPATH "${ASSAY_PROGRAM_RPATH}")
 install(TARGETS assay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS assay_library EXPORT assay LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

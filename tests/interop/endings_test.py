@@ -55,6 +55,13 @@ class EndingsTest(unittest.TestCase):
         self.addCleanup(os.close, writing)
         return done
 
+    def test_libraries_in_the_current_folder_are_not_loaded(self):
+        for name in "libassay.so.0", "libz.so.1", "libc.so.6":
+            (self.folder / name).write_bytes(b"no library")
+        done = self.start("help")
+        _, err = done.communicate(timeout=600)
+        self.assertEqual((done.returncode, err), (0, ""))
+
     def test_a_file_size_limit_is_a_failed_write(self):
         make_model(self.folder / "m.onnx", 300, 4)
 
