@@ -133,6 +133,7 @@ bool Plans::plan_profiles() {
     are_complete = are_complete && best.has_value();
     if (best) plan(*best);
   }
+  if (plans_.empty()) save_files({});  // so that what reads the files finds them
   return are_complete;
 }
 
@@ -141,7 +142,7 @@ std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
   std::shared_ptr<const Planned>& planned = plans_[shapes];
   if (!planned) {
     planned = with_threads([&] { return make(shapes); });
-    save_files(*planned);
+    save_files(planned->layers());
   }
   return planned;
 }
@@ -190,11 +191,10 @@ std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramO
   return make();
 }
 
-void Plans::save_files(const Planned& planned) const {
+void Plans::save_files(const std::vector<engine::LayerRecord>& layers) const {
   if (!settings_.save_timing_cache.empty())
     save_timing_cache(settings_.save_timing_cache, *settings_.config.tactics.cache);
-  if (!settings_.save_tactics.empty())
-    formats::save_tactic_replay(engine::tactics_of(planned.layers()), settings_.save_tactics);
+  if (!settings_.save_tactics.empty()) formats::save_tactic_replay(engine::tactics_of(layers), settings_.save_tactics);
   if (!settings_.save_engine.empty()) save(settings_.save_engine);
 }
 

@@ -55,7 +55,7 @@ class Plans {
   std::optional<size_t> saved_for(const Shapes& shapes) const;
   std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
   engine::Manifest manifest() const;
-  void save_files(const Planned& planned) const;
+  void save_files(const std::vector<engine::LayerRecord>& layers) const;
 
   const ir::Model& source_;
   const exec::SessionOptions options_;

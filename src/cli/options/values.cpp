@@ -86,7 +86,9 @@ bool begins_like_number(std::string_view text) {
   return first <= 2 && first < text.size() && text[first] >= '0' && text[first] <= '9';
 }
 
-exec::InputShape parse_input_shape(std::string_view option, std::string_view text) {
+namespace {
+
+exec::InputShape parse_shape_words(std::string_view option, std::string_view text, bool takes_names) {
   const KeyValue parts = split_key_value(text);
   const std::string_view list = parts.value;
   if (parts.key.empty() || list.size() < 2 || list.front() != '[' || list.back() != ']') {
@@ -101,15 +103,26 @@ exec::InputShape parse_input_shape(std::string_view option, std::string_view tex
     if (begin == std::string_view::npos) fail(ErrorCode::usage, "{}: empty dim in `{}`", option, printable(text));
     const std::string_view dim = word.substr(begin, end - begin + 1);
     const bool is_number = dim.find_first_not_of("+-0123456789") == std::string_view::npos;
-    if (!is_number && (begins_like_number(dim) || dim.find_first_of("[](){}") != std::string_view::npos)) {
-      fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected a number, -1 or a name", option, printable(dim),
-           printable(text));
+    const bool is_name = !begins_like_number(dim) && dim.find_first_of("[](){}") == std::string_view::npos;
+    if (!is_number && !(is_name && takes_names)) {
+      fail(ErrorCode::usage, "{}: `{}` in `{}` is no dim; expected a number{}", option, printable(dim), printable(text),
+           takes_names ? ", -1 or a name" : " or -1");
     }
     const int64_t number = is_number ? parse_integer(option, dim) : -1;
     if (number < -1) fail(ErrorCode::usage, "{}: negative dim {} in `{}`", option, number, printable(text));
     shape.dims.push_back(number);
   }
   return shape;
+}
+
+}  // namespace
+
+exec::InputShape parse_input_shape(std::string_view option, std::string_view text) {
+  return parse_shape_words(option, text, true);
+}
+
+exec::InputShape parse_profile_shape(std::string_view option, std::string_view text) {
+  return parse_shape_words(option, text, false);
 }
 
 std::string input_shape_text(const exec::InputShape& shape) {

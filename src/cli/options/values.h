@@ -32,6 +32,8 @@ bool begins_like_number(std::string_view text);
 
 // `name:[1,3,-1]`; a dim that is -1 or a word is taken from the model.
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
+// One bound of a profile: the same, of numbers only.
+exec::InputShape parse_profile_shape(std::string_view option, std::string_view text);
 // The same without names of dims: `name:[1,3,-1]`.
 std::string input_shape_text(const exec::InputShape& shape);
 // Bytes: `1000`, `512K`, `1.5G` (binary units).

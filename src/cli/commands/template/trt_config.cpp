@@ -67,7 +67,7 @@ std::string profile_text(const Arguments& arguments, size_t number) {
     const auto uses = arguments.occurrences(kShapes[i]);
     if (number >= uses.size()) continue;
     for (const std::string& text : uses[number]) {
-      bounds[i].push_back(parse_input_shape(kShapes[i], text));
+      bounds[i].push_back(parse_profile_shape(kShapes[i], text));
       const std::string& name = bounds[i].back().pattern;
       if (std::ranges::find(inputs, name) == inputs.end()) inputs.push_back(name);
     }

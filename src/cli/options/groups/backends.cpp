@@ -97,7 +97,7 @@ std::vector<std::string> setting_values(const SettingWords& setting, const Argum
     is_first = false;
     for (const std::string& text : use) {
       if (text.ends_with(":auto")) continue;  // as the model says
-      shapes.push_back(input_shape_text(parse_input_shape(setting.option, text)));
+      shapes.push_back(input_shape_text(parse_profile_shape(setting.option, text)));
     }
   }
   return shapes;

@@ -80,7 +80,7 @@ void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape
     if (profile >= uses.size()) continue;
     for (const std::string& text : uses[profile]) {
       if (text.ends_with(":auto")) continue;  // as the model says
-      exec::InputShape shape = parse_input_shape(option, text);
+      exec::InputShape shape = parse_profile_shape(option, text);
       if (std::ranges::find(found, shape.pattern, &exec::InputShape::pattern) == found.end()) found.push_back(shape);
     }
   }
