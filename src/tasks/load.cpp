@@ -122,7 +122,7 @@ void add_plan_shapes(const std::string& plan, const exec::Settings& settings, st
 
 LoadedModel load_model(const ModelSource& source, Observer& observer) {
   if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};
-  if (is_network_script(source)) return load_network_script(source.path, observer);
+  if (is_network_script(source)) return load_network_script(source.path, source.python, observer);
   refuse_other_kinds(source.path, source.type);
   observer.info("Loading model: " +
                 printable(source.path == "-" ? source.path : absolute_path(source.path).lexically_normal().string()));

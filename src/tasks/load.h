@@ -20,6 +20,7 @@ struct ModelSource {
   std::string type;                       // `onnx`, `engine`, ..., overriding the path; empty: decided by the path
   std::filesystem::path external_folder;  // of weights in files; empty: the model's own folder
   bool ignore_external_data = false;      // weights in other files are not read
+  std::string python;                     // that runs a network script; empty: that of VIRTUAL_ENV or PATH
   bool is_given() const { return model != nullptr || !path.empty(); }
 };
 

@@ -37,11 +37,16 @@ std::string text_of(const MappedFile& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
-// What the package's module for scripts writes about these words. Error (usage) with its reason where it fails.
-std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& function,
-                                              const std::vector<std::string>& words) {
+std::filesystem::path interpreter(const std::string& wish) {
+  if (!wish.empty()) return exec::find_interpreter(wish);
   const char* const environment = std::getenv("VIRTUAL_ENV");
-  const std::filesystem::path python = exec::find_interpreter(environment != nullptr ? environment : "python3");
+  return exec::find_interpreter(environment != nullptr ? environment : "python3");
+}
+
+// What the package's module for scripts writes about these words. Error (usage) with its reason where it fails.
+std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& function, const std::string& wish,
+                                              const std::vector<std::string>& words) {
+  const std::filesystem::path python = interpreter(wish);
   if (python.empty()) fail(ErrorCode::backend, "there is no python3 to run `{}`", printable(function.path));
   const remote::Descriptor answer_memory = make_memory();
   const remote::Descriptor error_memory = make_memory();
@@ -62,11 +67,11 @@ std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& func
 
 }  // namespace
 
-LoadedModel load_network_script(const std::string& script, Observer& observer) {
+LoadedModel load_network_script(const std::string& script, const std::string& python, Observer& observer) {
   const remote::ScriptFunction function = remote::parse_script_function(script, "load_network");
   observer.info("Loading network script: " + printable(function.path));
   const Stopwatch loading;
-  const auto model = ask_package(function, {});
+  const auto model = ask_package(function, python, {});
   Diagnostics findings;
   ir::Model made = onnx::import_document(onnx::Document(model), {}, findings);
   onnx::check_operators(made, findings);
@@ -74,8 +79,9 @@ LoadedModel load_network_script(const std::string& script, Observer& observer) {
   return {std::move(made), std::move(findings), loading.seconds()};
 }
 
-void read_config_script(const remote::ScriptFunction& script, const std::string& model, exec::Settings& settings) {
-  const std::string answer = text_of(*ask_package(script, {model}));
+void read_config_script(const remote::ScriptFunction& script, const std::string& python, const std::string& model,
+                        exec::Settings& settings) {
+  const std::string answer = text_of(*ask_package(script, python, {model}));
   for (const std::string_view row : split(answer, '\n')) {
     const std::vector<std::string_view> words = split(row, '\t');
     if (!words.front().empty()) settings.set(std::string(words.front()), {words.begin() + 1, words.end()});

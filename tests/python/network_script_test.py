@@ -81,6 +81,16 @@ def wrong(builder, network):
 """
 
 
+def test_the_python_that_is_named_runs_scripts():
+    pathlib.Path("example.py").write_text(SCRIPT)
+    pathlib.Path("config.py").write_text(CONFIG)
+    run("convert", "example.py:native", "-o", "open.onnx")
+    pathlib.Path("none").write_text("#!/bin/sh\nexit 5\n")
+    pathlib.Path("none").chmod(0o755)
+    for script in (["example.py"], ["open.onnx", "--trt-config-script", "config.py"]):
+        assert "none ended with status 5" in run("run", *script, "--engine", "--python", "./none", status=2)
+
+
 def test_scripts_make_configurations():
     pathlib.Path("config.py").write_text(CONFIG)
     made = checks.model([checks.helper.make_node("Relu", ["x"], ["y"])], [("x", 1, ["N", 3])], [("y", 1, ["N", 3])])

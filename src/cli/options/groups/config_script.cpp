@@ -1,6 +1,7 @@
 #include "cli/options/groups/config_script.h"
 
 #include "base/error.h"
+#include "cli/options/groups/backends.h"
 #include "tasks/network_script.h"
 
 namespace assay::cli {
@@ -26,7 +27,7 @@ void read_config_script(const Arguments& arguments, const std::string& model, ex
   const remote::ScriptFunction script =
       remote::parse_script_function(arguments.value("--trt-config-script"), name.empty() ? "load_config" : name);
   exec::Settings made;
-  tasks::read_config_script(script, model, made);
+  tasks::read_config_script(script, library_search(arguments).python, model, made);
   for (const auto& [setting, values] : made.all()) {
     if (!session.settings.has(setting)) session.settings.set(setting, values);
   }

@@ -1,6 +1,7 @@
 #include "cli/options/groups/model.h"
 
 #include "cli/log_observer.h"
+#include "cli/options/groups/backends.h"
 
 namespace assay::cli {
 
@@ -53,7 +54,8 @@ tasks::ModelSource model_source(const std::string& path, const Arguments& argume
   return {.path = function.empty() ? path : path + ":" + function,
           .type = arguments.value("--model-type"),
           .external_folder = arguments.value("--external-data-dir"),
-          .ignore_external_data = arguments.flag("--ignore-external-data")};
+          .ignore_external_data = arguments.flag("--ignore-external-data"),
+          .python = library_search(arguments).python};
 }
 
 tasks::LoadedModel load_model(const std::string& path, const Arguments& arguments, Environment& environment) {
