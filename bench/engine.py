@@ -2,7 +2,7 @@
 """The engine beside ONNX Runtime and OpenVINO: least milliseconds of a run, batch 1 on all cores unless
 the mode says otherwise.
 
-    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N] [--memory]
+    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N] [--memory] [--build]
 
 Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (so may OpenVINO; ONNX
 Runtime stays in float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals
@@ -13,7 +13,8 @@ Each backend has a process of its own and is run in turn, for N seconds in all a
 engine_bench; only the computing counts, and not that of the first run. The ratio is that of the better rival's minimum to the engine's.
 
 `--memory` shows in place of times the most memory that building takes, of a plan (`convert -o`) and of a run, beside the
-size of the model.
+size of the model; and what a process takes that loads a model and runs it a few times, beside the rivals.
+`--build` shows how long building and loading a plan take.
 """
 
 import argparse
@@ -39,8 +40,10 @@ SMALL = ("small_perceptron", "small_lstm", "small_trees")
 LLAMA = ("llama_1b_dec_p127_int4",)
 DECODER = "gpt2_dec_p127"
 MEMORY = ("resnet50", "bert_base_s128", "gpt2_s128")  # small ones take what the program and its libraries take
+BUILT = ("resnet50", "bert_base_s128")
 COMPRESSED = {f"{DECODER}_int8": ("--weights", "int8"),
               f"{DECODER}_int4": ("--weights", "int4", "--weights-form", "matmulnbits")}
+A_FEW_RUNS = ("--duration", "0", "--iterations", "5", "--warm-up", "0")
 MEASURED = ("+measure-tactics",)
 MODES = {"strict": (NAMES, ("+strict", *MEASURED)), "default": (NAMES, MEASURED), "guess": (NAMES, ()),
          "bf16": (NAMES, ("+bf16", "+openvino-mode=PERFORMANCE", *MEASURED)), "int8": (QUANTISED, MEASURED),
@@ -53,14 +56,32 @@ def packages() -> str:
     return glob.glob(str(ROOT / ".venv" / "lib" / "python3*" / "site-packages"))[0]
 
 
+def places() -> dict[str, str]:
+    """Where the backends' libraries are."""
+    return {name: packages() for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
+
+
+def assay(*words: str) -> Result:
+    """What a run of the program takes."""
+    os.environ |= places()
+    result = Result()
+    run_once([str(ROOT / "build" / "release" / "bin" / "assay"), *words], result)
+    if result.status != 0:
+        raise RuntimeError(f"assay {' '.join(words)}: exit {result.status}")
+    return result
+
+
+def megabytes(*words: str) -> float:
+    return assay(*words).mb * 2**20 / 1e6
+
+
 def measure(model: pathlib.Path, seconds: float, settings: tuple[str, ...],
             wanted: tuple[str, ...] = ("engine", "onnxrt", "openvino")) -> dict[str, float]:
-    places = {name: packages() for name in ("ASSAY_ONNXRUNTIME", "ASSAY_OPENVINO", "ASSAY_ONEDNN")}
     sides = [side for side in wanted if side != "openvino" or model.stem not in WITHOUT_OPENVINO]
     if model.stem in COMPRESSED:
         sides[0] = f"engine={model}"
         model = MODELS / f"{DECODER}.onnx"
-    done = subprocess.run([str(PROGRAM), str(model), str(seconds), *sides, *settings], env=os.environ | places,
+    done = subprocess.run([str(PROGRAM), str(model), str(seconds), *sides, *settings], env=os.environ | places(),
                           capture_output=True, check=True, text=True)
     return {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
 
@@ -90,7 +111,6 @@ def table(mode: str, names: list[str], seconds: float, threads: int = 0,
 
 def memory_table(names: list[str]) -> list[str]:
     """The resident memory at its most; pages of mapped files count while they are there."""
-    os.environ["ASSAY_ONEDNN"] = packages()
     lines = ["| memory | model, MB | `convert -o`, MB | of the model | `run`, MB | of the model |", "|---|---|---|---|---|---|"]
     for name in names:
         model = MODELS / f"{name}.onnx"
@@ -98,13 +118,39 @@ def memory_table(names: list[str]) -> list[str]:
         cells = [name, f"{size:.0f}"]
         with tempfile.TemporaryDirectory(dir=MODELS) as folder:
             for words in (("convert", str(model), "-o", f"{folder}/x.engine"), ("run", str(model), "--engine")):
-                result = Result()
-                run_once([str(ROOT / "build" / "release" / "bin" / "assay"), *words], result)
-                if result.status != 0:
-                    raise RuntimeError(f"assay {' '.join(words)}: exit {result.status}")
-                taken = result.mb * 2**20 / 1e6
+                taken = megabytes(*words)
                 cells += [f"{taken:.0f}", f"{taken / size:.2f}"]
         lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def session_table(names: list[str]) -> list[str]:
+    """The same of processes that load a model, or a plan that was built of it before, and run it a few times."""
+    lines = ["| memory of a session, MB | from a plan | from the model | onnxrt | openvino | of the lesser rival |",
+             "|---|---|---|---|---|---|"]
+    for name in names:
+        model = str(MODELS / f"{name}.onnx")
+        with tempfile.TemporaryDirectory(dir=MODELS) as folder:
+            plan = f"{folder}/x.engine"
+            assay("convert", model, "-o", plan)
+            taken = [megabytes("bench", "--load-engine", plan, *A_FEW_RUNS),
+                     *(megabytes("bench", model, f"--{side}", *A_FEW_RUNS) for side in ("engine", "onnxrt", "openvino"))]
+        lines.append(f"| {name} | {' | '.join(f'{each:.0f}' for each in taken)} | {taken[0] / min(taken[2:]):.2f} |")
+    return lines
+
+
+def build_table(names: list[str]) -> list[str]:
+    """Seconds from the start of a process to its end, which is where the engine is there."""
+    lines = ["| building, s | without a timing cache | with one | loading the plan |", "|---|---|---|---|"]
+    for name in names:
+        words = ("convert", str(MODELS / f"{name}.onnx"), "--force")
+        with tempfile.TemporaryDirectory(dir=MODELS) as folder:
+            plan, cache = f"{folder}/x.engine", f"{folder}/x.cache"
+            taken = [assay(*words, "-o", plan, "--save-timing-cache", cache),
+                     assay(*words, "-o", plan, "--load-timing-cache", cache),
+                     min((assay("bench", "--load-engine", plan, "--skip-inference") for _ in range(5)),
+                         key=lambda result: result.ms)]
+        lines.append(f"| {name} | {' | '.join(f'{each.ms / 1e3:.3f}' for each in taken)} |")
     return lines
 
 
@@ -136,13 +182,18 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=0, help="0: those of the mode")
     parser.add_argument("--mode", nargs="+", choices=MODES, default=["strict", "default"])
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--build", action="store_true")
     options = parser.parse_args()
     modes = {mode: [name for name in MODES[mode][0] if options.only in name] for mode in options.mode}
     subprocess.run([str(ROOT / "tools" / "build.sh"), "release", "engine_bench", "assay"], check=True,
                    stdout=subprocess.DEVNULL)
-    make(sorted({name for chosen in modes.values() for name in chosen} | set(MEMORY if options.memory else ())))
+    make(sorted({name for chosen in modes.values() for name in chosen} | set(NAMES if options.memory else BUILT)))
     if options.memory:
-        print("\n".join(memory_table([name for name in MEMORY if options.only in name])))
+        print("\n".join([*memory_table([name for name in MEMORY if options.only in name]), "",
+                         *session_table([name for name in NAMES if options.only in name])]))
+    if options.build:
+        print("\n".join(build_table([name for name in BUILT if options.only in name])))
+    if options.memory or options.build:
         return 0
     for mode, chosen in modes.items():
         table(mode, chosen, options.seconds, options.threads, lambda line: print(line, flush=True))

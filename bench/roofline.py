@@ -21,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-from engine import COMPRESSED, LLAMA, MEMORY, MODELS, MODES, NAMES, QUANTISED, ROOT, make, memory_table
+from engine import BUILT, COMPRESSED, LLAMA, MEMORY, MODELS, MODES, NAMES, QUANTISED, ROOT, make
+from engine import build_table, memory_table, session_table
 from engine import table as rival_table
 
 PROGRAM = ROOT / "build" / "release" / "bin" / "assay"
@@ -111,7 +112,9 @@ def rivals(only: str, seconds: float, threads: int) -> list[str]:
         make(chosen)
         if chosen:
             lines += [*rival_table(mode, chosen, seconds, threads), ""]
-    return [*lines, "## Memory", "", *memory_table([name for name in MEMORY if only in name]), ""]
+    chosen = [name for name in NAMES if only in name]
+    return [*lines, "## Memory", "", *memory_table([name for name in MEMORY if only in name]), "", *session_table(chosen), "",
+            "## Building", "", *build_table([name for name in BUILT if only in name]), ""]
 
 
 def main() -> int:
