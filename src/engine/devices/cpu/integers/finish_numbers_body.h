@@ -43,11 +43,11 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_numbers(const FinishStep& st
   }
 }
 
-// Codes of a row of so many numbers. They become 16 bits first, in which zero points are added, then 8; a lane of 128
-// bits holds 4 of each vector.
+// Codes of up to four vectors of numbers. They become 16 bits first, in which zero points are added, then 8; a lane of
+// 128 bits holds 4 of each vector, before they are put in order.
 template <size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const FinishRows& rows, const Vector (&x)[kVectors],
-                                                            size_t count, std::byte* out) {
+ASSAY_KERNEL [[gnu::always_inline]] inline void to_codes(const FinishRows& rows, const Vector (&x)[kVectors],
+                                                         __m512i& out) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   __m512i whole[4] = {};
 #pragma GCC unroll 4
@@ -61,6 +61,14 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const FinishRows& ro
   __m512i high = low;
   if constexpr (kVectors > 2) high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
   const __m512i codes = rows.type == NumberType::int8 ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
-  _mm512_mask_storeu_epi8(out, ~uint64_t{0} >> (kBytes - count),
-                          _mm512_maskz_permutexvar_epi32(kAllLanes, order, codes));
+  out = _mm512_maskz_permutexvar_epi32(kAllLanes, order, codes);
+}
+
+// Codes of a row of so many numbers.
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const FinishRows& rows, const Vector (&x)[kVectors],
+                                                            size_t count, std::byte* out) {
+  __m512i codes;
+  to_codes(rows, x, codes);
+  _mm512_mask_storeu_epi8(out, ~uint64_t{0} >> (kBytes - count), codes);
 }
