@@ -2,6 +2,7 @@
 #include "engine/devices/cpu/depthwise/depthwise_layers.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/tiles/code_layers.h"
+#include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
@@ -36,8 +37,10 @@ Implementations make_product_kernels(const Libraries& libraries) {
   all.push_back(winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
+  const bool makes_codes = code_kernels(false).makes_codes;  // then they are mostly faster
+  if (makes_codes) all.push_back(coded_convolutions());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
-  all.push_back(coded_convolutions());
+  if (!makes_codes) all.push_back(coded_convolutions());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
   add("product.onednn", onednn::make_product, onednn::product_variants);
