@@ -1,6 +1,8 @@
 #include "engine/devices/cpu/tiles/tile_division.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/parts.h"
@@ -12,7 +14,11 @@ constexpr int64_t kPartDepth = 768;                       // of constants that a
 constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that are read again for each panel
 constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
+constexpr int64_t kLeastEvenRows = 24;                    // likewise, so that threads get equally much
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
+constexpr double kPieceStart = 20'000;                    // multiplications in the time that beginning a piece takes
+constexpr double kNearlyEven = 1.02;                      // of what each thread would get at best
+constexpr int64_t kMostUneven = 8;                        // pieces for each thread; of more, the last one is short
 
 }  // namespace
 
@@ -66,18 +72,56 @@ void TileDivision::divide_result(const TileKernels& kernels) {
   int64_t blocks = parts_of(work_.rows, rows);
   if (groups % threads != 0) blocks = rounded_up(blocks, threads);
   block_rows_ = rounded_up(parts_of(work_.rows, blocks), step);
+  even_out(threads, kernels);
+}
+
+// Into smaller pieces, where some threads would wait for others.
+void TileDivision::even_out(int64_t threads, const TileKernels& kernels) {
+  if (threads == 1 || groups() * blocks() > kMostUneven * threads) return;
+  const auto width = static_cast<int64_t>(kernels.width);
+  const int64_t most_panels = block_panels_;
+  const int64_t fewest_blocks = blocks();
+  double least = busy(threads, width);
+  const double enough = busy(1, width) / static_cast<double>(threads) * kNearlyEven;
+  std::pair best(block_panels_, block_rows_);
+  for (block_panels_ = most_panels; block_panels_ > 0 && least > enough; --block_panels_) {
+    for (int64_t count = fewest_blocks; groups() * count <= kMostUneven * threads && least > enough; ++count) {
+      block_rows_ = parts_of(work_.rows, count);
+      if (count > 1 && block_rows_ < kLeastEvenRows) break;
+      const double taken = busy(threads, width);
+      if (taken >= least) continue;
+      least = taken;
+      best = {block_panels_, block_rows_};
+    }
+  }
+  std::tie(block_panels_, block_rows_) = best;
+}
+
+// Of the thread that works longest, in multiplications.
+double TileDivision::busy(int64_t threads, int64_t width) const {
+  std::vector<double> taken(static_cast<size_t>(threads));
+  for (int64_t i = 0; i < groups() * blocks(); ++i) {
+    const Piece given = piece(i);
+    const int64_t end = std::min((given.panel + given.panels) * panel_columns_, rounded_up(work_.columns, width));
+    const int64_t sums = given.rows * (end - given.panel * panel_columns_);
+    *std::ranges::min_element(taken) += kPieceStart + static_cast<double>(sums * work_.steps * work_.depth);
+  }
+  return *std::ranges::max_element(taken);
+}
+
+int64_t TileDivision::groups() const { return parts_of(panel_count_, block_panels_); }
+int64_t TileDivision::blocks() const { return parts_of(work_.rows, block_rows_); }
+
+TileDivision::Piece TileDivision::piece(int64_t number) const {
+  const bool has_more_rows = work_.rows > work_.columns;  // the larger operand is read once
+  const int64_t row = (has_more_rows ? number / groups() : number % blocks()) * block_rows_;
+  const int64_t panel = (has_more_rows ? number % groups() : number / blocks()) * block_panels_;
+  return {row, std::min(block_rows_, work_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)};
 }
 
 void TileDivision::run(FunctionRef<void(const Piece& piece)> fn) const {
-  const int64_t groups = parts_of(panel_count_, block_panels_);
-  const int64_t blocks = parts_of(work_.rows, block_rows_);
-  const bool has_more_rows = work_.rows > work_.columns;  // the larger operand is read once
-  parallel_for(static_cast<uint64_t>(groups * blocks), 1, [&](uint64_t begin, uint64_t end) {
-    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-      const int64_t row = (has_more_rows ? i / groups : i % blocks) * block_rows_;
-      const int64_t panel = (has_more_rows ? i % groups : i / blocks) * block_panels_;
-      fn({row, std::min(block_rows_, work_.rows - row), panel, std::min(block_panels_, panel_count_ - panel)});
-    }
+  parallel_for(static_cast<uint64_t>(groups() * blocks()), 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) fn(piece(static_cast<int64_t>(i)));
   });
 }
 

@@ -40,6 +40,11 @@ class TileDivision {
  private:
   void divide_depth();
   void divide_result(const TileKernels& kernels);
+  void even_out(int64_t threads, const TileKernels& kernels);
+  double busy(int64_t threads, int64_t width) const;
+  int64_t groups() const;
+  int64_t blocks() const;
+  Piece piece(int64_t number) const;
 
   TileWork work_;
   size_t panel_vectors_;
