@@ -13,22 +13,26 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostResults = 4096;  // beside the layer's, until what follows has read them
-constexpr int64_t kMostExact = 256;     // pixels of a window of codes, whose sums float32 holds
+constexpr int64_t kSquare = 3;
+constexpr int64_t kMostExact = 256;  // pixels of a window of codes, whose sums float32 holds
 
 }  // namespace
 
 std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer) {
   const std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source) return std::nullopt;
-  const ConvGeometry& g = source->geometry;
+  return source ? make(layer, *source) : std::nullopt;
+}
+
+std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer, const ConvSource& source) {
+  const ConvGeometry& g = source.geometry;
   const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
   if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
-  if (source->quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
-  const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
-  if (source->weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
-  std::optional<Followers> followers = followers_of(layer, *source);
+  if (source.quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
+  const bool is_known = source.bias < 0 || layer.constants[static_cast<size_t>(source.bias)] != nullptr;
+  if (source.weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
+  std::optional<Followers> followers = followers_of(layer, source);
   if (!followers) return std::nullopt;
-  return DepthwiseConvolution(layer, *source, *std::move(followers));
+  return DepthwiseConvolution(layer, source, *std::move(followers));
 }
 
 DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers)
@@ -57,8 +61,9 @@ std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_o
     found.of_sums = IntegerEpilogue::make(layer, *source.quantized, source.done);
     return found.of_sums ? std::optional(std::move(found)) : std::nullopt;
   }
-  size_t done = 1;
-  if (layer.nodes.size() > done) found.bounds = bounds_of(layer, layer.nodes[1], layer.result(layer.nodes[0], 0));
+  size_t done = source.done;
+  if (layer.nodes.size() > done)
+    found.bounds = bounds_of(layer, layer.nodes[done], layer.result(layer.nodes[done - 1], 0));
   if (found.bounds) ++done;
   if (done == layer.nodes.size()) return found;
   std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
@@ -121,20 +126,20 @@ DepthwiseTypes DepthwiseConvolution::types() const {
 }
 
 // Of the whole line, but for its results and the columns of their windows.
-DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Arguments& arguments,
+DepthwiseSpan DepthwiseConvolution::span_of(const Picture& picture, const Arguments& arguments,
                                             const Line& line) const {
   const int64_t top = line.y * g_.stride_y - g_.pad_top;
   const int64_t before = std::min(top < 0 ? parts_of(-top, g_.dilation_y) : 0, g_.kernel_height);
   const int64_t inside = top < g_.height ? parts_of(g_.height - top, g_.dilation_y) : 0;
   const int64_t channel = line.channels.begin;
-  const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
+  const int64_t first_line = (top + before * g_.dilation_y - picture.line) * g_.width;
   const float* const given = bias(arguments);
   // A word of four weights has the size of one weight in float32.
   const int64_t weights_line = by_words_ ? code_window_line(g_.channels) / 4 : g_.kernel_width * g_.channels;
-  return {.in = image + (first_line * g_.channels + channel) * bytes(),
-          .line_step = g_.dilation_y * g_.width * g_.channels,
-          .pixel_step = g_.dilation_x * g_.channels,
-          .advance = g_.stride_x * g_.channels,
+  return {.in = picture.first + (first_line * picture.pitch + channel - picture.channel) * bytes(),
+          .line_step = g_.dilation_y * g_.width * picture.pitch,
+          .pixel_step = g_.dilation_x * picture.pitch,
+          .advance = g_.stride_x * picture.pitch,
           .weights = reinterpret_cast<const float*>(weights_.get()) + before * weights_line + channel,
           .weights_line = weights_line,
           .weights_pixel = g_.channels,
@@ -145,10 +150,55 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
           .channels = static_cast<size_t>(line.channels.end - channel)};
 }
 
+void DepthwiseConvolution::run(const Picture& picture, const Arguments& arguments, const Lines& lines) const {
+  int64_t y = lines.y.begin;
+  for (; has_squares() && y + 1 < lines.y.end; y += 2) run_pair(picture, arguments, {lines.image, y, lines.channels});
+  for (; y < lines.y.end; ++y) run_line(picture, arguments, {lines.image, y, lines.channels});
+}
+
+// Whether loops may take two lines at once.
+bool DepthwiseConvolution::has_squares() const {
+  return g_.kernel_height == kSquare && g_.kernel_width == kSquare && g_.stride_y == g_.stride_x && g_.stride_x <= 2 &&
+         g_.dilation_y == 1 && g_.dilation_x == 1 && !followers_.take_results_apart();
+}
+
+// This line and the next one, together where windows have all their columns.
+void DepthwiseConvolution::run_pair(const Picture& picture, const Arguments& arguments, const Line& line) const {
+  const int64_t out_line = g_.out_width * g_.channels;
+  const int64_t element = (line.image * g_.out_height + line.y) * out_line + line.channels.begin;
+  std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
+  const DepthwiseSpan upper = span_of(picture, arguments, line);
+  const DepthwiseSpan lower = span_of(picture, arguments, {line.image, line.y + 1, line.channels});
+  const DepthwiseSpan both = squares_of(upper, line.y);
+  for (const Stretch& stretch : stretches_) {
+    const Lane pixels{stretch.first, stretch.first + stretch.count};
+    std::byte* const first = out + stretch.first * g_.channels * bytes();
+    if (stretch.columns == kSquare && stretch.count > 1) {
+      run_span(part_of(both, stretch, pixels, {first, g_.channels}));
+      continue;
+    }
+    run_span(part_of(upper, stretch, pixels, {first, g_.channels}));
+    run_span(part_of(lower, stretch, pixels, {first + out_line * bytes(), g_.channels}));
+  }
+}
+
+DepthwiseSpan DepthwiseConvolution::squares_of(const DepthwiseSpan& upper, int64_t y) const {
+  const int64_t top = y * g_.stride_y - g_.pad_top;
+  const int64_t above = std::max<int64_t>(-top, 0);
+  DepthwiseSpan both = upper;
+  both.in = static_cast<const std::byte*>(upper.in) - above * upper.line_step * bytes();
+  both.weights -= above * upper.weights_line;
+  both.are_squares = true;
+  both.first_line = static_cast<size_t>(above);
+  both.end_line = static_cast<size_t>(std::max<int64_t>(g_.height - top, 0));
+  both.out_line = g_.out_width * g_.channels;
+  return both;
+}
+
 // Where results are held apart, as many pixels at a time as there is room for.
-void DepthwiseConvolution::run(const std::byte* image, const Arguments& arguments, const Line& line) const {
+void DepthwiseConvolution::run_line(const Picture& picture, const Arguments& arguments, const Line& line) const {
   alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
-  const DepthwiseSpan span = span_of(image, arguments, line);
+  const DepthwiseSpan span = span_of(picture, arguments, line);
   const int64_t channel = line.channels.begin;
   const int64_t count = line.channels.end - channel;
   const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;
@@ -188,17 +238,25 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
     const int64_t first = std::max(stretch.first, pixels.begin);
     const int64_t last = std::min(stretch.first + stretch.count, pixels.end);
     if (first >= last) continue;
-    const int64_t left = first * g_.stride_x - g_.pad_left + stretch.column * g_.dilation_x;
-    DepthwiseSpan span = line;
-    span.in = static_cast<const std::byte*>(line.in) + left * g_.channels * bytes();
-    span.columns = static_cast<size_t>(stretch.columns);
-    if (stretch.columns == 0) span.lines = 0;
-    span.out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
-    span.out_step = target.step;
-    span.results = static_cast<size_t>(last - first);
-    span.weights += stretch.column * g_.channels;
-    run_span(span);
+    std::byte* const out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
+    run_span(part_of(line, stretch, {first, last}, {out, target.step}));
   }
+}
+
+// Some pixels of a stretch, with the results at `target`.
+DepthwiseSpan DepthwiseConvolution::part_of(const DepthwiseSpan& line, const Stretch& stretch, const Lane& pixels,
+                                            const Target& target) const {
+  const int64_t before = pixels.begin * line.advance + stretch.column * line.pixel_step;
+  const int64_t padded = g_.pad_left * line.advance / g_.stride_x;
+  DepthwiseSpan part = line;
+  part.in = static_cast<const std::byte*>(line.in) + (before - padded) * bytes();
+  part.columns = static_cast<size_t>(stretch.columns);
+  if (stretch.columns == 0) part.lines = 0;
+  part.out = target.first;
+  part.out_step = target.step;
+  part.results = static_cast<size_t>(pixels.end - pixels.begin);
+  part.weights += stretch.column * g_.channels;
+  return part;
 }
 
 void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {

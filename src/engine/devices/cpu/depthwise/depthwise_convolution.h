@@ -19,17 +19,24 @@ class DepthwiseConvolution {
  public:
   // Nullopt: another convolution, or no tape computes what follows.
   static std::optional<DepthwiseConvolution> make(const Layer& layer);
+  static std::optional<DepthwiseConvolution> make(const Layer& layer, const ConvSource& source);
 
   const ConvGeometry& geometry() const { return g_; }
   size_t data() const { return data_; }  // an input of the layer
   int64_t bytes() const;                 // of a number of the data
-  // Some channels of a line of the result.
-  struct Line {
-    int64_t image, y;
-    Lane channels;
+  // Some channels of lines of the result.
+  struct Lines {
+    int64_t image;
+    Lane y, channels;
   };
-  // `image` is where line 0 of the picture begins; only lines under the window are read. The arguments are the layer's.
-  void run(const std::byte* image, const Arguments& arguments, const Line& line) const;
+  // Where a picture, or a part of it, lies.
+  struct Picture {
+    const std::byte* first;  // the first pixel of line `line`, from channel `channel` on
+    int64_t pitch;           // numbers from one pixel to the next
+    int64_t line = 0, channel = 0;
+  };
+  // Only lines under the window are read. The arguments are the layer's.
+  void run(const Picture& picture, const Arguments& arguments, const Lines& lines) const;
 
  private:
   // What follows: bounds, and a tape for the rest; or, of codes, all that makes something of sums.
@@ -61,9 +68,19 @@ class DepthwiseConvolution {
   const float* bias(const Arguments& arguments) const;
   int64_t out_bytes() const;
   DepthwiseTypes types() const;
-  DepthwiseSpan span_of(const std::byte* image, const Arguments& arguments, const Line& line) const;
+  struct Line {
+    int64_t image, y;
+    Lane channels;
+  };
+  bool has_squares() const;
+  DepthwiseSpan squares_of(const DepthwiseSpan& upper, int64_t y) const;
+  void run_pair(const Picture& picture, const Arguments& arguments, const Line& line) const;
+  void run_line(const Picture& picture, const Arguments& arguments, const Line& line) const;
+  DepthwiseSpan span_of(const Picture& picture, const Arguments& arguments, const Line& line) const;
   void finish(float* results, const Held& held, const Arguments& arguments) const;
   void run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
+  DepthwiseSpan part_of(const DepthwiseSpan& line, const Stretch& stretch, const Lane& pixels,
+                        const Target& target) const;
   void run_span(const DepthwiseSpan& span) const;
   void run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
 

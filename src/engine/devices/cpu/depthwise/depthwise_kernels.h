@@ -6,8 +6,8 @@
 
 namespace assay::engine::cpu {
 
-// Neighbouring results of a line, each the sum over a window of a picture, channel by channel. Channels lie innermost;
-// steps are in elements.
+// Neighbouring results of a line, or of several, each the sum over a window of a picture, channel by channel. Channels
+// lie innermost; steps are in elements.
 struct DepthwiseSpan {
   const void* in = nullptr;        // the first number of the first window
   int64_t line_step = 0;           // from one line of a window to the next
@@ -22,8 +22,13 @@ struct DepthwiseSpan {
   const float* bounds = nullptr;   // two, of the results; null: none
   void* out = nullptr;             // the first number of the first result
   int64_t out_step = 0;            // from one result to the next
-  size_t results = 0;
-  size_t channels = 0;  // a multiple of `width`
+  size_t results = 0;              // of a line
+  // Two lines of results, of windows 3 x 3 that are moved by `advance` in both directions; `in` and `weights` are those
+  // of whole windows, and of the lines under both only some are read.
+  bool are_squares = false;
+  size_t first_line = 0, end_line = 0;
+  int64_t out_line = 0;  // from one line of results to the next
+  size_t channels = 0;   // a multiple of `width`
 
   // The same from another channel on; elements are of so many bytes.
   DepthwiseSpan from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const;

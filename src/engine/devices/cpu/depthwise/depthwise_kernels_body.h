@@ -112,20 +112,79 @@ ASSAY_KERNEL void sum_each(const DepthwiseSpan& given, size_t first) {
   }
 }
 
-template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
-ASSAY_KERNEL void sum_rest(const DepthwiseSpan& s, size_t first) {
-  if (s.results - first == kResults) return sum_beside<In, Out, kColumns, kStride, kResults>(s, first);
-  if constexpr (kResults > 2)
-    sum_rest<In, Out, kColumns, kStride, kResults - 1>(s, first);
-  else
-    sum_each<In, Out>(s, first);
+constexpr size_t kSide = 3;
+
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_square(const DepthwiseSpan& s, size_t channel,
+                                                            Vector (&factors)[kSide][kSide]) {
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kSide * kSide; ++i) {
+    const auto line = static_cast<int64_t>(i / kSide);
+    const auto column = static_cast<int64_t>(i % kSide);
+    factors[line][column] = at(s.weights + line * s.weights_line + column * s.weights_pixel + channel).lanes;
+  }
+}
+
+// Results of two lines, of numbers that are no codes: each pixel counts for both.
+template <typename In, typename Out, size_t kStride, size_t kResults>
+ASSAY_KERNEL void sum_square(const DepthwiseSpan& given, size_t first) {
+  constexpr size_t kPixels = (kResults - 1) * kStride + kSide;
+  const DepthwiseSpan s = given;
+  const In* const in = static_cast<const In*>(s.in) + static_cast<int64_t>(first) * s.advance;
+  Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(first) * s.out_step;
+  Bounds bounds;
+  read_bounds(s, bounds);
+  for (size_t channel = 0; channel < s.channels; channel += kWidth) {
+    Vector factors[kSide][kSide];
+    read_square(s, channel, factors);
+    Vector sums[2][kResults];
+    start(s.bias, channel, sums[0][0]);
+#pragma GCC unroll 16
+    for (size_t i = 1; i < 2 * kResults; ++i) sums[i / kResults][i % kResults] = sums[0][0];
+    const In* line = in + channel;
+#pragma GCC unroll 16
+    for (size_t y = 0; y < kSide + kStride; ++y, line += s.line_step) {
+      if (y < s.first_line || y >= s.end_line) continue;
+#pragma GCC unroll 16
+      for (size_t pixel = 0; pixel < kPixels; ++pixel) {
+        Vector number;
+        read_numbers(line + static_cast<int64_t>(pixel) * s.pixel_step, number);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < 2 * kResults; ++i) {
+          const size_t row = y - i / kResults * kStride;
+          const size_t x = pixel - i % kResults * kStride;
+          Vector& sum = sums[i / kResults][i % kResults];
+          if (row < kSide && x < kSide) fused(number, factors[row][x], sum, sum);
+        }
+      }
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < 2 * kResults; ++i) {
+      Out* const to = out + static_cast<int64_t>(i / kResults) * s.out_line +
+                      static_cast<int64_t>(i % kResults) * s.out_step + channel;
+      give(bounds, sums[i / kResults][i % kResults], to);
+    }
+  }
 }
 
 template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
+ASSAY_KERNEL void sum_some(const DepthwiseSpan& s, size_t first, size_t count) {
+  if (count == kResults) {
+    if constexpr (kColumns == 3 && sizeof(In) > 1) {
+      if (s.are_squares) return sum_square<In, Out, kStride, kResults>(s, first);
+    }
+    return sum_beside<In, Out, kColumns, kStride, kResults>(s, first);
+  }
+  if constexpr (kResults > 1) sum_some<In, Out, kColumns, kStride, kResults - 1>(s, first, count);
+}
+
+// In parts of as equally many as can be.
+template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kMost>
 ASSAY_KERNEL void sum_all(const DepthwiseSpan& s) {
-  size_t first = 0;
-  for (; first + kResults <= s.results; first += kResults) sum_beside<In, Out, kColumns, kStride, kResults>(s, first);
-  if (first < s.results) sum_rest<In, Out, kColumns, kStride, kResults - 1>(s, first);
+  const size_t count = (s.results + kMost - 1) / kMost;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t first = i * s.results / count;
+    sum_some<In, Out, kColumns, kStride, kMost>(s, first, (i + 1) * s.results / count - first);
+  }
 }
 
 template <typename In, typename Out>

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kLeastBlock = 64;                  // channels, as words of codes take them
 constexpr int64_t kLeastPieces = 16;                 // so that threads get equally many
+constexpr int64_t kTogether = 2;                     // lines
 constexpr int64_t kPieceWork = int64_t{100} * 1000;  // multiplications
 
 class DepthwiseKernel final : public PlainKernel {
@@ -21,8 +22,8 @@ class DepthwiseKernel final : public PlainKernel {
     const int64_t lines = g_.batch * g_.out_height;
     blocks_ = std::clamp<int64_t>(parts_of(kLeastPieces, lines), 1, parts_of(g_.channels, kLeastBlock));
     const int64_t line_work = g_.out_width * g_.channels / blocks_ * g_.kernel_height * g_.kernel_width;
-    bands_ = lines < kLeastPieces ? g_.out_height
-                                  : std::clamp<int64_t>(g_.out_height * line_work / kPieceWork, 1, g_.out_height);
+    const int64_t pairs = parts_of(g_.out_height, kTogether);
+    bands_ = lines < kLeastPieces ? pairs : std::clamp<int64_t>(g_.out_height * line_work / kPieceWork, 1, pairs);
   }
 
   void run(const Arguments& arguments) const override {
@@ -30,11 +31,10 @@ class DepthwiseKernel final : public PlainKernel {
     const int64_t image_bytes = g_.height * g_.width * g_.channels * convolution_.bytes();
     parallel_for(static_cast<uint64_t>(g_.batch * bands_ * blocks_), 1, [&](uint64_t begin, uint64_t end) {
       for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-        const Lane band = lane_of(g_.out_height, bands_, i / blocks_ % bands_);
+        const Lane band = lane_of(g_.out_height, bands_, i / blocks_ % bands_, kTogether);
         const Lane channels = lane_of(g_.channels, blocks_, i % blocks_, kLeastBlock);
         const int64_t image = i / blocks_ / bands_;
-        for (int64_t y = band.begin; y < band.end; ++y)
-          convolution_.run(in + image * image_bytes, arguments, {image, y, channels});
+        convolution_.run({in + image * image_bytes, g_.channels}, arguments, {image, band, channels});
       }
     });
   }
