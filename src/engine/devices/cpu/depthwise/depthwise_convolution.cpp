@@ -20,19 +20,16 @@ constexpr int64_t kMostExact = 256;  // pixels of a window of codes, whose sums 
 
 std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer) {
   const std::optional<ConvSource> source = find_conv_source(layer);
-  return source ? make(layer, *source) : std::nullopt;
-}
-
-std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer, const ConvSource& source) {
-  const ConvGeometry& g = source.geometry;
+  if (!source) return std::nullopt;
+  const ConvGeometry& g = source->geometry;
   const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
   if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
-  if (source.quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
-  const bool is_known = source.bias < 0 || layer.constants[static_cast<size_t>(source.bias)] != nullptr;
-  if (source.weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
-  std::optional<Followers> followers = followers_of(layer, source);
+  if (source->quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
+  const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
+  if (source->weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
+  std::optional<Followers> followers = followers_of(layer, *source);
   if (!followers) return std::nullopt;
-  return DepthwiseConvolution(layer, source, *std::move(followers));
+  return DepthwiseConvolution(layer, *source, *std::move(followers));
 }
 
 DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers)
@@ -126,20 +123,20 @@ DepthwiseTypes DepthwiseConvolution::types() const {
 }
 
 // Of the whole line, but for its results and the columns of their windows.
-DepthwiseSpan DepthwiseConvolution::span_of(const Picture& picture, const Arguments& arguments,
+DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Arguments& arguments,
                                             const Line& line) const {
   const int64_t top = line.y * g_.stride_y - g_.pad_top;
   const int64_t before = std::min(top < 0 ? parts_of(-top, g_.dilation_y) : 0, g_.kernel_height);
   const int64_t inside = top < g_.height ? parts_of(g_.height - top, g_.dilation_y) : 0;
   const int64_t channel = line.channels.begin;
-  const int64_t first_line = (top + before * g_.dilation_y - picture.line) * g_.width;
+  const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
   const float* const given = bias(arguments);
   // A word of four weights has the size of one weight in float32.
   const int64_t weights_line = by_words_ ? code_window_line(g_.channels) / 4 : g_.kernel_width * g_.channels;
-  return {.in = picture.first + (first_line * picture.pitch + channel - picture.channel) * bytes(),
-          .line_step = g_.dilation_y * g_.width * picture.pitch,
-          .pixel_step = g_.dilation_x * picture.pitch,
-          .advance = g_.stride_x * picture.pitch,
+  return {.in = image + (first_line * g_.channels + channel) * bytes(),
+          .line_step = g_.dilation_y * g_.width * g_.channels,
+          .pixel_step = g_.dilation_x * g_.channels,
+          .advance = g_.stride_x * g_.channels,
           .weights = reinterpret_cast<const float*>(weights_.get()) + before * weights_line + channel,
           .weights_line = weights_line,
           .weights_pixel = g_.channels,
@@ -150,10 +147,10 @@ DepthwiseSpan DepthwiseConvolution::span_of(const Picture& picture, const Argume
           .channels = static_cast<size_t>(line.channels.end - channel)};
 }
 
-void DepthwiseConvolution::run(const Picture& picture, const Arguments& arguments, const Lines& lines) const {
+void DepthwiseConvolution::run(const std::byte* image, const Arguments& arguments, const Lines& lines) const {
   int64_t y = lines.y.begin;
-  for (; has_squares() && y + 1 < lines.y.end; y += 2) run_pair(picture, arguments, {lines.image, y, lines.channels});
-  for (; y < lines.y.end; ++y) run_line(picture, arguments, {lines.image, y, lines.channels});
+  for (; has_squares() && y + 1 < lines.y.end; y += 2) run_pair(image, arguments, {lines.image, y, lines.channels});
+  for (; y < lines.y.end; ++y) run_line(image, arguments, {lines.image, y, lines.channels});
 }
 
 // Whether loops may take two lines at once.
@@ -163,12 +160,12 @@ bool DepthwiseConvolution::has_squares() const {
 }
 
 // This line and the next one, together where windows have all their columns.
-void DepthwiseConvolution::run_pair(const Picture& picture, const Arguments& arguments, const Line& line) const {
+void DepthwiseConvolution::run_pair(const std::byte* image, const Arguments& arguments, const Line& line) const {
   const int64_t out_line = g_.out_width * g_.channels;
   const int64_t element = (line.image * g_.out_height + line.y) * out_line + line.channels.begin;
   std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
-  const DepthwiseSpan upper = span_of(picture, arguments, line);
-  const DepthwiseSpan lower = span_of(picture, arguments, {line.image, line.y + 1, line.channels});
+  const DepthwiseSpan upper = span_of(image, arguments, line);
+  const DepthwiseSpan lower = span_of(image, arguments, {line.image, line.y + 1, line.channels});
   const DepthwiseSpan both = squares_of(upper, line.y);
   for (const Stretch& stretch : stretches_) {
     const Lane pixels{stretch.first, stretch.first + stretch.count};
@@ -196,9 +193,9 @@ DepthwiseSpan DepthwiseConvolution::squares_of(const DepthwiseSpan& upper, int64
 }
 
 // Where results are held apart, as many pixels at a time as there is room for.
-void DepthwiseConvolution::run_line(const Picture& picture, const Arguments& arguments, const Line& line) const {
+void DepthwiseConvolution::run_line(const std::byte* image, const Arguments& arguments, const Line& line) const {
   alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
-  const DepthwiseSpan span = span_of(picture, arguments, line);
+  const DepthwiseSpan span = span_of(image, arguments, line);
   const int64_t channel = line.channels.begin;
   const int64_t count = line.channels.end - channel;
   const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;

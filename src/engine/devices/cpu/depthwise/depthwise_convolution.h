@@ -19,7 +19,6 @@ class DepthwiseConvolution {
  public:
   // Nullopt: another convolution, or no tape computes what follows.
   static std::optional<DepthwiseConvolution> make(const Layer& layer);
-  static std::optional<DepthwiseConvolution> make(const Layer& layer, const ConvSource& source);
 
   const ConvGeometry& geometry() const { return g_; }
   size_t data() const { return data_; }  // an input of the layer
@@ -29,14 +28,8 @@ class DepthwiseConvolution {
     int64_t image;
     Lane y, channels;
   };
-  // Where a picture, or a part of it, lies.
-  struct Picture {
-    const std::byte* first;  // the first pixel of line `line`, from channel `channel` on
-    int64_t pitch;           // numbers from one pixel to the next
-    int64_t line = 0, channel = 0;
-  };
-  // Only lines under the window are read. The arguments are the layer's.
-  void run(const Picture& picture, const Arguments& arguments, const Lines& lines) const;
+  // `image` is where line 0 of the picture begins. Only lines under the window are read. The arguments are the layer's.
+  void run(const std::byte* image, const Arguments& arguments, const Lines& lines) const;
 
  private:
   // What follows: bounds, and a tape for the rest; or, of codes, all that makes something of sums.
@@ -74,9 +67,9 @@ class DepthwiseConvolution {
   };
   bool has_squares() const;
   DepthwiseSpan squares_of(const DepthwiseSpan& upper, int64_t y) const;
-  void run_pair(const Picture& picture, const Arguments& arguments, const Line& line) const;
-  void run_line(const Picture& picture, const Arguments& arguments, const Line& line) const;
-  DepthwiseSpan span_of(const Picture& picture, const Arguments& arguments, const Line& line) const;
+  void run_pair(const std::byte* image, const Arguments& arguments, const Line& line) const;
+  void run_line(const std::byte* image, const Arguments& arguments, const Line& line) const;
+  DepthwiseSpan span_of(const std::byte* image, const Arguments& arguments, const Line& line) const;
   void finish(float* results, const Held& held, const Arguments& arguments) const;
   void run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
   DepthwiseSpan part_of(const DepthwiseSpan& line, const Stretch& stretch, const Lane& pixels,

@@ -34,7 +34,7 @@ class DepthwiseKernel final : public PlainKernel {
         const Lane band = lane_of(g_.out_height, bands_, i / blocks_ % bands_, kTogether);
         const Lane channels = lane_of(g_.channels, blocks_, i % blocks_, kLeastBlock);
         const int64_t image = i / blocks_ / bands_;
-        convolution_.run({in + image * image_bytes, g_.channels}, arguments, {image, band, channels});
+        convolution_.run(in + image * image_bytes, arguments, {image, band, channels});
       }
     });
   }

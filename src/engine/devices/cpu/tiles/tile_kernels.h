@@ -54,6 +54,8 @@ struct TileKernels {
 
 // The best that this processor has.
 const TileKernels& tile_kernels();
+// The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth.
+const TileKernels& tile_kernels(int64_t columns);
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();
 // For codes of 8 bits in rows, which have a sign or none, by constants that have one.

@@ -188,5 +188,16 @@ TEST(PairKernels, MultiplyPairsAndRoundOnce) {
   }
 }
 
+// Columns that fill whole vectors, or nearly, are not computed with smaller ones.
+TEST(TileKernels, FewColumnsHaveVectorsThatTheyFill) {
+  const auto width = static_cast<int64_t>(tile_kernels().width);
+  for (const int64_t columns : {width, 3 * width, 3 * width - 1, 6 * width + width / 2})
+    EXPECT_EQ(&tile_kernels(columns), &tile_kernels()) << columns;
+  if (width == 16) {
+    EXPECT_EQ(tile_kernels(24).width, 8);
+    EXPECT_EQ(tile_kernels(7).width, 8);
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine::cpu

@@ -51,7 +51,7 @@ TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, co
       depth_(shape.depth / numbers_of_word(shape.dtype)),
       bias_(bias),
       epilogue_(std::move(epilogue)),
-      kernels_(are_pairs() ? *pair_kernels() : tile_kernels()),
+      kernels_(are_pairs() ? *pair_kernels() : tile_kernels(shape.columns)),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
       panel_count_(parts_of(shape.columns, panel_columns_)),
       division_({.rows = shape.rows,
