@@ -23,6 +23,15 @@ constexpr size_t block_of(size_t channels) { return channels > 32 ? 64 : channel
 #if defined(__x86_64__)
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]]
 
+// What becomes of sums.
+namespace codes {
+constexpr size_t kBytes = 64;
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/integers/finish_numbers_body.h"
+// clang-format on
+}  // namespace codes
+
 // Vectors of kBytes, and what is done to them.
 template <size_t kBytes>
 struct Vectors {
@@ -95,6 +104,31 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void store(const Quarters<64>& sums, 
   _mm512_mask_storeu_epi32(out + 48, part(3), _mm512_maskz_shuffle_i32x4(kAll, c, d, 0xDD));
 }
 
+// Vectors that lie by channel, by quarter.
+template <size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_quarters(const float* from, codes::Vector (&out)[kQuarters]) {
+#pragma GCC unroll 4
+  for (size_t q = 0; q < kQuarters; ++q) {
+    const float* const lane = from + q * kQuarters;
+    __m512 all = {};
+    all = _mm512_maskz_insertf32x4(codes::kAllLanes, all, _mm_loadu_ps(lane), 0);
+    if constexpr (kBytes >= 32) all = _mm512_maskz_insertf32x4(codes::kAllLanes, all, _mm_loadu_ps(lane + kLane), 1);
+    if constexpr (kBytes == 64) {
+      all = _mm512_maskz_insertf32x4(codes::kAllLanes, all, _mm_loadu_ps(lane + 2 * kLane), 2);
+      all = _mm512_maskz_insertf32x4(codes::kAllLanes, all, _mm_loadu_ps(lane + 3 * kLane), 3);
+    }
+    out[q] = all;
+  }
+}
+
+ASSAY_KERNEL [[gnu::always_inline]] inline __m512i widened(const Words64& x) { return reinterpret_cast<__m512i>(x); }
+ASSAY_KERNEL [[gnu::always_inline]] inline __m512i widened(const Words32& x) {
+  return _mm512_maskz_inserti64x4(0xFF, __m512i{}, reinterpret_cast<__m256i>(x), 0);
+}
+ASSAY_KERNEL [[gnu::always_inline]] inline __m512i widened(const Words16& x) {
+  return _mm512_maskz_inserti32x4(codes::kAllLanes, __m512i{}, reinterpret_cast<__m128i>(x), 0);
+}
+
 // Lower and upper halves of each lane, an element of `a` and one of `b` in turn.
 template <typename V, size_t... kIndex>
 ASSAY_KERNEL [[gnu::always_inline]] inline void zip(const V& a, const V& b, V& low, V& high,
@@ -127,16 +161,17 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void interleave(const typename Vector
   }
 }
 
-// Of some channels of a span.
+// Some channels of a span.
 template <size_t kBytes>
 struct Block {
-  const CodeWindowSpan& span;
+  const CodeWindowSpan* of;
   size_t first;       // channel
   uint64_t channels;  // as bits
-  Quarters<kBytes> start = {};
+  Quarters<kBytes> start;
+  codes::Vector factors[kQuarters], bias[kQuarters];  // where codes are made
 
   ASSAY_KERNEL const std::byte* weights(size_t line) const {
-    return span.weights + first * kWord + static_cast<int64_t>(line) * span.weights_line;
+    return of->weights + first * kWord + static_cast<int64_t>(line) * of->weights_line;
   }
 };
 
@@ -151,7 +186,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_weights(const std::byte* fr
 template <bool kAreSigned, size_t kBytes>
 ASSAY_KERNEL [[gnu::always_inline]] inline void read_codes(const Block<kBytes>& block, const std::byte* line, int64_t x,
                                                            size_t pixels, Quarters<kBytes>& out) {
-  const CodeWindowSpan& span = block.span;
+  const CodeWindowSpan& span = *block.of;
   typename Vectors<kBytes>::Words read[kWord];
 #pragma GCC unroll 4
   for (size_t i = 0; i < kWord; ++i) {
@@ -163,11 +198,35 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_codes(const Block<kBytes>& 
   interleave<kBytes>(read, out);
 }
 
+// Quarters of numbers are packed into codes in the order of channels.
+template <size_t kResults, size_t kBytes>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const Block<kBytes>& block,
+                                                            const Quarters<kBytes> (&sums)[kResults], size_t first) {
+  const FinishRows& finish = *block.of->finish;
+  codes::Vector x[kResults][kQuarters];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < kResults; ++i) {
+#pragma GCC unroll 4
+    for (size_t q = 0; q < kQuarters; ++q) {
+      const codes::Vector sum = _mm512_maskz_cvtepi32_ps(codes::kAllLanes, widened(sums[i].at[q]));
+      codes::fused(sum, block.factors[q], block.bias[q], x[i][q]);
+    }
+  }
+  for (size_t step = 0; step < finish.step_count; ++step) codes::apply_alone(finish.steps[step], x);
+  auto* const out = static_cast<std::byte*>(block.of->out) + block.first;
+#pragma GCC unroll 4
+  for (size_t i = 0; i < kResults; ++i) {
+    __m512i packed;
+    codes::pack_codes(finish, x[i], packed);
+    _mm512_mask_storeu_epi8(out + static_cast<int64_t>(first + i) * block.of->out_step, block.channels, packed);
+  }
+}
+
 // Some results from one on. Of windows that are a pixel apart, two read the same word, where the weights of the second
 // lie a column later.
 template <bool kAreSigned, size_t kResults, size_t kOfWord, size_t kBytes>
 ASSAY_KERNEL void sum_results(const Block<kBytes>& block, size_t first) {
-  const CodeWindowSpan& span = block.span;
+  const CodeWindowSpan& span = *block.of;
   Quarters<kBytes> sums[kResults];
 #pragma GCC unroll 4
   for (Quarters<kBytes>& sum : sums) sum = block.start;
@@ -192,49 +251,84 @@ ASSAY_KERNEL void sum_results(const Block<kBytes>& block, size_t first) {
       }
     }
   }
+  if (span.finish != nullptr) return write_codes(block, sums, first);
 #pragma GCC unroll 4
-  for (size_t i = 0; i < kResults; ++i)
-    store(sums[i], block.channels, span.out + static_cast<int64_t>(first + i) * span.out_step + block.first);
-}
-
-// The last of four may be computed twice.
-template <bool kAreSigned, size_t kOfWord, size_t kBytes>
-ASSAY_KERNEL void sum_all(const Block<kBytes>& block) {
-  const size_t results = block.span.results;
-  for (size_t i = 0; i + 4 <= results; i += 4) sum_results<kAreSigned, 4, kOfWord>(block, i);
-  if (results >= 4 && results % 4 != 0) return sum_results<kAreSigned, 4, kOfWord>(block, results - 4);
-  for (size_t i = 0; i < results % 4; ++i) sum_results<kAreSigned, 1, 1>(block, i);
-}
-
-template <size_t kBytes>
-ASSAY_KERNEL void run_block(Block<kBytes> block) {
-  const CodeWindowSpan& span = block.span;
-  Quarters<kBytes> zeros, taken = {};
-  const auto zero = static_cast<uint8_t>(std::to_integer<int>(*span.zeros) ^ (span.are_signed ? 0x80 : 0));
-  for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + zero * 0x01010101;
-  for (size_t y = 0; y < span.lines; ++y) {
-    Quarters<kBytes> factors;
-    read_weights(block.weights(y), factors);
-    for (size_t q = 0; q < kQuarters; ++q) add_products(zeros.at[q], factors.at[q], taken.at[q]);
+  for (size_t i = 0; i < kResults; ++i) {
+    const int64_t element = static_cast<int64_t>(first + i) * span.out_step + static_cast<int64_t>(block.first);
+    store(sums[i], block.channels, static_cast<int32_t*>(span.out) + element);
   }
-  for (size_t q = 0; q < kQuarters; ++q) block.start.at[q] = -taken.at[q];
-  const bool are_beside = span.stride == span.dilation && span.columns < kWord;
-  if (span.are_signed)
-    are_beside ? sum_all<true, 2>(block) : sum_all<true, 1>(block);
-  else
-    are_beside ? sum_all<false, 2>(block) : sum_all<false, 1>(block);
 }
+
+// Results by blocks of channels.
+class Blocks {
+ public:
+  static constexpr size_t kMost = 16;
+
+  ASSAY_KERNEL Blocks(const CodeWindowSpan& span, size_t first, size_t count) : span_(span) {
+    for (; count > 32; first += std::min<size_t>(count, 64), count -= std::min<size_t>(count, 64))
+      prepare(first, std::min<size_t>(count, 64), whole_[wholes_++]);
+    if (count > 16)
+      prepare(first, count, half_);
+    else if (count > 0)
+      prepare(first, count, quarter_);
+    rest_ = count;
+  }
+
+  // The last of four may be computed twice.
+  template <bool kAreSigned, size_t kOfWord>
+  ASSAY_KERNEL void sum_all() const {
+    const size_t results = span_.results;
+    for (size_t i = 0; i + 4 <= results; i += 4) sum<kAreSigned, 4, kOfWord>(i);
+    if (results >= 4 && results % 4 != 0) return sum<kAreSigned, 4, kOfWord>(results - 4);
+    for (size_t i = 0; i < results % 4; ++i) sum<kAreSigned, 1, 1>(i);
+  }
+
+ private:
+  template <size_t kBytes>
+  ASSAY_KERNEL void prepare(size_t first, size_t count, Block<kBytes>& block) const {
+    block.of = &span_;
+    block.first = first;
+    block.channels = ~uint64_t{0} >> (64 - count);
+    Quarters<kBytes> zeros, taken = {};
+    const auto zero = static_cast<uint8_t>(std::to_integer<int>(*span_.zeros) ^ (span_.are_signed ? 0x80 : 0));
+    for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + zero * 0x01010101;
+    for (size_t y = 0; y < span_.lines; ++y) {
+      Quarters<kBytes> factors;
+      read_weights(block.weights(y), factors);
+      for (size_t q = 0; q < kQuarters; ++q) add_products(zeros.at[q], factors.at[q], taken.at[q]);
+    }
+    for (size_t q = 0; q < kQuarters; ++q) block.start.at[q] = -taken.at[q];
+    if (span_.finish == nullptr) return;
+    read_quarters<kBytes>(span_.finish->factors + first, block.factors);
+    read_quarters<kBytes>(span_.finish->bias + first, block.bias);
+  }
+
+  // All channels of a few results, so that what they read lies together.
+  template <bool kAreSigned, size_t kResults, size_t kOfWord>
+  ASSAY_KERNEL void sum(size_t first) const {
+    for (size_t i = 0; i < wholes_; ++i) sum_results<kAreSigned, kResults, kOfWord>(whole_[i], first);
+    if (rest_ > 16)
+      sum_results<kAreSigned, kResults, kOfWord>(half_, first);
+    else if (rest_ > 0)
+      sum_results<kAreSigned, kResults, kOfWord>(quarter_, first);
+  }
+
+  const CodeWindowSpan& span_;
+  Block<64> whole_[kMost];
+  Block<32> half_;
+  Block<16> quarter_;
+  size_t wholes_ = 0, rest_;
+};
 
 ASSAY_KERNEL void run(const CodeWindowSpan& span) {
-  for (size_t channel = 0; channel < span.channels;) {
-    const size_t size = block_of(span.channels - channel);
-    const size_t count = std::min(span.channels - channel, size);
-    const uint64_t channels = ~uint64_t{0} >> (64 - count);
-    if (size == 64)
-      run_block<64>({span, channel, channels});
+  constexpr size_t kTogether = Blocks::kMost * kCodeWindowBlock;
+  const bool are_beside = span.stride == span.dilation && span.columns < kWord;
+  for (size_t first = 0; first < span.channels; first += kTogether) {
+    const Blocks blocks(span, first, std::min(span.channels - first, kTogether));
+    if (span.are_signed)
+      are_beside ? blocks.sum_all<true, 2>() : blocks.sum_all<true, 1>();
     else
-      size == 32 ? run_block<32>({span, channel, channels}) : run_block<16>({span, channel, channels});
-    channel += count;
+      are_beside ? blocks.sum_all<false, 2>() : blocks.sum_all<false, 1>();
   }
 }
 #undef ASSAY_KERNEL

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/devices/cpu/integers/finish_kernels.h"
+
 namespace assay::engine::cpu {
 
 // Neighbouring results of a line, each the sum of codes of 8 bits under a window times weights of 8 bits, less a zero
@@ -20,7 +22,9 @@ struct CodeWindowSpan {
   size_t columns = 0;                  // of the window
   bool are_signed = false;             // the codes
   const std::byte* zeros = nullptr;    // the zero point, for each channel
-  int32_t* out = nullptr;
+  const FinishRows* finish =
+      nullptr;  // makes codes of the sums of these channels, and adds nothing; null: sums are given
+  void* out = nullptr;
   int64_t out_step = 0;  // from one result to the next, in elements
   size_t results = 0;
   size_t channels = 0;

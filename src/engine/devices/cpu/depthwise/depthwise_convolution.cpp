@@ -41,6 +41,7 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
       stretches_(stretches_of(g_)),
       bias_(source.bias),
       by_words_(source.quantized && has_code_windows(g_.kernel_width)),
+      makes_codes_(by_words_ && followers_.of_sums->fits_tiles() && followers_.of_sums->adds_nothing()),
       weights_(pack(layer, *source.weights)) {
   if (by_words_) {
     const auto zero = static_cast<std::byte>(source.quantized->quantizer.zero);
@@ -199,6 +200,12 @@ void DepthwiseConvolution::run_line(const std::byte* image, const Arguments& arg
   const int64_t channel = line.channels.begin;
   const int64_t count = line.channels.end - channel;
   const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;
+  if (makes_codes_) {
+    IntegerEpilogue::Run epilogue(*followers_.of_sums, arguments);
+    const FinishRows& finish = epilogue.in_tiles(channel, count, g_.channels);
+    std::byte* const out = static_cast<std::byte*>(finish.out) + first * g_.channels + channel;
+    return run_words(span, {0, g_.out_width}, {out, g_.channels, &finish});
+  }
   if (!followers_.take_results_apart()) {
     const int64_t element = first * g_.channels + channel;
     std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
@@ -270,7 +277,8 @@ void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixe
                     .columns = static_cast<size_t>(g_.kernel_width),
                     .are_signed = dtype_ == tensor::DType::int8,
                     .zeros = zeros_.data(),
-                    .out = static_cast<int32_t*>(target.first),
+                    .finish = target.finish,
+                    .out = target.first,
                     .out_step = target.step,
                     .results = static_cast<size_t>(pixels.end - pixels.begin),
                     .channels = line.channels});

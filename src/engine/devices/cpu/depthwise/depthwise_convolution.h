@@ -52,6 +52,7 @@ class DepthwiseConvolution {
   struct Target {
     void* first;
     int64_t step;
+    const FinishRows* finish = nullptr;  // of codes that are made of sums
   };
 
   DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers);
@@ -86,6 +87,7 @@ class DepthwiseConvolution {
   int bias_;
   std::vector<float> widened_bias_;
   bool by_words_;                 // of codes, by run_code_windows
+  bool makes_codes_;              // likewise, of sums in registers
   std::vector<std::byte> zeros_;  // what is read outside the picture then
   PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words
 };

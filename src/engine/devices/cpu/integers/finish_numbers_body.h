@@ -43,12 +43,26 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_numbers(const FinishStep& st
   }
 }
 
-// Codes of up to four vectors of numbers. They become 16 bits first, in which zero points are added, then 8; a lane of
-// 128 bits holds 4 of each vector, before they are put in order.
+// A step that reads nothing else.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void apply_alone(const FinishStep& step, Vector (&x)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      if (step.op == FinishOp::requantise)
+        requantise(step, x[r][v]);
+      else
+        bound(x[r][v], step.least, step.greatest, x[r][v]);
+    }
+  }
+}
+
+// Codes of up to four vectors of numbers. They become 16 bits first, in which zero points are added, then 8. A lane of
+// 128 bits holds 4 of each vector, those of the first one first.
 template <size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void to_codes(const FinishRows& rows, const Vector (&x)[kVectors],
-                                                         __m512i& out) {
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+ASSAY_KERNEL [[gnu::always_inline]] inline void pack_codes(const FinishRows& rows, const Vector (&x)[kVectors],
+                                                           __m512i& out) {
   __m512i whole[4] = {};
 #pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) {
@@ -60,8 +74,16 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void to_codes(const FinishRows& rows,
   const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero);
   __m512i high = low;
   if constexpr (kVectors > 2) high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
-  const __m512i codes = rows.type == NumberType::int8 ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
-  out = _mm512_maskz_permutexvar_epi32(kAllLanes, order, codes);
+  out = rows.type == NumberType::int8 ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high);
+}
+
+// The same in the order of the numbers.
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void to_codes(const FinishRows& rows, const Vector (&x)[kVectors],
+                                                         __m512i& out) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  pack_codes(rows, x, out);
+  out = _mm512_maskz_permutexvar_epi32(kAllLanes, order, out);
 }
 
 // Codes of a row of so many numbers.

@@ -237,6 +237,10 @@ bool IntegerEpilogue::fits_tiles() const {
          });
 }
 
+bool IntegerEpilogue::adds_nothing() const {
+  return !has_tape() && std::ranges::none_of(steps_, [](const FinishStep& step) { return step.op == FinishOp::add; });
+}
+
 IntegerEpilogue::Run::Run(const IntegerEpilogue& epilogue, const Arguments& arguments)
     : epilogue_(epilogue), arguments_(arguments) {
   for (size_t i = 0; i < epilogue.steps_.size(); ++i) {

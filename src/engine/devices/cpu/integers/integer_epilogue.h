@@ -36,6 +36,8 @@ class IntegerEpilogue {
   bool has_tape() const { return !tape_.is_empty(); }
   // Whether kernels that make codes of sums do all of it.
   bool fits_tiles() const;
+  // Whether it reads nothing but sums.
+  bool adds_nothing() const;
 
   // The epilogue in a run of its layer; it is cheap to make and used by one thread.
   class Run {

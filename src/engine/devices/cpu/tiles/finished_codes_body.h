@@ -18,16 +18,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply_step(const Tile& tile, con
     if (step.type == NumberType::uint8) return add_rows<uint8_t>(tile, step, x);
     return add_rows<int8_t>(tile, step, x);
   }
-#pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) {
-      if (step.op == FinishOp::requantise)
-        requantise(step, x[r][v]);
-      else
-        bound(x[r][v], step.least, step.greatest, x[r][v]);
-    }
-  }
+  apply_alone(step, x);
 }
 
 template <typename Part>
