@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -55,24 +56,51 @@ void wait_while(const std::atomic<uint32_t>& word, Fn waiting) {
   }
 }
 
-// One call of parallel_for: hands out its pieces in ascending order.
-class Job {
+// What one call of parallel_for computes.
+class Pieces {
  public:
-  Job(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t, uint64_t)> fn)
+  Pieces(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t, uint64_t)> fn)
       : count_(count), grain_(grain), pieces_(count / grain + (count % grain != 0)), fn_(fn) {}
 
-  uint64_t pieces() const { return pieces_; }
-  void run_piece(uint64_t piece) const {
+  uint64_t count() const { return pieces_; }
+  void run(uint64_t piece) const {
     const uint64_t begin = piece * grain_;
     fn_(begin, begin + std::min(grain_, count_ - begin));
   }
-  // Takes pieces until none is left. After a failure only pieces below it matter; they have all been taken before.
-  void work() {
-    for (uint64_t piece = next_++; piece < pieces_ && piece < failed_; piece = next_++) {
-      try {
-        run_piece(piece);
-      } catch (...) {
-        note_failure(piece);
+
+ private:
+  const uint64_t count_;
+  const uint64_t grain_;
+  const uint64_t pieces_;
+  const FunctionRef<void(uint64_t, uint64_t)> fn_;
+};
+
+// Hands out pieces. Each thread has a share of neighbouring ones, the same in every call of as many pieces, so that it
+// often finds in its own caches what it wrote in the call before; when its share is done, it helps with the others.
+class Job {
+ public:
+  Job(const Pieces& pieces, unsigned threads)
+      : pieces_(pieces),
+        share_count_(static_cast<unsigned>(std::min<uint64_t>({threads, kMostShares, pieces.count()}))) {
+    const uint64_t each = pieces.count() / share_count_;
+    const uint64_t longer = pieces.count() % share_count_;
+    uint64_t begin = 0;
+    for (unsigned i = 0; i < share_count_; ++i) {
+      shares_[i].next = begin;
+      shares_[i].end = begin += each + (i < longer ? 1 : 0);
+    }
+  }
+
+  // Takes pieces, in ascending order from each share, until none is left. After a failure only those below it matter.
+  void work(unsigned thread) {
+    for (unsigned i = 0; i < share_count_; ++i) {
+      Share& share = shares_[(thread + i) % share_count_];
+      for (uint64_t piece = share.next++; piece < share.end && piece < failed_; piece = share.next++) {
+        try {
+          pieces_.run(piece);
+        } catch (...) {
+          note_failure(piece);
+        }
       }
     }
   }
@@ -81,6 +109,12 @@ class Job {
   }
 
  private:
+  static constexpr unsigned kMostShares = 16;
+  struct alignas(64) Share {
+    std::atomic<uint64_t> next = 0;
+    uint64_t end = 0;
+  };
+
   void note_failure(uint64_t piece) {
     const std::lock_guard lock(mutex_);
     if (piece >= failed_) return;
@@ -88,11 +122,9 @@ class Job {
     error_ = std::current_exception();
   }
 
-  const uint64_t count_;
-  const uint64_t grain_;
-  const uint64_t pieces_;
-  const FunctionRef<void(uint64_t, uint64_t)> fn_;
-  std::atomic<uint64_t> next_ = 0;
+  const Pieces& pieces_;
+  const unsigned share_count_;
+  std::array<Share, kMostShares> shares_;
   std::atomic<uint64_t> failed_ = std::numeric_limits<uint64_t>::max();
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -120,7 +152,7 @@ class ThreadPool::Workers {
   void have_workers(unsigned count);
   void part_from_caller();
   void stop_workers();
-  void worker(uint32_t seen);
+  void worker(unsigned index, uint32_t seen);
 
   std::mutex run_mutex_;  // held by the caller whose job it is
   std::atomic<unsigned> count_ = 1;
@@ -152,7 +184,7 @@ void ThreadPool::Workers::run(Job& job) {
   ++generation_;
   generation_.notify_all();
   inside_piece() = true;
-  job.work();
+  job.work(0);
   inside_piece() = false;
   inside_ |= kClosed;
   wait_while(inside_, [](uint32_t inside) { return inside != kClosed; });
@@ -165,7 +197,10 @@ void ThreadPool::Workers::have_workers(unsigned count) {
   workers_.reserve(count);
   wanted_workers_ = count;
   try {
-    while (workers_.size() < count) workers_.emplace_back(&Workers::worker, this, generation_.load());
+    while (workers_.size() < count) {
+      const auto index = static_cast<unsigned>(workers_.size() + 1);
+      workers_.emplace_back(&Workers::worker, this, index, generation_.load());
+    }
   } catch (const std::system_error&) {
     return;
   }
@@ -196,14 +231,14 @@ void ThreadPool::Workers::stop_workers() {
   stop_ = false;
 }
 
-void ThreadPool::Workers::worker(uint32_t seen) {
+void ThreadPool::Workers::worker(unsigned index, uint32_t seen) {
   inside_piece() = true;
   chosen() = this;
   while (true) {
     wait_while(generation_, [seen](uint32_t generation) { return generation == seen; });
     seen = generation_;
     if (stop_) return;
-    if ((inside_++ & kClosed) == 0) job_->work();
+    if ((inside_++ & kClosed) == 0) job_->work(index);
     if (--inside_ == kClosed) inside_.notify_all();
   }
 }
@@ -230,11 +265,13 @@ void set_thread_count(unsigned count) { ThreadPool::Workers::of_process().set_co
 
 void parallel_for(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t begin, uint64_t end)> fn) {
   ASSAY_CHECK(grain > 0);
-  Job job(count, grain, fn);
-  if (job.pieces() <= 1 || inside_piece() || thread_count() == 1) {
-    for (uint64_t piece = 0; piece < job.pieces(); ++piece) job.run_piece(piece);
+  const Pieces pieces(count, grain, fn);
+  const unsigned threads = thread_count();
+  if (pieces.count() <= 1 || inside_piece() || threads == 1) {
+    for (uint64_t piece = 0; piece < pieces.count(); ++piece) pieces.run(piece);
     return;
   }
+  Job job(pieces, threads);
   ThreadPool::Workers::current().run(job);
   job.rethrow();
 }

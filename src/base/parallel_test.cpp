@@ -69,6 +69,22 @@ TEST_F(Parallel, several_threads_work) {
   EXPECT_EQ(arrived, 2);
 }
 
+TEST_F(Parallel, each_thread_begins_with_a_share_of_its_own) {
+  set_thread_count(2);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<uint64_t> second = 0;
+    parallel_for(9, 1, [&, caller = std::this_thread::get_id()](uint64_t piece, uint64_t) {
+      if (piece == 0) {
+        EXPECT_EQ(std::this_thread::get_id(), caller);
+        while (second == 0) std::this_thread::yield();
+      }
+      uint64_t none = 0;
+      if (piece > 0) second.compare_exchange_strong(none, piece);
+    });
+    EXPECT_EQ(second, 5u);
+  }
+}
+
 TEST_F(Parallel, one_thread_is_the_caller) {
   set_thread_count(1);
   parallel_for(100, 1, [caller = std::this_thread::get_id()](uint64_t, uint64_t) {
