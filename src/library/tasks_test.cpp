@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -195,6 +196,28 @@ TEST_F(LibraryTasks, TwoAtOnceGiveWhatEachGivesAlone) {
   other.join();
   EXPECT_EQ(forwards, alone);
   EXPECT_EQ(backwards, alone);
+}
+
+std::vector<void (*)(int)> signal_handlers() {
+  std::vector<void (*)(int)> handlers;
+  for (int signal = 1; signal < SIGSYS; ++signal) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    handlers.push_back(action.sa_handler);
+  }
+  return handlers;
+}
+
+TEST_F(LibraryTasks, EachPrintsNothingAndLeavesSignalsAlone) {
+  const std::vector<void (*)(int)> before = signal_handlers();
+  for (const Task& task : tasks_) {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    static_cast<void>(task.work(nullptr));
+    EXPECT_EQ(::testing::internal::GetCapturedStdout(), "") << task.name;
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << task.name;
+    EXPECT_EQ(signal_handlers(), before) << task.name;
+  }
 }
 
 // Its one large value takes 400 MB, which no operator is told beforehand.
