@@ -36,8 +36,8 @@ class Case:
 def cases() -> list[Case]:
     inspect, layers = ["inspect", "model", MODEL], ["inspect", "model", MODEL, "--show", "layers"]
     found = [
-        Case("--version", ["--version"], bar_ms=5),
-        Case("BERT-base", inspect, "bert_base_s128", 20, 40),
+        Case("--version", ["--version"], bar_ms=3),
+        Case("BERT-base", inspect, "bert_base_s128", 6, 40),
         Case("10 GB external", inspect, "external_10gb", 100, with_peer=False)]
     bars = {"nodes_100k": (200, None), "nodes_1m": (2000, 600)}
     for name, nodes in make_synthetic.NODE_COUNTS.items():

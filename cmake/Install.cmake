@@ -2,18 +2,24 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The library that is installed is linked from the same objects as the one that tests use, but shows only what
-# include/assay declares.
+# The library that is installed is linked from the same objects as the one that tests and the Python package use, but
+# shows only what include/assay declares. The program uses it in the build folder, too: with names to look up for
+# everything, it starts 0.4 ms later. A wheel has one library for both.
 set(exports ${CMAKE_SOURCE_DIR}/cmake/exports.map)
 add_library(assay_library SHARED $<TARGET_OBJECTS:libassay> $<TARGET_OBJECTS:assay_brief> $<TARGET_OBJECTS:assay_kernels>)
 add_library(assay::assay ALIAS assay_library)
 set_target_properties(assay_library PROPERTIES OUTPUT_NAME assay EXPORT_NAME assay VERSION ${PROJECT_VERSION} SOVERSION 0
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/installed LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
+  LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
 target_link_libraries(assay_library PRIVATE fmt::fmt Threads::Threads ZLIB::ZLIB PNG::PNG yaml-cpp ${CMAKE_DL_LIBS})
 target_link_options(assay_library PRIVATE -Wl,-Bsymbolic-functions -Wl,--as-needed -Wl,-z,defs
   -Wl,--version-script=${exports})
 target_include_directories(assay_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(assay_library INTERFACE cxx_std_20)
+if(SKBUILD)
+  target_link_libraries(assay PRIVATE libassay)
+else()
+  target_link_libraries(assay PRIVATE assay_library)
+endif()
 
 # In the build folder too: the path that CMake writes there ends with a colon, for which the loader looks for libraries in
 # the current folder.

@@ -9,7 +9,7 @@ quotes is written from src/ (in tests also from tests/) and must exist. Our head
 <fmt/core.h>. The headers src/*.h, which the build puts before every source, belong to no module. include/ holds what
 the library shows: those headers include nothing but each other and the standard library, and only the module
 `library` uses them, but for the error. Only the module cli names options of the command line, in text and in
-comments; the other modules name settings of requests.
+comments; the other modules name settings of requests. The table in ARCHITECTURE.md, where there is one, says the same.
 """
 
 import pathlib
@@ -19,6 +19,7 @@ import sys
 import source_tree
 
 MODULE = re.compile(r"^\s*assay_module\(\s*([\w/]+)(?:\s+BRIEF)?(?:\s+KERNELS\s+[\w/]+)?(?:\s+DEPS\s+([\w/\s]*))?\s*\)", re.MULTILINE)
+ROW = re.compile(r"^\| ([\w/]+) \| (.+) \|$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SYSTEM_HEADER = re.compile(r"\w+|(sys|linux|gnu)/[\w-]+\.h|(dlfcn|fcntl|immintrin|poll|pthread|signal|unistd)\.h")
 
@@ -59,6 +60,16 @@ def table_findings(table: Table) -> list[str]:
     if rest:
         findings.append(f"CMakeLists.txt: modules depend on each other in a circle: {', '.join(sorted(rest))}")
     return findings
+
+
+def document_findings(root: pathlib.Path, table: Table) -> list[str]:
+    """Modules whose row in ARCHITECTURE.md is missing or says something else."""
+    document = root / "ARCHITECTURE.md"
+    if not document.is_file():
+        return []
+    rows = {name: set(re.findall(r"[\w/]+", deps)) - {PUBLIC + "/assay"} for name, deps in ROW.findall(document.read_text())}
+    return [f"ARCHITECTURE.md: the row of module {name} is not what CMakeLists.txt says: {', '.join(sorted(deps)) or '–'}"
+            for name, deps in table.items() if rows.get(name) != deps]
 
 
 def module_of(path: pathlib.PurePath, table: Table) -> str | None:
@@ -123,7 +134,7 @@ def file_findings(root: pathlib.Path, path: pathlib.Path, table: Table) -> list[
 
 def check(root: pathlib.Path) -> list[str]:
     table = read_table(root)
-    findings = table_findings(table)
+    findings = table_findings(table) + document_findings(root, table)
     for path in source_tree.files(root, ".h", ".cpp"):
         is_precompiled = path.parent == pathlib.Path("src")
         if path.parts[0] in ("src", "tests", PUBLIC) and not is_precompiled:

@@ -89,7 +89,7 @@ class Model {
                                                  Observer* observer = nullptr) const;
   RunReport run(const RunOptions& options = {}, Observer* observer = nullptr) const;
 
-  Model infer_shapes() const;
+  Model infer_shapes(Observer* observer = nullptr) const;
   Model sanitize(const SanitizeOptions& options, Observer* observer = nullptr) const;
   Model extract(const ExtractOptions& options, Observer* observer = nullptr) const;
   Model insert(const InsertOptions& options, Observer* observer = nullptr) const;

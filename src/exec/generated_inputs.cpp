@@ -83,20 +83,20 @@ struct Draw {
   std::string name;
   DType dtype = DType::undefined;
   tensor::Shape shape;
-  ValueRange range;
+  InputRange range;
   const InputRole* role = nullptr;
   const tensor::Shape* values = nullptr;  // that are given
 };
 
-ValueRange range_of(std::string_view name, DType dtype, const GenerateOptions& options) {
+InputRange range_of(std::string_view name, DType dtype, const GenerateOptions& options) {
   const bool is_integer = tensor::is_integer(dtype);
-  ValueRange range;
+  InputRange range;
   if (is_integer && options.integer_range) range = *options.integer_range;
   if (tensor::is_floating(dtype) && options.float_range) range = *options.float_range;
-  for (const ValueRange& given : options.ranges) {
+  for (const InputRange& given : options.ranges) {
     if (given.pattern.empty() || matches_glob(given.pattern, name)) range = given;
   }
-  for (const ValueRange& given : options.ranges) {
+  for (const InputRange& given : options.ranges) {
     if (given.pattern == name) range = given;
   }
   return range;
@@ -193,7 +193,7 @@ void check_patterns(const Signature& signature, const GenerateOptions& options) 
     if (!input.has_default) inputs.push_back(input.name);
   }
   for (const InputShape& shape : options.shapes) check_pattern("input_shapes", shape.pattern, inputs);
-  for (const ValueRange& range : options.ranges) check_pattern("val_range", range.pattern, inputs);
+  for (const InputRange& range : options.ranges) check_pattern("val_range", range.pattern, inputs);
 }
 
 Draw draw_of(const Port& input, const GenerateOptions& options, Diagnostics& findings) {

@@ -29,7 +29,7 @@ struct InputRole {
 };
 
 // Least and greatest value of inputs whose name matches a wildcard; integers take both ends.
-struct ValueRange {
+struct InputRange {
   std::string pattern;
   double low = 0;
   double high = 1;
@@ -38,9 +38,9 @@ struct ValueRange {
 struct GenerateOptions {
   uint64_t seed = 1;
   std::vector<InputShape> shapes;
-  std::vector<ValueRange> ranges;           // the last one that matches counts; default [0, 1]
-  std::optional<ValueRange> integer_range;  // of integers that `ranges` does not name
-  std::optional<ValueRange> float_range;
+  std::vector<InputRange> ranges;           // the last one that matches counts; default [0, 1]
+  std::optional<InputRange> integer_range;  // of integers that `ranges` does not name
+  std::optional<InputRange> float_range;
   std::vector<InputRole> roles;
   bool is_sensible = false;  // draw according to roles: indices from the whole table, masks of ones
   uint64_t max_bytes = 0;    // of all inputs together; 0: the machine's memory

@@ -94,7 +94,7 @@ class Search {
 
   void look_in_python(std::string_view where, const std::string& python) {
     if (is_done()) return;
-    const std::vector<fs::path> folders = package_folders(python);
+    const std::vector<fs::path>& folders = names_.packages_of(python);
     if (folders.empty()) note(where, python, "there is no Python");
     for (const fs::path& folder : folders) look_in_packages(where, folder);
   }
@@ -125,6 +125,7 @@ class Search {
     for (const std::string& name : names_.in(folder)) {
       if (matches_glob(pattern, name)) found.push_back(folder / name);
     }
+    std::ranges::sort(found);
     return found;
   }
 
@@ -150,7 +151,7 @@ class Search {
 
 // The system's folders have thousands of entries, of which a directory_iterator would make a path each.
 const std::vector<std::string>& FolderNames::in(const fs::path& folder) {
-  const auto [place, is_new] = names_.try_emplace(folder);
+  const auto [place, is_new] = names_.try_emplace(folder.native());
   std::vector<std::string>& names = place->second;
   if (!is_new) return names;
   const std::unique_ptr<DIR, decltype([](DIR* open) { closedir(open); })> open(opendir(folder.c_str()));
@@ -159,8 +160,13 @@ const std::vector<std::string>& FolderNames::in(const fs::path& folder) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
   }
-  std::ranges::sort(names);
   return names;
+}
+
+const std::vector<fs::path>& FolderNames::packages_of(const std::string& python) {
+  const auto [place, is_new] = packages_.try_emplace(python);
+  if (is_new) place->second = package_folders(python);
+  return place->second;
 }
 
 FoundLibrary find_library(const LibraryKind& kind, const LibrarySearch& search) {

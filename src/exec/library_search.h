@@ -21,14 +21,17 @@ struct LibraryKind {
   std::string_view hint;                       // how to get it
 };
 
-// The names in folders, sorted, none if one cannot be read. Each folder is read once: for searches that follow one
-// another.
+// What was read of folders, each of them once: for searches that follow one another.
 class FolderNames {
  public:
+  // The names in a folder, in no order; none if it cannot be read.
   const std::vector<std::string>& in(const std::filesystem::path& folder);
+  // package_folders() of this interpreter.
+  const std::vector<std::filesystem::path>& packages_of(const std::string& python);
 
  private:
-  std::map<std::filesystem::path, std::vector<std::string>> names_;
+  std::map<std::string, std::vector<std::string>> names_;
+  std::map<std::string, std::vector<std::filesystem::path>> packages_;
 };
 
 // Looks for the library, in this order: the variable (if it is set, nowhere else), the environment of `search.python`,

@@ -136,5 +136,14 @@ TEST_F(LibrarySearchTest, SearchesThatShareWhatTheyReadReadFoldersOnce) {
   EXPECT_EQ(find_library(kKind, {}).path, root_ / "own/libvendor.so");
 }
 
+TEST_F(LibrarySearchTest, SearchesThatShareWhatTheyReadFindThePythonOnce) {
+  const LibrarySearch shared = {.folders = std::make_shared<FolderNames>()};
+  EXPECT_TRUE(find_library(kKind, shared).path.empty());
+  const fs::path package = make_package(make_python("python"), "1.2");
+  fs::create_symlink(root_ / "python/bin/python3", root_ / "bin/python3");
+  EXPECT_TRUE(find_library(kKind, shared).path.empty());
+  EXPECT_EQ(find_library(kKind, {}).path, package);
+}
+
 }  // namespace
 }  // namespace assay::exec

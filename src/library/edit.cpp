@@ -31,9 +31,9 @@ std::vector<surgery::Boundary> boundaries(const std::vector<std::string>& names)
 
 }  // namespace
 
-Model Model::infer_shapes() const {
-  tasks::Observer silent;
-  tasks::LoadedModel loaded = tasks::load_model(library::source_of(*this), silent);
+Model Model::infer_shapes(Observer* observer) const {
+  library::TaskObserver watching(observer);
+  tasks::LoadedModel loaded = tasks::load_model(library::source_of(*this), watching);
   tasks::infer_shapes(loaded);
   return library::make_model(std::move(loaded.model), content_->path, loaded.findings.all());
 }

@@ -121,6 +121,7 @@ void add_plan_shapes(const std::string& plan, const exec::Settings& settings, st
 }
 
 LoadedModel load_model(const ModelSource& source, Observer& observer) {
+  check_cancelled(observer);
   if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};
   if (is_network_script(source)) return load_network_script(source.path, source.python, observer);
   refuse_other_kinds(source.path, source.type);

@@ -71,6 +71,16 @@ class CheckLayers(TreeTest):
         self.write("src/base/a.cpp", '#include "assay/x.h"\n')
         self.assert_finding("src/base/a.cpp:1:", "only module library may include")
 
+    def test_the_table_for_readers_says_the_same(self):
+        rows = ["| module | may include |", "|---|---|", "| base | – |", "| ir | base |", "| backends/one | base |",
+                "| backends/two | base |"]
+        self.write("ARCHITECTURE.md", "\n".join(rows) + "\n")
+        self.assertEqual(self.check(), (0, ""))
+        self.write("ARCHITECTURE.md", "\n".join(rows).replace("| ir | base |", "| ir | – |") + "\n")
+        self.assert_finding("ARCHITECTURE.md: the row of module ir is not what CMakeLists.txt says: base")
+        self.write("ARCHITECTURE.md", "\n".join(rows[:-1]) + "\n")
+        self.assert_finding("the row of module backends/two")
+
     def test_missing_file(self):
         self.write("src/base/a_test.cpp", '#include "ir/none.h"\n')
         self.assert_finding("src/base/a_test.cpp:1:", "is not a file below src/")

@@ -209,7 +209,7 @@ class ScriptWriter {
       }
     }
     std::vector<std::string> ranges;
-    for (const exec::ValueRange& range : inputs.generated.ranges) {
+    for (const exec::InputRange& range : inputs.generated.ranges) {
       const std::string name = range.pattern == "*" ? "" : range.pattern;
       ranges.push_back(
           fmt::format("{}: ({}, {})", python_string(name), python_float(range.low), python_float(range.high)));

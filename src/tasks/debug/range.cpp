@@ -18,7 +18,7 @@ namespace {
 debug::Interval drawn_interval(const exec::GenerateOptions& options, std::string_view name) {
   debug::Interval interval = {0, 1};
   if (options.float_range) interval = {options.float_range->low, options.float_range->high};
-  for (const exec::ValueRange& range : options.ranges) {
+  for (const exec::InputRange& range : options.ranges) {
     if (range.pattern.empty() || matches_glob(range.pattern, name)) interval = {range.low, range.high};
   }
   return interval;

@@ -49,6 +49,7 @@ void EditJob::skipped(std::string_view action, std::string name, std::string det
 }
 
 EditOutcome EditJob::save() {
+  check_cancelled(observer_);
   const Stopwatch saving;
   if (request_.output.empty())
     surgery::complete_outputs(model());

@@ -17,7 +17,7 @@ double finite(std::string_view option, std::string_view text) {
 }
 
 // `[NAME:][MIN,MAX]`
-exec::ValueRange parse_range(std::string_view text) {
+exec::InputRange parse_range(std::string_view text) {
   const size_t bracket = text.rfind('[');
   const bool is_list = bracket != std::string_view::npos && text.back() == ']';
   const bool has_name = bracket > 0;
@@ -32,7 +32,7 @@ exec::ValueRange parse_range(std::string_view text) {
     const size_t begin = word.find_first_not_of(' ');
     return begin == std::string_view::npos ? word : word.substr(begin, word.find_last_not_of(' ') - begin + 1);
   };
-  exec::ValueRange range;
+  exec::InputRange range;
   range.pattern = has_name ? text.substr(0, bracket - 1) : "";
   range.low = finite("--val-range", trim(bounds[0]));
   range.high = finite("--val-range", trim(bounds[1]));
@@ -43,8 +43,8 @@ exec::ValueRange parse_range(std::string_view text) {
 }
 
 // The older pairs of options: both have their default once one of them is given.
-std::optional<exec::ValueRange> parse_pair(const Arguments& arguments, std::string_view low, std::string_view high,
-                                           exec::ValueRange defaults) {
+std::optional<exec::InputRange> parse_pair(const Arguments& arguments, std::string_view low, std::string_view high,
+                                           exec::InputRange defaults) {
   if (!arguments.has(low) && !arguments.has(high)) return std::nullopt;
   if (arguments.has(low)) defaults.low = finite(low, arguments.value(low));
   if (arguments.has(high)) defaults.high = finite(high, arguments.value(high));
