@@ -46,14 +46,13 @@ void relax() {
 // Spins for a short while, then sleeps, until waiting(word) is false. Who changes `word` must notify.
 template <typename Fn>
 void wait_while(const std::atomic<uint32_t>& word, Fn waiting) {
+  constexpr int kLooks = 32;  // before the clock is read again
   const std::chrono::steady_clock::time_point end_of_spin = std::chrono::steady_clock::now() + kSpin;
-  for (uint32_t seen = word.load(); waiting(seen); seen = word.load()) {
-    if (std::chrono::steady_clock::now() < end_of_spin) {
-      relax();
-    } else {
-      word.wait(seen);
-    }
+  uint32_t seen = word.load();
+  while (waiting(seen) && std::chrono::steady_clock::now() < end_of_spin) {
+    for (int i = 0; i < kLooks && waiting(seen); ++i, seen = word.load()) relax();
   }
+  for (; waiting(seen); seen = word.load()) word.wait(seen);
 }
 
 // What one call of parallel_for computes.
