@@ -74,12 +74,12 @@ bool PlanFile::is_plan(const std::filesystem::path& path) {
   return file.read(begin.data(), begin.size()) && begin == kMagic;
 }
 
-PlanFile::PlanFile(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
+PlanFile::PlanFile(std::shared_ptr<const MappedFile> file, std::optional<SectionKind> only) : file_(std::move(file)) {
   const Header header = read_header(file_->bytes());
   const Bytes table = file_->bytes().subspan(sizeof(header), header.sections * sizeof(Entry));
   if (table_checksum(header, table) != header.checksum) refuse("its table is not what was written");
   read_table(header.sections);
-  check_sections();
+  check(only ? sections_[static_cast<size_t>(*only)] : all_);
 }
 
 // Sections lie one after the other, so that every byte of the file is one of theirs or a zero.
@@ -101,10 +101,10 @@ void PlanFile::read_table(uint64_t count) {
   if (end != bytes.size()) refuse("there is something behind its sections");
 }
 
-void PlanFile::check_sections() const {
-  parallel_for(all_.size(), 1, [this](uint64_t begin, uint64_t end) {
+void PlanFile::check(const std::vector<Range>& ranges) const {
+  parallel_for(ranges.size(), 1, [&](uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; ++i) {
-      const Range& range = all_[i];
+      const Range& range = ranges[i];
       if (checksum(file_->bytes().subspan(range.offset, range.size)) != range.checksum) {
         refuse("a section is not what was written");
       }

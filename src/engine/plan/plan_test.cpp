@@ -129,6 +129,18 @@ TEST_F(Plan, EveryLengthIsRefused) {
   EXPECT_THROW(open(bytes_), Error);
 }
 
+// The rest is checked by who opens the plan.
+TEST_F(Plan, OfTheManifestAloneNothingElseIsChecked) {
+  EXPECT_EQ(read_manifest_of(path_).profiles.at(0).at(0).most, (tensor::Shape{9, 2}));
+  const auto mapped = [&] { return MappedFile::from_bytes(bytes_, "a plan"); };
+  bytes_.back() ^= std::byte{1};  // of packed weights
+  EXPECT_THROW(PlanFile{mapped()}, Error);
+  const std::shared_ptr<const MappedFile> file = mapped();
+  const Bytes manifest = PlanFile(file, SectionKind::manifest).section(SectionKind::manifest, 0);
+  bytes_[static_cast<size_t>(manifest.data() - file->bytes().data())] ^= std::byte{1};
+  EXPECT_THROW(PlanFile(mapped(), SectionKind::manifest), Error);
+}
+
 TEST(Manifest, CutsAndNumbersThatAreTooLargeAreRefused) {
   std::vector<std::byte> bytes = write_manifest(manifest_of(parse(kText)));
   EXPECT_NO_THROW(read_manifest(bytes));
