@@ -63,7 +63,9 @@ struct Section {
 // Writes a plan; it appears under its name when it is complete. Sections release their memory as soon as they can.
 void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections);
 
-// Of all that a storage has, which then releases its memory.
+// What the table of a plan says of a section: the checksum of those of its pieces, which threads compute side by side.
+uint64_t section_checksum(Bytes section);
+// The same of all that a storage has, which then releases its memory.
 uint64_t checksum_of(const tensor::Storage& storage);
 
 }  // namespace assay::engine

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -127,6 +128,26 @@ TEST_F(Plan, EveryLengthIsRefused) {
   for (size_t size = 0; size < bytes_.size(); ++size) EXPECT_THROW(open(Bytes(bytes_).first(size)), Error) << size;
   bytes_.push_back({});
   EXPECT_THROW(open(bytes_), Error);
+}
+
+TEST(PlanFile, SectionsOfSeveralPieces) {
+  constexpr size_t kMegabyte = size_t{1} << 20;
+  const TemporaryFolder folder;
+  for (const size_t size : {size_t{0}, size_t{1}, 4 * kMegabyte, 9 * kMegabyte + 3}) {
+    std::vector<std::byte> weights(size);
+    for (size_t i = 0; i < size; ++i) weights[i] = static_cast<std::byte>(i * i >> 8);
+    const tensor::StoragePtr storage = tensor::make_owned(weights);
+    EXPECT_EQ(section_checksum(weights), checksum_of(*storage));
+    write_plan(folder.path() / "plan", {{SectionKind::manifest, storage}, {SectionKind::weights, storage}});
+    std::vector<std::byte> bytes = read_file(folder.path() / "plan");
+    const auto open = [&] { return PlanFile(MappedFile::from_bytes(bytes, "a plan")); };
+    EXPECT_TRUE(std::ranges::equal(open().section(SectionKind::weights, 0), weights));
+    for (size_t from_end = 1; from_end <= size; from_end += kMegabyte) {
+      bytes[bytes.size() - from_end] ^= std::byte{0x80};
+      EXPECT_THROW(open(), Error) << size << " " << from_end;
+      bytes[bytes.size() - from_end] ^= std::byte{0x80};
+    }
+  }
 }
 
 // The rest is checked by who opens the plan.
