@@ -37,6 +37,12 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
   return bytes;
 }
 
+bool KeptWeights::has(const tensor::Tensor& weights, const std::string& form) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = forms_.find({tensor::identity_of(*weights.storage()), form});
+  return found != forms_.end() && !found->second.bytes.expired();
+}
+
 void KeptWeights::preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes) {
   const std::scoped_lock lock(mutex_);
   forms_[{weights, form}] = {.bytes = bytes, .size_bytes = size_bytes, .preset = bytes};

@@ -25,6 +25,8 @@ class PackedWeights {
   // asked for a form does not read the constant itself any more.
   virtual Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
                     const std::function<void(std::byte*)>& fill) = 0;
+  // Whether that form is kept: what was found out about the weights before it was made holds still.
+  virtual bool has(const tensor::Tensor& weights, const std::string& form) const = 0;
 };
 
 // Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
@@ -33,6 +35,7 @@ class KeptWeights final : public PackedWeights {
  public:
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor& weights, const std::string& form) const override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
   void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
   // What is made from now on lies in a file without a name in that folder, as far as there can be one, and takes memory
@@ -66,6 +69,7 @@ class TrialWeights final : public PackedWeights {
  public:
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor&, const std::string&) const override { return false; }
   void begin_next() { forms_.clear(); }
   std::vector<std::span<const std::byte>> memory() const;
 
@@ -84,6 +88,9 @@ class NotedWeights final : public PackedWeights {
   explicit NotedWeights(PackedWeights& weights) : weights_(weights) {}
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor& weights, const std::string& form) const override {
+    return weights_.has(weights, form);
+  }
   bool holds(const tensor::Tensor& weights) const;
 
  private:

@@ -110,6 +110,8 @@ TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
   const auto never = [](std::byte*) { FAIL(); };
   const PackedWeights::Bytes form = packed.get(w, "turned", 5, never);
   EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 0).data());
+  EXPECT_TRUE(packed.has(w, "turned"));
+  EXPECT_FALSE(packed.has(w, "straight"));
   int filled = 0;
   packed.get(w, "turned", 6, [&](std::byte*) { ++filled; });  // another size: not what was saved
   EXPECT_EQ(filled, 1);
