@@ -63,23 +63,25 @@ class KeptWeights final : public PackedWeights {
   std::unique_ptr<tensor::ScratchFile> file_;  // null: what is made stays in memory
 };
 
-// Memory with ordinary numbers in place of forms, for kernels that are only measured, one after the other: each may
-// have the memory of the one before.
+// Memory in place of forms, for kernels that are only measured, one after the other: each may have the memory of the
+// one before. Many are looked up and never run, so that it has ordinary numbers only once it is filled.
 class TrialWeights final : public PackedWeights {
  public:
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
   bool has(const tensor::Tensor&, const std::string&) const override { return false; }
   void begin_next() { forms_.clear(); }
+  void fill() const;
   std::vector<std::span<const std::byte>> memory() const;
 
  private:
   struct Block {
-    Bytes bytes;
+    std::shared_ptr<std::byte> bytes;
     uint64_t size_bytes = 0;
+    bool is_filled = false;
   };
   std::map<std::tuple<const void*, std::string>, size_t> forms_;  // of the present kernel, by block
-  std::vector<Block> blocks_;
+  mutable std::vector<Block> blocks_;
 };
 
 // Those of another, which notes the constants that they are made of.

@@ -199,7 +199,7 @@ void write_plan(const std::filesystem::path& path, const std::vector<Section>& s
     table[i] = {.kind = static_cast<uint32_t>(sections[i].kind),
                 .offset = aligned(end),
                 .size = sections[i].bytes->size_bytes(),
-                .checksum = checksum_of(*sections[i].bytes)};
+                .checksum = sections[i].checksum ? *sections[i].checksum : checksum_of(*sections[i].bytes)};
     end = table[i].offset + table[i].size;
   }
   Header header{.file_bytes = end, .sections = table.size()};

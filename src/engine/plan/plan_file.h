@@ -58,6 +58,7 @@ class PlanFile {
 struct Section {
   SectionKind kind = SectionKind::manifest;
   tensor::StoragePtr bytes;
+  std::optional<uint64_t> checksum = std::nullopt;  // checksum_of(), where it is known already
 };
 
 // Writes a plan; it appears under its name when it is complete. Sections release their memory as soon as they can.
