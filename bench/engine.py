@@ -2,7 +2,7 @@
 """The engine beside ONNX Runtime and OpenVINO: least milliseconds of a run, batch 1 on all cores unless
 the mode says otherwise.
 
-    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N] [--memory] [--build]
+    engine.py [--seconds N] [--only PART] [--mode MODE...] [--threads N] [--memory] [--build] [--profile-cost]
 
 Modes: `strict` and `default` in float32 with measured tactics, `guess` without measuring, `bf16` (so may OpenVINO; ONNX
 Runtime stays in float32), `int8` for quantised models, `decode` for a step of decoding with compressed weights (the rivals
@@ -15,6 +15,7 @@ engine_bench; only the computing counts, and not that of the first run. The rati
 `--memory` shows in place of times the most memory that building takes, of a plan (`convert -o`) and of a run, beside the
 size of the model; and what a process takes that loads a model and runs it a few times, beside the rivals.
 `--build` shows how long building and loading a plan take.
+`--profile-cost` shows what measuring the time of each layer costs: runs of one session with and without it, in turns.
 """
 
 import argparse
@@ -41,6 +42,7 @@ LLAMA = ("llama_1b_dec_p127_int4",)
 DECODER = "gpt2_dec_p127"
 MEMORY = ("resnet50", "bert_base_s128", "gpt2_s128")  # small ones take what the program and its libraries take
 BUILT = ("resnet50", "bert_base_s128")
+PROFILED = ("resnet50", "mobilenetv2")
 COMPRESSED = {f"{DECODER}_int8": ("--weights", "int8"),
               f"{DECODER}_int4": ("--weights", "int4", "--weights-form", "matmulnbits")}
 A_FEW_RUNS = ("--duration", "0", "--iterations", "5", "--warm-up", "0")
@@ -154,6 +156,18 @@ def build_table(names: list[str]) -> list[str]:
     return lines
 
 
+def profile_table(names: list[str], seconds: float) -> list[str]:
+    """Least milliseconds of a run, and the ratio of both; on all cores, and with one thread, where clocks are dearer."""
+    lines = ["| a profile by layer | threads | without, ms | with it, ms | ratio |", "|---|---|---|---|---|"]
+    for name in names:
+        for threads in ("all", "1"):
+            words = () if threads == "all" else (f"threads={threads}",)
+            best = measure(MODELS / f"{name}.onnx", seconds, words, ("engine", "profiled"))
+            ratio = best["profiled"] / best["engine"]
+            lines.append(f"| {name} | {threads} | {best['engine']:.4f} | {best['profiled']:.4f} | {ratio:.4f} |")
+    return lines
+
+
 def make(names: list[str]) -> None:
     """Writes the models that are not there yet."""
     converted = [name for name in CONVERTED if f"{name}_qdq" in names]
@@ -183,17 +197,21 @@ def main() -> int:
     parser.add_argument("--mode", nargs="+", choices=MODES, default=["strict", "default"])
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--build", action="store_true")
+    parser.add_argument("--profile-cost", action="store_true")
     options = parser.parse_args()
     modes = {mode: [name for name in MODES[mode][0] if options.only in name] for mode in options.mode}
     subprocess.run([str(ROOT / "tools" / "build.sh"), "release", "engine_bench", "assay"], check=True,
                    stdout=subprocess.DEVNULL)
-    make(sorted({name for chosen in modes.values() for name in chosen} | set(NAMES if options.memory else BUILT)))
+    others = {*(NAMES if options.memory else BUILT), *(PROFILED if options.profile_cost else ())}
+    make(sorted({name for chosen in modes.values() for name in chosen} | others))
     if options.memory:
         print("\n".join([*memory_table([name for name in MEMORY if options.only in name]), "",
                          *session_table([name for name in NAMES if options.only in name])]))
     if options.build:
         print("\n".join(build_table([name for name in BUILT if options.only in name])))
-    if options.memory or options.build:
+    if options.profile_cost:
+        print("\n".join(profile_table([name for name in PROFILED if options.only in name], options.seconds)))
+    if options.memory or options.build or options.profile_cost:
         return 0
     for mode, chosen in modes.items():
         table(mode, chosen, options.seconds, options.threads, lambda line: print(line, flush=True))

@@ -7,7 +7,8 @@
 
 namespace assay {
 
-// Finds damage, not forgery: CRC-32C of every eighth word, eight times, mixed. Runs at the speed of memory.
+// Finds damage, not forgery: 32 sums of 64 bits, each of every 32nd word, mixed. Where one word alone is another, so is
+// the value for certain. Runs at the speed of memory.
 class Checksum {
  public:
   // Portable: without the processor's help.
@@ -16,9 +17,9 @@ class Checksum {
   void add(Bytes piece);
   uint64_t value() const;
 
-  static constexpr size_t kLanes = 8;
+  static constexpr size_t kLanes = 32;
   static constexpr size_t kBlock = kLanes * sizeof(uint64_t);
-  using Lanes = std::array<uint64_t, kLanes>;  // CRCs that do not wait for each other
+  using Lanes = std::array<uint64_t, kLanes>;  // sums that do not wait for each other
 
  private:
   void (*add_blocks_)(Lanes& lanes, const std::byte* blocks, size_t count);

@@ -225,8 +225,31 @@ TEST_F(Files, copies_from_a_mapped_file) {
   EXPECT_EQ(file.position(), 400008U);
   file.commit();
   EXPECT_EQ(get("out"), "head " + text.substr(1000, 400000) + text.substr(7, 3));
-  EXPECT_EQ(error_of([&] { OutputFile("/dev/full").copy_from(*source, 0, 400000); }),
-            "cannot write `/dev/full`: no space left on device");
+  OutputFile full("/dev/full");
+  full.copy_from(*source, 0, 400000);
+  EXPECT_EQ(error_of([&] { full.commit(); }), "cannot write `/dev/full`: no space left on device");
+}
+
+TEST_F(Files, writes_pieces_of_any_size_in_order) {
+  const std::string text = big_text(6 << 20);
+  const std::shared_ptr<const MappedFile> source = MappedFile::open(put("source", text));
+  constexpr size_t kHuge = size_t{2} << 20;
+  for (const size_t first : {size_t{0}, size_t{5}, size_t{4096}, kHuge - 1, kHuge, kHuge + 1}) {
+    for (const size_t size : {size_t{1}, size_t{70000}, kHuge - 1, kHuge, kHuge + 1, 2 * kHuge + 77}) {
+      OutputFile file(folder_ / "out");
+      file.write(text.substr(0, first));
+      file.write(text.substr(7, size));
+      file.copy_from(*source, 11, size);
+      file.copy_from(*source, file.position() % 4096, size);  // as it lies in the pages of the other
+      file.write("tail");
+      const uint64_t place = (first + 2 * size) % 4096;
+      EXPECT_EQ(file.position(), first + 3 * size + 4);
+      file.commit();
+      const std::string wanted =
+          text.substr(0, first) + text.substr(7, size) + text.substr(11, size) + text.substr(place, size) + "tail";
+      EXPECT_TRUE(get("out") == wanted) << first << " " << size;
+    }
+  }
 }
 
 TEST_F(Files, copies_large_ranges_from_a_mapped_file) {

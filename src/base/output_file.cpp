@@ -24,11 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBufferBytes = 64 << 10;
+constexpr size_t kCopiedBytes = 64 << 10;  // of a mapped file; less is buffered
+// What is written ends at multiples of it, so that the system can keep files in memory in pages of this size: mapped,
+// they cost next to nothing, and small ones as much as reading them.
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kCopyStepBytes = 16 << 20;
 constexpr uint64_t kAtOnceBytes = 128 << 20;  // threads wait for each other, so that less takes more time
 constexpr uint64_t kMapBytes = 4 << 20;
 constexpr uint64_t kPageBytes = 4096;
+static_assert(kMapBytes % kHugePage == 0 && kCopyStepBytes % kHugePage == 0);
 constexpr int kMapNow = 22;  // MADV_POPULATE_READ, which older headers do not have
 
 // Maps the pages of a range at once, which is quicker than one by one when they are read.
@@ -37,15 +41,31 @@ void fetch(Bytes range) {
   madvise(const_cast<std::byte*>(range.data()) - inside, range.size() + inside, kMapNow);
 }
 
-// Copies a range to a place of a file, and gives how many bytes could be copied. Where both lie alike in their pages,
-// file systems can share blocks. Pages of the source do not stay in memory.
+// Where both lie alike in their pages, file systems can share blocks.
+bool lies_alike(const MappedFile& file, uint64_t offset, uint64_t place) {
+  return file.fd() >= 0 && offset % kPageBytes == place % kPageBytes;
+}
+
+// Copies a range through the buffer. Pages of the source do not stay in memory.
+void write_range(const MappedFile& file, uint64_t offset, uint64_t size, OutputFile& target) {
+  for (const uint64_t end = offset + size; offset < end;) {
+    const uint64_t step = std::min(end - offset, kMapBytes);
+    const Bytes piece = file.bytes().subspan(offset, step);
+    fetch(piece);
+    target.write(piece);
+    file.release(offset, step);
+    offset += step;
+  }
+}
+
+// Copies a range to a place of a file, and gives how many bytes could be copied. Pages of the source do not stay in
+// memory.
 uint64_t copy_range(const MappedFile& file, uint64_t offset, uint64_t size, int target, uint64_t place) {
   auto from = static_cast<off_t>(offset);
   auto to = static_cast<off_t>(place);
   const off_t end = from + static_cast<off_t>(size);
   const auto rest = [&] { return static_cast<uint64_t>(end - from); };
-  const bool is_alike = file.fd() >= 0 && offset % kPageBytes == place % kPageBytes;
-  ssize_t count = is_alike ? 1 : 0;
+  ssize_t count = lies_alike(file, offset, place) ? 1 : 0;
   while (from < end && count > 0) count = copy_file_range(file.fd(), &from, target, &to, rest(), 0);
   while (from < end) {
     const uint64_t step = std::min(rest(), kMapBytes - static_cast<uint64_t>(to) % kMapBytes);
@@ -168,11 +188,18 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(Bytes bytes) {
-  if (buffer_.size() + bytes.size() > kBufferBytes) flush();
-  if (bytes.size() >= kBufferBytes)
-    write_out(bytes);
-  else
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  if (const uint64_t room = kHugePage - position_ % kHugePage; !buffer_.empty() || bytes.size() < room) {
+    const Bytes first = bytes.first(std::min<uint64_t>(bytes.size(), room));
+    buffer_.insert(buffer_.end(), first.begin(), first.end());
+    position_ += first.size();
+    if (first.size() == room) flush();
+    bytes = bytes.subspan(first.size());
+  }
+  if (bytes.empty()) return;
+  const uint64_t rest = std::min<uint64_t>(bytes.size(), (position_ + bytes.size()) % kHugePage);
+  write_out(bytes.first(bytes.size() - rest));
+  const Bytes last = bytes.last(rest);
+  buffer_.assign(last.begin(), last.end());
   position_ += bytes.size();
 }
 
@@ -200,21 +227,23 @@ void OutputFile::write_out(Bytes bytes) {
 
 void OutputFile::copy_from(const MappedFile& file, uint64_t offset, uint64_t size) {
   ASSAY_CHECK(offset <= file.size() && size <= file.size() - offset);
+  if (size < kCopiedBytes) return write(file.bytes().subspan(offset, size));
   const uint64_t end = offset + size;
-  if (size >= kBufferBytes && !temporary_.empty()) {
+  const bool is_alike = lies_alike(file, offset, position_);
+  if (!is_alike) {
+    const uint64_t first = std::min(size, (kHugePage - position_ % kHugePage) % kHugePage);
+    write_range(file, offset, first, *this);
+    offset += first;
+  }
+  const uint64_t whole = is_alike ? size : (end - offset) / kHugePage * kHugePage;
+  if (whole > 0 && !temporary_.empty()) {
     flush();
-    const uint64_t copied = copy_at_once(file, offset, size, fd_, position_);
+    const uint64_t copied = copy_at_once(file, offset, whole, fd_, position_);
     offset += copied;
     position_ += copied;
     if (lseek(fd_, static_cast<off_t>(position_), SEEK_SET) < 0) fail_to_write(errno);
   }
-  // What is no regular file; a fault shows here again.
-  while (offset < end) {
-    const uint64_t step = std::min(end - offset, kCopyStepBytes);
-    write(file.bytes().subspan(offset, step));
-    if (step == kCopyStepBytes) file.release(offset, step);
-    offset += step;
-  }
+  write_range(file, offset, end - offset, *this);  // also into what is no regular file; a fault shows here again
 }
 
 void OutputFile::commit() {

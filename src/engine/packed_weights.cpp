@@ -15,12 +15,7 @@ std::shared_ptr<std::byte> make_memory(uint64_t size_bytes) {
 }
 
 // No type has a rare kind of number there: 0.25 in float32, bfloat16 and nearly in float16.
-std::shared_ptr<std::byte> make_ordinary(uint64_t size_bytes) {
-  constexpr uint32_t kWord = 0x3e803e80;
-  std::shared_ptr<std::byte> made = make_memory(size_bytes + sizeof(kWord));
-  for (uint64_t i = 0; i < size_bytes; i += sizeof(kWord)) std::memcpy(made.get() + i, &kWord, sizeof(kWord));
-  return made;
-}
+constexpr uint32_t kOrdinary = 0x3e803e80;
 
 }  // namespace
 
@@ -35,6 +30,12 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
   const Bytes bytes = moved_out ? Bytes(moved_out, moved_out->bytes().data()) : std::move(made);
   kept = {.bytes = bytes, .size_bytes = size_bytes, .moved_out = moved_out};
   return bytes;
+}
+
+bool KeptWeights::has(const tensor::Tensor& weights, const std::string& form) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = forms_.find({tensor::identity_of(*weights.storage()), form});
+  return found != forms_.end() && !found->second.bytes.expired();
 }
 
 void KeptWeights::preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes) {
@@ -66,8 +67,17 @@ PackedWeights::Bytes TrialWeights::get(const tensor::Tensor& weights, const std:
       forms_.try_emplace({tensor::identity_of(*weights.storage()), form}, forms_.size()).first->second;
   blocks_.resize(std::max(blocks_.size(), number + 1));
   Block& block = blocks_[number];
-  if (!block.bytes || block.size_bytes < size_bytes) block = {make_ordinary(size_bytes), size_bytes};
+  if (!block.bytes || block.size_bytes < size_bytes) block = {make_memory(size_bytes + sizeof(kOrdinary)), size_bytes};
   return block.bytes;
+}
+
+void TrialWeights::fill() const {
+  for (Block& block : blocks_) {
+    for (uint64_t i = 0; i < block.size_bytes && !block.is_filled; i += sizeof(kOrdinary)) {
+      std::memcpy(block.bytes.get() + i, &kOrdinary, sizeof(kOrdinary));
+    }
+    block.is_filled = true;
+  }
 }
 
 std::vector<std::span<const std::byte>> TrialWeights::memory() const {

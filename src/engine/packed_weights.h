@@ -25,6 +25,8 @@ class PackedWeights {
   // asked for a form does not read the constant itself any more.
   virtual Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
                     const std::function<void(std::byte*)>& fill) = 0;
+  // Whether that form is kept: what was found out about the weights before it was made holds still.
+  virtual bool has(const tensor::Tensor& weights, const std::string& form) const = 0;
 };
 
 // Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
@@ -33,6 +35,7 @@ class KeptWeights final : public PackedWeights {
  public:
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor& weights, const std::string& form) const override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
   void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
   // What is made from now on lies in a file without a name in that folder, as far as there can be one, and takes memory
@@ -60,22 +63,25 @@ class KeptWeights final : public PackedWeights {
   std::unique_ptr<tensor::ScratchFile> file_;  // null: what is made stays in memory
 };
 
-// Memory with ordinary numbers in place of forms, for kernels that are only measured, one after the other: each may
-// have the memory of the one before.
+// Memory in place of forms, for kernels that are only measured, one after the other: each may have the memory of the
+// one before. Many are looked up and never run, so that it has ordinary numbers only once it is filled.
 class TrialWeights final : public PackedWeights {
  public:
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor&, const std::string&) const override { return false; }
   void begin_next() { forms_.clear(); }
+  void fill() const;
   std::vector<std::span<const std::byte>> memory() const;
 
  private:
   struct Block {
-    Bytes bytes;
+    std::shared_ptr<std::byte> bytes;
     uint64_t size_bytes = 0;
+    bool is_filled = false;
   };
   std::map<std::tuple<const void*, std::string>, size_t> forms_;  // of the present kernel, by block
-  std::vector<Block> blocks_;
+  mutable std::vector<Block> blocks_;
 };
 
 // Those of another, which notes the constants that they are made of.
@@ -84,6 +90,9 @@ class NotedWeights final : public PackedWeights {
   explicit NotedWeights(PackedWeights& weights) : weights_(weights) {}
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
+  bool has(const tensor::Tensor& weights, const std::string& form) const override {
+    return weights_.has(weights, form);
+  }
   bool holds(const tensor::Tensor& weights) const;
 
  private:

@@ -101,6 +101,7 @@ TEST(TrialWeights, KernelsTakeTurnsInTheSameMemory) {
   const PackedWeights::Bytes second = trial.get(weights, "b", 8, never);
   EXPECT_NE(first, second);
   EXPECT_EQ(trial.get(weights, "a", 80, never), first);
+  trial.fill();
   float number = 0;
   std::memcpy(&number, first.get() + 76, sizeof number);
   EXPECT_NEAR(number, 0.25F, 0.01F);

@@ -110,8 +110,7 @@ void add_plan_shapes(const std::string& plan, const exec::Settings& settings, st
   const std::string text = settings.text("optimization-profile");
   size_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
-  const engine::SavedPlan opened = engine::open_plan(plan);
-  const std::vector<engine::Profile>& profiles = opened.manifest().profiles;
+  const std::vector<engine::Profile> profiles = engine::read_manifest_of(plan).profiles;
   for (const engine::ShapeRange& range : profiles[std::min(number, profiles.size() - 1)]) {
     const auto names_it = [&](const exec::InputShape& shape) {
       return shape.pattern == range.input || matches_glob(shape.pattern, range.input);

@@ -42,7 +42,7 @@ void seal(std::vector<std::byte>& plan) {
     const uint64_t offset = load<uint64_t>(plan, entry + 8);
     const uint64_t size = load<uint64_t>(plan, entry + 16);
     if (offset > plan.size() || size > plan.size() - offset) continue;
-    store(plan, entry + 24, checksum(Bytes(plan).subspan(offset, size)));
+    store(plan, entry + 24, engine::section_checksum(Bytes(plan).subspan(offset, size)));
   }
   store(plan, kHeader - 8, checksum(Bytes(plan).subspan(kHeader, count * kEntry)));
   store(plan, kHeader - 8, checksum(Bytes(plan).first(kHeader)));

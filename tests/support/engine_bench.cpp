@@ -1,6 +1,7 @@
 // Times a model on several backends side by side, each in a process of its own:
 // engine_bench MODEL SECONDS [BACKEND[=MODEL]...] [+SETTING[=VALUE]...] [threads=N]
-// A backend may have a model of its own, of the same inputs and outputs. Settings (`+measure-tactics`,
+// A backend may have a model of its own, of the same inputs and outputs. `profiled`, behind a backend, is the same
+// session once more, with the time of each layer measured. Settings (`+measure-tactics`,
 // `+openvino-mode=PERFORMANCE`) are for the backends that know them. The first run of each, which takes fresh memory,
 // does not count, and then there are three turns at least. Small models are run for a while in each turn. A line for
 // each backend: its name, least and median milliseconds of a run, the number of runs; with one backend, the layers with
@@ -59,8 +60,8 @@ std::set<pid_t> child_processes() {
 
 struct Side {
   std::string name;
-  exec::BackendPtr backend;
-  std::unique_ptr<exec::Session> session;
+  std::shared_ptr<exec::Backend> backend;
+  std::shared_ptr<exec::Session> session;
   std::unique_ptr<exec::Execution> execution;
   std::optional<ProcessClock> clock = std::nullopt;
   bool has_one_thread = false;
@@ -132,6 +133,14 @@ int main(int count, char** words) {
   for (const exec::Port& output : exec::signature_of(model).outputs) outputs.push_back(output.name);
   std::vector<Side> sides;
   for (const std::string& name : names) {
+    if (name == "profiled" && !sides.empty()) {
+      Side side{.name = name, .backend = sides.back().backend, .session = sides.back().session, .execution = nullptr};
+      side.execution = side.session->make_execution({.profiles = true});
+      side.clock = sides.back().clock;
+      side.has_one_thread = session.threads == 1;
+      sides.push_back(std::move(side));
+      continue;
+    }
     const std::set<pid_t> others = child_processes();
     const size_t end = std::min(name.find('='), name.size());
     Side side{name.substr(0, end), remote::isolated_backend({.backend = name.substr(0, end)}), nullptr, nullptr};

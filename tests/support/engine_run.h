@@ -47,12 +47,12 @@ inline std::vector<ir::ValueId> outputs_of(const ir::Model& model) {
 
 // On our own kernels for the processor, without libraries. `number(i)` is the i-th number of the inputs.
 inline EngineRun run_on_engine(const ir::Model& given, const std::function<double(size_t)>& number,
-                               bool is_strict = false) {
+                               bool is_strict = false, std::shared_ptr<engine::KeptWeights> packed = nullptr) {
   ir::Model model = given.copy();
   ir::Rewriter rewriter(model);
   engine::lower(model, rewriter);
   const std::unique_ptr<engine::Device> device = engine::cpu::make_device({});
-  const engine::Program program(model, *device, {.is_strict = is_strict});
+  const engine::Program program(model, *device, {.is_strict = is_strict, .packed = std::move(packed)});
   engine::Context context(program, {}, false);
   EngineRun run;
   for (const engine::Step& step : program.steps()) run.tactics.push_back(step.tactic);

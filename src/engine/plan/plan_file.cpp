@@ -13,8 +13,9 @@ namespace assay::engine {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'N'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  // of which a checksum is one
 
 struct Header {
   std::array<char, 8> magic = kMagic;
@@ -42,6 +43,36 @@ uint64_t table_checksum(Header header, Bytes table) {
   header.checksum = checksum(table);
   return checksum(std::as_bytes(std::span(&header, 1)));
 }
+
+// The checksum of a section, from the bytes in order.
+class SectionChecksum {
+ public:
+  void add(Bytes bytes) {
+    while (!bytes.empty()) {
+      const Bytes some = bytes.first(std::min<uint64_t>(bytes.size(), kPieceBytes - of_piece_));
+      piece_.add(some);
+      of_piece_ += some.size();
+      bytes = bytes.subspan(some.size());
+      if (of_piece_ == kPieceBytes) end_piece();
+    }
+  }
+  uint64_t value() {
+    if (of_piece_ > 0) end_piece();
+    return checksum_of_pieces(pieces_);
+  }
+  static uint64_t checksum_of_pieces(std::span<const uint64_t> pieces) { return checksum(std::as_bytes(pieces)); }
+
+ private:
+  void end_piece() {
+    pieces_.push_back(piece_.value());
+    piece_ = Checksum();
+    of_piece_ = 0;
+  }
+
+  std::vector<uint64_t> pieces_;
+  Checksum piece_;
+  uint64_t of_piece_ = 0;  // bytes
+};
 
 [[noreturn]] void refuse(std::string_view what) { fail(ErrorCode::parse, "the plan is damaged: {}", what); }
 
@@ -74,12 +105,12 @@ bool PlanFile::is_plan(const std::filesystem::path& path) {
   return file.read(begin.data(), begin.size()) && begin == kMagic;
 }
 
-PlanFile::PlanFile(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
+PlanFile::PlanFile(std::shared_ptr<const MappedFile> file, std::optional<SectionKind> only) : file_(std::move(file)) {
   const Header header = read_header(file_->bytes());
   const Bytes table = file_->bytes().subspan(sizeof(header), header.sections * sizeof(Entry));
   if (table_checksum(header, table) != header.checksum) refuse("its table is not what was written");
   read_table(header.sections);
-  check_sections();
+  check(only ? sections_[static_cast<size_t>(*only)] : all_);
 }
 
 // Sections lie one after the other, so that every byte of the file is one of theirs or a zero.
@@ -101,16 +132,31 @@ void PlanFile::read_table(uint64_t count) {
   if (end != bytes.size()) refuse("there is something behind its sections");
 }
 
-void PlanFile::check_sections() const {
-  parallel_for(all_.size(), 1, [this](uint64_t begin, uint64_t end) {
-    for (uint64_t i = begin; i < end; ++i) {
-      const Range& range = all_[i];
-      if (checksum(file_->bytes().subspan(range.offset, range.size)) != range.checksum) {
-        refuse("a section is not what was written");
-      }
-      if (range.is_rarely_read) file_->release(range.offset, range.size);
+void PlanFile::check(const std::vector<Range>& ranges) const {
+  struct Piece {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+    bool is_rarely_read = false;
+  };
+  std::vector<Piece> pieces;
+  for (const Range& range : ranges) {
+    for (uint64_t at = 0; at < range.size; at += kPieceBytes) {
+      pieces.push_back({range.offset + at, std::min(kPieceBytes, range.size - at), range.is_rarely_read});
     }
+  }
+  std::vector<uint64_t> sums(pieces.size());
+  parallel_for(pieces.size(), 1, [&](uint64_t i, uint64_t) {
+    const Piece& piece = pieces[i];
+    sums[i] = checksum(file_->bytes().subspan(piece.offset, piece.size));
+    if (piece.is_rarely_read) file_->release(piece.offset, piece.size);
   });
+  std::span<const uint64_t> rest = sums;
+  for (const Range& range : ranges) {
+    const uint64_t count = (range.size + kPieceBytes - 1) / kPieceBytes;
+    if (SectionChecksum::checksum_of_pieces(rest.first(count)) != range.checksum)
+      refuse("a section is not what was written");
+    rest = rest.subspan(count);
+  }
 }
 
 const PlanFile::Range& PlanFile::range(SectionKind kind, uint64_t number) const {
@@ -133,8 +179,14 @@ std::shared_ptr<const std::byte> PlanFile::shared(SectionKind kind, uint64_t num
   return {file_, section(kind, number).data()};
 }
 
+uint64_t section_checksum(Bytes section) {
+  SectionChecksum sum;
+  sum.add(section);
+  return sum.value();
+}
+
 uint64_t checksum_of(const tensor::Storage& storage) {
-  Checksum sum;
+  SectionChecksum sum;
   storage.stream([&](Bytes piece) { sum.add(piece); });
   storage.release();
   return sum.value();
@@ -147,7 +199,7 @@ void write_plan(const std::filesystem::path& path, const std::vector<Section>& s
     table[i] = {.kind = static_cast<uint32_t>(sections[i].kind),
                 .offset = aligned(end),
                 .size = sections[i].bytes->size_bytes(),
-                .checksum = checksum_of(*sections[i].bytes)};
+                .checksum = sections[i].checksum ? *sections[i].checksum : checksum_of(*sections[i].bytes)};
     end = table[i].offset + table[i].size;
   }
   Header header{.file_bytes = end, .sections = table.size()};

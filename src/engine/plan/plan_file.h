@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/files.h"
@@ -25,8 +26,9 @@ class PlanFile {
  public:
   // Whether the file begins as a plan does; false for what cannot be read.
   static bool is_plan(const std::filesystem::path& path);
-  // Checks every byte. Error (parse) for a file that is no plan, is damaged, or is of another version.
-  explicit PlanFile(std::shared_ptr<const MappedFile> file);
+  // Checks every byte, or those of sections of one kind alone; no others may be read then. Error (parse) for a file
+  // that is no plan, is damaged, or is of another version.
+  explicit PlanFile(std::shared_ptr<const MappedFile> file, std::optional<SectionKind> only = {});
 
   size_t count(SectionKind kind) const { return sections_[static_cast<size_t>(kind)].size(); }
   // The section of this number among those of its kind. Error (parse) if there is none.
@@ -44,7 +46,7 @@ class PlanFile {
     bool is_rarely_read = false;  // its pages are given back when they have been checked
   };
   void read_table(uint64_t count);
-  void check_sections() const;
+  void check(const std::vector<Range>& ranges) const;
   const Range& range(SectionKind kind, uint64_t number) const;
 
   std::shared_ptr<const MappedFile> file_;
@@ -56,12 +58,15 @@ class PlanFile {
 struct Section {
   SectionKind kind = SectionKind::manifest;
   tensor::StoragePtr bytes;
+  std::optional<uint64_t> checksum = std::nullopt;  // checksum_of(), where it is known already
 };
 
 // Writes a plan; it appears under its name when it is complete. Sections release their memory as soon as they can.
 void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections);
 
-// Of all that a storage has, which then releases its memory.
+// What the table of a plan says of a section: the checksum of those of its pieces, which threads compute side by side.
+uint64_t section_checksum(Bytes section);
+// The same of all that a storage has, which then releases its memory.
 uint64_t checksum_of(const tensor::Storage& storage);
 
 }  // namespace assay::engine

@@ -103,10 +103,10 @@ uint64_t PlanSections::add_weights(const tensor::Tensor& tensor) {
   const uint64_t sum = checksum_of(*storage);
   const auto [first, last] = by_checksum_.equal_range(sum);
   const auto known =
-      std::find_if(first, last, [&](const auto& entry) { return are_equal(*weights_[entry.second], *storage); });
+      std::find_if(first, last, [&](const auto& entry) { return are_equal(*weights_[entry.second].bytes, *storage); });
   const uint64_t number = known == last ? weights_.size() : known->second;
   if (known == last) {
-    weights_.push_back(storage);
+    weights_.push_back({SectionKind::weights, storage, sum});
     by_checksum_.emplace(sum, number);
   }
   by_identity_.emplace(tensor::identity_of(*storage), number);
@@ -122,7 +122,7 @@ void PlanSections::write(const std::filesystem::path& path, Manifest manifest) c
   for (const auto& [key, bytes] : packed_) manifest.packed.push_back({key.first, key.second});
   std::vector<Section> sections = {{SectionKind::manifest, tensor::make_owned(write_manifest(manifest))}};
   for (const tensor::StoragePtr& model : models_) sections.push_back({SectionKind::model, model});
-  for (const tensor::StoragePtr& weights : weights_) sections.push_back({SectionKind::weights, weights});
+  sections.insert(sections.end(), weights_.begin(), weights_.end());
   for (const auto& [key, bytes] : packed_) sections.push_back({SectionKind::packed, bytes});
   write_plan(path, sections);
 }

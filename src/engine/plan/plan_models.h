@@ -27,7 +27,7 @@ class PlanSections {
   uint64_t add_weights(const tensor::Tensor& tensor);
 
   std::vector<tensor::StoragePtr> models_;
-  std::vector<tensor::StoragePtr> weights_;
+  std::vector<Section> weights_;
   std::map<std::pair<uint64_t, std::string>, tensor::StoragePtr> packed_;  // by weights and form
   std::map<const void*, uint64_t> by_identity_;
   std::multimap<uint64_t, uint64_t> by_checksum_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -109,6 +110,8 @@ TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
   const auto never = [](std::byte*) { FAIL(); };
   const PackedWeights::Bytes form = packed.get(w, "turned", 5, never);
   EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 0).data());
+  EXPECT_TRUE(packed.has(w, "turned"));
+  EXPECT_FALSE(packed.has(w, "straight"));
   int filled = 0;
   packed.get(w, "turned", 6, [&](std::byte*) { ++filled; });  // another size: not what was saved
   EXPECT_EQ(filled, 1);
@@ -127,6 +130,38 @@ TEST_F(Plan, EveryLengthIsRefused) {
   for (size_t size = 0; size < bytes_.size(); ++size) EXPECT_THROW(open(Bytes(bytes_).first(size)), Error) << size;
   bytes_.push_back({});
   EXPECT_THROW(open(bytes_), Error);
+}
+
+TEST(PlanFile, SectionsOfSeveralPieces) {
+  constexpr size_t kMegabyte = size_t{1} << 20;
+  const TemporaryFolder folder;
+  for (const size_t size : {size_t{0}, size_t{1}, 4 * kMegabyte, 9 * kMegabyte + 3}) {
+    std::vector<std::byte> weights(size);
+    for (size_t i = 0; i < size; ++i) weights[i] = static_cast<std::byte>(i * i >> 8);
+    const tensor::StoragePtr storage = tensor::make_owned(weights);
+    EXPECT_EQ(section_checksum(weights), checksum_of(*storage));
+    write_plan(folder.path() / "plan", {{SectionKind::manifest, storage}, {SectionKind::weights, storage}});
+    std::vector<std::byte> bytes = read_file(folder.path() / "plan");
+    const auto open = [&] { return PlanFile(MappedFile::from_bytes(bytes, "a plan")); };
+    EXPECT_TRUE(std::ranges::equal(open().section(SectionKind::weights, 0), weights));
+    for (size_t from_end = 1; from_end <= size; from_end += kMegabyte) {
+      bytes[bytes.size() - from_end] ^= std::byte{0x80};
+      EXPECT_THROW(open(), Error) << size << " " << from_end;
+      bytes[bytes.size() - from_end] ^= std::byte{0x80};
+    }
+  }
+}
+
+// The rest is checked by who opens the plan.
+TEST_F(Plan, OfTheManifestAloneNothingElseIsChecked) {
+  EXPECT_EQ(read_manifest_of(path_).profiles.at(0).at(0).most, (tensor::Shape{9, 2}));
+  const auto mapped = [&] { return MappedFile::from_bytes(bytes_, "a plan"); };
+  bytes_.back() ^= std::byte{1};  // of packed weights
+  EXPECT_THROW(PlanFile{mapped()}, Error);
+  const std::shared_ptr<const MappedFile> file = mapped();
+  const Bytes manifest = PlanFile(file, SectionKind::manifest).section(SectionKind::manifest, 0);
+  bytes_[static_cast<size_t>(manifest.data() - file->bytes().data())] ^= std::byte{1};
+  EXPECT_THROW(PlanFile(mapped(), SectionKind::manifest), Error);
 }
 
 TEST(Manifest, CutsAndNumbersThatAreTooLargeAreRefused) {

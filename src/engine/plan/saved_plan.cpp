@@ -32,9 +32,24 @@ void SavedPlan::preset(KeptWeights& packed) const {
   }
 }
 
+namespace {
+
+template <typename Fn>
+auto with_path(const std::filesystem::path& path, Fn&& fn) {
+  return with_frame([&] { return fmt::format("`{}`", printable(path.string())); }, fn);
+}
+
+}  // namespace
+
 SavedPlan open_plan(const std::filesystem::path& path) {
-  return with_frame([&] { return fmt::format("`{}`", printable(path.string())); },
-                    [&] { return SavedPlan(MappedFile::open(path)); });
+  return with_path(path, [&] { return SavedPlan(MappedFile::open(path)); });
+}
+
+Manifest read_manifest_of(const std::filesystem::path& path) {
+  return with_path(path, [&] {
+    constexpr SectionKind kManifest = SectionKind::manifest;
+    return read_manifest(PlanFile(MappedFile::open(path), kManifest).section(kManifest, 0));
+  });
 }
 
 }  // namespace assay::engine

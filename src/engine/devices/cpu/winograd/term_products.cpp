@@ -34,11 +34,14 @@ TermProducts::TermProducts(PackedWeights& packed, const tensor::Tensor& weights,
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
       weights_(pack(packed, weights, form)) {}
 
+std::string TermProducts::packed_form(const WinogradForm& form, const TileKernels& kernels) {
+  return fmt::format("winograd {} {} panels {}", form.stride, form.out, kernels.width * kernels.most_vectors);
+}
+
 PackedWeights::Bytes TermProducts::pack(PackedWeights& packed, const tensor::Tensor& weights,
                                         const WinogradForm& form) const {
   const auto size = static_cast<uint64_t>(terms_ * channels_ * out_channels_ * float_bytes(weights.dtype()));
-  const std::string name = fmt::format("winograd {} {} panels {}", form.stride, form.out, panel_columns_);
-  return packed.get(weights, name, size, [&](std::byte* bytes) {
+  return packed.get(weights, packed_form(form, kernels_), size, [&](std::byte* bytes) {
     word_ == 1 ? put_all(weights, form, reinterpret_cast<float*>(bytes))
                : put_all(weights, form, reinterpret_cast<uint16_t*>(bytes));
   });
@@ -52,7 +55,7 @@ void TermProducts::put_all(const tensor::Tensor& weights, const WinogradForm& fo
     const int64_t first = panel * panel_columns_;
     const int64_t columns = columns_of(panel);
     for (int64_t column = 0; column < columns; ++column) {
-      const std::vector<double> terms = winograd_weights(form, window_of(weights, first + column, channel).data());
+      const WinogradTerms terms = winograd_weights(form, window_of(weights, first + column, channel).data());
       Number* const out =
           to + first * terms_ * channels_ + (channel / word_ * columns + column) * word_ + channel % word_;
       for (int64_t term = 0; term < terms_; ++term)

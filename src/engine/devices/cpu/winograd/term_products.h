@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/winograd/transforms.h"
@@ -18,6 +19,8 @@ class TermProducts {
   TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
                const TileKernels& kernels = tile_kernels());
 
+  // The name of weights that are packed so.
+  static std::string packed_form(const WinogradForm& form, const TileKernels& kernels);
   int64_t panel_count() const { return (out_channels_ + panel_columns_ - 1) / panel_columns_; }
   int64_t panel_columns() const { return panel_columns_; }  // of all panels but the last
   int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, out_channels_ - panel * panel_columns_); }

@@ -33,7 +33,7 @@ class TermProductsTest : public testing::Test {
     std::vector<double> sums(static_cast<size_t>(kTiles * count * columns));
     for (int64_t column = 0; column < columns; ++column) {
       for (int64_t channel = 0; channel < kChannels; ++channel) {
-        const std::vector<double> weights =
+        const WinogradTerms weights =
             winograd_weights(form, windows_.data() + ((first + column) * kChannels + channel) * kWindow);
         for (int64_t i = 0; i < kTiles * count; ++i) {
           const double term = terms[static_cast<size_t>(i * kChannels + channel)];

@@ -33,8 +33,8 @@ struct Drawn {
     std::vector<float> terms(tile.size());
     loops.in(pixels.data(), terms.data(), channels, channels);
     for (size_t c = 0; c < channels; ++c) {
-      const std::vector<double> weights = winograd_weights(form, windows.data() + c * kWindow);
-      for (size_t i = 0; i < weights.size(); ++i) terms[i * channels + c] *= static_cast<float>(weights[i]);
+      const WinogradTerms weights = winograd_weights(form, windows.data() + c * kWindow);
+      for (size_t i = 0; i < form.terms(); ++i) terms[i * channels + c] *= static_cast<float>(weights[i]);
     }
     std::vector<float> results(form.out * form.out * channels, kUntouched);
     std::vector<float*> out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <type_traits>
 
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/rows/row_kernels.h"
@@ -56,6 +57,11 @@ std::vector<float> rounded(const std::vector<float>& numbers) {
   return made;
 }
 
+template <typename Number>
+void round_to(std::vector<float>& numbers) {
+  if constexpr (!std::is_same_v<Number, float>) numbers = rounded<Number>(numbers);
+}
+
 // The same of some output channels as the form computes it: [out][out][kWinogradChannels].
 template <typename Number>
 std::vector<float> transformed(const WinogradForm& form, const WinogradLoopsOf<Number>& loops,
@@ -69,11 +75,14 @@ std::vector<float> transformed(const WinogradForm& form, const WinogradLoopsOf<N
   std::vector<float> terms(tile.size());
   convert(narrow_terms, terms);
   std::vector<float> products(form.terms() * kWinogradChannels);
+  std::vector<float> narrow_weights(form.terms());
   for (size_t n = 0; n < windows.size(); ++n) {
     for (size_t c = 0; c < channels; ++c) {
-      const std::vector<double> exact = winograd_weights(form, windows[n][c].data());
-      const std::vector<float> w = rounded<Number>({exact.begin(), exact.end()});
-      for (size_t i = 0; i < w.size(); ++i) products[i * kWinogradChannels + n] += terms[i * channels + c] * w[i];
+      const WinogradTerms w = winograd_weights(form, windows[n][c].data());
+      std::copy_n(w.begin(), form.terms(), narrow_weights.begin());
+      round_to<Number>(narrow_weights);
+      for (size_t i = 0; i < form.terms(); ++i)
+        products[i * kWinogradChannels + n] += terms[i * channels + c] * narrow_weights[i];
     }
   }
   std::vector<Number> results(form.out * form.out * kWinogradChannels);
@@ -87,10 +96,12 @@ std::vector<float> transformed(const WinogradForm& form, const WinogradLoopsOf<N
 
 }  // namespace
 
-std::vector<double> winograd_weights(const WinogradForm& form, const float* window) {
-  const std::vector<double> weights(window, window + kWindow * kWindow);
-  std::vector<double> columns(form.side * kWindow);
-  std::vector<double> terms(form.terms());
+WinogradTerms winograd_weights(const WinogradForm& form, const float* window) {
+  constexpr size_t kMostSide = 9;
+  std::array<double, kWindow * kWindow> weights{};
+  std::copy_n(window, weights.size(), weights.begin());
+  std::array<double, kMostSide * kWindow> columns{};
+  WinogradTerms terms{};
   for (size_t x = 0; x < kWindow; ++x) form.line_of_weights(weights.data() + x, kWindow, columns.data() + x, kWindow);
   for (size_t y = 0; y < form.side; ++y) {
     form.line_of_weights(columns.data() + y * kWindow, 1, terms.data() + y * form.side, 1);

@@ -8,8 +8,11 @@
 
 namespace assay::engine::cpu {
 
+inline constexpr size_t kMostWinogradTerms = 81;
+using WinogradTerms = std::array<double, kMostWinogradTerms>;
+
 // The terms of one window, [3][3].
-std::vector<double> winograd_weights(const WinogradForm& form, const float* window);
+WinogradTerms winograd_weights(const WinogradForm& form, const float* window);
 // A window of weights [out_channels][channels][3][3], of float32 or bfloat16.
 std::array<float, 9> window_of(const tensor::Tensor& weights, int64_t out_channel, int64_t channel);
 

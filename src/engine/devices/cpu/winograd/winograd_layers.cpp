@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <vector>
 
@@ -117,7 +118,7 @@ class WinogradKernel final : public PlainKernel {
     const auto channels = static_cast<size_t>(g_.channels);
     const auto side = static_cast<int64_t>(form_.side);
     const auto* const in = host<const Number>(arguments.inputs[0]);
-    std::vector<const Number*> pixels(form_.terms());
+    std::array<const Number*, kMostWinogradTerms> pixels{};
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, terms += terms_ * g_.channels) {
       const WinogradTiles::Place at = tiles_.place_of(tile);
       const int64_t top = at.y * g_.stride_y - g_.pad_top;
@@ -141,10 +142,10 @@ class WinogradKernel final : public PlainKernel {
     const int64_t first = panel * products_.panel_columns();
     const int64_t columns = products_.columns_of(panel);
     const float* const bias = bias_ < 0 ? nullptr : bias_of(arguments) + first;
-    std::vector<Number*> pixels(form_.out * form_.out);
+    std::array<Number*, kMostWinogradTerms> pixels{};
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, products += terms_ * columns) {
       const WinogradTiles::Place at = tiles_.place_of(tile);
-      for (size_t i = 0; i < pixels.size(); ++i) {
+      for (size_t i = 0; i < form_.out * form_.out; ++i) {
         const int64_t y = at.y + static_cast<int64_t>(i) / tiles_.out;
         const int64_t x = at.x + static_cast<int64_t>(i) % tiles_.out;
         const bool is_there = y < g_.out_height && x < g_.out_width;
@@ -227,7 +228,11 @@ class WinogradLayers final : public Implementation {
     if (!source) return {};
     const bool is_half = source->weights->dtype() == tensor::DType::bfloat16;
     const double most = is_half ? kMostErrorOfHalves : kMostError;
-    const auto is_exact = [&](const WinogradForm& form) { return winograd_error(form, *source->weights) <= most; };
+    const TileKernels& kernels = is_half ? *pair_kernels() : tile_kernels();
+    const auto is_exact = [&](const WinogradForm& form) {  // what is packed was exact enough then
+      return layer.packed->has(*source->weights, TermProducts::packed_form(form, kernels)) ||
+             winograd_error(form, *source->weights) <= most;
+    };
     const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant, is_exact);
     if (!plan) return {};
     std::optional<Tape> tape = Tape();

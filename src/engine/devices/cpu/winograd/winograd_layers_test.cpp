@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/transforms.h"
 #include "support/engine_run.h"
+#include "tensor/derived.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -103,6 +105,20 @@ TEST(WinogradLayers, StrictLayersAndThoseWithInexactWeightsAreComputedDirectly) 
   EXPECT_EQ(std::ranges::count(tactics(nullptr, false), "conv.winograd"), 1);
   EXPECT_EQ(std::ranges::count(tactics(nullptr, true), "conv.winograd"), 0);
   EXPECT_EQ(std::ranges::count(tactics("inf", false), "conv.winograd"), 0);
+}
+
+// As in a plan: they were judged when it was built.
+TEST(WinogradLayers, WeightsThatArePackedAreNotJudgedAgain) {
+  const ir::Model model = drawn_model({1, 32, 32, 40, 40, 1, "1, 1, 1, 1"}, "y = Relu(s)", "inf");
+  const tensor::Tensor& weights = model[model[model[model.main_graph()].initializers[0]].constant].tensor;
+  const auto packed = std::make_shared<KeptWeights>();
+  for (const WinogradForm& form : winograd_forms()) {
+    const uint64_t size = form.terms() * 32 * 32 * sizeof(float);
+    const std::shared_ptr<std::byte[]> bytes(new std::byte[size]());
+    packed->preset(tensor::identity_of(*weights.storage()), TermProducts::packed_form(form, tile_kernels()),
+                   {bytes, bytes.get()}, size);
+  }
+  EXPECT_EQ(std::ranges::count(testing_support::run_on_engine(model, sine, false, packed).tactics, "conv.winograd"), 1);
 }
 
 // What it does not reach in tiles of 4 x 4 has the same bits as without it.
