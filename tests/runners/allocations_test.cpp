@@ -24,8 +24,8 @@ std::atomic<size_t>& allocations() {
 
 }  // namespace
 
-// Builds with Clang may have the sanitizers, which bring an allocator of their own.
-#if defined(__GLIBC__) && !defined(__has_feature)
+// The sanitizers, which builds with Clang may have, bring an allocator of their own.
+#if defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 // The program's own, which the libraries call too. Memory is freed by that of the system.
 extern "C" {
