@@ -50,6 +50,28 @@ net (float[3,4] x, bool[1] flag, int64[1] trips) => (float[3,4] y, bool[3,4] low
   }>
 }"""
 
+# What lowering makes more than once has names of its own each time.
+TWICE = """<ir_version: 8, opset_import: ["" : 17]>
+net (float[1,2,4] x) => (float[1,2,2,2] q, float[1,2,2,2] k, float[1,2,2,2] u, float[1,2,2,2] v, float[1,2,4] m) {
+  heads = Constant<value = int64[4] {0,0,2,2}>()
+  n = Neg(x)
+  a = MatMul(x, w)
+  ab = Add(a, b)
+  q = Reshape(ab, heads)
+  c = MatMul(x, w2)
+  cb = Add(c, b)
+  k = Reshape(cb, heads)
+  d = MatMul(n, w)
+  db = Add(d, b)
+  u = Reshape(db, heads)
+  e = MatMul(n, w2)
+  eb = Add(e, b)
+  v = Reshape(eb, heads)
+  f = BatchNormalization(x, s, t, t, s)
+  g = Relu(f)
+  m = BatchNormalization(g, s, t, t, s)
+}"""
+
 
 def with_weights(text, **weights):
     model = parser.parse_model(text)
@@ -146,6 +168,11 @@ class PlansTest(InFolder):
             loaded = ("--load-inputs", self.path / "in.npz")
             self.assertEqual(self.run_engine(plan, *loaded), self.run_engine(path, *loaded, *self.same_tactics))
             run(ASSAY, "run", path, "--onnxrt", "--trt-engine", plan, *loaded)
+
+    def test_what_is_made_twice(self):
+        random = np.random.default_rng(5)
+        numbers = {name: floats(random, *shape) for name, shape in {"w": (4, 4), "w2": (4, 4), "b": (4,), "t": (2,)}.items()}
+        self.check(with_weights(TWICE, **numbers, s=np.array([1.5, 0.5], np.float32)))
 
     def test_strings(self):
         path, plan = self.build(words_model())

@@ -29,9 +29,9 @@ void spell(passes::PassRun& run, ir::NodeId node) {
   const ir::TypeId written = run.model()[result].type;
   const ir::PatchValue scaled =
       patch.add({.op = "Mul",
-                 .operands = {run.model()[node].operands[0].value, patch.add_constant(*std::move(scale), "scale")},
+                 .operands = {run.model()[node].operands[0].value, patch.add_constant(*std::move(scale))},
                  .result_types = {written}});
-  patch.replace(result, patch.add({.op = "Add", .operands = {scaled, patch.add_constant(*std::move(shift), "shift")}}));
+  patch.replace(result, patch.add({.op = "Add", .operands = {scaled, patch.add_constant(*std::move(shift))}}));
   patch.remove(node);
   run.rewriter().commit("spell out {0}", patch);
 }

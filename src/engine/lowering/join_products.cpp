@@ -126,14 +126,13 @@ class ProductJoiner {
     PatchValue joined =
         patch.add({.op = "MatMul",
                    .name = model()[first].name,
-                   .operands = {ir::operand(model(), first, 0), patch.add_constant(side_by_side(weights), "w")}});
+                   .operands = {ir::operand(model(), first, 0), patch.add_constant(side_by_side(weights))}});
     if (biases[0] != nullptr)
-      joined = patch.add({.op = "Add", .operands = {joined, patch.add_constant(side_by_side(biases), "b")}});
-    const PatchValue parts =
-        patch.add({.op = "Split",
-                   .operands = {joined, patch.add_constant(passes::integer_tensor(columns), "columns")},
-                   .attributes = {ir::Attribute::of(run_.edit().intern("axis"), int64_t{-1})},
-                   .result_types = std::move(types)});
+      joined = patch.add({.op = "Add", .operands = {joined, patch.add_constant(side_by_side(biases))}});
+    const PatchValue parts = patch.add({.op = "Split",
+                                        .operands = {joined, patch.add_constant(passes::integer_tensor(columns))},
+                                        .attributes = {ir::Attribute::of(run_.edit().intern("axis"), int64_t{-1})},
+                                        .result_types = std::move(types)});
     for (size_t i = 0; i < products.size(); ++i) {
       patch.replace(ir::result(model(), products[i].last()), patch.result(parts, static_cast<uint32_t>(i)));
       if (products[i].add.valid()) patch.remove(products[i].add);
