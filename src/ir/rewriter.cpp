@@ -74,8 +74,8 @@ PatchValue Patch::add(PatchNode node) {
   return {PatchValue::Kind::node, added_.size() - 1, 0};
 }
 
-PatchValue Patch::add_constant(tensor::Tensor tensor, std::string_view name) {
-  constants_.push_back({std::move(tensor), name});
+PatchValue Patch::add_constant(tensor::Tensor tensor, std::string name) {
+  constants_.push_back({std::move(tensor), std::move(name)});
   return {PatchValue::Kind::constant, constants_.size() - 1, 0};
 }
 
@@ -164,7 +164,7 @@ void Rewriter::add_constants(const Patch& patch, NodeId anchor) {
   made_constants_.clear();
   for (const Patch::Constant& item : patch.constants_) {
     Symbol name = taken_name(patch, PatchValue::Kind::constant, made_constants_.size(), 0);
-    if (!name) name = item.name.empty() ? names_.next(edit_, "constant") : edit_.intern(item.name);
+    if (!name) name = item.name.empty() ? names_.next(edit_, "constant") : fresh_name(edit_, item.name);
     const NewConstant constant = {model_[anchor].graph, name, item.tensor, anchor};
     made_constants_.push_back(add_constant(edit_, constant));
     const NodeId node = model_[made_constants_.back()].producer;

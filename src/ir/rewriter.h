@@ -49,9 +49,9 @@ class Patch {
   // Stand-in for the node's result; for further results ask result().
   PatchValue add(PatchNode node);
   PatchValue result(PatchValue of, uint32_t index) const { return {PatchValue::Kind::node, of.index_, index}; }
-  // A tensor as an initializer, or as a Constant node where there are no initializers: in functions. Without a name of
-  // its own it is named after the value that it replaces.
-  PatchValue add_constant(tensor::Tensor tensor, std::string_view name = {});
+  // A tensor as an initializer, or as a Constant node where there are no initializers: in functions. It is named after
+  // the value that it replaces, or `name`, with a number if the model already has that.
+  PatchValue add_constant(tensor::Tensor tensor, std::string name = {});
   void replace(ValueId old_value, PatchValue new_value) { replacements_.push_back({old_value, new_value}); }
   // An operand of a node that stays.
   void set_operand(NodeId node, uint32_t index, PatchValue value) { operands_.push_back({node, index, value}); }
@@ -74,7 +74,7 @@ class Patch {
   };
   struct Constant {
     tensor::Tensor tensor;
-    std::string_view name;
+    std::string name;
   };
   std::vector<PatchNode> added_;
   std::vector<Constant> constants_;

@@ -134,6 +134,21 @@ TEST_F(RewriterTest, AnInputCannotBecomeAnOutput) {
   EXPECT_EQ(model_[graph_].node_count, 3u);
 }
 
+TEST_F(RewriterTest, AConstantHasANameOfItsOwn) {
+  Patch patch;
+  const auto two = tensor::make_tensor<float>(tensor::DType::float32, {1}, {{2.0f}});
+  const PatchValue sum = patch.add({.op = "Add", .operands = {x_, patch.add_constant(two, "x")}});
+  patch.replace(result(relu_), patch.add({.op = "Mul", .operands = {sum, patch.add_constant(two, "x")}}));
+  patch.remove(relu_);
+  Rewriter rewriter(model_);
+  ASSERT_TRUE(rewriter.commit("spell out", patch));
+  check_structure(model_);
+  const NodeId product = model_[model_[identity_].operands[0].value].producer;
+  const NodeId first = model_[model_[product].operands[0].value].producer;
+  EXPECT_EQ(name(model_[first].operands[1].value), "x_1");
+  EXPECT_EQ(name(model_[product].operands[1].value), "x_2");
+}
+
 TEST_F(RewriterTest, AConstantTakesTheNameOfWhatItReplaces) {
   Patch patch;
   patch.replace(result(relu_), patch.add_constant(tensor::make_tensor<float>(tensor::DType::float32, {1}, {{2.0f}})));

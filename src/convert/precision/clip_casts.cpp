@@ -76,20 +76,22 @@ class CastClipper {
     return tensor::make_tensor<std::byte>(dtype, {}, bytes);
   }
 
-  std::string_view new_name(ir::NodeId cast, std::string_view what) {
-    return model_.text(ir::fresh_name(rewriter_.edit(), fmt::format("{}_{}", ir::known_name(model_, cast), what)));
+  std::string name_for(ir::NodeId cast, std::string_view what) const {
+    return fmt::format("{}_{}", ir::known_name(model_, cast), what);
   }
 
   ir::Patch patch(ir::NodeId cast, DType from, double bound) {
     const ir::ValueId source = model_[cast].operands[0].value;
     ir::Patch patch;
-    ir::PatchNode node{
-        .op = "Clip", .name = new_name(cast, "clip"), .operands = {source}, .result_types = {model_[source].type}};
+    ir::PatchNode node{.op = "Clip",
+                       .name = model_.text(ir::fresh_name(rewriter_.edit(), name_for(cast, "clip"))),
+                       .operands = {source},
+                       .result_types = {model_[source].type}};
     const bool is_unsigned = tensor::kind(from) == tensor::DTypeKind::unsigned_integer;
     const double least = is_unsigned ? 0 : -bound;
     if (clip_->inputs.size() > 1) {
-      node.operands.push_back(patch.add_constant(scalar(from, least), new_name(cast, "least")));
-      node.operands.push_back(patch.add_constant(scalar(from, bound), new_name(cast, "greatest")));
+      node.operands.push_back(patch.add_constant(scalar(from, least), name_for(cast, "least")));
+      node.operands.push_back(patch.add_constant(scalar(from, bound), name_for(cast, "greatest")));
     } else {
       ir::Edit& edit = rewriter_.edit();
       node.attributes.push_back(ir::Attribute::of(edit.intern("min"), static_cast<float>(least)));
