@@ -137,6 +137,13 @@ Views expand(const Layer& layer) {
   }};
 }
 
+// Whether data decides the shape of what would be a view; what the model declares for it may be wrong.
+bool is_shape_computed(const Layer& layer, std::string_view op) {
+  constexpr std::array<std::string_view, 5> kShapedByOperand = {"Reshape", "Squeeze", "Unsqueeze", "Split", "Expand"};
+  if (std::ranges::find(kShapedByOperand, op) == kShapedByOperand.end()) return false;
+  return layer.operand(layer.nodes[0], 1).valid() && !integers(layer, 1);
+}
+
 }  // namespace
 
 std::optional<Views> find_views(const Layer& layer) {
@@ -144,7 +151,7 @@ std::optional<Views> find_views(const Layer& layer) {
   const bool are_all_there = std::ranges::all_of(layer.outputs, &TensorDesc::exists);
   if (!are_all_there || layer.outputs.empty() || layer.outputs[0].dtype != layer.inputs[0].dtype) return std::nullopt;
   const std::string_view op = layer.op(layer.nodes[0]);
-  if (!layer.starts_with(op)) return std::nullopt;
+  if (!layer.starts_with(op) || is_shape_computed(layer, op)) return std::nullopt;
   if (std::ranges::find(kReshapes, op) != kReshapes.end()) return reshape(layer);
   if (op == "Transpose") return transpose(layer);
   if (op == "Slice") return slice(layer);

@@ -37,5 +37,18 @@ TEST(Views, an_index_outside_is_an_error) {
   EXPECT_THROW(run_on_engine(model, number), Error);
 }
 
+// Whatever the model declares for it.
+TEST(Views, a_shape_that_data_decides_is_not_planned) {
+  constexpr const char* kModels[] = {
+      "(int64[3] s, float[1,3,1] x) => (float[1,3,3] y) { y = Expand(x, s) }",
+      "(int64[2] s, float[5,2] x) => (float[4,2] y, float[1,2] z) { y, z = Split(x, s) }",
+  };
+  const auto from_two = [](size_t index) { return static_cast<double>(index + 2); };
+  for (const std::string text : kModels) {
+    const ir::Model model = parsed(("<ir_version: 8, opset_import: [\"\" : 17]> g " + text).c_str());
+    EXPECT_EQ(difference(run_on_engine(model, from_two).outputs, run_on_reference(model, from_two), 0), "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine
