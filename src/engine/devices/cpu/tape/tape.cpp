@@ -77,26 +77,74 @@ void Tape::run_rows(const Given& given, void* out, std::span<const Address> inpu
   }
 }
 
+// Where the numbers of a call's only step lie side by side in memory: what is given, or an operand; null: elsewhere.
+TapeView Tape::find_alone(const Given& given, std::span<const Address> inputs, const TapeRows& rows) const {
+  if (steps_[0].a == 0) {
+    const bool are_floats = given.first != nullptr && given_type_ == tensor::DType::float32;
+    return are_floats ? TapeView{static_cast<const float*>(given.first), given.pitch} : TapeView();
+  }
+  const Operand& operand = operands_[static_cast<size_t>(steps_[0].a) - 1];
+  if (operand.input < 0 || operand.dtype != tensor::DType::float32 || operand.strides.back() != 1) return {};
+  const auto* const first = host<const float>(inputs[static_cast<size_t>(operand.input)]);
+  return {first + walked_offset(extents_, operand.strides, rows.first), row_stride(operand, rows)};
+}
+
+// How far the elements of an operand are apart from one row to the next.
+int64_t Tape::row_stride(const Operand& operand, const TapeRows& rows) const {
+  const size_t dims = operand.strides.size();
+  if (rows.rows == 1) return 0;
+  if (dims == 1) return operand.strides[0] * rows.pitch;
+  return operand.strides[dims - 2] * (rows.pitch / extents_.back());
+}
+
 // One step that needs no register; false: there are more.
-bool Tape::run_alone(const Given& given, void* out, const TapeRows& rows) const {
-  const bool is_alone = steps_.size() == 1 && steps_[0].op > TapeOp::select && steps_[0].a == 0;
-  const bool are_whole =
-      given.first != nullptr && given_type_ == tensor::DType::float32 && rows.columns % kWholeVectors == 0;
-  if (!is_alone || !are_whole) return false;
+bool Tape::run_alone(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
+  if (steps_.size() != 1 || steps_[0].op <= TapeOp::select) return false;
   const Step& step = steps_[0];
-  const TapeView from{static_cast<const float*>(given.first), given.pitch};
+  const TapeView from = find_alone(given, inputs, rows);
+  if (from.first == nullptr) return false;
   const auto count = static_cast<size_t>(rows.rows), columns = static_cast<size_t>(rows.columns);
-  if (out_type_ == tensor::DType::float32)
-    tape_kernels().unary(step.op, from, {static_cast<float*>(out), rows.pitch, count, columns}, step.p, step.q);
-  else if (out_type_ == tensor::DType::bfloat16 && is_coarse(step.op))
+  if (out_type_ == tensor::DType::bfloat16 && is_coarse(step.op) && rows.columns % kWholeVectors == 0) {
     coarse_kernels().to_bfloat16(step.op, from, {static_cast<uint16_t*>(out), rows.pitch, count, columns});
-  else
-    return false;
+    return true;
+  }
+  const bool has_loop =
+      out_type_ == tensor::DType::float32 && !is_coarse(step.op) && step.op != TapeOp::round_to_float16;
+  return has_loop && run_floats(step, from, {static_cast<float*>(out), rows.pitch, count, columns});
+}
+
+// Rows of any length where they are not in place: the last vector of a row computes some once more. False: they are.
+bool Tape::run_floats(const Step& step, const TapeView& from, const TapeTarget& out) {
+  const size_t rest = out.columns % kWholeVectors;
+  if (rest == 0) {
+    tape_kernels().unary(step.op, from, out, step.p, step.q);
+    return true;
+  }
+  const auto span = [&](const float* first, int64_t row) {
+    const int64_t last = (static_cast<int64_t>(out.rows) - 1) * row;
+    return std::pair(first + std::min<int64_t>(last, 0),
+                     first + std::max<int64_t>(last, 0) + static_cast<int64_t>(out.columns));
+  };
+  const auto [from_begin, from_end] = span(from.first, from.row);
+  const auto [begin, end] = span(out.first, out.row);
+  const bool is_apart = from_end <= begin || end <= from_begin;
+  if (!is_apart || out.columns < kWholeVectors) return false;
+  constexpr size_t kRows = 32;  // that the first cache holds
+  const auto last = static_cast<int64_t>(out.columns) - kWholeVectors;
+  for (size_t row = 0; row < out.rows; row += kRows) {
+    const TapeView part{from.first + static_cast<int64_t>(row) * from.row, from.row};
+    TapeTarget target{out.first + static_cast<int64_t>(row) * out.row, out.row, std::min(kRows, out.rows - row),
+                      out.columns - rest};
+    tape_kernels().unary(step.op, part, target, step.p, step.q);
+    target.first += last;
+    target.columns = kWholeVectors;
+    tape_kernels().unary(step.op, {part.first + last, part.row}, target, step.p, step.q);
+  }
   return true;
 }
 
 void Tape::run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
-  if (run_alone(given, out, rows)) return;
+  if (run_alone(given, out, inputs, rows)) return;
   constexpr auto kMost = static_cast<int64_t>(kTapeTile);
   const int64_t pitch = rounded_up(std::min(rows.columns, kMost), kWholeVectors);
   const int64_t group = kMost / pitch;
@@ -161,10 +209,7 @@ TapeView Tape::load(const Source& source, const Part& part, float* tile) {
 void Tape::load_operand(Call& call, const Part& part, size_t index) const {
   const Operand& operand = operands_[index];
   const int64_t stride = operand.strides.back();
-  const size_t dims = operand.strides.size();
-  const int64_t outer =
-      dims == 1 ? stride * call.rows.pitch : operand.strides[dims - 2] * (call.rows.pitch / extents_.back());
-  const int64_t row = call.rows.rows == 1 ? 0 : outer;
+  const int64_t row = row_stride(operand, call.rows);
   const bool is_loaded = stride == 0 && (part.column > 0 || (part.row > 0 && row == 0));
   if (is_loaded) return;
   const int64_t offset =

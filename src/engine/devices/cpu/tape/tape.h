@@ -67,7 +67,10 @@ class Tape {
     const std::byte* first;
     int64_t stride, row;
   };
-  bool run_alone(const Given& given, void* out, const TapeRows& rows) const;
+  TapeView find_alone(const Given& given, std::span<const Address> inputs, const TapeRows& rows) const;
+  int64_t row_stride(const Operand& operand, const TapeRows& rows) const;
+  bool run_alone(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
+  static bool run_floats(const Step& step, const TapeView& from, const TapeTarget& out);
   int64_t even_rows(int64_t first, const TapeRows& rows) const;
   void run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
   void run_part(Call& call, const Part& part) const;
