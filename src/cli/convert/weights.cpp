@@ -59,11 +59,14 @@ std::vector<OptionGroup> weights_groups() {
                      .choices = {"dequantize", "matmulnbits"},
                      .default_value = "dequantize",
                      .help = "DequantizeLinear, which blocks and int4 need operator set 21 for, or ONNX Runtime's own "
-                             "MatMulNBits"}}}};
+                             "MatMulNBits; engines take either"}}}};
 }
 
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request) {
-  request.conversion = tasks::WeightsRequest{.options = parse_options(arguments),
+  convert::WeightOptions options = parse_options(arguments);
+  // Who reads a plan has no use for the operators in between.
+  if (request.builds_plan && !arguments.has("--weights-form")) options.form = convert::WeightForm::either;
+  request.conversion = tasks::WeightsRequest{.options = std::move(options),
                                              .reports_errors = arguments.flag("--report-error"),
                                              .backend = arguments.value("--calibrate-with")};
 }

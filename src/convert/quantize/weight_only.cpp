@@ -19,7 +19,8 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-constexpr uint32_t kWeight = 1;  // the operand, of all these operators
+constexpr uint32_t kWeight = 1;             // the operand, of all these operators
+constexpr int64_t kVersionWithBlocks = 21;  // and int4
 
 class WeightCompressor {
  public:
@@ -29,7 +30,11 @@ class WeightCompressor {
         linear_(model, rewriter.edit()),
         options_(options),
         floats_(model, DType::float16),
-        filter_(model, floats_.nodes, options.choice, findings) {}
+        filter_(model, floats_.nodes, options.choice, findings) {
+    if (options.form != WeightForm::either) return;
+    const bool has_nodes = schema::imported_version(model) >= needed_version() || options.block_size == 0;
+    options_.form = has_nodes ? WeightForm::dequantize : WeightForm::matmulnbits;
+  }
 
   WeightReport run() {
     for (const ir::NodeId node : floats_.nodes) look(node);
@@ -74,16 +79,15 @@ class WeightCompressor {
     return {};
   }
 
+  // Of the operator set whose DequantizeLinear takes such weights.
+  int64_t needed_version() const { return options_.bits < 8 || options_.block_size > 0 ? kVersionWithBlocks : 13; }
+
   void require_operator_set() const {
-    if (options_.form == WeightForm::matmulnbits) return;
-    constexpr int64_t kChannels = 13;
-    constexpr int64_t kSmall = 21;  // int4, and blocks
-    const bool is_new = options_.bits < 8 || options_.block_size > 0;
-    const int64_t needed = is_new ? kSmall : kChannels;
     const int64_t version = schema::imported_version(model_);
-    if (version >= needed) return;
+    if (options_.form == WeightForm::matmulnbits || version >= needed_version()) return;
     fail(ErrorCode::unsupported, "operator set {} cannot hold such weights: DequantizeLinear needs {} or newer{}",
-         version, needed, is_new ? ", or the form matmulnbits" : "");
+         version, needed_version(),
+         needed_version() == kVersionWithBlocks ? ", or the form matmulnbits (blocks of 16 and more)" : "");
   }
 
   // Blocks run along what is summed up, across the axis of the output channels.
@@ -144,7 +148,7 @@ class WeightCompressor {
   ir::Model& model_;
   ir::Rewriter& rewriter_;
   LinearNodes linear_;
-  const WeightOptions& options_;
+  WeightOptions options_;
   FloatModel floats_;
   LayerFilter filter_;
   std::map<std::pair<ir::ValueId, uint32_t>, Compressed> done_;  // by weight and axis of the channels

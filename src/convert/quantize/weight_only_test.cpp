@@ -91,6 +91,20 @@ TEST(WeightOnly, LayoutOfMatMulNBits) {
   EXPECT_EQ(codes.bytes()[17], std::byte{255});
 }
 
+TEST(WeightOnly, TheOtherFormWhereTheOperatorSetIsTooOld) {
+  const auto ops = [](int version, WeightForm form) {
+    ir::Model model = parsed(fmt::format("<ir_version: 7, opset_import: [\"\" : {}]> {}", version, kProduct).c_str());
+    Diagnostics findings;
+    compress_weights(model, {.bits = 4, .block_size = 16, .asymmetric = false, .form = form}, findings);
+    return Compressed{std::move(model), {}, Diagnostics()}.ops();
+  };
+  EXPECT_EQ(ops(13, WeightForm::either), "MatMulNBits ");
+  EXPECT_EQ(ops(21, WeightForm::either), "DequantizeLinear MatMul ");
+  const std::optional<Error> error = error_of([&] { ops(20, WeightForm::dequantize); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->code(), ErrorCode::unsupported);
+}
+
 TEST(WeightOnly, ChannelsOfATransposedConvolutionLieAcross) {
   const Compressed result = compress(R"(net (float[1,2,1,1] x) => (float[1,2,1,2] y)
     <float[2,2,1,2] w = {1, 3, 2, 4, -2, 6, 8, -1}> { [layer] y = ConvTranspose(x, w) })",

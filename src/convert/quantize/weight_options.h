@@ -10,6 +10,7 @@ namespace assay::convert {
 enum class WeightForm : uint8_t {
   dequantize,   // DequantizeLinear before the node
   matmulnbits,  // ONNX Runtime's own MatMulNBits in the place of MatMul
+  either,       // MatMulNBits where the model's operator set has no DequantizeLinear for such weights
 };
 
 // Which weights become small integers, by default those of Conv, ConvTranspose, Gemm and MatMul, and how.
