@@ -215,10 +215,11 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void write_codes(const Block<kBytes>&
   }
   for (size_t step = 0; step < finish.step_count; ++step) codes::apply_alone(finish.steps[step], x);
   auto* const out = static_cast<std::byte*>(block.of->out) + block.first;
+  const codes::Packing packing(finish);
 #pragma GCC unroll 4
   for (size_t i = 0; i < kResults; ++i) {
     __m512i packed;
-    codes::pack_codes(finish, x[i], packed);
+    codes::pack_codes(finish.may_overflow, packing, x[i], packed);
     _mm512_mask_storeu_epi8(out + static_cast<int64_t>(first + i) * block.of->out_step, block.channels, packed);
   }
 }

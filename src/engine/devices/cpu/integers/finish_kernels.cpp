@@ -35,7 +35,7 @@ float stepped(const FinishStep& step, float x, int64_t element) {
     const float given = x * step.unit;
     return 0.5F * given * (1 + std::erf(given * kRootOfHalf)) * step.factor;
   }
-  if (step.op == FinishOp::requantise) x = std::nearbyint(x * step.unit);
+  if (step.op == FinishOp::requantise) x = std::nearbyint(x);
   x = x < step.least ? step.least : x;
   x = x > step.greatest ? step.greatest : x;
   return step.op == FinishOp::requantise ? x * step.factor + step.offset : x;

@@ -12,7 +12,7 @@ constexpr float kMostWhole = 2147483520.0F;  // of what fits into 32 bits
 enum class FinishOp : uint8_t {
   add,         // a number of another tensor times `factor`, and `offset`
   bound,       // least, greatest
-  requantise,  // times `unit`, rounded and bounded, times `factor`, and `offset`
+  requantise,  // rounded and bounded, times `factor`, and `offset`
   gelu         // of the number times `unit`, within 4e-5 and 2e-5 of the result, times `factor`
 };
 

@@ -48,7 +48,7 @@ class Drawn {
         x += added(step, element) * step.factor + step.offset;
         continue;
       }
-      if (step.op == FinishOp::requantise) x = std::nearbyint(x * step.unit);
+      if (step.op == FinishOp::requantise) x = std::nearbyint(x);
       x = std::min(std::max(x, double{step.least}), double{step.greatest});
       if (step.op == FinishOp::requantise) x = x * step.factor + step.offset;
     }
@@ -63,8 +63,7 @@ class Drawn {
   // Factors are such that no rounding of a float decides about a code.
   void add_steps() {
     if (random_() % 2 == 0)
-      steps_.push_back(
-          {.op = FinishOp::requantise, .factor = 0.5F, .offset = 2, .unit = 0.25F, .least = -90, .greatest = 100});
+      steps_.push_back({.op = FinishOp::requantise, .factor = 0.5F, .offset = 2, .least = -90, .greatest = 100});
     if (random_() % 2 == 0) {
       const auto type = static_cast<NumberType>(random_() % 3);
       const void* const from = type == NumberType::float32 ? static_cast<const void*>(floats_.data()) : codes_.data();

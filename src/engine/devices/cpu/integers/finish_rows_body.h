@@ -23,7 +23,7 @@ ASSAY_KERNEL [[gnu::noinline]] void gelu(const FinishStep& step, Vector& x) {
 }
 
 ASSAY_KERNEL inline void change(const FinishStep& step, Vector& x) {
-  if (step.op == FinishOp::requantise) return requantise(step, x);
+  if (step.op == FinishOp::requantise) return requantise<true>(step, x);
   if (step.op == FinishOp::bound) return bound(x, step.least, step.greatest, x);
   Vector number = x;  // others need not lie in memory
   gelu(step, number);

@@ -29,7 +29,6 @@ ASSAY_KERNEL inline void requantise(const FinishStep& step, Vector& x) {
   Vector factor, offset;
   set(factor, step.factor);
   set(offset, step.offset);
-  x *= step.unit;
   round_whole(x);
   bound(x, step.least, step.greatest, x);
   fused(x, factor, offset, x);

@@ -31,7 +31,7 @@ std::pair<float, float> range_of(const Quantizer& quantizer) {
 
 }  // namespace
 
-// Reads what follows a product as steps, in which numbers are in the unit of the last quantizer.
+// Reads what follows a product as steps, in which numbers are in the unit of the next quantizer.
 class IntegerEpilogueMaker {
  public:
   IntegerEpilogueMaker(const Layer& layer, size_t done)
@@ -48,7 +48,7 @@ class IntegerEpilogueMaker {
       tape->take_floats();
       made_ = {};
       made_.tape_ = std::move(*tape);
-      unit_ = 1;
+      first_unit_ = 1;
       constant_ = 0;
     } else if (!type) {
       return std::nullopt;
@@ -69,9 +69,10 @@ class IntegerEpilogueMaker {
     if (layer_.op(last) == "QuantizeLinear") {
       last_ = quantizer_of(last);
       if (!last_) return false;
-      unit_ = last_->scale;
       made_.zero_ = last_->zero;
     }
+    if (!find_unit()) return false;
+    first_unit_ = unit_;
     while (next_ < layer_.nodes.size()) {
       if (!read_node()) return false;
     }
@@ -79,6 +80,15 @@ class IntegerEpilogueMaker {
     if (makes_codes != last_.has_value() || made_.steps_.size() > kMostFinishSteps) return false;
     drop_needless_bounds();
     return true;
+  }
+
+  // That of the quantizer that comes next, or 1.
+  bool find_unit() {
+    const auto next = std::find_if(layer_.nodes.begin() + static_cast<std::ptrdiff_t>(next_), layer_.nodes.end(),
+                                   [&](ir::NodeId node) { return layer_.op(node) == "QuantizeLinear"; });
+    const std::optional<Quantizer> quantizer = next == layer_.nodes.end() ? Quantizer{.scale = 1} : quantizer_of(*next);
+    if (quantizer) unit_ = quantizer->scale;
+    return quantizer.has_value();
   }
 
   bool read_node() {
@@ -117,11 +127,11 @@ class IntegerEpilogueMaker {
     if (next_ == layer_.nodes.size() || layer_.op(layer_.nodes[next_]) != "DequantizeLinear") return false;
     const std::optional<Quantizer> from = quantizer_of(layer_.nodes[next_]);
     if (!from) return false;
+    if (!find_unit()) return false;
     const auto [least, greatest] = range_of(*to);
     push({.op = FinishOp::requantise,
           .factor = from->scale / unit_,
           .offset = static_cast<float>(to->zero - from->zero) * from->scale / unit_,
-          .unit = unit_ / to->scale,
           .least = least,
           .greatest = greatest});
     pass(layer_.nodes[next_]);
@@ -144,8 +154,9 @@ class IntegerEpilogueMaker {
     FinishStep step{.op = FinishOp::add,
                     .type = number_type(desc.dtype).value_or(NumberType::float32),
                     .factor = codes.scale / unit_};
-    const float offset = static_cast<float>(-codes.zero) * step.factor;
-    (made_.steps_.empty() ? constant_ : step.offset) += offset;
+    const bool follows_codes = !made_.steps_.empty() && made_.steps_.back().op == FinishOp::requantise;
+    float& offset = made_.steps_.empty() ? constant_ : follows_codes ? made_.steps_.back().offset : step.offset;
+    offset += static_cast<float>(-codes.zero) * step.factor;
     push(step, input);
     pass(node);
     return true;
@@ -186,12 +197,13 @@ class IntegerEpilogueMaker {
   void set_numbers(std::vector<float> factors, std::vector<float> bias) {
     float most_factor = 0;
     float most_bias = 0;
-    for (float& factor : factors) most_factor = std::max(most_factor, factor /= unit_);
-    for (float& number : bias) most_bias = std::max(most_bias, std::fabs(number = number / unit_ + constant_));
+    for (float& factor : factors) most_factor = std::max(most_factor, factor /= first_unit_);
+    for (float& number : bias) most_bias = std::max(most_bias, std::fabs(number = number / first_unit_ + constant_));
     constexpr float kMostSum = 2147483648.0F;
     const bool has_floats = std::ranges::any_of(made_.steps_, [](const FinishStep& step) {
       const bool adds = step.op == FinishOp::add;
-      return adds && (step.type == NumberType::float32 || step.factor * 512 > kMostSum / 8);
+      const bool is_scaled = adds || step.op == FinishOp::requantise;
+      return (adds && step.type == NumberType::float32) || (is_scaled && step.factor * 512 > kMostSum / 8);
     });
     made_.may_overflow_ = has_floats || !(most_factor < 0.5F) || !(most_bias < kMostSum / 8);
     const auto whole =
@@ -207,7 +219,8 @@ class IntegerEpilogueMaker {
   ir::ValueId value_;  // that the steps have
   std::optional<Quantizer> last_;
   float unit_ = 1;
-  float constant_ = 0;  // is added to all biases
+  float first_unit_ = 1;  // of the sums
+  float constant_ = 0;    // is added to all biases
   std::vector<std::pair<ir::ValueId, std::pair<int, Quantizer>>> inputs_;
   IntegerEpilogue made_;
 };

@@ -34,6 +34,9 @@ const Follower kFollowers[] = {
     {"uint8",
      "low = Constant<value_float = -1.5>() high = Constant<value_float = 9.5>() c = Clip(s, low, high) "
      "y = QuantizeLinear(c, u, n)"},
+    {"uint8",
+     "low = Constant<value_float = 1.5>() high = Constant<value_float = 9.5>() c = Clip(s, low, high) "
+     "y = QuantizeLinear(c, u, n)"},
     {"uint8", "o = DequantizeLinear(other, t, k) a = Add(s, o) r = Relu(a) y = QuantizeLinear(r, u)"},
     {"int8",
      "o = DequantizeLinear(other, t, k) q = QuantizeLinear(s, v, m) d = DequantizeLinear(q, v, m) "

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>

@@ -1,22 +1,41 @@
-// Codes of the sums of a tile while these are in registers, for AVX-512, after tile_kernels.h's words.
+// Codes of the sums of a tile while these are in registers, for AVX-512, after tile_kernels.h's words. Rows are written
+// in groups of at most four vectors, whose codes fill one.
 
 #include "engine/devices/cpu/integers/finish_numbers_body.h"
 
+template <size_t kVectors>
+constexpr size_t kGroupRows = 4 / kVectors;
+
 template <typename T, size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_rows(const Tile& tile, const FinishStep& step,
-                                                         Vector (&x)[kRows][kVectors]) {
-  const uint16_t last = last_lanes(tile.finish->channels);
-  int64_t element = tile.element;
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_rows(const FinishRows& rows, const FinishStep& step,
+                                                         int64_t element, Vector (&x)[kRows][kVectors]) {
+  const uint16_t last = last_lanes(rows.channels);
+  const T* from = static_cast<const T*>(step.added) + element;
+  Vector factor;
+  set(factor, step.factor);
 #pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r, element += tile.finish->out_row) add_numbers<T>(step, last, element, x[r]);
+  for (size_t r = 0; r < kRows; ++r, from += rows.out_row) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      Vector added;
+      read_numbers(from + v * kWidth, v + 1 == kVectors ? last : kAllLanes, added);
+      fused(added, factor, x[r][v], x[r][v]);
+    }
+  }
+  if (step.offset == 0) return;
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) x[r][v] += step.offset;
+  }
 }
 
 template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void apply_step(const Tile& tile, const FinishStep& step,
-                                                           Vector (&x)[kRows][kVectors]) {
+ASSAY_KERNEL [[gnu::always_inline]] inline void apply_step(const FinishRows& rows, const FinishStep& step,
+                                                           int64_t element, Vector (&x)[kRows][kVectors]) {
   if (step.op == FinishOp::add) {
-    if (step.type == NumberType::uint8) return add_rows<uint8_t>(tile, step, x);
-    return add_rows<int8_t>(tile, step, x);
+    if (step.type == NumberType::uint8) return add_rows<uint8_t>(rows, step, element, x);
+    return add_rows<int8_t>(rows, step, element, x);
   }
   apply_alone(step, x);
 }
@@ -28,42 +47,29 @@ ASSAY_KERNEL [[gnu::always_inline]] inline Part part_of(const __m512i& all, size
   return parts[index];
 }
 
-// Of rows of one or two vectors, so many that they fill four.
-template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void write_some(const FinishRows& rows, const Vector (*x)[kVectors],
-                                                           std::byte* out) {
-  Vector all[kRows * kVectors];
-#pragma GCC unroll 4
-  for (size_t i = 0; i < kRows * kVectors; ++i) all[i] = x[i / kVectors][i % kVectors];
-  __m512i codes;
-  to_codes(rows, all, codes);
-  const uint64_t lanes = ~uint64_t{0} >> (kBytes - rows.channels);
-#pragma GCC unroll 4
-  for (size_t r = 0; r < kRows; ++r, out += rows.out_row) {
-    if constexpr (kVectors == 1)
-      _mm_mask_storeu_epi8(out, static_cast<__mmask16>(lanes), part_of<__m128i>(codes, r));
-    else if constexpr (kVectors == 2)
-      _mm256_mask_storeu_epi8(out, static_cast<__mmask32>(lanes), part_of<__m256i>(codes, r));
-    else
-      _mm512_mask_storeu_epi8(out, lanes, codes);
-  }
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_row(const __m512i& codes, size_t index, uint64_t lanes,
+                                                          std::byte* out) {
+  if constexpr (kVectors == 1)
+    _mm_mask_storeu_epi8(out, static_cast<__mmask16>(lanes), part_of<__m128i>(codes, index));
+  else if constexpr (kVectors == 2)
+    _mm256_mask_storeu_epi8(out, static_cast<__mmask32>(lanes), part_of<__m256i>(codes, index));
+  else
+    _mm512_mask_storeu_epi8(out, lanes, codes);
 }
 
-template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void write_rows(const FinishRows& rows, const Vector (&x)[kRows][kVectors],
-                                                           std::byte* out) {
-  constexpr size_t kTogether = 4 / kVectors;
-  constexpr size_t kRest = kRows % kTogether;
-#pragma GCC unroll 16
-  for (size_t r = 0; r + kTogether <= kRows; r += kTogether, out += static_cast<int64_t>(kTogether) * rows.out_row)
-    write_some<kTogether>(rows, x + r, out);
-  if constexpr (kRest > 0) write_some<kRest>(rows, x + (kRows - kRest), out);
-}
+// What is the same for all rows of a tile.
+struct CodeWriting {
+  ASSAY_KERNEL [[gnu::always_inline]] explicit CodeWriting(const FinishRows& rows)
+      : packing(rows), lanes(~uint64_t{0} >> (kBytes - rows.channels)) {}
+
+  Packing packing;
+  uint64_t lanes;
+};
 
 template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void make_codes(const Tile& tile, Vector (&x)[kRows][kVectors]) {
-  const FinishRows& rows = *tile.finish;
-#pragma GCC unroll 16
+ASSAY_KERNEL [[gnu::always_inline]] inline void scale_sums(const FinishRows& rows, Vector (&x)[kRows][kVectors]) {
+#pragma GCC unroll 4
   for (size_t v = 0; v < kVectors; ++v) {
     const Vector factor = at(rows.factors + v * kWidth).lanes;
     const Vector bias = at(rows.bias + v * kWidth).lanes;
@@ -73,6 +79,40 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void make_codes(const Tile& tile, Vec
       fused(sum, factor, bias, x[r][v]);
     }
   }
-  for (size_t i = 0; i < rows.step_count; ++i) apply_step(tile, rows.steps[i], x);
-  write_rows(rows, x, static_cast<std::byte*>(rows.out) + tile.element);
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_group(const FinishRows& rows, const CodeWriting& writing,
+                                                            int64_t element, Vector (&x)[kRows][kVectors]) {
+  Vector all[kRows * kVectors];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < kRows * kVectors; ++i) all[i] = x[i / kVectors][i % kVectors];
+  __m512i codes;
+  to_codes(rows.may_overflow, writing.packing, all, codes);
+  std::byte* out = static_cast<std::byte*>(rows.out) + element;
+#pragma GCC unroll 4
+  for (size_t r = 0; r < kRows; ++r, out += rows.out_row) write_row<kVectors>(codes, r, writing.lanes, out);
+}
+
+template <size_t kFirst, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_groups(const FinishRows& rows, const CodeWriting& writing,
+                                                             int64_t element, const Vector (&all)[kRows][kVectors]) {
+  constexpr size_t kCount = std::min(kGroupRows<kVectors>, kRows - kFirst);
+  Vector x[kCount][kVectors];
+#pragma GCC unroll 4
+  for (size_t r = 0; r < kCount; ++r) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) x[r][v] = all[kFirst + r][v];
+  }
+  write_group(rows, writing, element, x);
+  if constexpr (kFirst + kCount < kRows)
+    write_groups<kFirst + kCount>(rows, writing, element + static_cast<int64_t>(kCount) * rows.out_row, all);
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void make_codes(const Tile& tile, Vector (&x)[kRows][kVectors]) {
+  const FinishRows& rows = *tile.finish;
+  scale_sums(rows, x);
+  for (size_t i = 0; i < rows.step_count; ++i) apply_step(rows, rows.steps[i], tile.element, x);
+  write_groups<0>(rows, CodeWriting(rows), tile.element, x);
 }
