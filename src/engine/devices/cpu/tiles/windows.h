@@ -26,13 +26,16 @@ class Windows {
     const std::byte* picture;
     int64_t line, column;
   };
-  template <typename Fn>
-  void for_each(const std::byte* pictures, const Pixels& pixels, Fn&& fn) const;
+  // Of results side by side. Each returns the end of what it wrote.
+  const float** add_windows(const Place& place, int64_t count, const float** out) const;
   const float** add_window(const Place& place, const float** out) const;
+  template <size_t kPlaces>
+  const float** add_whole(const std::byte* from, int64_t count, const float** out) const;
 
   ConvGeometry g_;
   int64_t pixel_bytes_;
-  bool is_each_pixel_;  // that the result has one for
+  bool is_each_pixel_;            // that the result has one for
+  std::vector<int64_t> offsets_;  // of the places of a window from its first one, in bytes
   std::vector<std::byte> padding_;
 };
 
