@@ -32,8 +32,7 @@ float stepped(const FinishStep& step, float x, int64_t element) {
   if (step.op == FinishOp::add) return x + number_at(step.type, step.added, element) * step.factor + step.offset;
   if (step.op == FinishOp::gelu) {
     constexpr float kRootOfHalf = 0.707106781186547524F;
-    const float given = x * step.unit;
-    return 0.5F * given * (1 + std::erf(given * kRootOfHalf)) * step.factor;
+    return 0.5F * x * (1 + std::erf(x * kRootOfHalf)) * step.factor;
   }
   if (step.op == FinishOp::requantise) x = std::nearbyint(x);
   x = x < step.least ? step.least : x;

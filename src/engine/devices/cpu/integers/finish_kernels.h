@@ -13,7 +13,7 @@ enum class FinishOp : uint8_t {
   add,         // a number of another tensor times `factor`, and `offset`
   bound,       // least, greatest
   requantise,  // rounded and bounded, times `factor`, and `offset`
-  gelu         // of the number times `unit`, within 4e-5 and 2e-5 of the result, times `factor`
+  gelu         // within 4e-5 and 2e-5 of the result, times `factor`
 };
 
 enum class NumberType : uint8_t { float32, int8, uint8, int32 };
@@ -24,7 +24,6 @@ struct FinishStep {
   const void* added = nullptr;            // as large as the result
   float factor = 1;
   float offset = 0;
-  float unit = 1;
   float least = 0;
   float greatest = 0;
 };

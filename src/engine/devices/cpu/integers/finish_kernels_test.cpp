@@ -124,9 +124,9 @@ TEST(FinishKernels, Gelu) {
   constexpr size_t kCount = 4096;
   std::vector<int32_t> sums(kCount);
   for (size_t i = 0; i < kCount; ++i) sums[i] = static_cast<int32_t>(i) - 2048;
-  const std::vector<float> factors(kCount, 1.0F / 256);
+  const std::vector<float> factors(kCount, 1.0F / 128);
   const std::vector<float> bias(kCount);
-  const FinishStep step{.op = FinishOp::gelu, .factor = 0.5F, .unit = 2};
+  const FinishStep step{.op = FinishOp::gelu, .factor = 0.5F};
   for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(kCount);
     kernels[k]->finish({.sums = sums.data(),

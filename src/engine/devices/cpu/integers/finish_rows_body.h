@@ -9,25 +9,34 @@
 constexpr size_t kMostVectors = 4;
 
 // x times the share of normally distributed numbers below it: 1/2 and an odd polynomial, which is constant beyond kEnd.
-// Apart, as its constants would take the registers of others.
-ASSAY_KERNEL [[gnu::noinline]] void gelu(const FinishStep& step, Vector& x) {
+// Apart, as its constants would take the registers of others; vectors go through it side by side.
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::noinline]] void gelu(const FinishStep& step, Vector (&x)[kVectors]) {
   constexpr float kEnd = 4.25F;
-  Vector end, half, inner, share;
+  constexpr size_t kTerms = std::size(kGeluShare);
+  Vector end, half, factor, inner[kVectors], square[kVectors], share[kVectors];
   set(end, kEnd);
   set(half, 0.5F);
-  x = _mm512_maskz_max_ps(kAllLanes, -end, x * step.unit);
-  inner = _mm512_maskz_min_ps(kAllLanes, end, x);
-  polynomial(kGeluShare, inner * inner, share);
-  fused(inner, share, half, share);
-  x *= share * step.factor;
-}
-
-ASSAY_KERNEL inline void change(const FinishStep& step, Vector& x) {
-  if (step.op == FinishOp::requantise) return requantise<true>(step, x);
-  if (step.op == FinishOp::bound) return bound(x, step.least, step.greatest, x);
-  Vector number = x;  // others need not lie in memory
-  gelu(step, number);
-  x = number;
+  set(factor, step.factor);
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    x[v] = _mm512_maskz_max_ps(kAllLanes, -end, x[v]);
+    inner[v] = _mm512_maskz_min_ps(kAllLanes, end, x[v]);
+    square[v] = inner[v] * inner[v];
+    set(share[v], kGeluShare[kTerms - 1]);
+  }
+#pragma GCC unroll 16
+  for (size_t i = 2; i <= kTerms; ++i) {
+    Vector term;
+    set(term, kGeluShare[kTerms - i]);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) fused(share[v], square[v], term, share[v]);
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    fused(inner[v], share[v], half, share[v]);
+    x[v] *= share[v] * factor;
+  }
 }
 
 template <size_t kVectors>
@@ -38,8 +47,22 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply(const FinishStep& step, ui
     if (step.type == NumberType::int8) return add_numbers<int8_t>(step, last, element, x);
     return add_numbers<float>(step, last, element, x);
   }
+  if (step.op == FinishOp::gelu) {
+    Vector numbers[kVectors];  // others need not lie in memory
 #pragma GCC unroll 4
-  for (size_t v = 0; v < kVectors; ++v) change(step, x[v]);
+    for (size_t v = 0; v < kVectors; ++v) numbers[v] = x[v];
+    gelu(step, numbers);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) x[v] = numbers[v];
+    return;
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    if (step.op == FinishOp::requantise)
+      requantise<true>(step, x[v]);
+    else
+      bound(x[v], step.least, step.greatest, x[v]);
+  }
 }
 
 template <size_t kVectors>

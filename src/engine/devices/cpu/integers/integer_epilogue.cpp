@@ -31,7 +31,7 @@ std::pair<float, float> range_of(const Quantizer& quantizer) {
 
 }  // namespace
 
-// Reads what follows a product as steps, in which numbers are in the unit of the next quantizer.
+// Reads what follows a product as steps, in which numbers are in the unit of the next quantizer, or as GELU wants them.
 class IntegerEpilogueMaker {
  public:
   IntegerEpilogueMaker(const Layer& layer, size_t done)
@@ -82,11 +82,13 @@ class IntegerEpilogueMaker {
     return true;
   }
 
-  // That of the quantizer that comes next, or 1.
+  // That of the quantizer that comes next, or 1, as GELU wants it.
   bool find_unit() {
-    const auto next = std::find_if(layer_.nodes.begin() + static_cast<std::ptrdiff_t>(next_), layer_.nodes.end(),
-                                   [&](ir::NodeId node) { return layer_.op(node) == "QuantizeLinear"; });
-    const std::optional<Quantizer> quantizer = next == layer_.nodes.end() ? Quantizer{.scale = 1} : quantizer_of(*next);
+    const auto next =
+        std::find_if(layer_.nodes.begin() + static_cast<std::ptrdiff_t>(next_), layer_.nodes.end(),
+                     [&](ir::NodeId node) { return layer_.op(node) == "QuantizeLinear" || layer_.op(node) == "Erf"; });
+    const bool has_quantizer = next != layer_.nodes.end() && layer_.op(*next) == "QuantizeLinear";
+    const std::optional<Quantizer> quantizer = has_quantizer ? quantizer_of(*next) : Quantizer{.scale = 1};
     if (quantizer) unit_ = quantizer->scale;
     return quantizer.has_value();
   }
@@ -168,9 +170,10 @@ class IntegerEpilogueMaker {
     if (!last_ || last_->scale < kLeastScale || layer_.is_strict) return false;
     const SpelledGelu gelu = match_gelu(layer_, next_, value_);
     if (gelu.nodes == 0 || gelu.is_by_tanh) return false;
-    push({.op = FinishOp::gelu, .factor = 1 / unit_, .unit = unit_});
     next_ += gelu.nodes - 1;
     pass(layer_.nodes[next_]);
+    if (!find_unit()) return false;
+    push({.op = FinishOp::gelu, .factor = 1 / unit_});
     return true;
   }
 
