@@ -42,14 +42,13 @@ TEST(Context, PackedWeightsAreNotMadeAgain) {
       "{ y = MatMul(x, w) }");
   const std::array<float, 4> weights = {1, 2, 3, 5};
   int made = 0;
-  const auto make = [&] {
+  const auto fill = [&](std::span<std::byte> bytes) {
     ++made;
-    const tensor::Bytes bytes = std::as_bytes(std::span(weights));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
+    std::ranges::copy(std::as_bytes(std::span(weights)), bytes.begin());
   };
   const ir::ValueId value = model[model.main_graph()].initializers[0];
   ir::Edit(model).set_tensor(model[value].constant, tensor::Tensor(tensor::DType::float32, {2, 2},
-                                                                   tensor::make_derived(sizeof weights, make)));
+                                                                   tensor::make_derived(sizeof weights, fill)));
   const std::unique_ptr<Device> device = cpu::make_device({});
   const Program program(model, *device, {});
   ASSERT_EQ(program.steps().at(0).tactic, "product.tiles");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/parallel.h"
 #include "ir/queries.h"
@@ -64,29 +65,82 @@ std::optional<std::vector<double>> channel_constant(PassRun& run, ir::ValueId va
   return are_finite(numbers) ? std::optional(std::move(numbers)) : std::nullopt;
 }
 
-// As scaled() rounds them. What they are made of is read once, and needs no memory afterwards.
-std::optional<std::vector<std::byte>> scaled_bytes(const Tensor& tensor, uint64_t neighbours,
-                                                   const std::function<double(uint64_t index)>& factor) {
-  constexpr uint64_t kPiece = 4096;
-  const tensor::Bytes source = tensor.bytes();
-  std::vector<std::byte> bytes(tensor::packed_bytes(tensor.dtype(), tensor.count()).value());
+// A tensor of which each element is multiplied by the factor of its neighbours.
+struct Scaling {
+  static constexpr uint64_t kPiece = 4096;
+
+  Tensor tensor;
+  uint64_t neighbours = 1;
+  std::function<double(uint64_t index)> factor;
+
+  // Calls run(begin, end, factor) for the elements that have one.
+  template <typename Fn>
+  void for_runs(uint64_t begin, uint64_t end, Fn&& run) const {
+    for (uint64_t i = begin, last = 0; i < end; i = last) {
+      last = std::min(end, (i / neighbours + 1) * neighbours);
+      run(i, last, factor(i));
+    }
+  }
+  template <typename Fn>
+  bool for_pieces(Fn&& put_piece) const;
+  uint64_t element_bytes() const { return tensor::bit_width(tensor.dtype()) / 8; }
+  bool put(uint64_t begin, uint64_t end, std::span<std::byte> out) const;
+  bool put_floats(uint64_t begin, uint64_t end, std::span<std::byte> out) const;
+  bool are_finite() const;
+  bool fill(std::span<std::byte> bytes) const;
+};
+
+// Writes a piece, as the type rounds it; false: some numbers leave its range.
+bool Scaling::put(uint64_t begin, uint64_t end, std::span<std::byte> out) const {
+  if (tensor.dtype() == DType::float32) return put_floats(begin, end, out);
+  std::vector<double> piece(end - begin);
+  tensor::load(tensor.dtype(), tensor.bytes(), begin, piece);
+  for_runs(begin, end, [&](uint64_t first, uint64_t last, double number) {
+    for (uint64_t k = first; k < last; ++k) piece[k - begin] *= number;
+  });
+  tensor::store(tensor.dtype(), std::span<const double>(piece), 0, out);
+  tensor::load(tensor.dtype(), out, 0, piece);
+  return passes::are_finite(piece);
+}
+
+bool Scaling::put_floats(uint64_t begin, uint64_t end, std::span<std::byte> out) const {
+  const std::byte* const from = tensor.bytes().data() + begin * sizeof(float);
+  bool are_finite = true;
+  for_runs(begin, end, [&](uint64_t first, uint64_t last, double number) {
+    for (uint64_t k = first - begin; k < last - begin; ++k) {
+      float element = 0;
+      std::memcpy(&element, from + k * sizeof(element), sizeof(element));  // wherever the file has it
+      element = static_cast<float>(double{element} * number);
+      are_finite &= std::isfinite(element);
+      std::memcpy(out.data() + k * sizeof(element), &element, sizeof(element));
+    }
+  });
+  return are_finite;
+}
+
+// What it is made of is read once, and needs no memory afterwards.
+template <typename Fn>
+bool Scaling::for_pieces(Fn&& put_piece) const {
   const uint64_t overflows = parallel_reduce(
       tensor.count(), kPiece, uint64_t{0},
-      [&](uint64_t begin, uint64_t end) {
-        std::vector<double> piece(end - begin);
-        tensor::load(tensor.dtype(), source, begin, piece);
-        for (uint64_t i = begin, last = 0; i < end; i = last) {
-          last = std::min(end, (i / neighbours + 1) * neighbours);
-          const double number = factor(i);
-          for (uint64_t k = i; k < last; ++k) piece[k - begin] *= number;
-        }
-        tensor::store(tensor.dtype(), std::span<const double>(piece), begin, bytes);
-        tensor::load(tensor.dtype(), bytes, begin, piece);
-        return uint64_t{are_finite(piece) ? 0u : 1u};
-      },
+      [&](uint64_t begin, uint64_t end) { return uint64_t{put_piece(begin, end) ? 0u : 1u}; },
       [](uint64_t a, uint64_t b) { return a + b; });
   tensor.storage()->release();
-  return overflows > 0 ? std::nullopt : std::optional(std::move(bytes));
+  return overflows == 0;
+}
+
+bool Scaling::are_finite() const {
+  return for_pieces([&](uint64_t begin, uint64_t end) {
+    std::vector<std::byte> made((end - begin) * element_bytes());
+    return put(begin, end, made);
+  });
+}
+
+// False: some numbers leave the range of the type.
+bool Scaling::fill(std::span<std::byte> bytes) const {
+  return for_pieces([&](uint64_t begin, uint64_t end) {
+    return put(begin, end, bytes.subspan(begin * element_bytes(), (end - begin) * element_bytes()));
+  });
 }
 
 std::vector<ir::Attribute> attributes_behind(const ir::Model& model, NodeId node) {
@@ -182,16 +236,16 @@ std::optional<ChannelAffine> channel_arithmetic(PassRun& run, NodeId node, const
 std::optional<Tensor> scaled(PassRun& run, const Tensor& tensor, uint64_t neighbours,
                              std::function<double(uint64_t index)> factor) {
   constexpr uint64_t kLargeBytes = 1 << 16;
-  const auto make = [tensor, neighbours, factor = std::move(factor)] {
-    return scaled_bytes(tensor, neighbours, factor);
-  };
-  std::optional<std::vector<std::byte>> bytes = make();
-  if (!bytes) return std::nullopt;
-  const uint64_t size = bytes->size();
-  const bool is_derived = size >= kLargeBytes && run.options().get<MergeOptions>().derives_weights;
-  return Tensor(tensor.dtype(), tensor.shape(),
-                is_derived ? tensor::make_derived(size, [make] { return make().value(); })
-                           : tensor::make_owned(*std::move(bytes)));
+  const Scaling scaling{tensor, neighbours, std::move(factor)};
+  const uint64_t size = tensor.count() * scaling.element_bytes();
+  if (size >= kLargeBytes && run.options().get<MergeOptions>().derives_weights) {
+    if (!scaling.are_finite()) return std::nullopt;
+    const auto fill = [scaling](std::span<std::byte> bytes) { scaling.fill(bytes); };
+    return Tensor(tensor.dtype(), tensor.shape(), tensor::make_derived(size, fill));
+  }
+  std::vector<std::byte> bytes(size);
+  if (!scaling.fill(bytes)) return std::nullopt;
+  return Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned(std::move(bytes)));
 }
 
 std::optional<Tensor> rounded(DType dtype, const std::vector<double>& elements) {

@@ -2,22 +2,25 @@
 
 #include <mutex>
 
+#include "base/large_memory.h"
+
 namespace assay::tensor {
 namespace {
 
 class DerivedStorage final : public Storage {
  public:
-  DerivedStorage(uint64_t size_bytes, std::function<std::vector<std::byte>()> make)
-      : size_bytes_(size_bytes), make_(std::move(make)) {}
+  DerivedStorage(uint64_t size_bytes, std::function<void(std::span<std::byte>)> fill)
+      : size_bytes_(size_bytes), fill_(std::move(fill)) {}
   uint64_t size_bytes() const override { return size_bytes_; }
   Bytes bytes() const override {
     const std::scoped_lock lock(mutex_);
-    if (!made_) made_ = std::make_shared<const std::vector<std::byte>>(make_());
-    return *made_;
+    if (!made_) made_ = make();
+    return {made_.get(), size_bytes_};
   }
   void stream(FunctionRef<void(Bytes piece)> sink) const override {
-    const std::shared_ptr<const std::vector<std::byte>> made = kept();
-    sink(made ? *made : make_());
+    std::shared_ptr<const std::byte> made = kept();
+    if (!made) made = make();
+    sink({made.get(), size_bytes_});
   }
   void let_go() const {
     const std::scoped_lock lock(mutex_);
@@ -25,21 +28,30 @@ class DerivedStorage final : public Storage {
   }
 
  private:
-  std::shared_ptr<const std::vector<std::byte>> kept() const {
+  std::shared_ptr<const std::byte> make() const {
+    std::shared_ptr<std::byte> made(static_cast<std::byte*>(allocate_large(size_bytes_)), FreeLarge());
+    fill_({made.get(), size_bytes_});
+    return made;
+  }
+  std::shared_ptr<const std::byte> kept() const {
     const std::scoped_lock lock(mutex_);
     return made_;
   }
 
   uint64_t size_bytes_;
-  std::function<std::vector<std::byte>()> make_;
+  std::function<void(std::span<std::byte>)> fill_;
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const std::vector<std::byte>> made_;
+  mutable std::shared_ptr<const std::byte> made_;
 };
 
 }  // namespace
 
-StoragePtr make_derived(uint64_t size_bytes, std::function<std::vector<std::byte>()> make) {
-  return std::make_shared<DerivedStorage>(size_bytes, std::move(make));
+StoragePtr make_derived(uint64_t size_bytes, std::function<void(std::span<std::byte> bytes)> fill) {
+  return std::make_shared<DerivedStorage>(size_bytes, std::move(fill));
+}
+
+void make_now(const Storage& storage) {
+  if (const auto* const derived = dynamic_cast<const DerivedStorage*>(&storage)) static_cast<void>(derived->bytes());
 }
 
 void let_go_of(const Storage& storage) {

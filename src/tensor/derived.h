@@ -1,14 +1,18 @@
 #pragma once
 
 #include <functional>
-#include <vector>
+#include <span>
 
 #include "tensor/storage.h"
 
 namespace assay::tensor {
 
-// Bytes that are made when they are asked for, the same each time. They are kept until they are released.
-StoragePtr make_derived(uint64_t size_bytes, std::function<std::vector<std::byte>()> make);
+// Bytes that are made when they are asked for, the same each time: `fill` writes all of them. They are kept until they
+// are released.
+StoragePtr make_derived(uint64_t size_bytes, std::function<void(std::span<std::byte> bytes)> fill);
+
+// What a derived storage makes each time that it is streamed is made once, until it is let go.
+void make_now(const Storage& storage);
 
 // Gives back the memory of bytes that nobody looks at any more, what a derived storage made too; bytes() has it again.
 void let_go_of(const Storage& storage);

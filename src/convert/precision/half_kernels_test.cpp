@@ -120,11 +120,11 @@ TEST_P(HalfKernels, StorageStreamsWhatItsBytesAre) {
 
 TEST_P(HalfKernels, StorageLetsGoOfWhatFloatsWereDerivedFrom) {
   int made = 0;
-  const auto make = [&] {
+  const auto fill = [&](std::span<std::byte> bytes) {
     ++made;
-    return std::vector<std::byte>(8);
+    std::ranges::fill(bytes, std::byte{0});
   };
-  const tensor::StoragePtr floats = tensor::make_derived(8, make);
+  const tensor::StoragePtr floats = tensor::make_derived(8, fill);
   const tensor::Tensor half = to_half({DType::float32, {2}, floats}, GetParam(), false);
   EXPECT_EQ(half.bytes().size(), 4U);
   EXPECT_EQ(made, 1);

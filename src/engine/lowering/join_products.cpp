@@ -49,19 +49,18 @@ Tensor side_by_side(const std::vector<const Tensor*>& parts) {
   const size_t rows = dims.size() > 1 ? static_cast<size_t>(dims[0]) : 1;
   std::vector<Tensor> kept;
   for (const Tensor* const part : parts) kept.push_back(*part);
-  const auto make = [kept = std::move(kept), rows, row, row_bytes] {
-    std::vector<std::byte> bytes(rows * row);
+  const auto fill = [kept = std::move(kept), rows, row, row_bytes](std::span<std::byte> bytes) {
     size_t first = 0;
     for (const Tensor& part : kept) {
       const size_t size = row_bytes(part);
+      const std::byte* const from = part.bytes().data();
       for (size_t r = 0; r < rows; ++r) {
-        std::memcpy(bytes.data() + r * row + first, part.bytes().data() + r * size, size);
+        std::memcpy(bytes.data() + r * row + first, from + r * size, size);
       }
       first += size;
     }
-    return bytes;
   };
-  return Tensor(parts[0]->dtype(), std::move(dims), tensor::make_derived(rows * row, make));
+  return Tensor(parts[0]->dtype(), std::move(dims), tensor::make_derived(rows * row, fill));
 }
 
 class ProductJoiner {
