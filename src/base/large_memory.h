@@ -11,6 +11,9 @@ namespace assay {
 // million records cost more for finding their pages than for reading them. Throws std::bad_alloc.
 void* allocate_large(size_t bytes);
 
+// Addresses without memory: who reads or writes there ends with a signal. Throws std::bad_alloc.
+std::shared_ptr<const std::byte> reserve_addresses(size_t bytes);
+
 struct FreeLarge {
   void operator()(void* memory) const { std::free(memory); }
 };

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "base/large_memory.h"
-#include "tensor/borrowed.h"
 #include "tensor/derived.h"
 
 namespace assay::engine {
@@ -24,12 +23,29 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
   const std::scoped_lock lock(mutex_);
   Form& kept = forms_[{tensor::identity_of(*weights.storage()), form}];
   if (Bytes bytes = kept.bytes.lock(); bytes && kept.size_bytes == size_bytes) return bytes;
-  std::shared_ptr<std::byte> made = make_memory(size_bytes);
-  fill(made.get());
-  const tensor::StoragePtr moved_out = file_ ? file_->append({made.get(), size_bytes}) : nullptr;
-  const Bytes bytes = moved_out ? Bytes(moved_out, moved_out->bytes().data()) : std::move(made);
-  kept = {.bytes = bytes, .size_bytes = size_bytes, .moved_out = moved_out};
+  Bytes bytes;
+  if (sink_) {
+    bytes = move_out(weights, form, size_bytes, fill);
+  } else {
+    std::shared_ptr<std::byte> made = make_memory(size_bytes);
+    fill(made.get());
+    bytes = std::move(made);
+  }
+  kept = {.bytes = bytes, .size_bytes = size_bytes, .number = made_++};
   return bytes;
+}
+
+PackedWeights::Bytes KeptWeights::move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                                           const std::function<void(std::byte*)>& fill) {
+  Buffer& buffer = buffers_[made_ % buffers_.size()];
+  if (buffer.size_bytes < size_bytes) {
+    buffer = {};
+    buffer = {make_memory(size_bytes), size_bytes};
+  }
+  sink_->begin(weights);
+  fill(buffer.bytes.get());
+  sink_->add(tensor::identity_of(*weights.storage()), form, {buffer.bytes.get(), size_bytes});
+  return reserve_addresses(size_bytes);
 }
 
 bool KeptWeights::has(const tensor::Tensor& weights, const std::string& form) const {
@@ -43,21 +59,19 @@ void KeptWeights::preset(const void* weights, const std::string& form, const Byt
   forms_[{weights, form}] = {.bytes = bytes, .size_bytes = size_bytes, .preset = bytes};
 }
 
-void KeptWeights::move_out(const std::filesystem::path& folder) {
+void KeptWeights::move_out(Sink sink) {
   const std::scoped_lock lock(mutex_);
-  if (!file_) file_ = tensor::ScratchFile::make(folder);
+  sink_ = std::move(sink);
 }
 
 std::vector<KeptWeights::Kept> KeptWeights::kept() const {
   const std::scoped_lock lock(mutex_);
   std::vector<Kept> all;
   for (const auto& [key, form] : forms_) {
-    const Bytes bytes = form.bytes.lock();
-    if (!bytes) continue;
-    tensor::StoragePtr storage = form.moved_out.lock();
-    if (!storage) storage = tensor::make_borrowed({bytes.get(), form.size_bytes});
-    all.push_back({std::get<0>(key), std::get<1>(key), std::move(storage)});
+    Bytes bytes = form.bytes.lock();
+    if (bytes) all.push_back({std::get<0>(key), std::get<1>(key), std::move(bytes), form.size_bytes, form.number});
   }
+  std::ranges::sort(all, {}, &Kept::number);
   return all;
 }
 

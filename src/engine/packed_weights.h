@@ -1,16 +1,16 @@
 #pragma once
 
-#include <filesystem>
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "tensor/scratch_file.h"
 #include "tensor/tensor.h"
 
 namespace assay::engine {
@@ -38,15 +38,22 @@ class KeptWeights final : public PackedWeights {
   bool has(const tensor::Tensor& weights, const std::string& form) const override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
   void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
-  // What is made from now on lies in a file without a name in that folder, as far as there can be one, and takes memory
-  // only while it is read.
-  void move_out(const std::filesystem::path& folder);
+  // Where forms go.
+  struct Sink {
+    std::function<void(const tensor::Tensor& weights)> begin;  // before a form of them is made
+    // The bytes stay until it is called for the next form.
+    std::function<void(const void* weights, const std::string& form, std::span<const std::byte> bytes)> add;
+  };
+  // What is made from now on goes there and takes no memory: programs that have it cannot be run.
+  void move_out(Sink sink);
 
   // A form that a kernel holds, of the constant of that identity.
   struct Kept {
     const void* weights = nullptr;
     std::string form;
-    tensor::StoragePtr bytes;
+    Bytes bytes;
+    uint64_t size_bytes = 0;
+    uint64_t number = 0;  // in the order in which they were made
   };
   std::vector<Kept> kept() const;
 
@@ -55,12 +62,21 @@ class KeptWeights final : public PackedWeights {
   struct Form {
     std::weak_ptr<const std::byte> bytes;
     uint64_t size_bytes = 0;
-    Bytes preset = nullptr;                               // holds the bytes
-    std::weak_ptr<const tensor::Storage> moved_out = {};  // where they lie in the file
+    Bytes preset = nullptr;  // holds the bytes
+    uint64_t number = 0;
   };
+  Bytes move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                 const std::function<void(std::byte*)>& fill);
+
   mutable std::mutex mutex_;
   std::map<Key, Form> forms_;
-  std::unique_ptr<tensor::ScratchFile> file_;  // null: what is made stays in memory
+  uint64_t made_ = 0;
+  struct Buffer {
+    std::shared_ptr<std::byte> bytes;
+    uint64_t size_bytes = 0;
+  };
+  std::optional<Sink> sink_;       // nullopt: what is made stays in memory
+  std::array<Buffer, 2> buffers_;  // of what goes there, by turns
 };
 
 // Memory in place of forms, for kernels that are only measured, one after the other: each may have the memory of the

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/temporary_folder.h"
 #include "engine/packed_weights.h"
 
 namespace assay::engine {
@@ -66,31 +66,40 @@ TEST(KeptWeights, EachFormIsMadeOnceAndDropped) {
 
 tensor::Tensor two_numbers() { return {tensor::DType::float32, {2}, tensor::make_owned(std::vector<std::byte>(8))}; }
 
-TEST(KeptWeights, WhatIsMovedOutIsTheSame) {
-  const TemporaryFolder folder;
-  const tensor::Tensor weights = two_numbers();
-  const auto fill = [](std::byte* bytes) { std::fill_n(bytes, 9000, std::byte{7}); };
+// Kernels get addresses without memory: the bytes are gone to where they belong.
+TEST(KeptWeights, WhatIsMovedOutTakesNoMemory) {
+  std::vector<std::string> moved;
+  const auto begin = [&](const tensor::Tensor& weights) { moved.push_back(fmt::format("{}:", weights.size_bytes())); };
+  const auto add = [&](const void*, const std::string& form, std::span<const std::byte> bytes) {
+    moved.push_back(form + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  };
   KeptWeights packed;
-  packed.move_out(folder.path());
-  const PackedWeights::Bytes form = packed.get(weights, "a", 9000, fill);
-  EXPECT_EQ(packed.get(weights, "a", 9000, fill), form);
-  EXPECT_EQ(form.get()[8999], std::byte{7});
-  constexpr uintptr_t kPageBytes = 4096;
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(form.get()) % kPageBytes, 0U) << "files are mapped by pages";
-  const std::vector<KeptWeights::Kept> kept = packed.kept();
-  ASSERT_EQ(kept.size(), 1U);
-  EXPECT_EQ(kept[0].bytes->bytes().data(), form.get());
-  EXPECT_EQ(kept[0].bytes->size_bytes(), 9000U);
-  kept[0].bytes->release();  // memory that nothing is lost with
-  EXPECT_EQ(form.get()[0], std::byte{7});
+  packed.move_out({begin, add});
+  const tensor::Tensor weights = two_numbers();
+  const auto get = [&](const std::string& form, char content, uint64_t size) {
+    const auto fill = [&](std::byte* to) { std::fill_n(to, size, static_cast<std::byte>(content)); };
+    return packed.get(weights, form, size, fill);
+  };
+  const PackedWeights::Bytes first = get("a", 'x', 3);
+  const PackedWeights::Bytes second = get("b", 'y', 2);
+  EXPECT_EQ(get("a", 'z', 3), first);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(packed.has(weights, "a"));
+  EXPECT_EQ(moved, (std::vector<std::string>{"8:", "axxx", "8:", "byy"}));
 }
 
-TEST(KeptWeights, WithoutAFolderTheyStayInMemory) {
-  const tensor::Tensor weights = two_numbers();
+TEST(KeptWeights, FormsAreListedAsTheyWereMade) {
   KeptWeights packed;
-  packed.move_out("/nowhere/at/all");
-  const PackedWeights::Bytes form = packed.get(weights, "a", 8, [](std::byte* bytes) { bytes[7] = std::byte{7}; });
-  EXPECT_EQ(form.get()[7], std::byte{7});
+  std::vector<PackedWeights::Bytes> held;
+  std::vector<tensor::Tensor> weights;
+  for (const char* const form : {"d", "b", "c", "a"}) {
+    weights.push_back(two_numbers());
+    held.push_back(packed.get(weights.back(), form, 1, [](std::byte* to) { *to = {}; }));
+  }
+  held[1].reset();
+  std::string forms;
+  for (const KeptWeights::Kept& form : packed.kept()) forms += form.form;
+  EXPECT_EQ(forms, "dca");
 }
 
 TEST(TrialWeights, KernelsTakeTurnsInTheSameMemory) {

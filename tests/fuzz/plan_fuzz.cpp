@@ -1,14 +1,15 @@
 // Arbitrary bytes read as a plan of the engine, and a good plan with some of its bytes changed: two bytes say where,
 // one what. Checksums are made to fit again, so that what is behind them is reached. Models are planned with what the
 // plan says of them, and run. Only Error may come out.
+#include <cstddef>
 #include <cstring>
 
 #include "backends/engine/planned.h"
-#include "base/checksum.h"
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "engine/context.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/plan/plan_layout.h"
 #include "engine/plan/plan_models.h"
 #include "onnx/text.h"
 
@@ -32,20 +33,22 @@ void store(std::vector<std::byte>& bytes, uint64_t at, uint64_t value) {
 
 // The checksums of a plan that has its table and sections where it says.
 void seal(std::vector<std::byte>& plan) {
-  constexpr uint64_t kHeader = 64;
-  constexpr uint64_t kEntry = 32;
-  if (plan.size() < kHeader) return;
-  const uint64_t count = load<uint64_t>(plan, 24);
-  if (count > (plan.size() - kHeader) / kEntry) return;
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t entry = kHeader + i * kEntry;
-    const uint64_t offset = load<uint64_t>(plan, entry + 8);
-    const uint64_t size = load<uint64_t>(plan, entry + 16);
-    if (offset > plan.size() || size > plan.size() - offset) continue;
-    store(plan, entry + 24, engine::section_checksum(Bytes(plan).subspan(offset, size)));
+  constexpr uint64_t kHeader = sizeof(engine::PlanHeader);
+  constexpr uint64_t kEntry = sizeof(engine::SectionEntry);
+  if (plan.size() < kHeader + sizeof(engine::PlanTrailer)) return;
+  const uint64_t at = plan.size() - sizeof(engine::PlanTrailer);
+  const auto trailer = load<engine::PlanTrailer>(plan, at);
+  if (trailer.sections > (at - kHeader) / kEntry) return;
+  const uint64_t table = at - trailer.sections * kEntry;
+  for (uint64_t i = table; i < at; i += kEntry) {
+    const auto entry = load<engine::SectionEntry>(plan, i);
+    if (entry.offset > plan.size() || entry.size > plan.size() - entry.offset) continue;
+    store(plan, i + offsetof(engine::SectionEntry, checksum),
+          engine::section_checksum(Bytes(plan).subspan(entry.offset, entry.size)));
   }
-  store(plan, kHeader - 8, checksum(Bytes(plan).subspan(kHeader, count * kEntry)));
-  store(plan, kHeader - 8, checksum(Bytes(plan).first(kHeader)));
+  const Bytes bytes = plan;
+  store(plan, at + offsetof(engine::PlanTrailer, checksum),
+        engine::table_checksum(bytes.first(kHeader), bytes.subspan(table, at - table), trailer));
 }
 
 const engine::Device& device() {
@@ -67,14 +70,14 @@ std::vector<std::byte> make_plan() {
   const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), device(), {}, {});
   engine::Manifest manifest{.machine = "a machine", .source = "", .signature = exec::signature_of(model)};
   manifest.profiles = {{{.input = "x", .least = {1, 2}, .best = {3, 2}, .most = {4, 2}}}};
-  engine::PlanSections sections;
+  const TemporaryFolder folder;
+  engine::PlanSections sections(folder.path() / "plan");
   manifest.source_weights = sections.add_model(model, true);
   manifest.planned.push_back({.shapes = shapes,
                               .weights = sections.add_model(planned.lowered().model(), true),
                               .values = planned.lowered().values(),
                               .layers = planned.layers()});
-  const TemporaryFolder folder;
-  sections.write(folder.path() / "plan", manifest);
+  sections.finish(manifest);
   const std::shared_ptr<const MappedFile> file = MappedFile::open(folder.path() / "plan");
   return {file->bytes().begin(), file->bytes().end()};
 }

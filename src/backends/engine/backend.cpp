@@ -33,7 +33,7 @@ class EngineBackend final : public exec::Backend {
       findings.warn("engine_profile", "", "no shapes are given for the open inputs: nothing is planned ahead",
                     "trt_opt_shapes");
     }
-    plans.save(plan);
+    plans.save_built();
   }
 
   std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,

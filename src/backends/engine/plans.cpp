@@ -216,9 +216,33 @@ engine::Manifest Plans::manifest() const {
   return manifest;
 }
 
+void Plans::build_for(const std::filesystem::path& path) {
+  built_.emplace(path);
+  const bool keeps = !settings_.strips_plan;
+  packed_->move_out({.begin =
+                         [=, this](const tensor::Tensor& weights) {
+                           if (keeps) built_->add_weights(weights);
+                         },
+                     .add =
+                         [=, this](const void* weights, const std::string& form, Bytes bytes) {
+                           if (keeps) built_->add_packed(weights, form, bytes);
+                         }});
+}
+
+void Plans::save_built() { finish(*built_); }
+
 void Plans::save(const std::filesystem::path& path) const {
+  engine::PlanSections sections(path);
+  std::vector<engine::KeptWeights::Kept> kept;
+  if (!settings_.strips_plan) kept = packed_->kept();
+  for (const engine::KeptWeights::Kept& form : kept) {
+    sections.add_packed(form.weights, form.form, {form.bytes.get(), form.size_bytes});
+  }
+  finish(sections);
+}
+
+void Plans::finish(engine::PlanSections& sections) const {
   engine::Manifest manifest = this->manifest();
-  engine::PlanSections sections;
   manifest.is_stripped = settings_.strips_plan;
   const bool needs_source = has_open_inputs() || settings_.keeps_source;
   manifest.source_weights = sections.add_model(source_, needs_source && !settings_.strips_plan);
@@ -230,24 +254,20 @@ void Plans::save(const std::filesystem::path& path) const {
                                 .layers = planned->layers(),
                                 .memory_bytes = planned->memory_bytes()});
   }
-  std::vector<engine::KeptWeights::Kept> kept;
-  if (!settings_.strips_plan) kept = packed_->kept();
-  for (const engine::KeptWeights::Kept& form : kept) sections.add_packed(form.weights, form.form, form.bytes);
-  sections.write(path, std::move(manifest));
+  sections.finish(std::move(manifest));
 }
 
 namespace {
 
-// Pages of the file do not stay in memory.
+// Of those of its pieces. Pages of the file do not stay in memory.
 uint64_t checksum_of(const MappedFile& file) {
-  constexpr uint64_t kPiece = uint64_t{16} << 20;
-  Checksum sum;
-  for (uint64_t at = 0; at < file.size(); at += kPiece) {
-    const uint64_t size = std::min(kPiece, file.size() - at);
-    sum.add(file.bytes().subspan(at, size));
-    file.release(at, size);
-  }
-  return sum.value();
+  constexpr uint64_t kPiece = uint64_t{4} << 20;
+  std::vector<uint64_t> sums((file.size() + kPiece - 1) / kPiece);
+  parallel_for(file.size(), kPiece, [&](uint64_t begin, uint64_t end) {
+    sums[begin / kPiece] = checksum(file.bytes().subspan(begin, end - begin));
+    file.release(begin, end - begin);
+  });
+  return checksum(std::as_bytes(std::span(sums)));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "backends/engine/engine_settings.h"
 #include "backends/engine/planned.h"
-#include "base/paths.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/plan/plan_models.h"
 #include "engine/plan/saved_plan.h"
@@ -33,8 +32,9 @@ class Plans {
   // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
   bool has_open_inputs() const;
-  // What is packed from now on lies beside that file and not in memory, until it is saved there.
-  void build_for(const std::filesystem::path& path) { packed_->move_out(absolute_path(path).parent_path()); }
+  // What is packed from now on goes into the plan that save_built() finishes, and not into memory: it is not run.
+  void build_for(const std::filesystem::path& path);
+  void save_built();
   // Plans for the shapes that each profile is tuned for; false: a profile leaves some input open.
   bool plan_profiles();
   // All that was planned, as a file.
@@ -55,6 +55,7 @@ class Plans {
   std::optional<size_t> saved_for(const Shapes& shapes) const;
   std::shared_ptr<const Planned> make_saved(size_t number, engine::ProgramOptions program) const;
   engine::Manifest manifest() const;
+  void finish(engine::PlanSections& sections) const;
   void save_files(const std::vector<engine::LayerRecord>& layers) const;
 
   const ir::Model& source_;
@@ -70,6 +71,7 @@ class Plans {
   std::shared_ptr<engine::KeptWeights> packed_ = std::make_shared<engine::KeptWeights>();
   std::mutex mutex_;
   std::map<Shapes, std::shared_ptr<const Planned>> plans_;
+  std::optional<engine::PlanSections> built_;
 };
 
 // Of the file that a model came from, and of the weights that it has in other files.

@@ -210,7 +210,9 @@ std::vector<std::byte> write_manifest(const Manifest& manifest) {
   out.number(manifest.planned.size());
   for (const PlannedModel& planned : manifest.planned) write(out, planned);
   out.number(manifest.packed.size());
-  for (const PackedForm& packed : manifest.packed) out.number(packed.weights).text(packed.form);
+  for (const PackedForm& packed : manifest.packed) {
+    out.number(packed.weights).text(packed.form).number(packed.section);
+  }
   return out.take();
 }
 
@@ -242,8 +244,10 @@ Manifest read_manifest(Bytes bytes) {
   manifest.source_weights = read_weights(in);
   for (uint64_t left = in.count(); left > 0; --left) manifest.planned.push_back(read_planned(in));
   for (uint64_t left = in.count(); left > 0; --left) {
-    const uint64_t weights = in.number();
-    manifest.packed.push_back({weights, in.text()});
+    PackedForm& packed = manifest.packed.emplace_back();
+    packed.weights = in.number();
+    packed.form = in.text();
+    packed.section = in.number();
   }
   in.finish();
   return manifest;

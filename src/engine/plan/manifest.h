@@ -34,10 +34,11 @@ struct PlannedModel {
   uint64_t memory_bytes = 0;  // that a run takes for values
 };
 
-// Weights as a kernel wants them; its number is that of its section.
+// Weights as a kernel wants them.
 struct PackedForm {
-  uint64_t weights = 0;
+  uint64_t weights = 0;  // section
   std::string form;
+  uint64_t section = 0;
 };
 
 // What a plan is. Models are numbered as their sections: the source model first, then those that were planned.

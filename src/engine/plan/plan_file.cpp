@@ -4,75 +4,12 @@
 #include <cstring>
 #include <fstream>
 
-#include "base/checksum.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "tensor/storage_file.h"
+#include "engine/plan/plan_layout.h"
 
 namespace assay::engine {
 namespace {
-
-constexpr std::array<char, 8> kMagic = {'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'N'};
-constexpr uint32_t kVersion = 2;
-constexpr uint64_t kAlignment = 64;
-constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  // of which a checksum is one
-
-struct Header {
-  std::array<char, 8> magic = kMagic;
-  uint32_t version = kVersion;
-  uint32_t zero = 0;
-  uint64_t file_bytes = 0;
-  uint64_t sections = 0;
-  std::array<uint64_t, 3> zeros = {};
-  uint64_t checksum = 0;  // of the header without it, and of the table
-};
-static_assert(sizeof(Header) == kAlignment);
-
-struct Entry {
-  uint32_t kind = 0;
-  uint32_t zero = 0;
-  uint64_t offset = 0;
-  uint64_t size = 0;
-  uint64_t checksum = 0;
-};
-static_assert(sizeof(Entry) == 32);
-
-uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
-
-uint64_t table_checksum(Header header, Bytes table) {
-  header.checksum = checksum(table);
-  return checksum(std::as_bytes(std::span(&header, 1)));
-}
-
-// The checksum of a section, from the bytes in order.
-class SectionChecksum {
- public:
-  void add(Bytes bytes) {
-    while (!bytes.empty()) {
-      const Bytes some = bytes.first(std::min<uint64_t>(bytes.size(), kPieceBytes - of_piece_));
-      piece_.add(some);
-      of_piece_ += some.size();
-      bytes = bytes.subspan(some.size());
-      if (of_piece_ == kPieceBytes) end_piece();
-    }
-  }
-  uint64_t value() {
-    if (of_piece_ > 0) end_piece();
-    return checksum_of_pieces(pieces_);
-  }
-  static uint64_t checksum_of_pieces(std::span<const uint64_t> pieces) { return checksum(std::as_bytes(pieces)); }
-
- private:
-  void end_piece() {
-    pieces_.push_back(piece_.value());
-    piece_ = Checksum();
-    of_piece_ = 0;
-  }
-
-  std::vector<uint64_t> pieces_;
-  Checksum piece_;
-  uint64_t of_piece_ = 0;  // bytes
-};
 
 [[noreturn]] void refuse(std::string_view what) { fail(ErrorCode::parse, "the plan is damaged: {}", what); }
 
@@ -80,19 +17,27 @@ bool is_zero(Bytes bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-Header read_header(Bytes bytes) {
-  const bool is_plan = bytes.size() >= sizeof(kMagic) && std::memcmp(bytes.data(), kMagic.data(), sizeof(kMagic)) == 0;
+void check_header(Bytes bytes) {
+  const bool is_plan =
+      bytes.size() >= kPlanMagic.size() && std::memcmp(bytes.data(), kPlanMagic.data(), kPlanMagic.size()) == 0;
   if (!is_plan) fail(ErrorCode::parse, "it is no plan of the engine");
-  Header header;
-  if (bytes.size() < sizeof(header)) refuse("it is cut");
+  PlanHeader header;
+  if (bytes.size() < sizeof(header) + sizeof(PlanTrailer)) refuse("it is cut");
   std::memcpy(&header, bytes.data(), sizeof(header));
-  if (header.version != kVersion) {
-    fail(ErrorCode::parse, "the plan has format {}, this program reads {}: build it again", header.version, kVersion);
+  if (header.version != kPlanVersion) {
+    fail(ErrorCode::parse, "the plan has format {}, this program reads {}: build it again", header.version,
+         kPlanVersion);
   }
-  if (header.file_bytes > bytes.size()) refuse("it is cut");
-  if (header.file_bytes < bytes.size()) refuse("there is something behind its end");
-  if (header.sections > (bytes.size() - sizeof(header)) / sizeof(Entry)) refuse("its table is cut");
-  return header;
+}
+
+PlanTrailer read_trailer(Bytes bytes) {
+  PlanTrailer trailer;
+  std::memcpy(&trailer, bytes.last(sizeof(trailer)).data(), sizeof(trailer));
+  if (trailer.file_bytes != bytes.size()) refuse("it is cut, or there is something behind its end");
+  if (trailer.sections > (bytes.size() - sizeof(PlanHeader) - sizeof(trailer)) / sizeof(SectionEntry)) {
+    refuse("its table is cut");
+  }
+  return trailer;
 }
 
 }  // namespace
@@ -101,27 +46,31 @@ bool PlanFile::is_plan(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   std::ifstream file(path, std::ios::binary);
-  std::array<char, sizeof(kMagic)> begin{};
-  return file.read(begin.data(), begin.size()) && begin == kMagic;
+  std::array<char, kPlanMagic.size()> begin{};
+  return file.read(begin.data(), begin.size()) && begin == kPlanMagic;
 }
 
 PlanFile::PlanFile(std::shared_ptr<const MappedFile> file, std::optional<SectionKind> only) : file_(std::move(file)) {
-  const Header header = read_header(file_->bytes());
-  const Bytes table = file_->bytes().subspan(sizeof(header), header.sections * sizeof(Entry));
-  if (table_checksum(header, table) != header.checksum) refuse("its table is not what was written");
-  read_table(header.sections);
+  const Bytes bytes = file_->bytes();
+  check_header(bytes);
+  const PlanTrailer trailer = read_trailer(bytes);
+  const uint64_t table_bytes = trailer.sections * sizeof(SectionEntry);
+  const uint64_t table = bytes.size() - sizeof(trailer) - table_bytes;
+  const uint64_t sum = table_checksum(bytes.first(sizeof(PlanHeader)), bytes.subspan(table, table_bytes), trailer);
+  if (sum != trailer.checksum) refuse("its table is not what was written");
+  read_table(trailer.sections, table);
   check(only ? sections_[static_cast<size_t>(*only)] : all_);
 }
 
 // Sections lie one after the other, so that every byte of the file is one of theirs or a zero.
-void PlanFile::read_table(uint64_t count) {
-  const Bytes bytes = file_->bytes();
-  uint64_t end = sizeof(Header) + count * sizeof(Entry);
+void PlanFile::read_table(uint64_t count, uint64_t table) {
+  const Bytes bytes = file_->bytes().first(table);
+  uint64_t end = sizeof(PlanHeader);
   for (uint64_t i = 0; i < count; ++i) {
-    Entry entry;
-    std::memcpy(&entry, bytes.data() + sizeof(Header) + i * sizeof(Entry), sizeof(entry));
+    SectionEntry entry;
+    std::memcpy(&entry, file_->bytes().data() + table + i * sizeof(entry), sizeof(entry));
     const bool is_known = entry.kind > 0 && entry.kind < kSectionKinds && entry.zero == 0;
-    const bool is_next = entry.offset == aligned(end) && entry.offset <= bytes.size();
+    const bool is_next = entry.offset == aligned_section(end) && entry.offset <= bytes.size();
     if (!is_known || !is_next || entry.size > bytes.size() - entry.offset) refuse("a section is not in it");
     if (!is_zero(bytes.subspan(end, entry.offset - end))) refuse("there is something between its sections");
     end = entry.offset + entry.size;
@@ -129,7 +78,7 @@ void PlanFile::read_table(uint64_t count) {
     all_.push_back({entry.offset, entry.size, entry.checksum, is_weights});
     sections_[entry.kind].push_back(all_.back());
   }
-  if (end != bytes.size()) refuse("there is something behind its sections");
+  if (aligned_section(end) != table || !is_zero(bytes.subspan(end))) refuse("there is something behind its sections");
 }
 
 void PlanFile::check(const std::vector<Range>& ranges) const {
@@ -153,8 +102,7 @@ void PlanFile::check(const std::vector<Range>& ranges) const {
   std::span<const uint64_t> rest = sums;
   for (const Range& range : ranges) {
     const uint64_t count = (range.size + kPieceBytes - 1) / kPieceBytes;
-    if (SectionChecksum::checksum_of_pieces(rest.first(count)) != range.checksum)
-      refuse("a section is not what was written");
+    if (SectionChecksum::of_pieces(rest.first(count)) != range.checksum) refuse("a section is not what was written");
     rest = rest.subspan(count);
   }
 }
@@ -177,43 +125,6 @@ tensor::StoragePtr PlanFile::storage(SectionKind kind, uint64_t number) const {
 
 std::shared_ptr<const std::byte> PlanFile::shared(SectionKind kind, uint64_t number) const {
   return {file_, section(kind, number).data()};
-}
-
-uint64_t section_checksum(Bytes section) {
-  SectionChecksum sum;
-  sum.add(section);
-  return sum.value();
-}
-
-uint64_t checksum_of(const tensor::Storage& storage) {
-  SectionChecksum sum;
-  storage.stream([&](Bytes piece) { sum.add(piece); });
-  storage.release();
-  return sum.value();
-}
-
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections) {
-  std::vector<Entry> table(sections.size());
-  uint64_t end = sizeof(Header) + table.size() * sizeof(Entry);
-  for (size_t i = 0; i < sections.size(); ++i) {
-    table[i] = {.kind = static_cast<uint32_t>(sections[i].kind),
-                .offset = aligned(end),
-                .size = sections[i].bytes->size_bytes(),
-                .checksum = sections[i].checksum ? *sections[i].checksum : checksum_of(*sections[i].bytes)};
-    end = table[i].offset + table[i].size;
-  }
-  Header header{.file_bytes = end, .sections = table.size()};
-  header.checksum = table_checksum(header, std::as_bytes(std::span(table)));
-  OutputFile file(path);
-  file.write(std::as_bytes(std::span(&header, 1)));
-  file.write(std::as_bytes(std::span(table)));
-  constexpr std::array<std::byte, kAlignment> kZeros{};
-  for (size_t i = 0; i < sections.size(); ++i) {
-    file.write(Bytes(kZeros).first(table[i].offset - file.position()));
-    tensor::write_to(file, *sections[i].bytes);
-    sections[i].bytes->release();
-  }
-  file.commit();
 }
 
 }  // namespace assay::engine

@@ -21,7 +21,7 @@ enum class SectionKind : uint32_t {
 };
 inline constexpr size_t kSectionKinds = 5;
 
-// The file of a plan, mapped: a header, a table of sections, and the sections, each aligned for kernels.
+// The file of a plan, mapped: the sections, each aligned for kernels, and their table.
 class PlanFile {
  public:
   // Whether the file begins as a plan does; false for what cannot be read.
@@ -45,7 +45,7 @@ class PlanFile {
     uint64_t checksum = 0;
     bool is_rarely_read = false;  // its pages are given back when they have been checked
   };
-  void read_table(uint64_t count);
+  void read_table(uint64_t count, uint64_t table);
   void check(const std::vector<Range>& ranges) const;
   const Range& range(SectionKind kind, uint64_t number) const;
 
@@ -53,20 +53,5 @@ class PlanFile {
   std::vector<Range> all_;
   std::array<std::vector<Range>, kSectionKinds> sections_;
 };
-
-// A section to write; its bytes are streamed twice.
-struct Section {
-  SectionKind kind = SectionKind::manifest;
-  tensor::StoragePtr bytes;
-  std::optional<uint64_t> checksum = std::nullopt;  // checksum_of(), where it is known already
-};
-
-// Writes a plan; it appears under its name when it is complete. Sections release their memory as soon as they can.
-void write_plan(const std::filesystem::path& path, const std::vector<Section>& sections);
-
-// What the table of a plan says of a section: the checksum of those of its pieces, which threads compute side by side.
-uint64_t section_checksum(Bytes section);
-// The same of all that a storage has, which then releases its memory.
-uint64_t checksum_of(const tensor::Storage& storage);
 
 }  // namespace assay::engine

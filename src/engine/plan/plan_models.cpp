@@ -93,38 +93,67 @@ std::vector<PlacedWeights> PlanSections::add_model(const ir::Model& model, bool 
   }
   for (const tensor::NamedDatum& detached : encoded.detached) {
     if (!with_weights && !outputs.contains(detached.name)) continue;
-    placed.push_back({detached.name, add_weights(detached.value.tensor())});
+    placed.push_back({detached.name, place_weights(detached.value.tensor().storage())});
   }
   return placed;
 }
 
-uint64_t PlanSections::add_weights(const tensor::Tensor& tensor) {
-  const tensor::StoragePtr& storage = tensor.storage();
-  const uint64_t sum = checksum_of(*storage);
+std::optional<uint64_t> PlanSections::find(const tensor::Storage& storage) const {
+  const auto known = by_identity_.find(tensor::identity_of(storage));
+  const bool is_it = known != by_identity_.end() && weights_[known->second]->size_bytes() == storage.size_bytes();
+  return is_it ? std::optional(known->second) : std::nullopt;
+}
+
+std::optional<uint64_t> PlanSections::find_equal(const tensor::Storage& storage, uint64_t sum) const {
   const auto [first, last] = by_checksum_.equal_range(sum);
   const auto known =
-      std::find_if(first, last, [&](const auto& entry) { return are_equal(*weights_[entry.second].bytes, *storage); });
-  const uint64_t number = known == last ? weights_.size() : known->second;
-  if (known == last) {
-    weights_.push_back({SectionKind::weights, storage, sum});
-    by_checksum_.emplace(sum, number);
-  }
+      std::find_if(first, last, [&](const auto& entry) { return are_equal(*weights_[entry.second], storage); });
+  return known == last ? std::nullopt : std::optional(known->second);
+}
+
+void PlanSections::note(const tensor::StoragePtr& storage, uint64_t sum, uint64_t number) {
   by_identity_.emplace(tensor::identity_of(*storage), number);
+  if (number < weights_.size()) return;
+  weights_.push_back(storage);
+  by_checksum_.emplace(sum, number);
+}
+
+void PlanSections::add_weights(const tensor::Tensor& weights) {
+  const tensor::StoragePtr& storage = weights.storage();
+  if (find(*storage)) return;
+  const uint64_t sum = section_checksum(storage->bytes());
+  const std::optional<uint64_t> known = find_equal(*storage, sum);
+  note(storage, sum, known ? *known : file_.add(SectionKind::weights, storage->bytes(), sum));
+}
+
+// They are needed no more.
+uint64_t PlanSections::place_weights(const tensor::StoragePtr& storage) {
+  if (const std::optional<uint64_t> known = find(*storage)) return *known;
+  tensor::make_now(*storage);
+  const uint64_t sum = checksum_of(*storage);
+  const std::optional<uint64_t> known = find_equal(*storage, sum);
+  const uint64_t number = known ? *known : file_.add(SectionKind::weights, storage, sum);
+  note(storage, sum, number);
+  if (known) tensor::let_go_of(*storage);
   return number;
 }
 
-void PlanSections::add_packed(const void* weights, const std::string& form, const tensor::StoragePtr& bytes) {
-  const auto known = by_identity_.find(weights);
-  if (known != by_identity_.end()) packed_.try_emplace({known->second, form}, bytes);
+void PlanSections::add_packed(const void* weights, const std::string& form, Bytes bytes) {
+  file_.add(SectionKind::packed, bytes);
+  packed_.push_back({weights, form});
 }
 
-void PlanSections::write(const std::filesystem::path& path, Manifest manifest) const {
-  for (const auto& [key, bytes] : packed_) manifest.packed.push_back({key.first, key.second});
-  std::vector<Section> sections = {{SectionKind::manifest, tensor::make_owned(write_manifest(manifest))}};
-  for (const tensor::StoragePtr& model : models_) sections.push_back({SectionKind::model, model});
-  sections.insert(sections.end(), weights_.begin(), weights_.end());
-  for (const auto& [key, bytes] : packed_) sections.push_back({SectionKind::packed, bytes});
-  write_plan(path, sections);
+void PlanSections::finish(Manifest manifest) {
+  std::set<std::pair<uint64_t, std::string_view>> told;
+  for (size_t i = 0; i < packed_.size(); ++i) {
+    const auto weights = by_identity_.find(packed_[i].weights);
+    if (weights == by_identity_.end() || !told.emplace(weights->second, packed_[i].form).second) continue;
+    manifest.packed.push_back({.weights = weights->second, .form = packed_[i].form, .section = i});
+  }
+  for (const tensor::StoragePtr& model : models_) file_.add(SectionKind::model, model);
+  const std::vector<std::byte> written = write_manifest(manifest);
+  file_.add(SectionKind::manifest, written);
+  file_.finish();
 }
 
 }  // namespace assay::engine

@@ -1,9 +1,10 @@
 #pragma once
 
+#include <map>
 #include <span>
 
 #include "engine/plan/manifest.h"
-#include "engine/plan/plan_file.h"
+#include "engine/plan/plan_writer.h"
 #include "ir/model.h"
 
 namespace assay::engine {
@@ -12,23 +13,35 @@ namespace assay::engine {
 // Error (io). Error (parse) if it is no model that can be run.
 ir::Model read_model(const PlanFile& plan, uint64_t number, std::span<const PlacedWeights> weights);
 
-// Collects the sections of a plan. Tensors with the same elements share one.
+// Writes the sections of a plan as they come. Tensors with the same elements share one.
 class PlanSections {
  public:
+  explicit PlanSections(const std::filesystem::path& path) : file_(path) {}
+
   // With the elements of its initializers as weights; without them, only those of outputs are, and small ones stay in
-  // the model itself.
+  // the model itself. The models must live until the plan is finished.
   std::vector<PlacedWeights> add_model(const ir::Model& model, bool with_weights);
-  // A form of the weights of that identity. Those that were not added with a model have no place in the plan.
-  void add_packed(const void* weights, const std::string& form, const tensor::StoragePtr& bytes);
-  // Fills in what the manifest says of packed weights. As write_plan().
-  void write(const std::filesystem::path& path, Manifest manifest) const;
+  // Weights of a model that is added later. Their bytes must stay until something else is added.
+  void add_weights(const tensor::Tensor& weights);
+  // A form of the weights of that identity. It is not found later if they are not added with a model. Likewise.
+  void add_packed(const void* weights, const std::string& form, Bytes bytes);
+  // Fills in what the manifest says of packed weights. The plan appears under its name.
+  void finish(Manifest manifest);
 
  private:
-  uint64_t add_weights(const tensor::Tensor& tensor);
+  std::optional<uint64_t> find(const tensor::Storage& storage) const;
+  std::optional<uint64_t> find_equal(const tensor::Storage& storage, uint64_t sum) const;
+  void note(const tensor::StoragePtr& storage, uint64_t sum, uint64_t number);
+  uint64_t place_weights(const tensor::StoragePtr& storage);
 
+  struct Packed {
+    const void* weights = nullptr;
+    std::string form;
+  };
+  PlanWriter file_;
   std::vector<tensor::StoragePtr> models_;
-  std::vector<Section> weights_;
-  std::map<std::pair<uint64_t, std::string>, tensor::StoragePtr> packed_;  // by weights and form
+  std::vector<tensor::StoragePtr> weights_;  // by section
+  std::vector<Packed> packed_;               // by section
   std::map<const void*, uint64_t> by_identity_;
   std::multimap<uint64_t, uint64_t> by_checksum_;
 };

@@ -46,7 +46,11 @@ class Plan : public testing::Test {
   void SetUp() override {
     const ir::Model model = parse(kText);
     Manifest manifest = manifest_of(model);
-    PlanSections sections;
+    PlanSections sections(path_);
+    const ir::ValueId w = model[model.main_graph()].initializers[0];
+    const std::vector<std::byte> turned(5, std::byte{9});
+    sections.add_packed(&manifest, "of nothing", std::vector<std::byte>(3, std::byte{8}));
+    sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned", turned);
     manifest.source_weights = sections.add_model(model, true);
     manifest.planned.push_back({.shapes = {{"x", {3, 2}}},
                                 .weights = sections.add_model(model, true),
@@ -58,10 +62,7 @@ class Plan : public testing::Test {
                                             .inputs = {},
                                             .outputs = {{"y", tensor::DType::float32, {3, 2}, "linear"}}}},
                                 .memory_bytes = 64});
-    const ir::ValueId w = model[model.main_graph()].initializers[0];
-    sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned",
-                        tensor::make_owned(std::vector<std::byte>(5, std::byte{9})));
-    sections.write(path_, manifest);
+    sections.finish(manifest);
     bytes_ = read_file(path_);
   }
 
@@ -109,7 +110,8 @@ TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
   const tensor::Tensor& w = model[model[model[model.main_graph()].initializers[0]].constant].tensor;
   const auto never = [](std::byte*) { FAIL(); };
   const PackedWeights::Bytes form = packed.get(w, "turned", 5, never);
-  EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 0).data());
+  EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 1).data());
+  EXPECT_EQ(plan.manifest().packed.size(), 1);
   EXPECT_TRUE(packed.has(w, "turned"));
   EXPECT_FALSE(packed.has(w, "straight"));
   int filled = 0;
@@ -134,20 +136,33 @@ TEST_F(Plan, EveryLengthIsRefused) {
 
 TEST(PlanFile, SectionsOfSeveralPieces) {
   constexpr size_t kMegabyte = size_t{1} << 20;
+  constexpr size_t kTableBytes = 3 * sizeof(SectionEntry) + sizeof(PlanTrailer);
   const TemporaryFolder folder;
   for (const size_t size : {size_t{0}, size_t{1}, 4 * kMegabyte, 9 * kMegabyte + 3}) {
     std::vector<std::byte> weights(size);
     for (size_t i = 0; i < size; ++i) weights[i] = static_cast<std::byte>(i * i >> 8);
     const tensor::StoragePtr storage = tensor::make_owned(weights);
     EXPECT_EQ(section_checksum(weights), checksum_of(*storage));
-    write_plan(folder.path() / "plan", {{SectionKind::manifest, storage}, {SectionKind::weights, storage}});
-    std::vector<std::byte> bytes = read_file(folder.path() / "plan");
+    const std::filesystem::path path = folder.path() / std::to_string(size);
+    PlanWriter writer(path);
+    EXPECT_EQ(writer.add(SectionKind::packed, weights), 0);
+    EXPECT_EQ(writer.add(SectionKind::weights, storage), 0);
+    EXPECT_EQ(writer.add(SectionKind::packed, storage, section_checksum(weights)), 1);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    writer.finish();
+    std::vector<std::byte> bytes = read_file(path);
     const auto open = [&] { return PlanFile(MappedFile::from_bytes(bytes, "a plan")); };
+    for (const uint64_t number : {0, 1}) {
+      EXPECT_TRUE(std::ranges::equal(open().section(SectionKind::packed, number), weights));
+    }
     EXPECT_TRUE(std::ranges::equal(open().section(SectionKind::weights, 0), weights));
-    for (size_t from_end = 1; from_end <= size; from_end += kMegabyte) {
-      bytes[bytes.size() - from_end] ^= std::byte{0x80};
-      EXPECT_THROW(open(), Error) << size << " " << from_end;
-      bytes[bytes.size() - from_end] ^= std::byte{0x80};
+    EXPECT_THROW(open().section(SectionKind::packed, 2), Error);
+    for (size_t at = 0; at < size; at += kMegabyte) {
+      for (const size_t place : {sizeof(PlanHeader) + at, bytes.size() - kTableBytes - 1 - at}) {
+        bytes[place] ^= std::byte{0x80};
+        EXPECT_THROW(open(), Error) << size << " " << place;
+        bytes[place] ^= std::byte{0x80};
+      }
     }
   }
 }
@@ -156,7 +171,7 @@ TEST(PlanFile, SectionsOfSeveralPieces) {
 TEST_F(Plan, OfTheManifestAloneNothingElseIsChecked) {
   EXPECT_EQ(read_manifest_of(path_).profiles.at(0).at(0).most, (tensor::Shape{9, 2}));
   const auto mapped = [&] { return MappedFile::from_bytes(bytes_, "a plan"); };
-  bytes_.back() ^= std::byte{1};  // of packed weights
+  bytes_[sizeof(PlanHeader)] ^= std::byte{1};  // of packed weights
   EXPECT_THROW(PlanFile{mapped()}, Error);
   const std::shared_ptr<const MappedFile> file = mapped();
   const Bytes manifest = PlanFile(file, SectionKind::manifest).section(SectionKind::manifest, 0);

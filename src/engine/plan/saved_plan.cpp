@@ -12,9 +12,8 @@ SavedPlan::SavedPlan(std::shared_ptr<const MappedFile> file)
     : file_(std::move(file)),
       manifest_(read_manifest(file_.section(SectionKind::manifest, 0))),
       source_(read_model(file_, 0, manifest_.source_weights)) {
-  const bool is_whole = file_.count(SectionKind::manifest) == 1 &&
-                        file_.count(SectionKind::model) == manifest_.planned.size() + 1 &&
-                        file_.count(SectionKind::packed) == manifest_.packed.size();
+  const bool is_whole =
+      file_.count(SectionKind::manifest) == 1 && file_.count(SectionKind::model) == manifest_.planned.size() + 1;
   if (!is_whole) fail(ErrorCode::parse, "the plan is damaged: its manifest names other sections");
 }
 
@@ -25,10 +24,10 @@ std::optional<size_t> SavedPlan::find(const std::map<std::string, tensor::Shape>
 }
 
 void SavedPlan::preset(KeptWeights& packed) const {
-  for (size_t i = 0; i < manifest_.packed.size(); ++i) {
-    const PackedForm& form = manifest_.packed[i];
+  for (const PackedForm& form : manifest_.packed) {
     packed.preset(file_.section(SectionKind::weights, form.weights).data(), form.form,
-                  file_.shared(SectionKind::packed, i), file_.section(SectionKind::packed, i).size());
+                  file_.shared(SectionKind::packed, form.section),
+                  file_.section(SectionKind::packed, form.section).size());
   }
 }
 
