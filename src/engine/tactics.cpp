@@ -142,8 +142,12 @@ std::vector<TacticSelector::Tactic> TacticSelector::tactics_of(const Layer& laye
 
 TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   if (options_.measures) {
-    const std::optional<Tactic> fastest = find_fastest(layer);
-    return fastest ? make_choice(*fastest, layer) : Choice();
+    // What equal layers have may not be exact enough with the weights of this one.
+    for (std::set<std::string> without; const std::optional<Tactic> fastest = find_fastest(layer, without);) {
+      if (Choice choice = make_choice(*fastest, layer); choice.kernel) return choice;
+      without.insert(fastest->name);
+    }
+    return {};
   }
   std::vector<Tactic> tactics;
   if (TrialWeights weights; true) tactics = tactics_of(layer, weights);
@@ -153,14 +157,24 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   return {};
 }
 
+// What a tactic took for a layer whose kernel need not be made for it.
+std::optional<double> TacticSelector::known_seconds(const Race& race, const Tactic& tactic) const {
+  const bool is_limited = options_.most_measured != 0 || options_.most_workspace_bytes != UINT64_MAX;
+  if (is_limited) return std::nullopt;
+  return cache_->find(machine_, race.key, tactic.name);
+}
+
 // What is measured packs no weights.
-std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& layer) const {
-  Race race;
+std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& layer,
+                                                                   const std::set<std::string>& without) const {
+  Race race{.key = layer_key(layer) + (has_cold_constants_ ? " cold" : "")};
   for (Tactic& tactic : tactics_of(layer, race.weights)) {
+    if (without.contains(tactic.name) || is_excluded(layer, tactic.name)) continue;
     race.weights.begin_next();
     Runner next{.tactic = std::move(tactic), .kernel = nullptr};
-    next.kernel = make(next.tactic, layer, race.weights);
-    if (!next.kernel) continue;
+    next.seconds = known_seconds(race, next.tactic).value_or(0);
+    if (next.seconds == 0) next.kernel = make(next.tactic, layer, race.weights);
+    if (next.seconds == 0 && !next.kernel) continue;
     race.runners.push_back(std::move(next));
     if (options_.most_measured != 0 && race.runners.size() >= options_.most_measured) break;
     // With the second, the first is measured too: a layer with one tactic needs no measurements.
@@ -172,7 +186,6 @@ std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& 
 
 // Looks up or measures what has no time yet, and lets go of kernels that are far behind.
 void TacticSelector::start(const Layer& layer, Race& race) const {
-  if (race.key.empty()) race.key = layer_key(layer) + (has_cold_constants_ ? " cold" : "");
   for (Runner& runner : race.runners) {
     if (runner.seconds > 0) continue;
     const std::optional<double> known = cache_->find(machine_, race.key, runner.tactic.name);
@@ -237,7 +250,7 @@ TacticSelector::Tactic TacticSelector::finish(const Layer& layer, Race& race) co
     runner.seconds = cache_->find(machine_, race.key, runner.tactic.name).value_or(runner.seconds);
   }
   const Runner& first = race.runners.front();
-  const bool is_first_good = first.kernel && best()->seconds > kWorth * first.seconds;
+  const bool is_first_good = best()->seconds > kWorth * first.seconds;
   return is_first_good ? first.tactic : best()->tactic;
 }
 

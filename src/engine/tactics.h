@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,11 +60,12 @@ class TacticSelector {
   std::unique_ptr<Kernel> make(const Tactic& tactic, const Layer& layer, PackedWeights& packed) const;
   Choice make_choice(const Tactic& tactic, const Layer& layer) const;
   std::vector<Tactic> tactics_of(const Layer& layer, TrialWeights& weights) const;
-  std::optional<Tactic> find_fastest(const Layer& layer) const;
+  // But for some tactics, by their names.
+  std::optional<Tactic> find_fastest(const Layer& layer, const std::set<std::string>& without) const;
   // A tactic that is measured.
   struct Runner {
     Tactic tactic;
-    std::unique_ptr<Kernel> kernel;  // null: it is too slow
+    std::unique_ptr<Kernel> kernel;  // null: it is too slow, or its time is known
     double seconds = 0;
     bool is_measured = false;  // now, not taken from the cache
   };
@@ -72,6 +74,7 @@ class TacticSelector {
     TrialWeights weights;
     std::vector<Runner> runners;
   };
+  std::optional<double> known_seconds(const Race& race, const Tactic& tactic) const;
   void start(const Layer& layer, Race& race) const;
   void drop(const Race& race, Runner& runner) const;
   void measure(const Layer& layer, const Race& race, Runner& runner, double share) const;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/packed_weights.h"
+#include "support/parsed_model.h"
 
 namespace assay::engine {
 namespace {
@@ -127,6 +128,74 @@ TEST(NotedWeights, KnowWhatWasAskedFor) {
   noted.get(weights, "a", 8, [](std::byte*) {});
   EXPECT_TRUE(noted.holds(weights));
   EXPECT_FALSE(noted.holds(other));
+}
+
+// It is never run.
+class StillKernel final : public Kernel {
+ public:
+  std::unique_ptr<Call> bind(const Arguments&) const override { return nullptr; }
+};
+
+class CountedTactic final : public Implementation {
+ public:
+  CountedTactic(std::string_view name, bool computes) : name_(name), computes_(computes) {}
+  std::string_view name() const override { return name_; }
+  std::unique_ptr<Kernel> make(const Layer&, std::string_view) const override {
+    ++made;
+    return computes_ ? std::make_unique<StillKernel>() : nullptr;
+  }
+  mutable int made = 0;
+
+ private:
+  std::string_view name_;
+  bool computes_;
+};
+
+// It does not measure.
+class StillDevice final : public Device {
+ public:
+  explicit StillDevice(std::vector<const Implementation*> all) : all_(std::move(all)) {}
+  std::string_view name() const override { return "still"; }
+  LayoutRule layout_rule(const Layer&) const override { return LayoutRule::plain; }
+  std::span<const Implementation* const> implementations() const override { return all_; }
+  std::unique_ptr<Kernel> make_copy(const TensorDesc&, const TensorDesc&) const override { return nullptr; }
+  std::shared_ptr<const Address> allocate(uint64_t) const override { return std::make_shared<Address>(); }
+  std::shared_ptr<const Address> allocate_sample(tensor::DType, uint64_t) const override { return allocate(0); }
+  double measure(Call&, double, std::span<const Extent>) const override {
+    ADD_FAILURE();
+    return 1;
+  }
+  uint64_t cache_bytes() const override { return 0; }
+  std::string fingerprint() const override { return std::string(kMachine); }
+  Address host(const void*) const override { return {}; }
+
+ private:
+  std::vector<const Implementation*> all_;
+};
+
+// Whether a tactic is exact enough may depend on weights: equal layers have one time, and not always one answer.
+TEST(TacticSelector, OfWhatTheCacheKnowsOnlyTheFastestIsMade) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) { y = Exp(x) }");
+  ops::Inference inference(model);
+  inference.run();
+  Layer layer = find_layer(model, inference, *ir::nodes(model, model.main_graph()).begin()).value();
+  KeptWeights packed;
+  layer.packed = &packed;
+  const CountedTactic slow("slow", true), inexact("inexact", false), fast("fast", true);
+  const StillDevice device({&slow, &inexact, &fast});
+  TacticOptions options{.measures = true};
+  options.cache = std::make_shared<TimingCache>();
+  for (const auto& [tactic, seconds] : {std::pair("slow", 3e-3), {"inexact", 1e-3}, {"fast", 2e-3}}) {
+    options.cache->add(kMachine, layer_key(layer), tactic, seconds);
+  }
+  const TacticSelector selector(device, options);
+  const TacticSelector::Choice choice = selector.choose(layer);
+  EXPECT_NE(choice.kernel, nullptr);
+  EXPECT_EQ(choice.tactic, "fast");
+  EXPECT_EQ(slow.made, 0);
+  EXPECT_EQ(inexact.made, 1);
+  EXPECT_EQ(fast.made, 1);
 }
 
 }  // namespace
