@@ -58,6 +58,7 @@ Tensor side_by_side(const std::vector<const Tensor*>& parts) {
         std::memcpy(bytes.data() + r * row + first, from + r * size, size);
       }
       first += size;
+      part.storage()->release();  // it is read once
     }
   };
   return Tensor(parts[0]->dtype(), std::move(dims), tensor::make_derived(rows * row, fill));

@@ -1,9 +1,11 @@
 #include "engine/lowering/join_products.h"
 
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "ir/edit.h"
 #include "support/engine_run.h"
 
 namespace assay::engine {
@@ -61,6 +63,33 @@ TEST(JoinProducts, OnlyWherePartsOfRowsServe) {
       products_after_joining(model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
                                       "float[1,2,2,2] y, float[1,2,1,2] z, float[1,2,2] q")),
       2U);
+}
+
+class CountedStorage final : public tensor::Storage {
+ public:
+  uint64_t size_bytes() const override { return elements_.size() * sizeof(float); }
+  tensor::Bytes bytes() const override { return std::as_bytes(std::span(elements_)); }
+  void release() const override { ++released; }
+  mutable int released = 0;
+
+ private:
+  std::array<float, 12> elements_ = {};
+};
+
+TEST(JoinProducts, PartsNeedNoMemoryOnceTheyAreSideBySide) {
+  ir::Model model = testing_support::parsed(
+      model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)"));
+  const auto part = std::make_shared<const CountedStorage>();
+  const ir::ValueId v = model[model.main_graph()].initializers[0];
+  ir::Edit(model).set_tensor(model[v].constant, {tensor::DType::float32, {3, 4}, part});
+  ir::Rewriter rewriter(model);
+  join_products(model, rewriter);
+  EXPECT_EQ(part->released, 0);
+  for (const ir::ValueId value : model[model.main_graph()].initializers) {
+    const tensor::Tensor& tensor = model[model[value].constant].tensor;
+    if (tensor.shape() == tensor::Shape{3, 6}) static_cast<void>(tensor.bytes());
+  }
+  EXPECT_EQ(part->released, 1);
 }
 
 }  // namespace
