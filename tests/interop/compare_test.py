@@ -5,19 +5,22 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import numpy as np
+from peer import polygraphy
 from polygraphy.comparator import IterationResult, RunResults
 from polygraphy.logger import G_LOGGER
 
 G_LOGGER.module_severity = G_LOGGER.ERROR
 ASSAY = os.environ["ASSAY"]
-POLYGRAPHY = str(pathlib.Path(sys.executable).parent / "polygraphy")
 SHARED_LINES = ("Tolerance: [", "Minimum Required Tolerance:", "PASSED | Output", "FAILED | Output",
                 "L2 Norm:", "Cosine Similarity:", "PSNR:", "SNR:")
+
+
+def assay(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ASSAY, *words], capture_output=True, text=True)
 
 
 def results(runner: str, iterations: list[dict[str, np.ndarray]]) -> RunResults:
@@ -55,8 +58,7 @@ class CompareTest(unittest.TestCase):
         for results_of, path in zip((a, b), paths):
             results_of.save(path)
         words = ("run", *words, "--log-format", "no-colors", "--load-outputs", *paths)
-        peer = subprocess.run([POLYGRAPHY, *words], capture_output=True, text=True)
-        return subprocess.run([ASSAY, *words], capture_output=True, text=True), peer
+        return assay(*words), polygraphy(*words)
 
     def expect_same(self, a: np.ndarray, b: np.ndarray, *words: str):
         ours, theirs = self.run_both(results("first", [{"y": np.asarray(a)}]), results("second", [{"y": np.asarray(b)}]),
@@ -128,8 +130,8 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(ours.returncode, 0, ours.stdout)
         for threshold, status in (("1", 0), ("1e-9", 1)):
             words = ["check", "accuracy", path, "--compare", "l2", "--l2-threshold", threshold]
-            self.assertEqual(subprocess.run([POLYGRAPHY, *words], capture_output=True).returncode, status)
-            self.assertEqual(subprocess.run([ASSAY, *words], capture_output=True).returncode, status)
+            self.assertEqual(polygraphy(*words).returncode, status)
+            self.assertEqual(assay(*words).returncode, status)
 
     def test_accuracy_results_are_listed_as_the_peer_lists_them(self):
         path = str(pathlib.Path(self.folder.name) / "accuracy.json")
@@ -139,9 +141,7 @@ class CompareTest(unittest.TestCase):
                                   "simple", "snr", "--save-accuracy-results", path)
         self.assertEqual(theirs.returncode, 1)
         words = ["inspect", "data", path, "--all", "--log-format", "no-colors"]
-        lines = [[line.rstrip() for line in
-                  subprocess.run([program, *words], capture_output=True, text=True).stdout.splitlines()]
-                 for program in (ASSAY, POLYGRAPHY)]
+        lines = [[line.rstrip() for line in program(*words).stdout.splitlines()] for program in (assay, polygraphy)]
         self.assertEqual(lines[0], lines[1])
 
 

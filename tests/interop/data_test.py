@@ -14,6 +14,7 @@ import warnings
 
 import ml_dtypes
 import numpy as np
+from peer import polygraphy, run_polygraphy
 from polygraphy.comparator import IterationResult, RunResults
 from polygraphy.json import load_json, save_json
 from polygraphy.logger import G_LOGGER
@@ -211,23 +212,18 @@ def listings() -> None:
     for path in ("list.json", "list_results.json", "list_none.json"):
         for options in ([], ["-a"], ["-s"], ["-a", "-s"], ["--histogram"], ["-a", "-s", "--histogram"],
                         ["-s", "-n", "1"], ["-s", "-n", "-1"], ["-s", "--line-width", "40"], ["-s", "--line-width", "-1"]):
-            theirs = subprocess.run([sys.executable, "-m", "polygraphy", "inspect", "data", path, *options],
-                                    capture_output=True, text=True)
-            if theirs.returncode != 0:
-                theirs = subprocess.run([pathlib.Path(sys.executable).parent / "polygraphy", "inspect", "data", path,
-                                         *options], capture_output=True, text=True)
+            theirs = polygraphy("inspect", "data", path, *options)
             ours, wanted = listing(assay("inspect", "data", path, *options)), listing(theirs.stdout)
             different = [(a, b) for a, b in zip(ours, wanted) if a != b]
             check(ours == wanted, f"inspect data {path} {options}: {different[:2]} {len(ours)} {len(wanted)}")
 
 
 def combined() -> None:
-    polygraphy = str(pathlib.Path(sys.executable).parent / "polygraphy")
     save_json([{"x": np.arange(3)}, {"x": np.arange(4)}], "a.json")
     save_json([{"x": np.arange(5)}], "b.json")
     for command in (["data", "concat", "a.json", "b.json"], ["data", "merge", "b.json"],
                     ["data", "concat", "list_results.json", "list_results.json"]):
-        subprocess.run([polygraphy, *command, "-o", "theirs_combined.json"], capture_output=True, check=True)
+        run_polygraphy(*command, "-o", "theirs_combined.json")
         assay(*command, "-o", "ours_combined.json")
         check(pathlib.Path("theirs_combined.json").read_bytes() == pathlib.Path("ours_combined.json").read_bytes(),
               " ".join(command))

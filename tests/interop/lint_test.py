@@ -4,17 +4,21 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
+from collections.abc import Callable
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from peer import polygraphy
 
 ASSAY = os.environ["ASSAY"]
-PEER = str(pathlib.Path(sys.executable).parent / "polygraphy")
 FLOAT = TensorProto.FLOAT
+
+
+def assay(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ASSAY, *words], capture_output=True, text=True)
 
 
 def info(name: str, shape: list | None, dtype: int = FLOAT) -> onnx.ValueInfoProto:
@@ -92,18 +96,18 @@ class LintTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def lint(self, program: str, path: pathlib.Path) -> tuple[int, dict]:
+    def lint(self, program: Callable[..., subprocess.CompletedProcess], path: pathlib.Path) -> tuple[int, dict]:
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
-        done = subprocess.run([program, "check", "lint", str(path), "-o", str(report)], capture_output=True, text=True)
+        done = program("check", "lint", str(path), "-o", str(report))
         return done.returncode, json.loads(report.read_text()) if report.exists() else {}
 
     def test_same_verdicts(self):
         for name, make in SAME.items():
             path = self.folder / "m.onnx"
             onnx.save(make(), path)
-            status, ours = self.lint(ASSAY, path)
-            peer_status, theirs = self.lint(PEER, path)
+            status, ours = self.lint(assay, path)
+            peer_status, theirs = self.lint(polygraphy, path)
             self.assertEqual(status, peer_status, f"{name}: {ours} {theirs}")
             mine, other = set(ours["summary"]["failing"]), set(theirs["summary"]["failing"])
             self.assertLessEqual(other, mine, f"{name}: the peer finds more")
@@ -114,7 +118,7 @@ class LintTest(unittest.TestCase):
     def test_unused_things_have_the_peers_words(self):
         path = self.folder / "m.onnx"
         onnx.save(unused(), path)
-        entries = [self.lint(program, path)[1]["lint_entries"] for program in (ASSAY, PEER)]
+        entries = [self.lint(program, path)[1]["lint_entries"] for program in (assay, polygraphy)]
         messages = [{(entry["message"], tuple(entry.get("nodes", ()))) for entry in found} for found in entries]
         self.assertEqual(messages[0], messages[1])
 

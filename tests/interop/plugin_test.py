@@ -14,9 +14,9 @@ import onnx
 import yaml
 from in_folder import InFolder, run
 from onnx import TensorProto, helper, numpy_helper
+from peer import run_polygraphy
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-PEER = pathlib.Path(sys.executable).parent / "polygraphy"
 
 SCRIPT = '''
 import onnx_graphsurgeon as gs
@@ -106,7 +106,7 @@ class Plugins(InFolder):
         model = self.save(toy())
         scripts = self.plugins("scripts", "pattern.py", SCRIPT)
         patterns = self.plugins("patterns", "pattern.yaml", PATTERN)
-        run(PEER, "plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
+        run_polygraphy("plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
         run(PROGRAM, "plugin", "match", model, "--plugin-dir", scripts, "--python", sys.executable, "-o",
             self.path / "script.yaml")
         run(PROGRAM, "plugin", "match", model, "--plugin-dir", patterns, "-o", self.path / "pattern.yaml")
@@ -123,9 +123,9 @@ class Plugins(InFolder):
         model = self.save(toy())
         scripts = self.plugins("scripts", "pattern.py", SCRIPT)
         patterns = self.plugins("patterns", "pattern.yaml", PATTERN)
-        run(PEER, "plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
+        run_polygraphy("plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "peer.yaml")
         run(PROGRAM, "plugin", "match", model, "--plugin-dir", patterns, "-o", self.path / "ours.yaml")
-        run(PEER, "plugin", "replace", model, "--plugin-dir", scripts, "--config", self.path / "ours.yaml", "-o",
+        run_polygraphy("plugin", "replace", model, "--plugin-dir", scripts, "--config", self.path / "ours.yaml", "-o",
             self.path / "peer.onnx")
         run(PROGRAM, "plugin", "replace", model, "--config", self.path / "peer.yaml", "-o", self.path / "ours.onnx")
         self.assertEqual(nodes_of(self.path / "peer.onnx"), nodes_of(self.path / "ours.onnx"))
@@ -135,9 +135,9 @@ class Plugins(InFolder):
 
     def replace_in_both(self, model, scripts, *words, status=0):
         """Our words, and the models that both make."""
-        run(PEER, "plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "c.yaml")
+        run_polygraphy("plugin", "match", model, "--plugin-dir", scripts, "-o", self.path / "c.yaml")
         options = ["--plugin-dir", scripts, "--config", self.path / "c.yaml", "-o"]
-        run(PEER, "plugin", "replace", model, *options, self.path / "peer.onnx")
+        run_polygraphy("plugin", "replace", model, *options, self.path / "peer.onnx")
         out = run(PROGRAM, "plugin", "replace", model, *options, self.path / "ours.onnx", "--python", sys.executable,
                   *words, status=status)
         return out, onnx.load(self.path / "peer.onnx"), onnx.load(self.path / "ours.onnx")
@@ -199,7 +199,7 @@ class Plugins(InFolder):
                                                 ("toyPlugin", "Toy", "'x1', 'i2'", "'e1', 'e2'")))
         (self.path / "c.yaml").write_text(config)
         words = ["--plugin-dir", scripts, "--config", self.path / "c.yaml", "-o"]
-        run(PEER, "plugin", "replace", model, *words, self.path / "peer.onnx")
+        run_polygraphy("plugin", "replace", model, *words, self.path / "peer.onnx")
         done = subprocess.run([PROGRAM, "plugin", "replace", model, *words, self.path / "ours.onnx", "--python",
                                sys.executable], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -15,9 +15,9 @@ import onnxruntime
 import yaml
 from in_folder import InFolder, run
 from onnx import TensorProto, helper, numpy_helper
+from peer import run_polygraphy
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-PEER = pathlib.Path(sys.executable).parent / "polygraphy"
 RANKS = 2
 
 
@@ -153,7 +153,7 @@ def run_devices(model, feeds):
 class Sharding(InFolder):
     def shard(self, model, *words):
         path = self.save(model)
-        run(PEER, "multi-device", "shard", path, *words, "-o", self.path / "peer.onnx")
+        run_polygraphy("multi-device", "shard", path, *words, "-o", self.path / "peer.onnx")
         run(PROGRAM, "multi-device", "shard", path, *words, "-o", self.path / "ours.onnx")
         self.assertEqual(collectives(self.path / "peer.onnx"), collectives(self.path / "ours.onnx"))
         return collectives(self.path / "ours.onnx")
@@ -198,7 +198,7 @@ class Sharding(InFolder):
     def test_hints_are_the_peers(self):
         path = self.save(attention([("q", "k", "v", "o")]))
         for words in ((), ("--gpus", "2", "--groups", "0", "1"), ("--cp-type", "fused", "--q-shuffle", "0", "2", "1")):
-            run(PEER, "template", "shard-hints", path, *words, "-o", self.path / "peer.json")
+            run_polygraphy("template", "shard-hints", path, *words, "-o", self.path / "peer.json")
             run(PROGRAM, "template", "shard-hints", path, *words, "-o", self.path / "ours.json")
             peer, ours = (yaml.safe_load((self.path / f"{name}.json").read_text()) for name in ("peer", "ours"))
             for hints in (peer, ours):
@@ -301,9 +301,11 @@ class TensorParallel(InFolder):
     def test_structure_and_weights_are_the_peers(self):
         for model in (plugin_layer(False), plugin_layer(True), quantized(plugin_layer(False))):
             path = self.save(model)
-            for program, folder in ((PEER, "peer"), (PROGRAM, "ours")):
+            words = ("multi-device", "shard", path, *self.WORDS, "-o")
+            for folder in ("peer", "ours"):
                 (self.path / folder).mkdir(exist_ok=True)
-                run(program, "multi-device", "shard", path, *self.WORDS, "-o", self.path / folder / "m.onnx")
+            run_polygraphy(*words, self.path / "peer" / "m.onnx")
+            run(PROGRAM, *words, self.path / "ours" / "m.onnx")
             self.assertEqual(sorted(os.listdir(self.path / "peer")), sorted(os.listdir(self.path / "ours")))
             for peer, ours in zip(self.ranks("peer/m"), self.ranks("ours/m")):
                 self.assertEqual(sums_of(peer), sums_of(ours))

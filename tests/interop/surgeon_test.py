@@ -15,10 +15,14 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from peer import polygraphy
 
 PROGRAM = sys.argv.pop(1)
-PEER = pathlib.Path(sys.executable).parent / "polygraphy"
 onnxruntime.set_default_logger_severity(4)
+
+
+def assay(*words, cwd):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, cwd=cwd)
 
 
 def model_of(nodes, inputs, outputs, weights=(), opset=13, imports=()):
@@ -116,13 +120,12 @@ class Surgeon(unittest.TestCase):
         source = self.folder / "model.onnx"
         onnx.save(model, source)
         results = []
-        for program in [PROGRAM, PEER] if peer else [PROGRAM]:
+        for program in [assay, polygraphy] if peer else [assay]:
             out = self.folder / f"{len(results)}.onnx"
-            done = subprocess.run([program, "surgeon", command, source, "-o", out, *words], capture_output=True,
-                                  text=True, cwd=self.folder)
+            done = program("surgeon", command, source, "-o", out, *words, cwd=self.folder)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             results.append(onnx.load(out))
-            if program == PROGRAM:
+            if program == assay:
                 text = done.stdout + done.stderr
         return results[0], results[-1], text
 
