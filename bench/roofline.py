@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The tables of docs/performance.md: the engine beside its rivals, and where its time goes beside what the machine can do.
 
-    roofline.py [--only PART] [--repeats N] [--seconds N] [--threads N] [--output FILE]      default: prints them
+    roofline.py [--only SECTION...] [--repeats N] [--seconds N] [--threads N] [--output FILE]      default: prints them
 
-They go behind the marker of the document. The first ones are those of engine.py, N seconds for each model; 0: none.
+They go behind the marker of the document, each section as soon as it is measured, with the date; the others stay as they
+were. A section that fails says so, and the next one follows. Sections are the modes of engine.py, N seconds for each
+model, `memory`, `sessions`, `building`, and models, whose layers are listed.
 Each model is profiled N times by `assay profile`, and the least time of each layer counts. Layers of one kernel that
 merge the same operators are a row. `floor` is the time that the row's operations and bytes take at the machine's best,
 whichever is longer, `left` what it takes beyond that.
@@ -20,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 
 from engine import BUILT, COMPRESSED, LLAMA, MEMORY, MODELS, MODES, NAMES, QUANTISED, ROOT, make
 from engine import build_table, memory_table, session_table
@@ -90,12 +93,11 @@ def table(model: pathlib.Path, repeats: int, threads: int) -> list[str]:
     if small:
         rest = Row(*(sum(values) for values in zip(*(dataclasses.astuple(rows.pop(name)) for name in small))))
         rows["others"] = rest
-    lines = [f"### {model.stem}", "",
-             f"{total * 1e3:.2f} ms in all; the machine's best: {roof['flops_per_second'] / 1e9:.0f} GFLOP/s in float32, "
+    lines = [f"{total * 1e3:.2f} ms in all; the machine's best: {roof['flops_per_second'] / 1e9:.0f} GFLOP/s in float32, "
              f"{roof['bytes_per_second'] / 1e9:.1f} GB/s of memory, {roof['threads']:.0f} threads.", "",
              "| layers | count | ms | share | GFLOP/s | GB/s | floor, ms | left, ms |", "|---|---|---|---|---|---|---|---|"]
     ordered = sorted(rows.items(), key=lambda item: (item[0] == "others", -item[1].seconds))
-    return lines + [row.line(name, total) for name, row in ordered] + [""]
+    return lines + [row.line(name, total) for name, row in ordered]
 
 
 def machine() -> str:
@@ -105,39 +107,96 @@ def machine() -> str:
             f"{os.getloadavg()[0]:.1f} processes were running.")
 
 
-def rivals(only: str, seconds: float, threads: int) -> list[str]:
-    lines = ["## Beside the rivals", "", f"Least milliseconds of a run, {threads or 'all'} threads. {machine()}", ""]
-    for mode, (names, _) in MODES.items():
-        chosen = [name for name in names if only in name]
-        make(chosen)
-        if chosen:
-            lines += [*rival_table(mode, chosen, seconds, threads), ""]
-    chosen = [name for name in NAMES if only in name]
-    return [*lines, "## Memory", "", *memory_table([name for name in MEMORY if only in name]), "", *session_table(chosen), "",
-            "## Building", "", *build_table([name for name in BUILT if only in name]), ""]
+@dataclasses.dataclass
+class Section:
+    group: str
+    name: str
+    measure: Callable[[], list[str]]
+    models: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        make(list(self.models))
+        when = machine()
+        return [when, "", *self.measure()]
+
+
+def sections(options: argparse.Namespace) -> list[Section]:
+    """In the order of the document."""
+    def rivals(mode: str) -> list[str]:
+        own = "1 thread" if "threads=1" in MODES[mode][1] else "all threads"
+        return [f"Least milliseconds of a run, {f'{options.threads} threads' if options.threads else own}.", "",
+                *rival_table(mode, list(MODES[mode][0]), options.seconds, options.threads)]
+
+    def layers(name: str) -> list[str]:
+        return table(MODELS / f"{name}.onnx", options.repeats, options.threads)
+
+    def section(group: str, name: str, measure: Callable[..., list[str]], models: tuple[str, ...],
+                *values: object) -> Section:
+        return Section(group, name, lambda: measure(*values), models)
+
+    return [*(section("Beside the rivals", mode, rivals, MODES[mode][0], mode) for mode in MODES),
+            section("Memory and building", "memory", memory_table, MEMORY, list(MEMORY)),
+            section("Memory and building", "sessions", session_table, NAMES, list(NAMES)),
+            section("Memory and building", "building", build_table, BUILT, list(BUILT)),
+            *(section("Where the time goes", name, layers, (name,), name)
+              for name in (*NAMES, *QUANTISED, *COMPRESSED, *LLAMA))]
+
+
+class Document:
+    """What stands before the marker, and the lines of each section behind it."""
+
+    def __init__(self, path: pathlib.Path, order: list[Section]) -> None:
+        self.path, self.order = path, order
+        self.before, _, behind = (path.read_text() if path.exists() else "").partition(MARKER)
+        self.found: dict[tuple[str, str], list[str]] = {}
+        group = name = ""
+        for line in behind.splitlines():
+            if line.startswith("## "):
+                group, name = line[3:], ""
+            elif line.startswith("### "):
+                name = line[4:]
+            elif name:
+                self.found.setdefault((group, name), []).append(line)
+
+    def put(self, section: Section, lines: list[str]) -> None:
+        self.found[section.group, section.name] = lines
+        text, group = "", ""
+        for each in self.order:
+            if (each.group, each.name) not in self.found:
+                continue
+            text += f"\n## {each.group}\n" if each.group != group else ""
+            group = each.group
+            text += f"\n### {each.name}\n\n" + "\n".join(self.found[each.group, each.name]).strip("\n") + "\n"
+        self.path.write_text(f"{self.before}{MARKER}\n{text}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", metavar="SECTION", default=[])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--threads", type=int, default=0, help="0: all, but for the modes with one")
     parser.add_argument("--output", type=pathlib.Path)
     options = parser.parse_args()
-    lines = rivals(options.only, options.seconds, options.threads) if options.seconds > 0 else []
-    names = [name for name in (*NAMES, *QUANTISED, *COMPRESSED, *LLAMA) if options.only in name]
-    make(names)
-    lines += ["## Where the time goes", "", machine(), ""]
-    for name in names:
-        lines += table(MODELS / f"{name}.onnx", options.repeats, options.threads)
-    text = "\n".join(lines)
-    if not options.output:
-        print(text)
-        return 0
-    written = options.output.read_text().split(MARKER)[0] if options.output.exists() else ""
-    options.output.write_text(f"{written}{MARKER}\n\n{text}")
-    return 0
+    order = sections(options)
+    unknown = set(options.only) - {section.name for section in order}
+    if unknown:
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(each.name for each in order)}")
+    document = Document(options.output, order) if options.output else None
+    failed = 0
+    for section in order:
+        if options.only and section.name not in options.only:
+            continue
+        try:
+            lines = section.lines()
+        except (OSError, RuntimeError, subprocess.SubprocessError, LookupError, ValueError) as error:
+            print(f"{section.name} failed: {error}", file=sys.stderr, flush=True)
+            failed += 1
+            continue
+        print("\n".join([f"### {section.name}", "", *lines, ""]), flush=True)
+        if document:
+            document.put(section, lines)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
