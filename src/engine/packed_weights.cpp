@@ -48,6 +48,13 @@ PackedWeights::Bytes KeptWeights::move_out(const tensor::Tensor& weights, const 
   return reserve_addresses(size_bytes);
 }
 
+void KeptWeights::settle() {
+  const std::scoped_lock lock(mutex_);
+  if (!sink_) return;
+  sink_->wait();
+  buffers_ = {};
+}
+
 bool KeptWeights::has(const tensor::Tensor& weights, const std::string& form) const {
   const std::scoped_lock lock(mutex_);
   const auto found = forms_.find({tensor::identity_of(*weights.storage()), form});

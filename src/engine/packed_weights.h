@@ -27,6 +27,8 @@ class PackedWeights {
                     const std::function<void(std::byte*)>& fill) = 0;
   // Whether that form is kept: what was found out about the weights before it was made holds still.
   virtual bool has(const tensor::Tensor& weights, const std::string& form) const = 0;
+  // Gives back memory that it has only to be quick: others are about to need some.
+  virtual void settle() {}
 };
 
 // Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
@@ -36,6 +38,7 @@ class KeptWeights final : public PackedWeights {
   Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
             const std::function<void(std::byte*)>& fill) override;
   bool has(const tensor::Tensor& weights, const std::string& form) const override;
+  void settle() override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
   void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
   // Where forms go.
@@ -43,6 +46,7 @@ class KeptWeights final : public PackedWeights {
     std::function<void(const tensor::Tensor& weights)> begin;  // before a form of them is made
     // The bytes stay until it is called for the next form.
     std::function<void(const void* weights, const std::string& form, std::span<const std::byte> bytes)> add;
+    std::function<void()> wait;  // until the bytes are needed no more
   };
   // What is made from now on goes there and takes no memory: programs that have it cannot be run.
   void move_out(Sink sink);

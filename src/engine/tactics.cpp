@@ -213,6 +213,7 @@ void TacticSelector::drop(const Race& race, Runner& runner) const {
 }
 
 void TacticSelector::measure(const Layer& layer, const Race& race, Runner& runner, double share) const {
+  layer.packed->settle();
   race.weights.fill();
   const Sample sample(device_, layer, runner.kernel->workspace_bytes());
   const std::unique_ptr<Call> call = runner.kernel->bind(sample.arguments());

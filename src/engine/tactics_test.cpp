@@ -75,7 +75,8 @@ TEST(KeptWeights, WhatIsMovedOutTakesNoMemory) {
     moved.push_back(form + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   };
   KeptWeights packed;
-  packed.move_out({begin, add});
+  packed.settle();
+  packed.move_out({begin, add, [&] { moved.emplace_back("."); }});
   const tensor::Tensor weights = two_numbers();
   const auto get = [&](const std::string& form, char content, uint64_t size) {
     const auto fill = [&](std::byte* to) { std::fill_n(to, size, static_cast<std::byte>(content)); };
@@ -86,7 +87,9 @@ TEST(KeptWeights, WhatIsMovedOutTakesNoMemory) {
   EXPECT_EQ(get("a", 'z', 3), first);
   EXPECT_NE(first, second);
   EXPECT_TRUE(packed.has(weights, "a"));
-  EXPECT_EQ(moved, (std::vector<std::string>{"8:", "axxx", "8:", "byy"}));
+  packed.settle();
+  get("c", 'z', 1);
+  EXPECT_EQ(moved, (std::vector<std::string>{"8:", "axxx", "8:", "byy", ".", "8:", "cz"}));
 }
 
 TEST(KeptWeights, FormsAreListedAsTheyWereMade) {

@@ -219,14 +219,17 @@ engine::Manifest Plans::manifest() const {
 void Plans::build_for(const std::filesystem::path& path) {
   built_.emplace(path);
   const bool keeps = !settings_.strips_plan;
-  packed_->move_out({.begin =
-                         [=, this](const tensor::Tensor& weights) {
-                           if (keeps) built_->add_weights(weights);
-                         },
-                     .add =
-                         [=, this](const void* weights, const std::string& form, Bytes bytes) {
-                           if (keeps) built_->add_packed(weights, form, bytes);
-                         }});
+  packed_->move_out({
+      .begin =
+          [=, this](const tensor::Tensor& weights) {
+            if (keeps) built_->add_weights(weights);
+          },
+      .add =
+          [=, this](const void* weights, const std::string& form, Bytes bytes) {
+            if (keeps) built_->add_packed(weights, form, bytes);
+          },
+      .wait = [this] { built_->wait(); },
+  });
 }
 
 void Plans::save_built() { finish(*built_); }

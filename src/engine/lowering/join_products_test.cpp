@@ -77,8 +77,8 @@ class CountedStorage final : public tensor::Storage {
 };
 
 TEST(JoinProducts, PartsNeedNoMemoryOnceTheyAreSideBySide) {
-  ir::Model model = testing_support::parsed(
-      model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)"));
+  ir::Model model =
+      testing_support::parsed(model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)"));
   const auto part = std::make_shared<const CountedStorage>();
   const ir::ValueId v = model[model.main_graph()].initializers[0];
   ir::Edit(model).set_tensor(model[v].constant, {tensor::DType::float32, {3, 4}, part});

@@ -25,6 +25,7 @@ class PlanSections {
   void add_weights(const tensor::Tensor& weights);
   // A form of the weights of that identity. It is not found later if they are not added with a model. Likewise.
   void add_packed(const void* weights, const std::string& form, Bytes bytes);
+  void wait() { file_.wait(); }
   // Fills in what the manifest says of packed weights. The plan appears under its name.
   void finish(Manifest manifest);
 

@@ -21,6 +21,8 @@ class PlanWriter {
   uint64_t add(SectionKind kind, Bytes bytes, std::optional<uint64_t> checksum = std::nullopt);
   // Of a storage, which is let go of.
   uint64_t add(SectionKind kind, tensor::StoragePtr storage, std::optional<uint64_t> checksum = std::nullopt);
+  // Until the bytes that were added are needed no more.
+  void wait();
   void finish();
 
  private:
@@ -28,7 +30,6 @@ class PlanWriter {
   void align();
   template <typename Fn>
   void write_meanwhile(uint64_t size, Fn&& write);
-  void wait();
 
   OutputFile file_;
   std::future<void> pending_;  // what is being written
