@@ -26,8 +26,11 @@ target_include_directories(assay_python SYSTEM PRIVATE ${NB_DIR}/include ${Pytho
 foreach(library nanobind-static nanobind-static-abi3)
   if(TARGET ${library})
     target_compile_options(${library} PRIVATE -w)
+    set_target_properties(${library} PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 0)
   endif()
 endforeach()
+# Each source spends most of its time on nanobind's headers.
+set_target_properties(assay_python PROPERTIES UNITY_BUILD ${ASSAY_UNITY} UNITY_BUILD_BATCH_SIZE 6)
 target_link_libraries(assay_python PRIVATE libassay)
 target_compile_definitions(assay_python PRIVATE ASSAY_VERSION="${PROJECT_VERSION}")
 
