@@ -9,16 +9,16 @@ namespace {
 
 using tensor::DType;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kBoundless = std::numeric_limits<float>::infinity();
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-tensor::Tensor floats(const std::vector<float>& values) {
+tensor::Tensor allowed_floats(const std::vector<float>& values) {
   return tensor::make_tensor<float>(DType::float32, {static_cast<int64_t>(values.size())}, values);
 }
 
 results::Judgement judge(const std::vector<float>& a, const std::vector<float>& b, const Allowance& allowance,
                          results::PairMetrics& metrics) {
-  return judge_allowed(floats(a), floats(b), allowance, metrics);
+  return judge_allowed(allowed_floats(a), allowed_floats(b), allowance, metrics);
 }
 
 TEST(Allowed, each_element_has_its_own_bound) {
@@ -35,10 +35,10 @@ TEST(Allowed, each_element_has_its_own_bound) {
 
 TEST(Allowed, numbers_that_are_none_are_equal_to_themselves_alone) {
   results::PairMetrics metrics;
-  const Allowance allowance{.of_elements = {kInfinity, 1, 1}};
-  EXPECT_TRUE(judge({1, kNan, kInfinity}, {9, kNan, kInfinity}, allowance, metrics).passed);
+  const Allowance allowance{.of_elements = {kBoundless, 1, 1}};
+  EXPECT_TRUE(judge({1, kNan, kBoundless}, {9, kNan, kBoundless}, allowance, metrics).passed);
   EXPECT_FALSE(judge({kNan, 1, 1}, {1, 1, 1}, allowance, metrics).passed);
-  EXPECT_FALSE(judge({1, 1, kInfinity}, {1, 1, -kInfinity}, allowance, metrics).passed);
+  EXPECT_FALSE(judge({1, 1, kBoundless}, {1, 1, -kBoundless}, allowance, metrics).passed);
 }
 
 TEST(Allowed, few_may_be_beyond_where_some_flip) {

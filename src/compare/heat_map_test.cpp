@@ -22,18 +22,19 @@ using tensor::Tensor;
 constexpr PictureLimit kSmall = {.rows = 64, .columns = 64};
 constexpr float kNone = HeatMap::kNoElement;
 
-Tensor floats(Shape shape, std::vector<float> elements) {
+Tensor shaped_floats(Shape shape, std::vector<float> elements) {
   return tensor::make_tensor<float>(DType::float32, std::move(shape), elements);
 }
 
 Tensor zeros(Shape shape) {
   uint64_t count = 1;
   for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
-  return floats(std::move(shape), std::vector<float>(count));
+  return shaped_floats(std::move(shape), std::vector<float>(count));
 }
 
 TEST(HeatMap, IsOneCellForEachElementOfAnImage) {
-  const auto maps = difference_maps(floats({2, 3}, {1, 2, 3, 4, 5, 6}), floats({2, 3}, {1, 4, 3, 4, 5, 3}), kSmall);
+  const auto maps =
+      difference_maps(shaped_floats({2, 3}, {1, 2, 3, 4, 5, 6}), shaped_floats({2, 3}, {1, 4, 3, 4, 5, 3}), kSmall);
   EXPECT_EQ(maps.absolute.rows, 2u);
   EXPECT_EQ(maps.absolute.columns, 3u);
   EXPECT_EQ(maps.absolute.cells, (std::vector<float>{0, 2, 0, 0, 0, 3}));
@@ -42,7 +43,7 @@ TEST(HeatMap, IsOneCellForEachElementOfAnImage) {
 }
 
 TEST(HeatMap, PutsImagesSideBySideWithAGap) {
-  const auto maps = difference_maps(floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), zeros({2, 2, 2}), kSmall);
+  const auto maps = difference_maps(shaped_floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), zeros({2, 2, 2}), kSmall);
   EXPECT_EQ(maps.absolute.rows * maps.absolute.columns, 10u);
   ASSERT_EQ(maps.absolute.columns, 5u);
   EXPECT_EQ(maps.absolute.cells, (std::vector<float>{1, 2, kNone, 5, 6, 3, 4, kNone, 7, 8}));
@@ -52,7 +53,7 @@ TEST(HeatMap, ReducesToTheGreatestOfACell) {
   std::vector<float> elements(200 * 300);
   elements[199 * 300 + 299] = 7;
   elements[0] = 5;
-  const auto maps = difference_maps(floats({200, 300}, elements), zeros({200, 300}), {.rows = 2, .columns = 3});
+  const auto maps = difference_maps(shaped_floats({200, 300}, elements), zeros({200, 300}), {.rows = 2, .columns = 3});
   EXPECT_EQ(maps.absolute.cells, (std::vector<float>{5, 0, 0, 0, 0, 7}));
   EXPECT_TRUE(maps.is_reduced);
 }
@@ -61,14 +62,15 @@ TEST(HeatMap, KeepsNaNAndInfinity) {
   const float nan = std::nanf("");
   const float inf = std::numeric_limits<float>::infinity();
   const auto maps =
-      difference_maps(floats({4, 2}, {nan, 1, 2, nan, inf, 3, 4, 5}), zeros({4, 2}), {.rows = 2, .columns = 1});
+      difference_maps(shaped_floats({4, 2}, {nan, 1, 2, nan, inf, 3, 4, 5}), zeros({4, 2}), {.rows = 2, .columns = 1});
   ASSERT_EQ(maps.absolute.cells.size(), 2u);
   EXPECT_TRUE(std::isnan(maps.absolute.cells[0]));
   EXPECT_EQ(maps.absolute.cells[1], inf);
 }
 
 TEST(HeatMap, EqualInfinitiesMayBeEqual) {
-  const Tensor x = floats({2}, {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()});
+  const Tensor x =
+      shaped_floats({2}, {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()});
   EXPECT_EQ(difference_maps(x, x, kSmall, true).absolute.cells, (std::vector<float>{0, 0}));
   EXPECT_TRUE(std::isnan(difference_maps(x, x, kSmall, false).absolute.cells[0]));
 }
@@ -79,10 +81,11 @@ TEST(HeatMap, OfNothingIsEmpty) {
 }
 
 TEST(HeatMap, TakesScalarsAndLongLines) {
-  EXPECT_EQ(difference_maps(floats({}, {3}), floats({}, {1}), kSmall).absolute.cells, (std::vector<float>{2}));
+  EXPECT_EQ(difference_maps(shaped_floats({}, {3}), shaped_floats({}, {1}), kSmall).absolute.cells,
+            (std::vector<float>{2}));
   std::vector<float> line(1000);
   std::iota(line.begin(), line.end(), 0.0F);
-  const HeatMap map = difference_maps(floats({1000}, line), zeros({1000}), kSmall).absolute;
+  const HeatMap map = difference_maps(shaped_floats({1000}, line), zeros({1000}), kSmall).absolute;
   EXPECT_EQ(map.rows, 32u);
   EXPECT_EQ(map.columns, 32u);
   EXPECT_EQ(map.cells[33], 33);
@@ -97,7 +100,7 @@ TEST(HeatMap, StaysWithinItsLimitWhateverTheShape) {
     std::vector<float> elements(count);
     elements[count / 3] = 2;
     elements.back() = 9;
-    const HeatMap map = difference_maps(floats(shape, elements), zeros(shape), kSmall).absolute;
+    const HeatMap map = difference_maps(shaped_floats(shape, elements), zeros(shape), kSmall).absolute;
     EXPECT_LE(map.rows, 64u);
     EXPECT_LE(map.columns, 64u);
     EXPECT_EQ(map.cells.size(), uint64_t{map.rows} * map.columns);
@@ -134,14 +137,14 @@ TEST(HeatMap, RefusesStrings) {
 TEST(HeatMap, DoesNotDependOnThreads) {
   std::vector<float> elements(1'500'000);
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<float>(i * 2654435761U % 1000003U);
-  const Tensor a = floats({3, 500, 1000}, elements);
+  const Tensor a = shaped_floats({3, 500, 1000}, elements);
   const unsigned before = thread_count();
   set_thread_count(1);
   const auto one = difference_maps(a, zeros({3, 500, 1000}), kSmall);
-  const auto one_plot = scatter(a, floats({3, 500, 1000}, std::vector<float>(elements.size(), 1)), {});
+  const auto one_plot = scatter(a, shaped_floats({3, 500, 1000}, std::vector<float>(elements.size(), 1)), {});
   set_thread_count(4);
   EXPECT_EQ(difference_maps(a, zeros({3, 500, 1000}), kSmall).absolute.cells, one.absolute.cells);
-  EXPECT_EQ(scatter(a, floats({3, 500, 1000}, std::vector<float>(elements.size(), 1)), {}).absolute.counts,
+  EXPECT_EQ(scatter(a, shaped_floats({3, 500, 1000}, std::vector<float>(elements.size(), 1)), {}).absolute.counts,
             one_plot.absolute.counts);
   set_thread_count(before);
 }
@@ -153,7 +156,8 @@ TEST(HeatMap, IsReducedAgain) {
 }
 
 TEST(Scatter, CountsWhereElementsLie) {
-  const auto plot = scatter(floats({4}, {1, 2, 4, 8}), floats({4}, {1, 1, 4, 4}), {.columns = 4, .rows = 4});
+  const auto plot =
+      scatter(shaped_floats({4}, {1, 2, 4, 8}), shaped_floats({4}, {1, 1, 4, 4}), {.columns = 4, .rows = 4});
   EXPECT_EQ(plot.magnitude.greatest, 4);
   EXPECT_EQ(plot.absolute.difference.greatest, 4);
   // The row of the greatest difference comes first; magnitudes 1 and 4 lie in the columns 1 and 3.
@@ -163,7 +167,8 @@ TEST(Scatter, CountsWhereElementsLie) {
 
 TEST(Scatter, LeavesOutWhatIsNotFinite) {
   const float inf = std::numeric_limits<float>::infinity();
-  const auto plot = scatter(floats({3}, {std::nanf(""), inf, 1}), floats({3}, {0, 0, 1}), {.columns = 2, .rows = 2});
+  const auto plot =
+      scatter(shaped_floats({3}, {std::nanf(""), inf, 1}), shaped_floats({3}, {0, 0, 1}), {.columns = 2, .rows = 2});
   EXPECT_EQ(plot.left_out, 2u);
   EXPECT_EQ(std::accumulate(plot.absolute.counts.begin(), plot.absolute.counts.end(), 0U), 1U);
 }

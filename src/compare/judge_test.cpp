@@ -14,7 +14,7 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-Tensor floats(std::vector<float> elements) {
+Tensor judged_floats(std::vector<float> elements) {
   return tensor::make_tensor<float>(DType::float32, {static_cast<int64_t>(elements.size())}, elements);
 }
 Tensor indices(tensor::Shape shape, std::vector<int64_t> elements) {
@@ -31,8 +31,8 @@ bool passes(const Tensor& a, const Tensor& b, SimpleBounds bounds) {
 }
 
 TEST(Judge, TolerancesAreInclusive) {
-  const Tensor a = floats({1.5F});
-  const Tensor b = floats({1});
+  const Tensor a = judged_floats({1.5F});
+  const Tensor b = judged_floats({1});
   for (const ErrorStatistic statistic : kAll) {
     EXPECT_TRUE(passes(a, b, {statistic, 0.5, 0})) << word(statistic);
     EXPECT_TRUE(passes(a, b, {statistic, 0, 0.5})) << word(statistic);
@@ -41,31 +41,32 @@ TEST(Judge, TolerancesAreInclusive) {
 }
 
 TEST(Judge, OneToleranceIsEnoughForEachElement) {
-  const Tensor a = floats({100.5F, 0.01F});
-  const Tensor b = floats({100, 0});
+  const Tensor a = judged_floats({100.5F, 0.01F});
+  const Tensor b = judged_floats({100, 0});
   EXPECT_TRUE(passes(a, b, {ErrorStatistic::elementwise, 0.02, 0.01}));
   EXPECT_FALSE(passes(a, b, {ErrorStatistic::max, 0.02, 0.01}));
 }
 
 TEST(Judge, NanFailsByAnyStatistic) {
   for (const ErrorStatistic statistic : kAll) {
-    EXPECT_FALSE(passes(floats({NAN, 1}), floats({NAN, 1}), {statistic, 1e9, 1e9})) << word(statistic);
+    EXPECT_FALSE(passes(judged_floats({NAN, 1}), judged_floats({NAN, 1}), {statistic, 1e9, 1e9})) << word(statistic);
   }
 }
 
 TEST(Judge, NothingDiffersInEmptyArrays) {
-  for (const ErrorStatistic statistic : kAll) EXPECT_TRUE(passes(floats({}), floats({}), {statistic, 0, 0}));
+  for (const ErrorStatistic statistic : kAll)
+    EXPECT_TRUE(passes(judged_floats({}), judged_floats({}), {statistic, 0, 0}));
 }
 
 TEST(Judge, AShareMayFail) {
   SimpleBounds bounds = {ErrorStatistic::elementwise, 0, 0, 0.99, 0.25};
-  EXPECT_TRUE(passes(floats({1, 2, 3, 5}), floats({1, 2, 3, 4}), bounds));
+  EXPECT_TRUE(passes(judged_floats({1, 2, 3, 5}), judged_floats({1, 2, 3, 4}), bounds));
   bounds.allowed_share = 0.24;
-  EXPECT_FALSE(passes(floats({1, 2, 3, 5}), floats({1, 2, 3, 4}), bounds));
+  EXPECT_FALSE(passes(judged_floats({1, 2, 3, 5}), judged_floats({1, 2, 3, 4}), bounds));
 }
 
 TEST(Judge, RequiredTolerances) {
-  const results::PairMetrics metrics = measure(floats({1, 2}), floats({1, 4}), {});
+  const results::PairMetrics metrics = measure(judged_floats({1, 2}), judged_floats({1, 4}), {});
   const results::Judgement judgement = judge_simple(metrics, {});
   EXPECT_EQ(judgement.function, "simple");
   EXPECT_EQ(judgement.statistic, "elemwise");
@@ -74,19 +75,19 @@ TEST(Judge, RequiredTolerances) {
 }
 
 TEST(Judge, Distances) {
-  const results::PairMetrics metrics = measure(floats({3, 4}), floats({3, 4.5F}), {});
+  const results::PairMetrics metrics = measure(judged_floats({3, 4}), judged_floats({3, 4.5F}), {});
   EXPECT_TRUE(judge_l2(metrics, 0.5).passed);
   EXPECT_FALSE(judge_l2(metrics, 0.49).passed);
   EXPECT_TRUE(judge_cosine(metrics, 0.99).passed);
   EXPECT_FALSE(judge_cosine(metrics, 1).passed);
   EXPECT_TRUE(judge_psnr(metrics, 20).passed);
   EXPECT_FALSE(judge_snr(metrics, 40).passed);
-  const results::PairMetrics nan = measure(floats({NAN}), floats({1}), {});
+  const results::PairMetrics nan = measure(judged_floats({NAN}), judged_floats({1}), {});
   EXPECT_FALSE(judge_l2(nan, 1e9).passed);
   EXPECT_FALSE(judge_cosine(nan, -1).passed);
   EXPECT_FALSE(judge_psnr(nan, -1e9).passed);
   EXPECT_FALSE(judge_snr(nan, -1e9).passed);
-  const results::PairMetrics none = measure(floats({}), floats({}), {});
+  const results::PairMetrics none = measure(judged_floats({}), judged_floats({}), {});
   EXPECT_TRUE(judge_l2(none, 0).passed && judge_cosine(none, 1).passed);
   EXPECT_TRUE(judge_psnr(none, 30).passed && judge_snr(none, 20).passed);
 }

@@ -10,18 +10,18 @@ namespace {
 using tensor::DType;
 using Place = std::vector<int64_t>;
 
-tensor::Tensor floats(const std::vector<float>& elements) {
+tensor::Tensor checked_floats(const std::vector<float>& elements) {
   return tensor::make_tensor<float>(DType::float32, {static_cast<int64_t>(elements.size() / 2), 2}, elements);
 }
 
 TEST(Validate, CountsAndFirstPlaces) {
   std::vector<float> elements(300000, -3.4e38F);
-  EXPECT_TRUE(validate(floats(elements)).is_valid());
+  EXPECT_TRUE(validate(checked_floats(elements)).is_valid());
   elements[777] = NAN;
   elements[200001] = -NAN;
   elements[200002] = INFINITY;
   elements[299999] = -INFINITY;
-  const Validity validity = validate(floats(elements));
+  const Validity validity = validate(checked_floats(elements));
   EXPECT_FALSE(validity.is_valid());
   EXPECT_EQ(validity.nan_count, 2U);
   EXPECT_EQ(validity.inf_count, 2U);

@@ -15,7 +15,7 @@ namespace {
 using testing_support::parsed;
 using testing_support::value_named;
 
-constexpr const char* kModels[] = {
+constexpr const char* kLowered[] = {
     "g (float[1,2,5,5] x) => (float[1,3,5,5] y) <float[3,2,3,3] w = "
     "{1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,"
     "9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9}, float[3] s = {1,2,3}, float[3] b = {3,2,1}, float[3] m "
@@ -76,7 +76,7 @@ constexpr const char* kModels[] = {
     "p = MatMul(x, v) q = Add(p, b) y = Reshape(q, four) r = MatMul(x, w) s = Add(c, r) z = Reshape(s, two) }",
 };
 
-std::string header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
+std::string with_header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
 
 std::vector<std::vector<double>> outputs_of(const ir::Model& model) {
   std::vector<ops::InputDatum> inputs;
@@ -101,8 +101,8 @@ std::vector<std::vector<double>> outputs_of(const ir::Model& model) {
 }
 
 TEST(Lower, the_model_runs_on_the_reference_after_every_step) {
-  for (const char* text : kModels) {
-    const ir::Model model = parsed(header(text));
+  for (const char* text : kLowered) {
+    const ir::Model model = parsed(with_header(text));
     const std::vector<std::vector<double>> expected = outputs_of(model);
     uint64_t steps = 1;
     for (uint64_t last = 0; last < steps; ++last) {
@@ -135,46 +135,46 @@ std::vector<std::string> ops_of(const ir::Model& model) {
 
 TEST(Lower, operators_form_layers) {
   const auto lowered_ops = [](const char* text) {
-    ir::Model model = parsed(header(text));
+    ir::Model model = parsed(with_header(text));
     ir::Rewriter rewriter(model);
     lower(model, rewriter);
     return ops_of(model);
   };
-  EXPECT_EQ(lowered_ops(kModels[0]), std::vector<std::string>{"Conv_Relu_Sigmoid_Mul_0"});
-  EXPECT_EQ(lowered_ops(kModels[1]),
+  EXPECT_EQ(lowered_ops(kLowered[0]), std::vector<std::string>{"Conv_Relu_Sigmoid_Mul_0"});
+  EXPECT_EQ(lowered_ops(kLowered[1]),
             (std::vector<std::string>{"ReduceMean_Sub_Pow_ReduceMean_Add_Sqrt_Div_Mul_Add_0", "Neg"}));
-  EXPECT_EQ(lowered_ops(kModels[2]), (std::vector<std::string>{"Tanh_Abs_0", "If"}));
-  EXPECT_EQ(lowered_ops(kModels[3]), std::vector<std::string>{"MatMul_Div_Add_Softmax_MatMul_Transpose_0"});
-  EXPECT_EQ(lowered_ops(kModels[4]), std::vector<std::string>{"DequantizeLinear_Transpose_MatMul_Relu_0"});
-  EXPECT_EQ(lowered_ops(kModels[5]), (std::vector<std::string>{"Pow_ReduceMean_Add_Sqrt_Reciprocal_Mul_Mul_0",
-                                                               "Mul_ReduceMean_Add_Sqrt_Div_1"}));
-  EXPECT_EQ(lowered_ops(kModels[6]),
+  EXPECT_EQ(lowered_ops(kLowered[2]), (std::vector<std::string>{"Tanh_Abs_0", "If"}));
+  EXPECT_EQ(lowered_ops(kLowered[3]), std::vector<std::string>{"MatMul_Div_Add_Softmax_MatMul_Transpose_0"});
+  EXPECT_EQ(lowered_ops(kLowered[4]), std::vector<std::string>{"DequantizeLinear_Transpose_MatMul_Relu_0"});
+  EXPECT_EQ(lowered_ops(kLowered[5]), (std::vector<std::string>{"Pow_ReduceMean_Add_Sqrt_Reciprocal_Mul_Mul_0",
+                                                                "Mul_ReduceMean_Add_Sqrt_Div_1"}));
+  EXPECT_EQ(lowered_ops(kLowered[6]),
             (std::vector<std::string>{"Split", "Sigmoid_Tanh_Abs_Mul_Mul_Add_0", "Tanh_Neg_Exp_Mul_1"}));
-  EXPECT_EQ(lowered_ops(kModels[7]),
+  EXPECT_EQ(lowered_ops(kLowered[7]),
             (std::vector<std::string>{"QuantizeLinear", "DequantizeLinear_DequantizeLinear_Conv_QuantizeLinear_0",
                                       "QuantizeLinear", "DequantizeLinear", "DequantizeLinear_MatMul_QuantizeLinear_1",
                                       "MatMulInteger"}));
   // Casts from and to float16 are part of the layers between them.
-  EXPECT_EQ(lowered_ops(kModels[8]),
+  EXPECT_EQ(lowered_ops(kLowered[8]),
             (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
                                       "Transpose", "Relu_Cast_Min_Cast_1"}));
-  EXPECT_EQ(lowered_ops(kModels[12]), (std::vector<std::string>{"Neg_Cast_0", "Reshape", "Abs_Cast_1", "Concat"}));
+  EXPECT_EQ(lowered_ops(kLowered[12]), (std::vector<std::string>{"Neg_Cast_0", "Reshape", "Abs_Cast_1", "Concat"}));
 }
 
 // Others may read the cache afterwards; what they read before the attention ends stays outside.
 TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
   const auto lowered = [](const char* text, const Precision& precision) {
-    ir::Model model = parsed(header(text));
+    ir::Model model = parsed(with_header(text));
     ir::Rewriter rewriter(model);
     lower(model, rewriter, precision);
     return model;
   };
-  const ir::Model model = lowered(kModels[9], {});
+  const ir::Model model = lowered(kLowered[9], {});
   EXPECT_EQ(ops_of(model), (std::vector<std::string>{"Concat_Concat_Transpose_MatMul_Softmax_MatMul_0", "Neg"}));
   EXPECT_EQ(model[*ir::nodes(model, model.main_graph()).begin()].results.size(), 3u);
-  EXPECT_EQ(ops_of(lowered(kModels[10], {})),
+  EXPECT_EQ(ops_of(lowered(kLowered[10], {})),
             (std::vector<std::string>{"Concat", "Neg", "Concat_MatMul_Softmax_MatMul_0"}));
-  EXPECT_EQ(ops_of(lowered(kModels[9], {.bfloat16 = true})),
+  EXPECT_EQ(ops_of(lowered(kLowered[9], {.bfloat16 = true})),
             (std::vector<std::string>{"Cast", "Cast", "Cast",
                                       "Cast_Concat_Cast_Concat_Cast_Transpose_MatMul_Softmax_MatMul_0", "Cast",
                                       "Neg_Cast_1"}));
@@ -182,7 +182,7 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
 
 // What moves codes, and what makes the same ones again, is no part of it.
 TEST(Lower, attention_between_quantizers_forms_a_layer) {
-  const ir::Model model = parsed(header(kModels[11]));
+  const ir::Model model = parsed(with_header(kLowered[11]));
   ir::Model lowered = model.copy();
   ir::Rewriter rewriter(lowered);
   lower(lowered, rewriter);
@@ -198,7 +198,7 @@ TEST(Lower, attention_between_quantizers_forms_a_layer) {
 TEST(Lower, layers_hold_no_more_values_than_kernels) {
   std::string text = "g (float[4] x) => (float[4] y) { v0 = Tanh(x) ";
   for (int i = 1; i < 30; ++i) text += fmt::format("v{} = {}(v{}) ", i, i % 2 == 0 ? "Tanh" : "Abs", i - 1);
-  ir::Model model = parsed(header((text + "y = Neg(v29) }").c_str()));
+  ir::Model model = parsed(with_header((text + "y = Neg(v29) }").c_str()));
   ir::Rewriter rewriter(model);
   lower(model, rewriter);
   const std::vector<std::string> ops = ops_of(model);
@@ -207,16 +207,16 @@ TEST(Lower, layers_hold_no_more_values_than_kernels) {
 }
 
 TEST(Lower, results_may_be_omitted) {
-  ir::Model model =
-      parsed(header("g (float[1,3,2] x, float[1,15,2] w, float[1,15,5] r) => (float[1,1,5] y) { , y = GRU<hidden_size "
-                    "= 5>(x, w, r) }"));
+  ir::Model model = parsed(
+      with_header("g (float[1,3,2] x, float[1,15,2] w, float[1,15,5] r) => (float[1,1,5] y) { , y = GRU<hidden_size "
+                  "= 5>(x, w, r) }"));
   ir::Rewriter rewriter(model);
   lower(model, rewriter);
   EXPECT_EQ(ops_of(model), std::vector<std::string>{"GRU"});
 }
 
 TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {
-  const ir::Model model = parsed(header(kModels[2]));
+  const ir::Model model = parsed(with_header(kLowered[2]));
   ir::Model lowered = model.copy();
   ir::Rewriter rewriter(lowered);
   lower(lowered, rewriter);

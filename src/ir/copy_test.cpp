@@ -15,13 +15,13 @@ using testing_support::parsed;
 using testing_support::saved;
 using testing_support::value_named;
 
-constexpr std::string_view kModel =
+constexpr std::string_view kCopied =
     "g (bool c, float[N] x) => (y) <float[2] w = {1, 2}> {o = Add(x, w) y = If(c) <"
     "then_branch = t () => (float[N] u) {a = Add(o, w) u = LeakyRelu <alpha = 0.5> (a)}, "
     "else_branch = e () => (v) {v = Constant <value_floats = [3.0, 4.0]> ()}> z = Neg(y)}";
 
 TEST(ModelCopy, IsTheSameModelWithTheSameIds) {
-  const Model model = parsed(std::string(kModel));
+  const Model model = parsed(std::string(kCopied));
   const Model copy = model.copy();
   check_structure(copy);
   EXPECT_EQ(nodes_text(copy), nodes_text(model));
@@ -39,14 +39,14 @@ TEST(ModelCopy, IsTheSameModelWithTheSameIds) {
 }
 
 TEST(ModelCopy, SharesWeights) {
-  const Model model = parsed(std::string(kModel));
+  const Model model = parsed(std::string(kCopied));
   const Model copy = model.copy();
   const TensorId weight = model[value_named(model, "w")].constant;
   EXPECT_EQ(copy[weight].tensor.bytes().data(), model[weight].tensor.bytes().data());
 }
 
 TEST(ModelCopy, EitherMayBeEdited) {
-  Model model = parsed(std::string(kModel));
+  Model model = parsed(std::string(kCopied));
   const std::string before = saved(model);
   Model copy = model.copy();
   Edit edit(copy);
@@ -65,7 +65,7 @@ TEST(ModelCopy, EitherMayBeEdited) {
 }
 
 TEST(ModelCopy, OutlivesTheOriginal) {
-  std::optional<Model> model = parsed(std::string(kModel));
+  std::optional<Model> model = parsed(std::string(kCopied));
   Edit edit(*model);
   edit.rename(value_named(*model, "o"), edit.intern("a name that was made after the model was read"));
   const std::string text = nodes_text(*model);

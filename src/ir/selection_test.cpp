@@ -8,11 +8,11 @@
 namespace assay::ir {
 namespace {
 
-constexpr const char* kModel =
+constexpr const char* kSelected =
     "g (float[1] x) => (float[1] y) { c = Constant <value_float = 1.0> () t = Relu(x) u = Exp(t) y = Add(u, c) }";
 
 std::vector<std::string> selected(const OutputSelection& selection) {
-  const Model model = testing_support::parsed(kModel);
+  const Model model = testing_support::parsed(kSelected);
   Diagnostics findings;
   std::vector<std::string> names;
   for (const ValueId value : select_outputs(model, selection, findings))

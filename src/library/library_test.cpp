@@ -27,7 +27,7 @@ net (float[2, 4] x) => (float[2, 3] y)
   [activation] y = Relu(i)
 })";
 
-Values inputs() { return {{"x", Tensor({2, 4}, std::vector<float>{1, 0, 0, 0, 0, 0, 0, -1})}}; }
+Values net_inputs() { return {{"x", Tensor({2, 4}, std::vector<float>{1, 0, 0, 0, 0, 0, 0, -1})}}; }
 
 // Rows of w, with b and Relu, by hand.
 const std::vector<float> kExpected = {1.5, 0.5, 103, 0, 0, 88};
@@ -100,7 +100,7 @@ TEST(Library, FilesAndBytesGiveTheSameModel) {
 
 TEST(Library, RunsAndComparesAModelThatExistsInMemoryOnly) {
   const Model model = Model::from_text(kNet);
-  const RunReport report = model.run({.backends = {"ref", "ref-fp64"}, .inputs = {inputs()}});
+  const RunReport report = model.run({.backends = {"ref", "ref-fp64"}, .inputs = {net_inputs()}});
   EXPECT_EQ(report.verdict, Verdict::equal);
   ASSERT_EQ(report.runs.size(), 2U);
   ASSERT_EQ(report.runs[0].outputs.size(), 1U);
@@ -112,7 +112,7 @@ TEST(Library, RunsAndComparesAModelThatExistsInMemoryOnly) {
 }
 
 TEST(Library, EveryValueCanBeAskedFor) {
-  const RunReport report = Model::from_text(kNet).run({.inputs = {inputs()}, .all_values = true});
+  const RunReport report = Model::from_text(kNet).run({.inputs = {net_inputs()}, .all_values = true});
   std::vector<std::string> names;
   for (const auto& [name, value] : report.runs[0].outputs[0]) names.push_back(name);
   EXPECT_EQ(names, (std::vector<std::string>{"h", "s", "i", "y"}));
@@ -159,9 +159,9 @@ TEST(Library, EditsGiveOtherModels) {
 TEST(Library, ConversionsKeepTheResult) {
   const Model model = Model::from_text(kNet);
   const Model half = model.to_half();
-  const RunReport report = half.run({.inputs = {inputs()}});
+  const RunReport report = half.run({.inputs = {net_inputs()}});
   EXPECT_EQ(elements(report.runs[0].outputs[0][0].second), kExpected);  // numbers that float16 holds
-  const Model integer = model.quantize({.inputs = {inputs()}, .backend = "ref"});
+  const Model integer = model.quantize({.inputs = {net_inputs()}, .backend = "ref"});
   EXPECT_NE(integer.text().find("QuantizeLinear"), std::string::npos);
 }
 
@@ -215,7 +215,7 @@ net (float[2, 4] x) => (float[2, 2] y)
 <float[4, 2] a = {1, 2, 3, 4, 5, 6, 7, 8}, float[2, 2] b = {1, 2, 3, 4}>
 { h = MatMul(x, a) r = Relu(h) y = MatMul(r, b) })");
   static_cast<void>(
-      two_layers.quantize({.inputs = {inputs(), inputs()}, .least_snr_db = 1, .backend = "ref"}, &observer));
+      two_layers.quantize({.inputs = {net_inputs(), net_inputs()}, .least_snr_db = 1, .backend = "ref"}, &observer));
   for (const char* work : {"values calibrated", "values measured", "ranges tried"}) {
     ASSERT_TRUE(observer.last.contains(work)) << work;
     EXPECT_GT(observer.last[work].second, 0U) << work;
@@ -228,7 +228,8 @@ TEST(Library, CalibrationOfInputsAloneSaysHowMuchIsLeft) {
   const Model layer = Model::from_text(R"(
 <ir_version: 8, opset_import: ["" : 17]>
 net (float[2, 4] x) => (float[2, 2] y) <float[4, 2] a = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMul(x, a) })");
-  static_cast<void>(layer.quantize({.inputs = {inputs(), inputs(), inputs()}, .backend = "ref"}, &observer));
+  static_cast<void>(
+      layer.quantize({.inputs = {net_inputs(), net_inputs(), net_inputs()}, .backend = "ref"}, &observer));
   EXPECT_EQ(observer.last["values calibrated"], (std::pair<uint64_t, uint64_t>{3, 3}));
 }
 
@@ -263,7 +264,7 @@ TEST(Library, OneModelServesTwoThreads) {
   std::atomic<int> right = 0;
   const auto work = [&] {
     for (int i = 0; i < 20; ++i) {
-      const RunReport report = model.sanitize({.simplify = true}).run({.inputs = {inputs()}});
+      const RunReport report = model.sanitize({.simplify = true}).run({.inputs = {net_inputs()}});
       right += elements(report.runs[0].outputs[0][0].second) == kExpected ? 1 : 0;
     }
   };
@@ -347,7 +348,7 @@ TEST(Library, PluginsReplaceSubgraphs) {
 TEST(Library, SavedDataComesBackInEveryForm) {
   const TemporaryFolder folder;
   const auto in = [&](const char* name) { return (folder.path() / name).string(); };
-  save_data({.is_inputs = true, .runs = {{"", {inputs()}}}}, in("x.npz"));
+  save_data({.is_inputs = true, .runs = {{"", {net_inputs()}}}}, in("x.npz"));
   convert_data(in("x.npz"), in("x.json"), {.renamed = {{"x", "image"}}, .casts = {{"*", "float64"}}});
   const SavedData data = load_data(in("x.json"));
   EXPECT_TRUE(data.is_inputs);

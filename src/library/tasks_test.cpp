@@ -40,7 +40,7 @@ attention (float[2, seq_len, 4] q, float[2, 4, seq_len] k, float[2, seq_len, 4] 
 
 Values inputs() { return {{"x", Tensor({2, 4}, std::vector<float>{1, 0, 0, 0, 0, 0, 0, -1})}}; }
 
-std::string ops(const Model& model) {
+std::string op_types(const Model& model) {
   std::string names;
   for (const NodeInfo& node : model.nodes()) names += (names.empty() ? "" : " ") + node.op;
   return names;
@@ -82,7 +82,7 @@ std::vector<Task> all_tasks(const fs::path& folder) {
          return save_data({.is_inputs = true, .runs = {{"", {inputs()}}}}, in("out.npz"), o), std::string();
        }},
       {"convert data", [=](Observer* o) { return convert_data(in("in.npz"), in("out.json"), {}, o), std::string(); }},
-      {"load", [=](Observer* o) { return ops(Model::load(in("in.onnx"), {}, o)); }},
+      {"load", [=](Observer* o) { return op_types(Model::load(in("in.onnx"), {}, o)); }},
       {"run",
        [=](Observer* o) {
          return ran(net.run({.backends = {"ref", "engine"}, .inputs = {inputs(), inputs()}}, o));
@@ -115,12 +115,13 @@ std::vector<Task> all_tasks(const fs::path& folder) {
       {"compress weights", [=](Observer* o) { return net.compress_weights({.bits = 8}, o).text(); }},
       {"shard",
        [=](Observer* o) {
-         return ops(attention.shard({.devices = 2, .groups = {0, 1}}, o));
+         return op_types(attention.shard({.devices = 2, .groups = {0, 1}}, o));
        }},
-      {"split weights", [=](Observer* o) { return ops(net.sanitize({.simplify = true}).split_weights(2, o).at(1)); }},
+      {"split weights",
+       [=](Observer* o) { return op_types(net.sanitize({.simplify = true}).split_weights(2, o).at(1)); }},
       {"match plugins",
        [=](Observer* o) { return std::to_string(net.match_plugins(plugins, o).at(0).instances.size()); }},
-      {"replace plugins", [=](Observer* o) { return ops(net.replace_plugins(net.match_plugins(plugins), o)); }},
+      {"replace plugins", [=](Observer* o) { return op_types(net.replace_plugins(net.match_plugins(plugins), o)); }},
   };
 }
 

@@ -18,7 +18,7 @@ g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float[4] v = {1, 2, 3, 4}> 
   y = Mul(a, b)
 })";
 
-ir::Model parse(std::string_view text) {
+ir::Model model_from(std::string_view text) {
   Diagnostics findings;
   return parse_text(text, findings);
 }
@@ -46,8 +46,8 @@ std::vector<std::string> output_names(const ir::Model& model) {
 // OpenVINO does not know a file as a model in which two imports stand before the graph.
 TEST(Encode, FieldsStandInTheOrderOfTheirNumbers) {
   const EncodedModel encoded =
-      encode(parse("<ir_version: 10, opset_import: [\"\" : 21, \"d\" : 1], producer_name: \"p\">"
-                   "g (float[2] x) => (float[2] y) { y = Relu(x) }"));
+      encode(model_from("<ir_version: 10, opset_import: [\"\" : 21, \"d\" : 1], producer_name: \"p\">"
+                        "g (float[2] x) => (float[2] y) { y = Relu(x) }"));
   FieldReader reader({encoded.bytes, encoded.bytes.data()});
   std::vector<uint32_t> numbers;
   for (Field field; reader.next(field);) numbers.push_back(field.number);
@@ -55,12 +55,12 @@ TEST(Encode, FieldsStandInTheOrderOfTheirNumbers) {
 }
 
 TEST(Encode, AnUneditedModelKeepsItsBytes) {
-  const std::vector<std::byte> once = encode(parse(kText)).bytes;
+  const std::vector<std::byte> once = encode(model_from(kText)).bytes;
   EXPECT_EQ(encode(import_bytes(once)).bytes, once);
 }
 
 TEST(Encode, ValuesBecomeOutputsBehindTheOthers) {
-  const ir::Model built = parse(kText);
+  const ir::Model built = model_from(kText);
   const ir::Model imported = import_bytes(encode(built).bytes);
   for (const ir::Model* model : {&built, &imported}) {
     EncodeOptions options;
@@ -70,7 +70,7 @@ TEST(Encode, ValuesBecomeOutputsBehindTheOthers) {
 }
 
 TEST(Encode, VersionsAreReplacedAndTheRestStays) {
-  const ir::Model imported = import_bytes(encode(parse(kText)).bytes);
+  const ir::Model imported = import_bytes(encode(model_from(kText)).bytes);
   EncodeOptions options;
   options.additions.versions = {.ir = 8, .opset = 15};
   const ir::Model older = import_bytes(encode(imported, options).bytes);
@@ -80,7 +80,7 @@ TEST(Encode, VersionsAreReplacedAndTheRestStays) {
 }
 
 TEST(Encode, LargeInitializersAreDetached) {
-  const ir::Model built = parse(kText);
+  const ir::Model built = model_from(kText);
   const ir::Model imported = import_bytes(encode(built).bytes);
   for (const ir::Model* model : {&built, &imported}) {
     EncodeOptions options;
@@ -96,19 +96,19 @@ TEST(Encode, LargeInitializersAreDetached) {
 }
 
 TEST(OlderVersions, IrVersionsFollowTheElementTypes) {
-  EXPECT_EQ(ir::needed_ir_version(parse(kText)), 1);
-  EXPECT_EQ(ir::needed_ir_version(parse("<ir_version: 12, opset_import: [\"\" : 23]> g (int4[2] x) => (int4[2] y) "
-                                        "{ y = Identity(x) }")),
+  EXPECT_EQ(ir::needed_ir_version(model_from(kText)), 1);
+  EXPECT_EQ(ir::needed_ir_version(model_from("<ir_version: 12, opset_import: [\"\" : 23]> g (int4[2] x) => (int4[2] y) "
+                                             "{ y = Identity(x) }")),
             10);
 }
 
 TEST(OlderVersions, OperatorSetsMustNotChangeAnOperator) {
-  const ir::Model model = parse(
+  const ir::Model model = model_from(
       "<ir_version: 9, opset_import: [\"\" : 18]> g (float[2] x) => (float[2] y) "
       "{ a = ReduceMax(x) y = Tanh(a) }");
   EXPECT_TRUE(is_same_in_opset(model, 18));
   EXPECT_FALSE(is_same_in_opset(model, 17));
-  const ir::Model tanh = parse(
+  const ir::Model tanh = model_from(
       "<ir_version: 9, opset_import: [\"\" : 18]> g (float[2] x) => (float[2] y) "
       "{ y = Tanh(x) }");
   EXPECT_TRUE(is_same_in_opset(tanh, 13));

@@ -14,7 +14,7 @@ using testing_support::value_named;
 
 constexpr std::string_view kLocal = R"(<ir_version: 10, opset_import: ["" : 21, "local" : 1]> )";
 
-std::string failure(const ir::Model& model, const InterpreterOptions& options = {}) {
+std::string limit_failure(const ir::Model& model, const InterpreterOptions& options = {}) {
   Interpreter interpreter(model, options);
   std::vector<InputDatum> data;
   for (const ir::ValueId input : model[model.main_graph()].inputs) {
@@ -61,13 +61,13 @@ std::string nested_loops(int depth, int64_t trips) {
 
 TEST(LimitsTest, IterationsOfAllLoopsCountTogether) {
   const ir::Model model = parsed(nested_loops(6, 100));
-  EXPECT_TRUE(contains(failure(model, {.max_steps = 1000}), "did not end within 1000 iterations"));
-  EXPECT_EQ(failure(parsed(nested_loops(2, 10)), {.max_steps = 111}), "");
+  EXPECT_TRUE(contains(limit_failure(model, {.max_steps = 1000}), "did not end within 1000 iterations"));
+  EXPECT_EQ(limit_failure(parsed(nested_loops(2, 10)), {.max_steps = 111}), "");
 }
 
 TEST(LimitsTest, CallsOfFunctionsCountAsIterations) {
-  EXPECT_EQ(failure(parsed(doubling_model(3)), {.max_steps = 15}), "");
-  EXPECT_TRUE(contains(failure(parsed(doubling_model(40)), {.max_steps = 1000}), "did not end within 1000"));
+  EXPECT_EQ(limit_failure(parsed(doubling_model(3)), {.max_steps = 15}), "");
+  EXPECT_TRUE(contains(limit_failure(parsed(doubling_model(40)), {.max_steps = 1000}), "did not end within 1000"));
 }
 
 TEST(LimitsTest, FunctionsMayNotCallTooDeep) {
@@ -79,7 +79,7 @@ TEST(LimitsTest, FunctionsMayNotCallTooDeep) {
         i - 1);
   }
   ir::Model model = parsed(text);
-  EXPECT_TRUE(contains(failure(model), "nested deeper than 200"));
+  EXPECT_TRUE(contains(limit_failure(model), "nested deeper than 200"));
   Inference inference(model);
   inference.run();
   ASSERT_EQ(inference.findings().size(), 1u);
@@ -98,19 +98,19 @@ TEST(LimitsTest, InferenceLooksAtFunctionsOnlySoOften) {
 // 26 labels of 2 elements each, a sampling grid of 10^5 by 10^5, a transform whose length is a prime.
 TEST(LimitsTest, WorkIsKnownBeforeItStarts) {
   const std::string expected = "steps of work";
-  EXPECT_TRUE(contains(failure(parsed(R"(g () => (float Y) <float[2] a = {1, 2}>
+  EXPECT_TRUE(contains(limit_failure(parsed(R"(g () => (float Y) <float[2] a = {1, 2}>
       { Y = Einsum<equation = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z->">
             (a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a) })"),
-                               {.max_work = 10'000'000}),
+                                     {.max_work = 10'000'000}),
                        expected));
-  EXPECT_TRUE(contains(failure(parsed(R"(g () => (float[] Y)
+  EXPECT_TRUE(contains(limit_failure(parsed(R"(g () => (float[] Y)
       <float[1,1,2,2] x = {1, 2, 3, 4}, float[1,4] r = {0, 0, 2, 2}, int64[1] b = {0}>
       { Y = RoiAlign<sampling_ratio = 100000, output_height = 7, output_width = 7>(x, r, b) })"),
-                               {.max_work = 1'000'000'000}),
+                                     {.max_work = 1'000'000'000}),
                        expected));
-  EXPECT_TRUE(contains(failure(parsed(R"(g () => (float[] Y) <int64[3] s = {1, 100003, 1}, int64 a = {1}>
+  EXPECT_TRUE(contains(limit_failure(parsed(R"(g () => (float[] Y) <int64[3] s = {1, 100003, 1}, int64 a = {1}>
       { x = ConstantOfShape(s) Y = DFT(x, "", a) })"),
-                               {.max_work = 1'000'000'000}),
+                                     {.max_work = 1'000'000'000}),
                        expected));
 }
 
@@ -152,22 +152,22 @@ TEST(LimitsTest, WorkBeyondElementsIsCounted) {
     const ir::Model model = parsed(
         fmt::format("<ir_version: 10, opset_import: [\"\" : 21, \"ai.onnx.ml\" : 5, \"com.microsoft\" : 1]> g () => {}",
                     wanted.text));
-    EXPECT_EQ(failure(model, {.max_work = wanted.work}), "") << wanted.text;
-    EXPECT_TRUE(contains(failure(model, {.max_work = wanted.work - 1}), "steps of work")) << wanted.text;
+    EXPECT_EQ(limit_failure(model, {.max_work = wanted.work}), "") << wanted.text;
+    EXPECT_TRUE(contains(limit_failure(model, {.max_work = wanted.work - 1}), "steps of work")) << wanted.text;
   }
 }
 
 TEST(LimitsTest, WorkIsCountedOverTheRun) {
   const ir::Model model = parsed(nested_loops(1, 1000));
-  EXPECT_TRUE(contains(failure(model, {.max_work = 1000}), "steps of work"));
-  EXPECT_EQ(failure(model, {.max_work = 100'000}), "");
+  EXPECT_TRUE(contains(limit_failure(model, {.max_work = 1000}), "steps of work"));
+  EXPECT_EQ(limit_failure(model, {.max_work = 100'000}), "");
 }
 
 TEST(LimitsTest, StringsAreCounted) {
   std::string text = "g () => (string[1] a60) <string[1] a0 = {\"0123456789\"}> {";
   for (int i = 0; i < 60; ++i) text += fmt::format(" a{1} = StringConcat(a{0}, a{0})", i, i + 1);
   ir::Model model = parsed(text + " }");
-  EXPECT_TRUE(contains(failure(model, {.max_memory_bytes = 1 << 20}), "of memory"));
+  EXPECT_TRUE(contains(limit_failure(model, {.max_memory_bytes = 1 << 20}), "of memory"));
   Inference inference(model);
   inference.run();
   EXPECT_EQ(inference.type(value_named(model, "a60")).text(), "string[1]");
@@ -178,11 +178,11 @@ TEST(LimitsTest, WhatLoopsCollectIsCounted) {
   const std::string loop = R"(g () => (float[] Y) <int64 n = {1000}, int64[1] s = {10000}>
       { Y = Loop(n, "") <body = b (int64 i, bool c) => (bool d, float[] e)
         { d = Identity(c) z = ConstantOfShape(s) e = Neg(z) }> })";
-  EXPECT_TRUE(contains(failure(parsed(loop), {.max_memory_bytes = 1 << 20}), "of memory"));
+  EXPECT_TRUE(contains(limit_failure(parsed(loop), {.max_memory_bytes = 1 << 20}), "of memory"));
   const std::string sequence = R"(g () => (int64 Y) <int64 n = {1000}, int64[1] s = {10000}>
       { q = SequenceEmpty() p = Loop(n, "", q) <body = b (int64 i, bool c, seq(float[]) a) => (bool d, seq(float[]) e)
         { d = Identity(c) z = ConstantOfShape(s) w = Neg(z) e = SequenceInsert(a, w) }> Y = SequenceLength(p) })";
-  EXPECT_TRUE(contains(failure(parsed(sequence), {.max_memory_bytes = 1 << 20}), "of memory"));
+  EXPECT_TRUE(contains(limit_failure(parsed(sequence), {.max_memory_bytes = 1 << 20}), "of memory"));
 }
 
 // 40 kB at a time, however many iterations there are.
@@ -190,7 +190,7 @@ TEST(LimitsTest, WhatIsDroppedIsNotCounted) {
   const ir::Model model = parsed(R"(g () => (float[] Y) <int64 n = {100}, int64[1] s = {10000}, float[1] o = {0}>
       { Y = Loop(n, "", o) <body = b (int64 i, bool c, float[] a) => (bool d, float[] e)
         { d = Identity(c) z = ConstantOfShape(s) w = Neg(z) e = Add(w, o) }> })");
-  EXPECT_EQ(failure(model, {.max_memory_bytes = 1 << 20}), "");
+  EXPECT_EQ(limit_failure(model, {.max_memory_bytes = 1 << 20}), "");
 }
 
 TEST(LimitsTest, TensorsOfNoElementTypeAreRefused) {
@@ -198,9 +198,9 @@ TEST(LimitsTest, TensorsOfNoElementTypeAreRefused) {
   ir::Edit edit(model);
   const ir::TensorId tensor = model[value_named(model, "s")].constant;
   edit.set_tensor(tensor, Tensor(DType::undefined, {1}, tensor::make_owned({})));
-  EXPECT_TRUE(contains(failure(model), "input 1 (`shape`) is a tensor of no element type"));
+  EXPECT_TRUE(contains(limit_failure(model), "input 1 (`shape`) is a tensor of no element type"));
   edit.set_tensor(tensor, Tensor(DType{77}, {1}, tensor::make_owned({})));
-  EXPECT_TRUE(contains(failure(model), "input 1 (`shape`) is a tensor of the unknown element type dtype(77)"));
+  EXPECT_TRUE(contains(limit_failure(model), "input 1 (`shape`) is a tensor of the unknown element type dtype(77)"));
 }
 
 TEST(LimitsTest, ShapesOfTooManyDimsAreRefused) {
@@ -208,7 +208,7 @@ TEST(LimitsTest, ShapesOfTooManyDimsAreRefused) {
   ir::Edit edit(model);
   edit.set_tensor(model[value_named(model, "s")].constant,
                   make_rounded(DType::int64, {5000}, std::vector<int64_t>(5000, 1)));
-  EXPECT_TRUE(contains(failure(model), "at most 4096"));
+  EXPECT_TRUE(contains(limit_failure(model), "at most 4096"));
 }
 
 TEST(LimitsTest, BodiesWithoutNamesOfOutputsAreRefused) {
@@ -219,7 +219,7 @@ TEST(LimitsTest, BodiesWithoutNamesOfOutputsAreRefused) {
   const ir::NodeId node = model[model.main_graph()].first;
   const ir::ValueId nothing;
   for (const ir::GraphId body : model.bodies(model[node])) edit.set_outputs(body, {&nothing, 1});
-  EXPECT_TRUE(contains(failure(model), "output 0 of its body has no name"));
+  EXPECT_TRUE(contains(limit_failure(model), "output 0 of its body has no name"));
 }
 
 }  // namespace

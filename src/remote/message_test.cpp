@@ -20,7 +20,7 @@ ReceivedMessage delivered(const Message& message) {
 }
 
 template <typename Fn>
-std::string error_of(Fn&& fn) {
+std::string message_error(Fn&& fn) {
   try {
     fn();
   } catch (const Error& error) {
@@ -61,7 +61,7 @@ TEST(Message, DamageAtEveryByteIsAnError) {
   for (size_t size = 0; size < whole.body.size(); ++size) {
     ReceivedMessage cut = whole;
     cut.body.resize(size);
-    EXPECT_NE(error_of([&] { MessageReader(cut).data(); }), "no error") << size;
+    EXPECT_NE(message_error([&] { MessageReader(cut).data(); }), "no error") << size;
   }
   for (size_t at = 0; at < whole.body.size(); ++at) {
     ReceivedMessage changed = whole;
@@ -79,7 +79,7 @@ TEST(Message, CutMemoryIsAnError) {
   for (size_t size = 0; size < whole.memory.bytes.size(); size += 7) {
     ReceivedMessage cut = whole;
     cut.memory.bytes = cut.memory.bytes.first(size);
-    EXPECT_NE(error_of([&] { MessageReader(cut).data(); }), "no error") << size;
+    EXPECT_NE(message_error([&] { MessageReader(cut).data(); }), "no error") << size;
   }
 }
 
@@ -87,7 +87,7 @@ TEST(Message, DeepNestingIsAnError) {
   MessageWriter writer(MessageKind::value);
   for (int depth = 0; depth < 200; ++depth) writer.number(2).number(1);
   const ReceivedMessage message = delivered(writer.number(0).finish());
-  EXPECT_EQ(error_of([&] { MessageReader(message).datum(); }),
+  EXPECT_EQ(message_error([&] { MessageReader(message).datum(); }),
             "a message of another process is damaged: sequences are nested too deep");
 }
 
@@ -96,17 +96,18 @@ TEST(Message, UnsortedMapIsAnError) {
   const tensor::Tensor column = tensor::make_tensor<int64_t>(tensor::DType::int64, {2}, keys);
   const ReceivedMessage message =
       delivered(MessageWriter(MessageKind::value).datum(tensor::Datum::map(column, column)).finish());
-  EXPECT_EQ(error_of([&] { MessageReader(message).datum(); }),
+  EXPECT_EQ(message_error([&] { MessageReader(message).datum(); }),
             "a message of another process is damaged: a map is out of order");
 }
 
 TEST(SharedMemory, ThatMayChangeIsRefused) {
   const Descriptor open(memfd_create("test", 0));
   ASSERT_EQ(ftruncate(open.number(), 100), 0);
-  EXPECT_EQ(error_of([&] { map_shared_memory(open, 100); }), "another process sent memory that may change under us");
+  EXPECT_EQ(message_error([&] { map_shared_memory(open, 100); }),
+            "another process sent memory that may change under us");
   const Placed piece = {0, tensor::make_owned(std::vector<std::byte>(64))};
   const Descriptor sealed = make_shared_memory(64, std::span(&piece, 1));
-  EXPECT_EQ(error_of([&] { map_shared_memory(sealed, 65); }),
+  EXPECT_EQ(message_error([&] { map_shared_memory(sealed, 65); }),
             "another process sent 64 bytes of memory and promised 65");
 }
 
@@ -120,21 +121,21 @@ TEST(Frame, RoundTrip) {
 TEST(Frame, DamageIsAnError) {
   const std::array<std::byte, kFrameBytes> good = encode_frame({MessageKind::run, 12, 34});
   for (size_t size = 0; size < kFrameBytes; ++size) {
-    EXPECT_EQ(error_of([&] { parse_frame(Bytes(good).first(size)); }), "a message of another process was cut off");
+    EXPECT_EQ(message_error([&] { parse_frame(Bytes(good).first(size)); }), "a message of another process was cut off");
   }
   std::array<std::byte, kFrameBytes> bad = good;
   bad[0] ^= std::byte{1};
-  EXPECT_EQ(error_of([&] { parse_frame(bad); }), "another process sent something that is no message");
+  EXPECT_EQ(message_error([&] { parse_frame(bad); }), "another process sent something that is no message");
   bad = good;
   bad[4] = std::byte{9};
-  EXPECT_EQ(error_of([&] { parse_frame(bad); }), "another process speaks version 9 of the protocol, expected 1");
+  EXPECT_EQ(message_error([&] { parse_frame(bad); }), "another process speaks version 9 of the protocol, expected 1");
   bad = good;
   bad[6] = std::byte{kMessageKinds};
-  EXPECT_EQ(error_of([&] { parse_frame(bad); }), "another process sent something that is no message");
+  EXPECT_EQ(message_error([&] { parse_frame(bad); }), "another process sent something that is no message");
   for (const size_t high : {15, 23}) {
     bad = good;
     bad[high] = std::byte{0x40};
-    EXPECT_NE(error_of([&] { parse_frame(bad); }), "no error");
+    EXPECT_NE(message_error([&] { parse_frame(bad); }), "no error");
   }
 }
 

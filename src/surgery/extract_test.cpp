@@ -33,7 +33,7 @@ std::string extracted(std::string_view graph, const Extraction& extraction) {
   return text.substr(text.find("g ("));
 }
 
-std::string refusal(std::string_view graph, const Extraction& extraction) {
+std::string extract_refusal(std::string_view graph, const Extraction& extraction) {
   ir::Model model = parsed(std::string(graph));
   Diagnostics findings;
   const std::optional<Error> error = error_of([&] { extract(model, extraction, findings); });
@@ -64,17 +64,17 @@ constexpr std::string_view kResidual =
     "  n = Sin(m)\n  y = Mul(d, n)\n}";
 
 TEST(Extract, says_what_completes_the_cut) {
-  EXPECT_EQ(refusal(kResidual, {named({"b"}), {}}),
+  EXPECT_EQ(extract_refusal(kResidual, {named({"b"}), {}}),
             "the outputs need `x`, `m` besides the given inputs; add them, or `r`, `n`, which complete the "
             "cut");
-  EXPECT_EQ(refusal(kResidual, {named({"b", "m"}), {}}),
+  EXPECT_EQ(extract_refusal(kResidual, {named({"b", "m"}), {}}),
             "the outputs need `x` besides the given inputs; add it, or `r`, which completes the cut");
   const std::string text = extracted(kResidual, {named({"b", "r", "n"}), {}});
   EXPECT_NE(text.find("(float[4] b, float[4] r, float[4] n) => (float[4] y)"), std::string::npos) << text;
 }
 
 TEST(Extract, says_which_outputs_run_past_the_inputs) {
-  EXPECT_EQ(refusal(kResidual, {named({"b"}), named({"d", "n"})}),
+  EXPECT_EQ(extract_refusal(kResidual, {named({"b"}), named({"d", "n"})}),
             "the outputs need `x`, `m` besides the given inputs; add them (`n` depends on none of the given "
             "inputs)");
 }
@@ -108,21 +108,22 @@ TEST(Extract, bodies_keep_what_they_capture) {
       "g (bool c, float[2] x) => (float[2] y) <float[2] a> {\n  a = Relu(x)\n"
       "  y = If<then_branch = t () => (float[2] p) { p = Neg(a) }, else_branch = e () => (float[2] q) { q = Abs(a) "
       "}>(c)\n}";
-  EXPECT_EQ(refusal(graph, {named({"c"}), {}}),
+  EXPECT_EQ(extract_refusal(graph, {named({"c"}), {}}),
             "the outputs need `x` besides the given inputs; add it, or `a`, which completes the cut");
   const std::string text = extracted(graph, {named({"c", "a"}), {}});
   EXPECT_NE(text.find("(bool c, float[2] a)"), std::string::npos) << text;
   EXPECT_EQ(text.find("Relu"), std::string::npos) << text;
-  EXPECT_EQ(refusal(graph, {named({"p"}), {}}),
+  EXPECT_EQ(extract_refusal(graph, {named({"p"}), {}}),
             "`p` is in a body of the If node of `y`; expected a value of the main graph");
 }
 
 TEST(Extract, refuses_what_cannot_be) {
-  EXPECT_EQ(refusal(kChain, {named({"b"}), {}}), "the outputs need `z` besides the given inputs; add it");
-  EXPECT_EQ(refusal(kChain, {named({"nope"}), {}}), "the model has no value `nope`");
-  EXPECT_EQ(refusal(kChain, {{}, named({"y", "y"})}), "`y` is named twice");
-  EXPECT_EQ(refusal(kChain, {named({"a", "b", "z"}), {}}), "no output depends on `a`: this extraction cuts no path");
-  EXPECT_EQ(refusal(kChain, {{{"a", tensor::DType::int64, {}}, {"z", {}, {}}}, {}}),
+  EXPECT_EQ(extract_refusal(kChain, {named({"b"}), {}}), "the outputs need `z` besides the given inputs; add it");
+  EXPECT_EQ(extract_refusal(kChain, {named({"nope"}), {}}), "the model has no value `nope`");
+  EXPECT_EQ(extract_refusal(kChain, {{}, named({"y", "y"})}), "`y` is named twice");
+  EXPECT_EQ(extract_refusal(kChain, {named({"a", "b", "z"}), {}}),
+            "no output depends on `a`: this extraction cuts no path");
+  EXPECT_EQ(extract_refusal(kChain, {{{"a", tensor::DType::int64, {}}, {"z", {}, {}}}, {}}),
             "`a` is float32 in the model, int64 was requested; expected the same type or `auto`");
 }
 

@@ -12,14 +12,14 @@
 namespace assay::tensor {
 namespace {
 
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-std::vector<std::byte> bytes_of(std::string_view text) {
+std::vector<std::byte> stored_bytes(std::string_view text) {
   const Bytes bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
-std::string text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string stored_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 template <typename Fn>
 std::string error_of(ErrorCode code, Fn&& fn) {
@@ -36,19 +36,19 @@ TEST(Shape, element_count_is_exact_or_empty) {
   using Dims = std::vector<int64_t>;
   EXPECT_EQ(element_count(Dims{}), 1U);
   EXPECT_EQ(element_count(Dims{2, 3, 4}), 24U);
-  EXPECT_EQ(element_count(Dims{kMax}), static_cast<uint64_t>(kMax));
-  EXPECT_EQ(element_count(Dims{kMax, 2}), std::nullopt);
+  EXPECT_EQ(element_count(Dims{kMost}), static_cast<uint64_t>(kMost));
+  EXPECT_EQ(element_count(Dims{kMost, 2}), std::nullopt);
   EXPECT_EQ(element_count(Dims{int64_t{1} << 32, int64_t{1} << 32}), std::nullopt);
-  EXPECT_EQ(element_count(Dims{kMax, 2, 0}), 0U);
+  EXPECT_EQ(element_count(Dims{kMost, 2, 0}), 0U);
   EXPECT_EQ(element_count(Dims{-1}), std::nullopt);
   EXPECT_EQ(element_count(Dims{0, -1}), std::nullopt);
 }
 
 TEST(Storage, owned_and_mapped_bytes) {
-  EXPECT_EQ(text_of(make_owned(bytes_of("abc"))->bytes()), "abc");
-  const std::vector<std::byte> content = bytes_of("0123456789");
+  EXPECT_EQ(stored_text(make_owned(stored_bytes("abc"))->bytes()), "abc");
+  const std::vector<std::byte> content = stored_bytes("0123456789");
   const std::shared_ptr<const MappedFile> file = MappedFile::from_bytes(content, "data.bin");
-  EXPECT_EQ(text_of(make_mapped(file, 2, 3)->bytes()), "234");
+  EXPECT_EQ(stored_text(make_mapped(file, 2, 3)->bytes()), "234");
   EXPECT_EQ(make_mapped(file, 10, 0)->size_bytes(), 0U);
   const std::string expected = "`data.bin` has 10 bytes, expected 3 bytes from offset 8";
   EXPECT_EQ(error_of(ErrorCode::io, [&] { make_mapped(file, 8, 3); }), expected);
@@ -66,9 +66,9 @@ TEST(Storage, is_written_from_memory_and_from_file_to_file) {
     return MappedFile::open(folder.path() / name);
   };
   const std::shared_ptr<const MappedFile> first = written(*make_owned(content), "first");
-  EXPECT_EQ(text_of(first->bytes()), text_of(content));
+  EXPECT_EQ(stored_text(first->bytes()), stored_text(content));
   const std::shared_ptr<const MappedFile> part = written(*make_mapped(first, 1, 2 << 20), "part");
-  EXPECT_EQ(text_of(part->bytes()), text_of(Bytes(content).subspan(1, 2 << 20)));
+  EXPECT_EQ(stored_text(part->bytes()), stored_text(Bytes(content).subspan(1, 2 << 20)));
 }
 
 TEST(Storage, strings_have_no_bytes) {
@@ -79,27 +79,27 @@ TEST(Storage, strings_have_no_bytes) {
 }
 
 TEST(Storage, a_fill_repeats_its_pattern) {
-  const StoragePtr storage = make_fill(bytes_of("xyz"), 5);
+  const StoragePtr storage = make_fill(stored_bytes("xyz"), 5);
   EXPECT_EQ(storage->size_bytes(), 15U);
-  EXPECT_EQ(text_of(storage->fill_pattern()), "xyz");
-  EXPECT_EQ(text_of(storage->bytes()), "xyzxyzxyzxyzxyz");
+  EXPECT_EQ(stored_text(storage->fill_pattern()), "xyz");
+  EXPECT_EQ(stored_text(storage->bytes()), "xyzxyzxyzxyzxyz");
   EXPECT_EQ(storage->bytes().data(), storage->bytes().data());
-  EXPECT_TRUE(make_fill(bytes_of("x"), 0)->bytes().empty());
+  EXPECT_TRUE(make_fill(stored_bytes("x"), 0)->bytes().empty());
   EXPECT_TRUE(make_fill({}, 5)->bytes().empty());
 }
 
 TEST(Storage, a_fill_costs_nothing_until_it_is_read) {
-  const StoragePtr huge = make_fill(bytes_of("abcd"), uint64_t{1} << 60);
+  const StoragePtr huge = make_fill(stored_bytes("abcd"), uint64_t{1} << 60);
   EXPECT_EQ(huge->size_bytes(), uint64_t{1} << 62);
   EXPECT_EQ(error_of(ErrorCode::limit, [&] { huge->bytes(); }), "no memory for a filled tensor of 4.61 EB");
-  error_of(ErrorCode::limit, [] { make_fill(bytes_of("abcd"), uint64_t{1} << 62); });
+  error_of(ErrorCode::limit, [] { make_fill(stored_bytes("abcd"), uint64_t{1} << 62); });
   const StoragePtr zeros = make_fill(std::vector<std::byte>(4), uint64_t{1} << 28);
   EXPECT_EQ(zeros->bytes().size(), uint64_t{1} << 30);
   EXPECT_EQ(zeros->bytes().back(), std::byte{0});
 }
 
 TEST(Storage, a_fill_is_made_once_for_all_threads) {
-  const StoragePtr storage = make_fill(bytes_of("ab"), 100000);
+  const StoragePtr storage = make_fill(stored_bytes("ab"), 100000);
   std::vector<const std::byte*> seen(4);
   std::vector<std::thread> threads;
   for (const std::byte*& data : seen) threads.emplace_back([&] { data = storage->bytes().data(); });
@@ -126,8 +126,8 @@ TEST(Tensor, refuses_storage_that_is_too_small) {
   EXPECT_EQ(make(DType::int4, {3}, 1), "1 bytes of data, but int4[3] needs 2");
   EXPECT_EQ(make(DType::int4, {3}, 2), "no error");
   EXPECT_EQ(make(DType::float32, {-1}, 16), "dims [-1] are negative or too large");
-  EXPECT_EQ(make(DType::float32, {kMax, 4}, 16), "dims [9223372036854775807,4] are negative or too large");
-  EXPECT_EQ(make(DType::float32, {kMax}, 16), "dims [9223372036854775807] of float32 are too large");
+  EXPECT_EQ(make(DType::float32, {kMost, 4}, 16), "dims [9223372036854775807,4] are negative or too large");
+  EXPECT_EQ(make(DType::float32, {kMost}, 16), "dims [9223372036854775807] of float32 are too large");
   EXPECT_EQ(error_of(ErrorCode::shape, [] { Tensor(DType::uint8, {1}, nullptr); }),
             "0 bytes of data, but uint8[1] needs 1");
 }

@@ -8,7 +8,7 @@
 namespace assay::compare {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfiniteCode = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 void expect_sorted(std::vector<float> codes) {
@@ -31,7 +31,7 @@ TEST(CodeRanks, AreThoseOfTheSortedOrder) {
     expect_sorted(codes);
     for (float& x : codes) x = std::floor(2 * x);
     expect_sorted(codes);
-    for (float& x : codes) x = engine() % 3 == 0 ? kInfinity : -kInfinity;
+    for (float& x : codes) x = engine() % 3 == 0 ? kInfiniteCode : -kInfiniteCode;
     expect_sorted(codes);
     for (size_t i = 0; i < size; ++i) codes[i] = i % 16 == 0 ? 5 : static_cast<float>(i);  // what the sample sees
     expect_sorted(codes);
@@ -66,11 +66,11 @@ TEST(CodeRanks, EveryKernelSiftsAsItSays) {
   std::vector<float> codes(kTile);
   for (size_t i = 0; i < kTile; ++i) codes[i] = static_cast<float>(i * 37 % kTile);
   codes[5] = kNan;
-  codes[6] = kInfinity;
-  codes[7] = -kInfinity;
-  expect_sifted(codes, {.all = {{kNan, 2}, {100, 120.5F}, {300, kInfinity}, {-1, 0}}, .kept = 3});
+  codes[6] = kInfiniteCode;
+  codes[7] = -kInfiniteCode;
+  expect_sifted(codes, {.all = {{kNan, 2}, {100, 120.5F}, {300, kInfiniteCode}, {-1, 0}}, .kept = 3});
   for (const bool has_tail : {false, true}) {
-    expect_sifted(codes, {{{kNan, 2}, {100, 120.5F}, {300, kInfinity}}, 3, has_tail});
+    expect_sifted(codes, {{{kNan, 2}, {100, 120.5F}, {300, kInfiniteCode}}, 3, has_tail});
     expect_sifted(codes, {{{8, 9}, {480, 490}, {490, 491}, {500, 505}, {-5, 3}, {20, 21}}, 4, has_tail});
     expect_sifted(codes, {{{8, 500}, {505, 506}, {507, 600}}, 3, has_tail});
   }
@@ -79,7 +79,7 @@ TEST(CodeRanks, EveryKernelSiftsAsItSays) {
 // Every number of ranges, and tails from nothing to all of a tile.
 TEST(CodeRanks, EveryKernelSiftsAnyRanges) {
   std::mt19937 engine(5);
-  const float specials[] = {0.0F, -0.0F, 1e-45F, -1e-45F, kInfinity, -kInfinity, kNan};
+  const float specials[] = {0.0F, -0.0F, 1e-45F, -1e-45F, kInfiniteCode, -kInfiniteCode, kNan};
   for (size_t kept = 0; kept <= 9; ++kept) {
     for (size_t counted = 0; counted <= 5; ++counted) {
       std::vector<float> limits;

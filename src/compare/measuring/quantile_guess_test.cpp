@@ -19,7 +19,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr uint64_t kCount = (uint64_t{1} << 20) + 12'345;  // enough to be guessed, and a last tile that is not full
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 Tensor make(DType dtype, const std::vector<double>& elements) {
   std::vector<std::byte> bytes(tensor::packed_bytes(dtype, elements.size()).value());
@@ -188,14 +188,14 @@ TEST(QuantileGuess, OfOtherTypes) {
 TEST(QuantileGuess, OfInfinities) {
   std::mt19937_64 engine(3);
   std::vector<double> a(kCount);
-  for (double& x : a) x = engine() % 10 == 0 ? kInfinity : normal(engine);
+  for (double& x : a) x = engine() % 10 == 0 ? kInfinite : normal(engine);
   const Tensor tensor = make(DType::float32, a);
   tensor::load(DType::float32, tensor.bytes(), 0, std::span(a));
   const results::PairMetrics metrics =
       measure(tensor, make(DType::float32, std::vector<double>(kCount, 1)), {.percentiles = true});
   ASSERT_TRUE(metrics.a.percentiles);
   EXPECT_EQ(metrics.a.percentiles->median, quantile_of(a, 0.5));
-  EXPECT_EQ(metrics.a.percentiles->p95, kInfinity);
+  EXPECT_EQ(metrics.a.percentiles->p95, kInfinite);
   EXPECT_EQ(metrics.b.percentiles->median, 1);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-Tensor doubles(const std::vector<double>& elements) {
+Tensor selected_doubles(const std::vector<double>& elements) {
   return tensor::make_tensor<double>(DType::float64, {static_cast<int64_t>(elements.size())}, elements);
 }
 
@@ -30,7 +30,7 @@ double sorted_quantile(std::vector<double> elements, double quantile) {
 }
 
 void expect_sorted_quantiles(const std::vector<double>& elements) {
-  const results::Percentiles found = *statistics(doubles(elements)).percentiles;
+  const results::Percentiles found = *statistics(selected_doubles(elements)).percentiles;
   EXPECT_EQ(found.median, sorted_quantile(elements, 0.5));
   EXPECT_EQ(found.p90, sorted_quantile(elements, 0.9));
   EXPECT_EQ(found.p95, sorted_quantile(elements, 0.95));
@@ -87,7 +87,7 @@ TEST(Selection, Infinities) {
 // What NumPy's median and, where it is a number, percentile give.
 TEST(Selection, BesideInfinities) {
   const auto percentiles = [](const std::vector<double>& elements) {
-    return *statistics(doubles(elements)).percentiles;
+    return *statistics(selected_doubles(elements)).percentiles;
   };
   constexpr double kInf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(percentiles({1, kInf}).median, kInf);
@@ -105,7 +105,7 @@ TEST(Selection, BesideInfinities) {
 TEST(Selection, NanLeavesNothing) {
   std::vector<double> elements = normal_doubles(1000);
   elements[7] = NAN;
-  const results::TensorStats stats = statistics(doubles(elements), {.percentiles = true, .histogram = true});
+  const results::TensorStats stats = statistics(selected_doubles(elements), {.percentiles = true, .histogram = true});
   EXPECT_TRUE(std::isnan(stats.percentiles->median));
   EXPECT_TRUE(std::isnan(stats.mean));
   EXPECT_EQ(stats.nan_count, 1U);
@@ -117,7 +117,7 @@ TEST(Histogram, EdgesDecide) {
   std::vector<double> elements;
   for (int i = 0; i <= 1000; ++i) elements.push_back(i * 0.1);
   const results::Histogram histogram =
-      *statistics(doubles(elements), {.percentiles = false, .histogram = true}).histogram;
+      *statistics(selected_doubles(elements), {.percentiles = false, .histogram = true}).histogram;
   ASSERT_EQ(histogram.edges.size(), 11U);
   uint64_t counts[10] = {};
   for (const double x : elements) {
@@ -130,7 +130,7 @@ TEST(Histogram, EdgesDecide) {
 
 TEST(Histogram, OneValueIsInTheMiddle) {
   const results::Histogram histogram =
-      *statistics(doubles({3, 3}), {.percentiles = false, .histogram = true}).histogram;
+      *statistics(selected_doubles({3, 3}), {.percentiles = false, .histogram = true}).histogram;
   EXPECT_EQ(histogram.edges.front(), 2.5);
   EXPECT_EQ(histogram.edges.back(), 3.5);
   EXPECT_EQ(histogram.counts[5], 2U);
@@ -138,10 +138,10 @@ TEST(Histogram, OneValueIsInTheMiddle) {
 
 TEST(Histogram, NoneOfAnInfiniteRange) {
   const StatisticsOptions options = {.percentiles = false, .histogram = true};
-  EXPECT_FALSE(statistics(doubles({1, std::numeric_limits<double>::infinity()}), options).histogram);
-  EXPECT_FALSE(statistics(doubles({-1.7e308, 1.7e308}), options).histogram);
-  EXPECT_FALSE(statistics(doubles({0, 5e-324}), options).histogram);
-  EXPECT_FALSE(statistics(doubles({}), options).histogram);
+  EXPECT_FALSE(statistics(selected_doubles({1, std::numeric_limits<double>::infinity()}), options).histogram);
+  EXPECT_FALSE(statistics(selected_doubles({-1.7e308, 1.7e308}), options).histogram);
+  EXPECT_FALSE(statistics(selected_doubles({0, 5e-324}), options).histogram);
+  EXPECT_FALSE(statistics(selected_doubles({}), options).histogram);
 }
 
 }  // namespace

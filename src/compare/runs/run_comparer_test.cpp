@@ -10,7 +10,7 @@ namespace {
 using tensor::Datum;
 using tensor::NamedData;
 
-Datum floats(std::vector<float> values) {
+Datum output_floats(std::vector<float> values) {
   return tensor::make_tensor<float>(tensor::DType::float32, {static_cast<int64_t>(values.size())}, values);
 }
 
@@ -21,8 +21,8 @@ results::PairComparison compare(const NamedData& a, const NamedData& b, const Co
 }
 
 TEST(RunComparer, pairs_by_name_in_the_order_of_the_first_run) {
-  const results::PairComparison pair =
-      compare({{"x", floats({1})}, {"y", floats({2})}}, {{"y", floats({2})}, {"x", floats({1})}});
+  const results::PairComparison pair = compare({{"x", output_floats({1})}, {"y", output_floats({2})}},
+                                               {{"y", output_floats({2})}, {"x", output_floats({1})}});
   ASSERT_EQ(pair.iterations.size(), 1U);
   ASSERT_EQ(pair.iterations[0].outputs.size(), 2U);
   EXPECT_EQ(pair.iterations[0].outputs[0].name_a, "x");
@@ -32,7 +32,7 @@ TEST(RunComparer, pairs_by_name_in_the_order_of_the_first_run) {
 }
 
 TEST(RunComparer, a_difference_beyond_both_tolerances_fails) {
-  const results::PairComparison pair = compare({{"x", floats({1, 2})}}, {{"x", floats({1, 2.1F})}});
+  const results::PairComparison pair = compare({{"x", output_floats({1, 2})}}, {{"x", output_floats({1, 2.1F})}});
   EXPECT_EQ(pair.verdict, results::Verdict::different);
   ASSERT_TRUE(pair.iterations[0].outputs[0].metrics.has_value());
   EXPECT_EQ(pair.iterations[0].outputs[0].metrics->failed_count, 1U);
@@ -40,23 +40,23 @@ TEST(RunComparer, a_difference_beyond_both_tolerances_fails) {
 
 TEST(RunComparer, empty_sequences_are_equal_to_each_other_only) {
   const Datum empty = Datum::sequence({});
-  const Datum full = Datum::sequence({floats({1})});
+  const Datum full = Datum::sequence({output_floats({1})});
   EXPECT_EQ(compare({{"s", empty}}, {{"s", empty}}).verdict, results::Verdict::equal);
   EXPECT_EQ(compare({{"s", empty}}, {{"s", full}}).verdict, results::Verdict::different);
-  EXPECT_EQ(compare({{"s", empty}}, {{"s", floats({1})}}).verdict, results::Verdict::different);
+  EXPECT_EQ(compare({{"s", empty}}, {{"s", output_floats({1})}}).verdict, results::Verdict::different);
   EXPECT_EQ(compare({{"s", empty}}, {{"s", Datum()}}).verdict, results::Verdict::different);
 }
 
 TEST(RunComparer, missing_and_extra_outputs_fail) {
-  const results::PairComparison pair =
-      compare({{"x", floats({1})}, {"gone", floats({1})}}, {{"x", floats({1})}, {"new", floats({1})}});
+  const results::PairComparison pair = compare({{"x", output_floats({1})}, {"gone", output_floats({1})}},
+                                               {{"x", output_floats({1})}, {"new", output_floats({1})}});
   EXPECT_EQ(pair.verdict, results::Verdict::different);
   EXPECT_EQ(pair.iterations[0].missing, std::vector<std::string>{"gone"});
   EXPECT_EQ(pair.iterations[0].extra, std::vector<std::string>{"new"});
 }
 
 TEST(RunComparer, substrings_and_positions_pair_nothing) {
-  const results::PairComparison pair = compare({{"logits", floats({1})}}, {{"logits_2", floats({1})}});
+  const results::PairComparison pair = compare({{"logits", output_floats({1})}}, {{"logits_2", output_floats({1})}});
   EXPECT_EQ(pair.iterations[0].outputs.size(), 0U);
   EXPECT_EQ(pair.verdict, results::Verdict::different);
 }
@@ -64,19 +64,19 @@ TEST(RunComparer, substrings_and_positions_pair_nothing) {
 TEST(RunComparer, values_that_are_only_exposed_may_lack_a_partner) {
   CompareOptions options;
   options.is_essential = [](std::string_view name) { return name == "x"; };
-  const NamedData a = {{"x", floats({1})}, {"inner", floats({5})}};
-  const results::PairComparison pair = compare(a, {{"x", floats({1})}}, options);
+  const NamedData a = {{"x", output_floats({1})}, {"inner", output_floats({5})}};
+  const results::PairComparison pair = compare(a, {{"x", output_floats({1})}}, options);
   EXPECT_EQ(pair.verdict, results::Verdict::equal);
   EXPECT_EQ(pair.iterations[0].unpaired, std::vector<std::string>{"inner"});
   options.strict_outputs = true;
-  EXPECT_EQ(compare(a, {{"x", floats({1})}}, options).verdict, results::Verdict::different);
+  EXPECT_EQ(compare(a, {{"x", output_floats({1})}}, options).verdict, results::Verdict::different);
 }
 
 TEST(RunComparer, explicit_matches_rename_and_block_the_old_pairing) {
   CompareOptions options;
   options.matches = {{"x", "renamed"}};
   const results::PairComparison pair =
-      compare({{"x", floats({1})}}, {{"x", floats({9})}, {"renamed", floats({1})}}, options);
+      compare({{"x", output_floats({1})}}, {{"x", output_floats({9})}, {"renamed", output_floats({1})}}, options);
   ASSERT_EQ(pair.iterations[0].outputs.size(), 1U);
   EXPECT_EQ(pair.iterations[0].outputs[0].name_b, "renamed");
   EXPECT_EQ(pair.iterations[0].outputs[0].match, "--match");
@@ -86,8 +86,8 @@ TEST(RunComparer, explicit_matches_rename_and_block_the_old_pairing) {
 TEST(RunComparer, order_pairs_what_names_left_over) {
   CompareOptions options;
   options.match_by = MatchBy::order;
-  const NamedData a = {{"p", floats({1})}, {"x", floats({3})}, {"q", floats({2})}};
-  const NamedData b = {{"r", floats({1})}, {"s", floats({2})}, {"x", floats({3})}};
+  const NamedData a = {{"p", output_floats({1})}, {"x", output_floats({3})}, {"q", output_floats({2})}};
+  const NamedData b = {{"r", output_floats({1})}, {"s", output_floats({2})}, {"x", output_floats({3})}};
   const results::PairComparison pair = compare(a, b, options);
   EXPECT_EQ(pair.verdict, results::Verdict::equal);
   EXPECT_EQ(pair.iterations[0].outputs[2].name_b, "s");
@@ -97,8 +97,8 @@ TEST(RunComparer, order_pairs_what_names_left_over) {
 TEST(RunComparer, value_pairs_the_nearest_of_the_same_shape) {
   CompareOptions options;
   options.match_by = MatchBy::value;
-  const NamedData a = {{"p", floats({1, 2})}, {"q", floats({5, 6})}};
-  const NamedData b = {{"r", floats({5, 6})}, {"s", floats({1, 2})}, {"t", floats({1})}};
+  const NamedData a = {{"p", output_floats({1, 2})}, {"q", output_floats({5, 6})}};
+  const NamedData b = {{"r", output_floats({5, 6})}, {"s", output_floats({1, 2})}, {"t", output_floats({1})}};
   const results::PairComparison pair = compare(a, b, options);
   ASSERT_EQ(pair.iterations[0].outputs.size(), 2U);
   EXPECT_EQ(pair.iterations[0].outputs[0].name_b, "s");
@@ -109,13 +109,14 @@ TEST(RunComparer, value_pairs_the_nearest_of_the_same_shape) {
 TEST(RunComparer, value_pairs_nothing_that_is_far_apart) {
   CompareOptions options;
   options.match_by = MatchBy::value;
-  const results::PairComparison pair = compare({{"p", floats({1, 2})}}, {{"r", floats({1.5, 3})}}, options);
+  const results::PairComparison pair =
+      compare({{"p", output_floats({1, 2})}}, {{"r", output_floats({1.5, 3})}}, options);
   EXPECT_TRUE(pair.iterations[0].outputs.empty());
   EXPECT_EQ(pair.iterations[0].missing, std::vector<std::string>{"p"});
 }
 
 TEST(RunComparer, shapes_that_differ_are_a_fault_unless_they_are_matched) {
-  const Datum row = floats({1, 2});
+  const Datum row = output_floats({1, 2});
   const Datum column = tensor::make_tensor<float>(tensor::DType::float32, {2, 1}, std::vector<float>{1, 2});
   const results::PairComparison pair = compare({{"x", row}}, {{"x", column}});
   EXPECT_EQ(pair.iterations[0].outputs[0].fault, "shapes");
@@ -126,14 +127,14 @@ TEST(RunComparer, shapes_that_differ_are_a_fault_unless_they_are_matched) {
 }
 
 TEST(RunComparer, sequences_are_compared_item_by_item) {
-  const Datum two = Datum::sequence({floats({1}), floats({2})});
-  const Datum three = Datum::sequence({floats({1}), floats({2}), floats({3})});
+  const Datum two = Datum::sequence({output_floats({1}), output_floats({2})});
+  const Datum three = Datum::sequence({output_floats({1}), output_floats({2}), output_floats({3})});
   EXPECT_EQ(compare({{"s", two}}, {{"s", two}}).iterations[0].outputs[1].name_a, "s[1]");
   EXPECT_EQ(compare({{"s", two}}, {{"s", three}}).iterations[0].extra, std::vector<std::string>{"s[2]"});
 }
 
 TEST(RunComparer, iterations_that_one_side_lacks_make_a_difference) {
-  const NamedData data = {{"x", floats({1})}};
+  const NamedData data = {{"x", output_floats({1})}};
   const NamedData* two[] = {&data, &data};
   const NamedData* one[] = {&data};
   const results::PairComparison pair = compare_saved(two, one, {});
@@ -151,8 +152,9 @@ TEST(RunComparer, nothing_to_compare_is_undecided) {
 TEST(RunComparer, fail_fast_stops_behind_the_first_failure) {
   CompareOptions options;
   options.fail_fast = true;
-  const results::PairComparison pair = compare({{"x", floats({1})}, {"y", floats({1})}, {"z", floats({1})}},
-                                               {{"x", floats({1})}, {"y", floats({2})}, {"z", floats({3})}}, options);
+  const results::PairComparison pair =
+      compare({{"x", output_floats({1})}, {"y", output_floats({1})}, {"z", output_floats({1})}},
+              {{"x", output_floats({1})}, {"y", output_floats({2})}, {"z", output_floats({3})}}, options);
   EXPECT_EQ(pair.iterations[0].outputs.size(), 2U);
   EXPECT_TRUE(pair.stopped);
   EXPECT_TRUE(pair.iterations[0].missing.empty());

@@ -66,7 +66,7 @@ TEST_F(Together, ProductsAreWhatTheyAreAlone) {
   expect_same(*together_, alone_);
 }
 
-constexpr const char* kConv = R"(<ir_version: 8, opset_import: ["" : 17]>
+constexpr const char* kConvolution = R"(<ir_version: 8, opset_import: ["" : 17]>
   g (float[2,3,5,4] x) => (float[2,2,5,4] y) <float[2,3,1,1] w = {0.3,-0.7,0.11,0.9,1.3,-0.2}, float[2] b = {0.5, 0.25}>
   {y = Conv(x, w, b)})";
 constexpr const char* kMatMul = R"(<ir_version: 8, opset_import: ["" : 17]>
@@ -87,7 +87,7 @@ double greatest_distance(const Datum& a, const Datum& b) {
 }
 
 TEST_F(Together, WhatIsOffByLittleIsMultipliedInFloat) {
-  for (const auto& [text, shape] : {std::pair(kConv, kImages), std::pair(kMatMul, tensor::Shape{2, 3, 4})}) {
+  for (const auto& [text, shape] : {std::pair(kConvolution, kImages), std::pair(kMatMul, tensor::Shape{2, 3, 4})}) {
     const Datum truth = numbered(shape, 0.37);
     compute(text, {truth, moved(truth, 1), moved(truth, -2)});
     ASSERT_TRUE(together_);
@@ -107,7 +107,7 @@ TEST_F(Together, WhatIsOffByMuchSomewhereIsMultipliedInDouble) {
     const Datum truth = numbered(kImages, 0.37);
     std::vector<double> numbers = numbers_of(moved(truth, 1));
     for (size_t channel = 0; channel < 3; ++channel) numbers[channel * 20 + 7] = static_cast<double>(number);
-    compute(kConv, {truth, with_numbers(truth, numbers)});
+    compute(kConvolution, {truth, with_numbers(truth, numbers)});
     ASSERT_TRUE(together_);
     const std::vector<double> all = numbers_of((*together_)[1]), alone = numbers_of(alone_[1]);
     for (size_t i = 0; i < all.size(); ++i)

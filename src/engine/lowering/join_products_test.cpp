@@ -11,10 +11,10 @@
 namespace assay::engine {
 namespace {
 
-double sine(size_t i) { return std::sin(1.9 * static_cast<double>(i) + 1); }
+double joined_sine(size_t i) { return std::sin(1.9 * static_cast<double>(i) + 1); }
 
 // Queries of four columns, keys and values of two, with what makes each from `x` and what uses the values.
-std::string model_of(const std::string& nodes, const std::string& outputs = "float[1,2,2,2] y, float[1,2,1,2] z") {
+std::string joined_model(const std::string& nodes, const std::string& outputs = "float[1,2,2,2] y, float[1,2,1,2] z") {
   return "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,2,3] x) => (" + outputs +
          ") <float[3,4] v = {1,2,3,4,5,6,7,8,9,10,11,12}, float[3,2] w = {1,-2,3,-4,5,-6}, float[4] b = {1,2,3,4}, "
          "float[2] c = {5,6}, float[1,2,2] d = {1,2,3,4}, int64[4] four = {0,0,2,2}, int64[4] two = {0,0,1,2}, "
@@ -27,9 +27,10 @@ size_t products_after_joining(const std::string& text) {
   ir::Model joined = model.copy();
   ir::Rewriter rewriter(joined);
   join_products(joined, rewriter);
-  const auto exact = testing_support::run_on_reference(model, sine);
-  EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(joined, sine), exact, 0), "") << text;
-  EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, sine).outputs, exact, 1e-6), "") << text;
+  const auto exact = testing_support::run_on_reference(model, joined_sine);
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(joined, joined_sine), exact, 0), "") << text;
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, joined_sine).outputs, exact, 1e-6), "")
+      << text;
   size_t products = 0;
   for (const ir::NodeId node : ir::nodes(joined, joined.main_graph())) {
     products += joined.text(joined[node].op) == "MatMul" ? 1 : 0;
@@ -42,7 +43,7 @@ TEST(JoinProducts, OfOneValueThatBecomeHeads) {
            "p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
            "p = MatMul(x, v) q = MatMul(x, w) s = Add(q, c) r = Add(b, p) z = Reshape(s, two) y = Reshape(r, four)",
        }) {
-    EXPECT_EQ(products_after_joining(model_of(nodes)), 1U);
+    EXPECT_EQ(products_after_joining(joined_model(nodes)), 1U);
   }
 }
 
@@ -56,12 +57,12 @@ TEST(JoinProducts, OnlyWherePartsOfRowsServe) {
            "p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) n = Relu(q) z = Reshape(n, two)",
            "p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, across)",
        }) {
-    EXPECT_EQ(products_after_joining(model_of(nodes)), 2U) << nodes;
+    EXPECT_EQ(products_after_joining(joined_model(nodes)), 2U) << nodes;
   }
   // what is an output, too
   EXPECT_EQ(
-      products_after_joining(model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
-                                      "float[1,2,2,2] y, float[1,2,1,2] z, float[1,2,2] q")),
+      products_after_joining(joined_model("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)",
+                                          "float[1,2,2,2] y, float[1,2,1,2] z, float[1,2,2] q")),
       2U);
 }
 
@@ -77,8 +78,8 @@ class CountedStorage final : public tensor::Storage {
 };
 
 TEST(JoinProducts, PartsNeedNoMemoryOnceTheyAreSideBySide) {
-  ir::Model model =
-      testing_support::parsed(model_of("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)"));
+  ir::Model model = testing_support::parsed(
+      joined_model("p = MatMul(x, v) y = Reshape(p, four) q = MatMul(x, w) z = Reshape(q, two)"));
   const auto part = std::make_shared<const CountedStorage>();
   const ir::ValueId v = model[model.main_graph()].initializers[0];
   ir::Edit(model).set_tensor(model[v].constant, {tensor::DType::float32, {3, 4}, part});

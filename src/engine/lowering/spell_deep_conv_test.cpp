@@ -11,9 +11,9 @@
 namespace assay::engine {
 namespace {
 
-double sine(size_t i) { return std::sin(1.9 * static_cast<double>(i) + 1); }
+double deep_sine(size_t i) { return std::sin(1.9 * static_cast<double>(i) + 1); }
 
-std::string model_of(std::mt19937& random, int version, const std::string& more) {
+std::string deep_model(std::mt19937& random, int version, const std::string& more) {
   const auto up_to = [&](int most) { return static_cast<int>(1 + random() % static_cast<unsigned>(most)); };
   int kernel[3], pads[6], strides[3], dilations[3], size[3];
   for (int i = 0; i < 3; ++i) {
@@ -39,17 +39,17 @@ std::string model_of(std::mt19937& random, int version, const std::string& more)
       dilations[1], dilations[2], more.empty() ? fmt::format("pads = [{}]", fmt::join(pads, ",")) : more);
 }
 
-uint64_t expect_alike(const std::string& text) {
+uint64_t expect_same_results(const std::string& text) {
   const ir::Model model = testing_support::parsed(text);
   ir::Model spelled = model.copy();
   ir::Rewriter rewriter(spelled);
   spell_deep_conv(spelled, rewriter);
-  EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(spelled, sine),
-                                        testing_support::run_on_reference(model, sine), 1e-6),
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(spelled, deep_sine),
+                                        testing_support::run_on_reference(model, deep_sine), 1e-6),
             "")
       << text;
-  EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, sine).outputs,
-                                        testing_support::run_on_reference(model, sine), 1e-5),
+  EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, deep_sine).outputs,
+                                        testing_support::run_on_reference(model, deep_sine), 1e-5),
             "")
       << text;
   return rewriter.steps().size();
@@ -57,10 +57,11 @@ uint64_t expect_alike(const std::string& text) {
 
 TEST(SpellDeepConv, DrawnConvolutions) {
   std::mt19937 random(11);
-  for (int round = 0; round < 150; ++round) EXPECT_EQ(expect_alike(model_of(random, round % 2 == 0 ? 11 : 22, "")), 1u);
+  for (int round = 0; round < 150; ++round)
+    EXPECT_EQ(expect_same_results(deep_model(random, round % 2 == 0 ? 11 : 22, "")), 1u);
   for (int round = 0; round < 20; ++round) {
-    EXPECT_EQ(expect_alike(model_of(random, 17, "auto_pad = \"VALID\"")), 1u);
-    EXPECT_EQ(expect_alike(model_of(random, 17, "auto_pad = \"SAME_UPPER\"")), 0u);
+    EXPECT_EQ(expect_same_results(deep_model(random, 17, "auto_pad = \"VALID\"")), 1u);
+    EXPECT_EQ(expect_same_results(deep_model(random, 17, "auto_pad = \"SAME_UPPER\"")), 0u);
   }
 }
 

@@ -9,7 +9,7 @@ using results::OutputComparison;
 using results::RunReport;
 using results::Verdict;
 
-OutputComparison output_of(std::string name, double error) {
+OutputComparison junit_output(std::string name, double error) {
   OutputComparison output;
   output.name_a = output.name_b = std::move(name);
   output.passed = error <= 1e-5;
@@ -17,7 +17,7 @@ OutputComparison output_of(std::string name, double error) {
   return output;
 }
 
-RunReport report_of(std::vector<OutputComparison> outputs) {
+RunReport junit_report(std::vector<OutputComparison> outputs) {
   RunReport report;
   report.runs = {{.runner = "a"}, {.runner = "b"}};
   results::PairComparison pair = {.runner_a = "a", .runner_b = "b", .iterations_a = 1, .iterations_b = 1};
@@ -27,28 +27,28 @@ RunReport report_of(std::vector<OutputComparison> outputs) {
   return report;
 }
 
-size_t count(std::string_view text, std::string_view word) {
+size_t occurrences(std::string_view text, std::string_view word) {
   size_t found = 0;
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) ++found;
   return found;
 }
 
 TEST(Junit, CountsCases) {
-  RunReport report = report_of({output_of("good", 0), output_of("bad", 1)});
+  RunReport report = junit_report({junit_output("good", 0), junit_output("bad", 1)});
   report.pairs[0].iterations[0].missing = {"gone"};
   report.pairs[0].iterations[0].extra = {"new"};
   report.runs.push_back({.runner = "c", .failure = "it died"});
   const std::string xml = junit_xml(report);
   EXPECT_NE(xml.find("tests=\"7\" failures=\"3\" errors=\"1\" skipped=\"0\""), std::string::npos) << xml;
-  EXPECT_EQ(count(xml, "<testcase "), 7u);
-  EXPECT_EQ(count(xml, "<failure "), 3u);
+  EXPECT_EQ(occurrences(xml, "<testcase "), 7u);
+  EXPECT_EQ(occurrences(xml, "<failure "), 3u);
   EXPECT_NE(xml.find("needs abs=1 or rel=1"), std::string::npos);
   EXPECT_NE(xml.find("missing in b"), std::string::npos);
   EXPECT_NE(xml.find("<error message=\"it died\"/>"), std::string::npos);
 }
 
 TEST(Junit, UndecidedIsSkipped) {
-  RunReport report = report_of({});
+  RunReport report = junit_report({});
   report.pairs[0].verdict = Verdict::undecided;
   const std::string xml = junit_xml(report);
   EXPECT_NE(xml.find("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"1\""), std::string::npos) << xml;
@@ -64,10 +64,10 @@ TEST(Junit, ValidatedOutputsAreCases) {
 
 // Where the averages are what is judged, a single output that differs is no failure.
 TEST(Junit, AveragesDecide) {
-  RunReport report = report_of({output_of("y", 1)});
+  RunReport report = junit_report({junit_output("y", 1)});
   report.averages = {{.runner_a = "a", .runner_b = "b", .outputs = {{.name = "y", .passed = true}}}};
-  EXPECT_EQ(count(junit_xml(report), "<failure "), 0u);
-  EXPECT_EQ(count(junit_xml(report), "<skipped "), 1u);
+  EXPECT_EQ(occurrences(junit_xml(report), "<failure "), 0u);
+  EXPECT_EQ(occurrences(junit_xml(report), "<skipped "), 1u);
 }
 
 }  // namespace

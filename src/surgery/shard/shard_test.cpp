@@ -43,7 +43,7 @@ std::string sharded(std::string_view graph, HintOptions options = {}) {
   return text_of(model, "collective_operation");
 }
 
-std::string refusal(std::string_view graph, const HintOptions& options) {
+std::string hint_refusal(std::string_view graph, const HintOptions& options) {
   const std::optional<Error> error = error_of([&] { sharded(graph, options); });
   return error ? error->line() : "no error";
 }
@@ -88,11 +88,11 @@ TEST(Shard, fuses_a_bare_layer_only) {
   options.layer = {.q = "", .gather_kv = false, .gather_q = false, .replace = formats::FusedAttention()};
   EXPECT_EQ(sharded(std::string(kHead) + std::string(kBare), options),
             "reduce_scatter reduce_scatter reduce_scatter Attention all_gather");
-  EXPECT_EQ(
-      refusal(std::string(kHead) + "{\n  s = MatMul(q, k)\n  [a] t = Abs(s)\n  [m] u = Add(s, t)\n  p = Softmax(u)\n"
-                                   "  o = MatMul(p, v)\n}",
-              options),
-      "the attention layer with Q `q` cannot be one fused node: node `m` (Add) is part of it");
+  EXPECT_EQ(hint_refusal(std::string(kHead) +
+                             "{\n  s = MatMul(q, k)\n  [a] t = Abs(s)\n  [m] u = Add(s, t)\n  p = Softmax(u)\n"
+                             "  o = MatMul(p, v)\n}",
+                         options),
+            "the attention layer with Q `q` cannot be one fused node: node `m` (Add) is part of it");
 }
 
 // The scale of the fused node.
@@ -217,7 +217,7 @@ std::string refused_places(const std::string& places) {
       "int64 one = {1}, "
       "int64 nil = {0}, int64[1] start = {0}> { l = Shape(x) " +
       places + " s = MatMul(q, k) p = Softmax(s) o = MatMul(p, v) }";
-  return refusal(graph, following());
+  return hint_refusal(graph, following());
 }
 
 TEST(Shard, places_that_are_counted_on_a_device_are_refused) {
@@ -240,7 +240,7 @@ TEST(Shard, causal_nodes_need_all_of_q) {
       "<ir_version: 10, opset_import: [\"\" : 23]> g (float[8,2,4,4] q, float[8,2,4,4] k, float[8,2,4,4] v) => "
       "(float[8,2,4,4] o) { o = Attention <is_causal = 1> (q, k, v) }";
   HintOptions options;
-  EXPECT_NE(refusal(graph, options).find("masks by the places in the sequence"), std::string::npos);
+  EXPECT_NE(hint_refusal(graph, options).find("masks by the places in the sequence"), std::string::npos);
   options.layer.gather_q = true;
   EXPECT_EQ(sharded(graph, options),
             "reduce_scatter reduce_scatter reduce_scatter all_gather all_gather all_gather Attention");
@@ -250,17 +250,17 @@ TEST(Shard, refuses_what_cannot_be_shared) {
   const std::string graph = std::string(kHead) + std::string(kBare);
   HintOptions options;
   options.base.group_size = 3;
-  EXPECT_EQ(refusal(graph, options), "dim 0 of `k` is 8, which 3 devices cannot share evenly");
+  EXPECT_EQ(hint_refusal(graph, options), "dim 0 of `k` is 8, which 3 devices cannot share evenly");
   options.base.groups = {0, 1};
-  EXPECT_EQ(refusal(graph, options), "2 devices cannot be put into groups of 3");
+  EXPECT_EQ(hint_refusal(graph, options), "2 devices cannot be put into groups of 3");
   options.base.groups = {0, 0, 1};
-  EXPECT_EQ(refusal(graph, options), "the groups name the device 0 twice");
+  EXPECT_EQ(hint_refusal(graph, options), "the groups name the device 0 twice");
   options = {};
-  EXPECT_EQ(
-      refusal("g (float[1,8,4] q, float[1,4,8] k, float[1,8,4] v) => (float[1,8,4] o) " + std::string(kBare), options),
-      "dim 0 of `q` is 1, so it is not that of the sequence; name another");
+  EXPECT_EQ(hint_refusal("g (float[1,8,4] q, float[1,4,8] k, float[1,8,4] v) => (float[1,8,4] o) " + std::string(kBare),
+                         options),
+            "dim 0 of `q` is 1, so it is not that of the sequence; name another");
   options.input_index = 3;
-  EXPECT_EQ(refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
+  EXPECT_EQ(hint_refusal(graph, options), "`q` has 3 dims: dim 3 cannot be that of the sequence");
   ir::Model model = parsed("g (seq(float[4]) x) => (int64 y) {\n  y = SequenceLength(x)\n}");
   formats::ShardHints hints;
   hints.inputs = {{"x", 0, {}}};

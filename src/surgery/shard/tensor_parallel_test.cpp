@@ -19,7 +19,7 @@ using testing_support::RankModel;
 using testing_support::Ranks;
 using testing_support::weight;
 
-std::string refusal(const std::string& graph, int64_t ranks) {
+std::string split_refusal(const std::string& graph, int64_t ranks) {
   const std::optional<Error> error = error_of([&] { rank_model(std::string(kHeader) + graph, ranks, 0); });
   if (!error) return "no error";
   return error->code() == ErrorCode::usage ? error->line() : "another code: " + error->line();
@@ -98,7 +98,7 @@ TEST(TensorParallel, blocks_of_scales_that_are_scaled_themselves) {
   EXPECT_EQ(done.error(), 0);
   EXPECT_EQ(done.slices(),
             (std::vector<std::string>{"qa [8, 6] -> [4, 6]", "sa [4, 6] -> [2, 6]", "u [6, 8] -> [6, 4]"}));
-  EXPECT_NE(refusal(mlp(weights, nodes), 8).find("has blocks of 2 that would be cut"), std::string::npos);
+  EXPECT_NE(split_refusal(mlp(weights, nodes), 8).find("has blocks of 2 that would be cut"), std::string::npos);
 }
 
 TEST(TensorParallel, a_weight_that_others_read_is_sliced_for_itself) {
@@ -221,7 +221,7 @@ TEST(TensorParallel, weights_in_blocks_of_four_bits) {
   EXPECT_EQ(done.slices(),
             (std::vector<std::string>{"a [64, 2, 8] -> [32, 2, 8]", "sa [128] -> [64]", "za [64] -> [32]",
                                       "b [8, 4, 8] -> [8, 2, 8]", "sb [32] -> [16]", "zb [16] -> [8]"}));
-  EXPECT_NE(refusal(graph, 4).find("cannot share 2 elements of `zb`"), std::string::npos);
+  EXPECT_NE(split_refusal(graph, 4).find("cannot share 2 elements of `zb`"), std::string::npos);
 }
 
 TEST(TensorParallel, attention_plugins_of_which_nothing_is_declared) {
@@ -292,14 +292,14 @@ TEST(TensorParallel, heads_that_ranks_cannot_share) {
   const std::string graph = "g (float[1,3,8] x) => (float[1,3,8] y) <" + projections(4) + "> {" +
                             std::string(kProjections) +
                             "[core] z = Attention <q_num_heads = 4, kv_num_heads = 2> (q, k, v) y = MatMul(z, wo) }";
-  EXPECT_EQ(refusal(graph, 4),
+  EXPECT_EQ(split_refusal(graph, 4),
             "node `core` (Attention) has 4 heads of Q and 2 of K and V, which 4 ranks cannot share evenly");
 }
 
 TEST(TensorParallel, what_is_left_whole_says_why) {
   const std::string weights =
       weight("float", "a", {6, 6}) + ", " + weight("float", "c", {6, 6}) + ", " + weight("float", "n", {6});
-  const auto left = [&](std::string_view nodes) { return refusal(mlp(weights, nodes), 2); };
+  const auto left = [&](std::string_view nodes) { return split_refusal(mlp(weights, nodes), 2); };
   EXPECT_NE(left("h = MatMul(x, a) r = Softmax(h) [m] y = MatMul(r, c)").find("works along the dim"),
             std::string::npos);
   EXPECT_NE(left("h = MatMul(x, a) r = LayerNormalization(h, n) y = MatMul(r, c)").find("works along the dim"),
@@ -308,12 +308,12 @@ TEST(TensorParallel, what_is_left_whole_says_why) {
   EXPECT_NE(left("h = MatMul(x, a) r = Relu(h) k = MatMul(r, c) y = Add(k, h)").find("nothing can be split"),
             std::string::npos);
   EXPECT_NE(left("h = Relu(x) y = MatMul(h, c)").find("`x` is an input of the graph"), std::string::npos);
-  EXPECT_NE(refusal(mlp(weights, "h = MatMul(x, a) r = Relu(h) y = MatMul(r, c)"), 4).find("cannot share 6"),
+  EXPECT_NE(split_refusal(mlp(weights, "h = MatMul(x, a) r = Relu(h) y = MatMul(r, c)"), 4).find("cannot share 6"),
             std::string::npos);
 }
 
 TEST(TensorParallel, needs_ranks) {
-  EXPECT_EQ(refusal(kPlain, 1), "TP splits weights over ranks: expected nb_rank from 2 to 256, found 1");
+  EXPECT_EQ(split_refusal(kPlain, 1), "TP splits weights over ranks: expected nb_rank from 2 to 256, found 1");
 }
 
 TEST(TensorParallel, slices_of_narrow_elements_are_packed_anew) {

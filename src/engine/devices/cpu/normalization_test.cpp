@@ -5,7 +5,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-double sine(size_t i) { return 3 * std::sin(static_cast<double>(i) + 1); }
+double row_sine(size_t i) { return 3 * std::sin(static_cast<double>(i) + 1); }
 
 TEST(Normalization, RmsThatIsWrittenOut) {
   for (const int width : {1, 3, 16, 45}) {
@@ -17,9 +17,9 @@ TEST(Normalization, RmsThatIsWrittenOut) {
           "r = Sqrt(a) {1} }}",
           width, end);
       const ir::Model model = testing_support::parsed(text);
-      const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+      const testing_support::EngineRun run = testing_support::run_on_engine(model, row_sine);
       EXPECT_EQ(run.tactics, std::vector<std::string>{"normalization.spelled"}) << text;
-      EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, sine), 1e-5), "")
+      EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, row_sine), 1e-5), "")
           << text;
     }
   }

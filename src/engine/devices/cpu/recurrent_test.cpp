@@ -12,7 +12,7 @@ namespace {
 using testing_support::difference;
 using testing_support::parsed;
 
-double sine(size_t i) { return std::sin(1.7 * static_cast<double>(i) + 1); }
+double step_sine(size_t i) { return std::sin(1.7 * static_cast<double>(i) + 1); }
 
 struct Size {
   int length, batch, input, hidden;
@@ -82,7 +82,7 @@ std::string text_of(const Operator& op, const Size& s, const Form& form) {
       declared, fixed, results, op.name, form.attributes, s.hidden, operands);
 }
 
-void expect_recurrent(const std::string& text, const std::function<double(size_t)>& number = sine) {
+void expect_recurrent(const std::string& text, const std::function<double(size_t)>& number = step_sine) {
   const ir::Model model = parsed(text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(run.tactics, std::vector<std::string>{"recurrent.panels"}) << text;
@@ -124,7 +124,7 @@ TEST(Recurrent, LengthsOfSequences) {
     for (const Size& size : kSizes) {
       const auto number = [&](size_t i) {
         const auto batch = static_cast<size_t>(size.batch);
-        return i < batch ? static_cast<double>((i + 1) % (static_cast<size_t>(size.length) + 1)) : sine(i);
+        return i < batch ? static_cast<double>((i + 1) % (static_cast<size_t>(size.length) + 1)) : step_sine(i);
       };
       for (const bool is_batch_first : {false, true}) {
         expect_recurrent(
@@ -166,7 +166,7 @@ TEST(Recurrent, WhatIsNoNumberStaysSo) {
     for (const double special : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
       for (const char* const attributes : {"", "clip = 3.0, "}) {
         expect_recurrent(text_of(op, kSizes[1], {.attributes = attributes, .has_all = true}),
-                         [&](size_t i) { return i == 4 ? special : sine(i); });
+                         [&](size_t i) { return i == 4 ? special : step_sine(i); });
       }
     }
   }
@@ -175,7 +175,7 @@ TEST(Recurrent, WhatIsNoNumberStaysSo) {
 TEST(Recurrent, LengthsOutOfRange) {
   for (const double length : {-1.0, 6.0}) {
     const ir::Model model = parsed(text_of(kGru, kSizes[1], {.has_lengths = true}));
-    const auto number = [&](size_t i) { return i == 0 ? length : sine(i); };
+    const auto number = [&](size_t i) { return i == 0 ? length : step_sine(i); };
     try {
       testing_support::run_on_engine(model, number);
       ADD_FAILURE() << "no error for length " << length;
@@ -187,7 +187,7 @@ TEST(Recurrent, LengthsOutOfRange) {
 
 TEST(Recurrent, OtherFunctionsRunOnTheReference) {
   const ir::Model model = parsed(text_of(kRnn, kSizes[1], {.attributes = "activations = [\"Softsign\"], "}));
-  EXPECT_EQ(testing_support::run_on_engine(model, sine).tactics, std::vector<std::string>{"reference"});
+  EXPECT_EQ(testing_support::run_on_engine(model, step_sine).tactics, std::vector<std::string>{"reference"});
 }
 
 // What the instruction sets compute differs by roundings only.
@@ -196,7 +196,7 @@ TEST(CellKernels, AreAlike) {
   const std::span<const CellKernels* const> all = all_cell_kernels();
   const auto state_of = [&](const CellKernels& kernels) {
     std::vector<float> numbers(10 * kWidth);
-    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(2 * sine(i));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(2 * step_sine(i));
     float* const at = numbers.data();
     const CellKind kind{
         .width = kWidth, .functions = {CellFunction::sigmoid, CellFunction::tanh, CellFunction::relu}, .clip = 1.5F};

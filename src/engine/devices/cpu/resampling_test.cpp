@@ -10,10 +10,10 @@ namespace {
 using testing_support::difference;
 using testing_support::parsed;
 
-double sine(size_t i) { return 3 * std::sin(1.3 * static_cast<double>(i) + 1); }
+double picture_sine(size_t i) { return 3 * std::sin(1.3 * static_cast<double>(i) + 1); }
 
 void expect_tactic(const std::string& text, const std::string& tactic,
-                   const std::function<double(size_t)>& number = sine) {
+                   const std::function<double(size_t)>& number = picture_sine) {
   const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 19]> g " + text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_NE(std::ranges::find(run.tactics, tactic), run.tactics.end()) << text;
@@ -101,7 +101,7 @@ TEST(GridSample, WhatIsNoNumber) {
   for (const double special : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     for (const size_t place : {size_t{0}, size_t{40}, kElements + 3}) {
       expect_tactic("(float[1,3,5,7] x, float[1,6,3,2] g) => (float y) { y = GridSample(x, g) }", "grid_sample.points",
-                    [&](size_t i) { return i == place ? special : sine(i); });
+                    [&](size_t i) { return i == place ? special : picture_sine(i); });
     }
   }
 }

@@ -64,7 +64,7 @@ auto reader(const Matrix& matrix) {
 }
 
 template <typename T>
-Matrix product(const TileOf<T>& tile, const Matrix& a, const Matrix& b) {
+Matrix product_by_tiles(const TileOf<T>& tile, const Matrix& a, const Matrix& b) {
   Matrix c{a.rows, b.columns};
   std::vector<std::atomic<int>> writes(c.values.size());
   const auto write = [&](uint64_t row, uint64_t begin, std::span<const double> values) {
@@ -94,7 +94,7 @@ void expect_naive_bits(const Matrix& a, const Matrix& b) {
   for (unsigned threads : {1u, 2u, 5u}) {
     set_thread_count(threads);
     for (const Tile& tile : tiles()) {
-      EXPECT_EQ(differing_bits(product(tile, a, b), expected), 0u)
+      EXPECT_EQ(differing_bits(product_by_tiles(tile, a, b), expected), 0u)
           << tile.name << ", " << threads << " threads: " << a.rows << "x" << b.columns << "x" << a.columns;
     }
   }
@@ -154,7 +154,8 @@ TEST(MatrixProduct, products_of_floats_have_the_bits_of_three_loops) {
     const Matrix a = random_matrix(rows, depth, 1), b = random_matrix(depth, columns, 2);
     const Matrix expected = naive_floats(a, b);
     for (const FloatTile& tile : float_tiles()) {
-      EXPECT_EQ(differing_bits(product(tile, a, b), expected), 0U) << tile.name << ' ' << rows << 'x' << columns;
+      EXPECT_EQ(differing_bits(product_by_tiles(tile, a, b), expected), 0U)
+          << tile.name << ' ' << rows << 'x' << columns;
     }
   }
 }
@@ -176,21 +177,21 @@ TEST(MatrixProduct, a_scope_makes_products_of_floats) {
 }
 
 TEST(MatrixProduct, depth_0_gives_positive_zeros) {
-  const Matrix c = product(tiles().front(), Matrix{3, 0}, Matrix{0, 5});
+  const Matrix c = product_by_tiles(tiles().front(), Matrix{3, 0}, Matrix{0, 5});
   EXPECT_EQ(differing_bits(c, Matrix{3, 5}), 0u);
 }
 
 TEST(MatrixProduct, a_sum_of_negative_zeros_is_positive) {
   const Matrix a{1, 1, {-0.0}};
   const Matrix b{1, 1, {5.0}};
-  for (const Tile& tile : tiles()) EXPECT_FALSE(std::signbit(product(tile, a, b).at(0, 0)));
+  for (const Tile& tile : tiles()) EXPECT_FALSE(std::signbit(product_by_tiles(tile, a, b).at(0, 0)));
 }
 
 TEST(MatrixProduct, products_are_rounded_before_they_are_added) {
   const double x = 1 + std::ldexp(1.0, -30);
   const Matrix a{1, 2, {-1.0, x}};
   const Matrix b{2, 1, {1 + std::ldexp(1.0, -29), x}};
-  for (const Tile& tile : tiles()) EXPECT_EQ(product(tile, a, b).at(0, 0), 0.0);
+  for (const Tile& tile : tiles()) EXPECT_EQ(product_by_tiles(tile, a, b).at(0, 0), 0.0);
 }
 
 TEST(MatrixProduct, not_a_number_and_infinity_stay_in_their_elements) {
@@ -201,7 +202,7 @@ TEST(MatrixProduct, not_a_number_and_infinity_stay_in_their_elements) {
     a.at(size - 1, 1) = -kNan;
     b.at(0, 1) = 0.0;
     b.at(1, 0) = -kInfinity;
-    const Matrix c = product(tiles().front(), a, b);
+    const Matrix c = product_by_tiles(tiles().front(), a, b);
     EXPECT_TRUE(std::isnan(c.at(1, 1)));
     EXPECT_TRUE(std::isnan(c.at(size - 1, size - 1)));
     EXPECT_TRUE(std::isinf(c.at(0, 0)));

@@ -20,7 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWeightRounding = 1.0 / 256;  // of bfloat16: of weights and of results, half of it each
 
-double sine(size_t i) { return 2 * std::sin(1.7 * static_cast<double>(i) + 1); }
+double pair_sine(size_t i) { return 2 * std::sin(1.7 * static_cast<double>(i) + 1); }
 
 double rounded(double x) {
   std::byte bits[2];
@@ -44,7 +44,7 @@ EngineRun run_attention(const std::string& text, const std::string& type, const 
 }
 
 // Both types against the reference of float32, which computes in float64.
-void expect_both(const std::string& text, const Number& number = sine) {
+void expect_both(const std::string& text, const Number& number = pair_sine) {
   const Number same = [&](size_t i) { return rounded(number(i)); };
   const auto expected = testing_support::run_on_reference(model_of(text, "float"), same);
   EXPECT_EQ(difference(run_attention(text, "float", same).outputs, expected, 2e-5), "") << text;
@@ -89,7 +89,7 @@ TEST(PairAttention, RandomShapes) {
     const Size size{draw(1, 3) == 1 ? draw(1, 4) : draw(5, 150), draw(1, 600), draw(1, 80), draw(1, 80)};
     const auto masks = static_cast<size_t>(size.rows * size.keys);
     expect_both(shared_heads(size, kMasked),
-                [&](size_t at) { return at < masks && at % 4 == 0 ? -kInfinity : sine(at) / 2; });
+                [&](size_t at) { return at < masks && at % 4 == 0 ? -kInfinity : pair_sine(at) / 2; });
   }
 }
 
@@ -104,7 +104,7 @@ TEST(PairAttention, KeysHiddenAtTheEnd) {
         };
         expect_both(shared_heads(kSize, kMasked), [&](size_t at) {
           const auto row = static_cast<int>(at / kSize.keys);
-          return row < kSize.rows ? mask(row, static_cast<int>(at % kSize.keys)) : sine(at) / 2;
+          return row < kSize.rows ? mask(row, static_cast<int>(at % kSize.keys)) : pair_sine(at) / 2;
         });
       }
     }
@@ -123,7 +123,7 @@ TEST(PairAttention, LargeScoresAreNotHidden) {
       const size_t number = at - kMasks;
       if (number < kQueries) return 64.0;
       const size_t key = (number - kQueries) / kSize.depth % kSize.keys;
-      return number < kQueries + kNumbers ? 64.0 * (key < large ? 1 : 4) : sine(at);
+      return number < kQueries + kNumbers ? 64.0 * (key < large ? 1 : 4) : pair_sine(at);
     });
   }
 }
@@ -141,7 +141,7 @@ TEST(PairAttention, WhatIsNoNumberStaysSo) {
         expect_both(shared_heads(kSize, mask), [&](size_t at) {
           if (at == place) return special;
           if (at < masks) return at % kSize.keys > at / kSize.keys + 9 ? -10000.0 : 0.0;
-          return sine(at) / 2;
+          return pair_sine(at) / 2;
         });
       }
     }
@@ -154,7 +154,7 @@ TEST(PairAttention, BitsOfAnyNumberOfThreads) {
   for (const unsigned threads : {1U, 2U, 3U, 4U}) {
     const ThreadPool pool(threads);
     const PoolScope scope(pool);
-    const EngineRun run = run_attention(text, "bfloat16", sine);
+    const EngineRun run = run_attention(text, "bfloat16", pair_sine);
     if (threads == 1) first = run.outputs;
     EXPECT_EQ(run.outputs, first) << threads;
   }

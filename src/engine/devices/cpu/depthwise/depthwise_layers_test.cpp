@@ -16,7 +16,7 @@ namespace {
 using testing_support::difference;
 using testing_support::parsed;
 
-double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+double window_sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
 
 struct Window {
   int64_t batch, channels, height, width, kernel, stride, dilation;
@@ -59,9 +59,9 @@ const Window kWindows[] = {
 
 void expect_agreement(const Window& w, const char* follower, const char* type, double tolerance) {
   const ir::Model model = drawn_model(w, follower, type);
-  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, window_sine);
   EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
-  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), tolerance), "")
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, window_sine), tolerance), "")
       << w.channels << " " << w.kernel << " " << follower;
 }
 
@@ -82,15 +82,15 @@ TEST(DepthwiseLayers, WithMoreResultsForAChannelAreOthersWork) {
   const ir::Model model = parsed(
       "<ir_version: 10, opset_import: [\"\" : 22]> g (float[1,2,4,4] x) => (y) <float[4,1,1,1] w = {1, 2, 3, 4}> "
       "{ y = Conv<group = 2>(x, w) }");
-  const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, window_sine);
   EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 0);
-  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 1e-6), "");
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, window_sine), 1e-6), "");
 }
 
 TEST(DepthwiseLayers, NaNAndInfinityReachWhatReadsThem) {
   const ir::Model model = drawn_model({1, 16, 9, 20, 3, 1, 1, "1, 1, 1, 1"}, "y = Relu(s)");
   for (const double special : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
-    const auto number = [&](size_t i) { return i == 200 ? special : sine(i); };
+    const auto number = [&](size_t i) { return i == 200 ? special : window_sine(i); };
     EXPECT_EQ(difference(testing_support::run_on_engine(model, number).outputs,
                          testing_support::run_on_reference(model, number), 2e-6),
               "")
@@ -104,7 +104,7 @@ TEST(DepthwiseLayers, BitsDoNotDependOnThreads) {
   for (const unsigned threads : {1U, 2U, 3U, 4U}) {
     const ThreadPool pool(threads);
     const PoolScope scope(pool);
-    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine, true);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, window_sine, true);
     EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1);
     if (first.empty()) first = run.outputs;
     EXPECT_EQ(run.outputs, first) << threads;

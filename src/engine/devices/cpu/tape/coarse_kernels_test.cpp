@@ -13,11 +13,11 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
-std::vector<float> numbers() {
+std::vector<float> sampled_numbers() {
   std::vector<float> all = {0.0F,  -0.0F, 1.0F,   -1.0F, 0.6F,    -0.6F,  0.599999F, 88.7F,
-                            -5.0F, 5.0F,  1e-38F, 3e38F, -126.5F, 126.5F, kInfinity, std::nanf("")};
+                            -5.0F, 5.0F,  1e-38F, 3e38F, -126.5F, 126.5F, kInfinite, std::nanf("")};
   std::mt19937 random(1);
   for (const float range : {0.01F, 1.0F, 5.0F, 20.0F, 80.0F}) {
     std::uniform_real_distribution<float> numbers(-range, range);
@@ -55,7 +55,7 @@ void expect_near(float seen, const Function& function, float x, double share, co
 }
 
 TEST(CoarseKernels, floats_are_near_the_exact_result) {
-  const std::vector<float> in = numbers();
+  const std::vector<float> in = sampled_numbers();
   const std::span<const CoarseKernels* const> kernels = all_coarse_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (const Function& function : functions()) {
@@ -69,7 +69,7 @@ TEST(CoarseKernels, floats_are_near_the_exact_result) {
 // Rows of 32 numbers, in the target with others between them.
 TEST(CoarseKernels, bfloat16_is_rounded_once_more) {
   constexpr size_t kColumns = 32, kPitch = 40;
-  const std::vector<float> in = numbers();
+  const std::vector<float> in = sampled_numbers();
   const size_t rows = in.size() / kColumns;
   const std::span<const CoarseKernels* const> kernels = all_coarse_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {

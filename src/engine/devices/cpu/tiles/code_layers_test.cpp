@@ -14,8 +14,8 @@ namespace {
 using testing_support::parsed;
 
 // Codes as text; `drawn` gives each.
-template <typename Drawn>
-std::string list(int64_t count, Drawn&& drawn) {
+template <typename Draw>
+std::string list(int64_t count, Draw&& drawn) {
   std::string text;
   for (int64_t i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", drawn());
   return "{" + text + "}";
@@ -27,7 +27,7 @@ struct Follower {
   const char* type;
   const char* nodes;
 };
-const Follower kFollowers[] = {
+const Follower kTiledFollowers[] = {
     {"float", "y = Identity(s)"},
     {"uint8", "y = QuantizeLinear(s, u, n)"},
     {"int8", "r = Relu(s) y = QuantizeLinear(r, u, m)"},
@@ -110,7 +110,7 @@ class CodedLayers : public testing::Test {
 };
 
 TEST_F(CodedLayers, MatricesAgreeWithTheReference) {
-  for (const Follower& follower : kFollowers) {
+  for (const Follower& follower : kTiledFollowers) {
     for (const auto& [rows, depth, columns] :
          {std::tuple(9, 1, 1), {17, 6, 64}, {49, 800, 70}, {131, 20, 15}, {13, 3300, 17}, {300, 4, 200}}) {
       const Data& data = kData[random_() % std::size(kData)];
@@ -155,11 +155,11 @@ TEST_F(CodedLayers, IntegerSumsAreExact) {
 }
 
 // What a convolution is drawn from.
-struct Drawn {
+struct Draw {
   int64_t batch, channels, out_channels, height, width, kernel, stride, dilation;
   const char* pads;
 };
-const Drawn kDrawn[] = {
+const Draw kDrawn[] = {
     {1, 16, 64, 7, 7, 1, 1, 1, ""},
     {2, 5, 70, 9, 4, 1, 1, 1, ""},
     {1, 20, 33, 9, 11, 1, 2, 1, ""},
@@ -178,8 +178,8 @@ const Drawn kDrawn[] = {
 };
 
 TEST_F(CodedLayers, ConvolutionsAgreeWithTheReference) {
-  for (const Follower& follower : kFollowers) {
-    for (const Drawn& d : kDrawn) {
+  for (const Follower& follower : kTiledFollowers) {
+    for (const Draw& d : kDrawn) {
       const Data& data = kData[random_() % std::size(kData)];
       const bool adds = std::string_view(follower.nodes).find("other") != std::string_view::npos;
       if (adds && (d.stride > 1 || d.kernel > 1 || d.pads[0] != 0)) continue;  // of another shape than the data

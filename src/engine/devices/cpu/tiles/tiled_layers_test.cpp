@@ -15,7 +15,7 @@ namespace {
 using testing_support::difference;
 using testing_support::parsed;
 
-double sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
+double tile_sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
 
 std::string numbers(std::mt19937& random, int64_t count) {
   std::string text;
@@ -26,7 +26,7 @@ std::string numbers(std::mt19937& random, int64_t count) {
 }
 
 void expect_tactic(const std::string& text, const std::string& tactic,
-                   const std::function<double(size_t)>& number = sine, double tolerance = 2e-5) {
+                   const std::function<double(size_t)>& number = tile_sine, double tolerance = 2e-5) {
   const ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 22]> g " + text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(std::ranges::count(run.tactics, tactic), 1) << text.substr(0, 160);
@@ -35,7 +35,7 @@ void expect_tactic(const std::string& text, const std::string& tactic,
 }
 
 // What may follow a product: the text of nodes from `s` to `y`.
-const char* const kFollowers[] = {
+const char* const kTileFollowers[] = {
     "y = Identity(s)",
     "y = Relu(s)",
     "low = Constant<value_float = -0.5>() high = Constant<value_float = 1.5>() y = Clip(s, low, high)",
@@ -50,7 +50,7 @@ const char* const kFollowers[] = {
 
 TEST(TiledMatrices, AgreeWithTheReference) {
   std::mt19937 random(1);
-  for (const char* const follower : kFollowers) {
+  for (const char* const follower : kTileFollowers) {
     for (const auto& [rows, depth, columns] :
          {std::tuple(9, 1, 1), {17, 5, 64}, {49, 800, 70}, {131, 20, 15}, {13, 1600, 17}, {300, 3, 200}}) {
       const std::string dims = fmt::format("{},{}", rows, columns);
@@ -95,7 +95,7 @@ class TilesOfBfloat16 : public testing::Test {
 };
 
 TEST_F(TilesOfBfloat16, ProductsAgreeWithTheReference) {
-  for (const char* const follower : kFollowers) {
+  for (const char* const follower : kTileFollowers) {
     if (std::string_view(follower).find("Constant") != std::string_view::npos) continue;  // bounds of float32
     for (const auto& [rows, depth, columns] : {std::tuple(17, 6, 64),
                                                {49, 800, 70},
@@ -108,7 +108,7 @@ TEST_F(TilesOfBfloat16, ProductsAgreeWithTheReference) {
       expect_tactic(fmt::format("(bfloat16[{},{}] x, bfloat16[{}] other) => (bfloat16[{}] y) <float[{},{}] f = {}> "
                                 "{{ w = Cast<to = 16>(f) s = MatMul(x, w) {} }}",
                                 rows, depth, dims, dims, depth, columns, numbers(random_, depth * columns), follower),
-                    rows < 9 ? "product.panels" : "product.tiles", sine, kBfloat16);
+                    rows < 9 ? "product.panels" : "product.tiles", tile_sine, kBfloat16);
     }
   }
 }
@@ -118,7 +118,7 @@ TEST_F(TilesOfBfloat16, BiasesAreAdded) {
     expect_tactic(fmt::format("(bfloat16[{},34] x) => (bfloat16[{},70] y) <float[70,34] f = {}, float[70] g = {}> "
                               "{{ w = Cast<to = 16>(f) b = Cast<to = 16>(g) y = Gemm<transB = 1>(x, w, b) }}",
                               rows, rows, numbers(random_, 34 * 70), numbers(random_, 70)),
-                  tactic, sine, kBfloat16);
+                  tactic, tile_sine, kBfloat16);
   }
 }
 
@@ -131,7 +131,7 @@ TEST_F(TilesOfBfloat16, ConvolutionsAgreeWithTheReference) {
               "{{ w = Cast<to = 16>(f) b = Cast<to = 16>(c) "
               "s = Conv<kernel_shape = [{0}, {0}], strides = [2, 1], pads = [0, 1, 1, 0]>(x, w, b) {3} }}",
               kernel, numbers(random_, 35 * 18 * kernel * kernel), numbers(random_, 35), follower),
-          tactic, sine, kBfloat16);
+          tactic, tile_sine, kBfloat16);
     }
   }
 }
@@ -189,7 +189,7 @@ TEST_F(TiledConvolutions, ASumOfTwoIsOneLayer) {
 }
 
 TEST_F(TiledConvolutions, SpecialNumbersStayWhereTheyAre) {
-  const auto special = [](size_t i) { return i == 17 ? std::numeric_limits<double>::infinity() : sine(i); };
+  const auto special = [](size_t i) { return i == 17 ? std::numeric_limits<double>::infinity() : tile_sine(i); };
   expect_tactic(fmt::format("(float[1,2,6,6] x) => (y) <float[3,2,3,3] w = {}> "
                             "{{ y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w) }}",
                             numbers(random_, 54)),
@@ -206,7 +206,7 @@ TEST(TiledMatrices, BitsDoNotDependOnThreads) {
   for (const unsigned threads : {1U, 2U, 3U, 4U}) {
     const ThreadPool pool(threads);
     const PoolScope scope(pool);
-    const testing_support::EngineRun run = testing_support::run_on_engine(model, sine, true);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, tile_sine, true);
     if (first.empty()) first = run.outputs;
     EXPECT_EQ(run.outputs, first) << threads;
   }
