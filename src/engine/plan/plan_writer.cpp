@@ -1,6 +1,7 @@
 #include "engine/plan/plan_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tensor/derived.h"
 #include "tensor/storage_file.h"
@@ -44,9 +45,10 @@ uint64_t PlanWriter::add(SectionKind kind, Bytes bytes, std::optional<uint64_t> 
 }
 
 uint64_t PlanWriter::add(SectionKind kind, tensor::StoragePtr storage, std::optional<uint64_t> checksum) {
-  SectionEntry& entry = begin(kind, storage->size_bytes());
+  const uint64_t size = storage->size_bytes();
+  SectionEntry& entry = begin(kind, size);
   entry.checksum = checksum ? *checksum : checksum_of(*storage);
-  write_meanwhile(storage->size_bytes(), [this, storage] {
+  write_meanwhile(size, [this, storage = std::move(storage)] {
     tensor::write_to(file_, *storage);
     tensor::let_go_of(*storage);
   });

@@ -1,6 +1,8 @@
 #include "engine/devices/cpu/depthwise/code_windows.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/integers/finish_kernels.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
