@@ -73,13 +73,17 @@ TEST_F(Parallel, each_thread_begins_with_a_share_of_its_own) {
   set_thread_count(2);
   for (int round = 0; round < 20; ++round) {
     std::atomic<uint64_t> second = 0;
+    std::atomic<bool> has_begun = false;  // neither helps the other before both have
     parallel_for(9, 1, [&, caller = std::this_thread::get_id()](uint64_t piece, uint64_t) {
       if (piece == 0) {
         EXPECT_EQ(std::this_thread::get_id(), caller);
+        has_begun = true;
         while (second == 0) std::this_thread::yield();
+        return;
       }
       uint64_t none = 0;
-      if (piece > 0) second.compare_exchange_strong(none, piece);
+      second.compare_exchange_strong(none, piece);
+      while (!has_begun) std::this_thread::yield();
     });
     EXPECT_EQ(second, 5u);
   }
