@@ -260,23 +260,8 @@ void Plans::finish(engine::PlanSections& sections) const {
   sections.finish(std::move(manifest));
 }
 
-namespace {
-
-// Of those of its pieces. Pages of the file do not stay in memory.
-uint64_t checksum_of(const MappedFile& file) {
-  constexpr uint64_t kPiece = uint64_t{4} << 20;
-  std::vector<uint64_t> sums((file.size() + kPiece - 1) / kPiece);
-  parallel_for(file.size(), kPiece, [&](uint64_t begin, uint64_t end) {
-    sums[begin / kPiece] = checksum(file.bytes().subspan(begin, end - begin));
-    file.release(begin, end - begin);
-  });
-  return checksum(std::as_bytes(std::span(sums)));
-}
-
-}  // namespace
-
 uint64_t source_checksum(const ir::Model& model) {
-  std::vector<uint64_t> sums = {checksum_of(*model.source())};
+  std::vector<uint64_t> sums = {engine::checksum_of(*tensor::make_mapped(model.source(), 0, model.source()->size()))};
   for (uint32_t i = 0; i < model.tensor_slots(); ++i) {
     const ir::TensorEntry& entry = model[ir::TensorId{i}];
     if (!entry.external_location.empty()) sums.push_back(engine::checksum_of(*entry.tensor.storage()));
