@@ -49,19 +49,15 @@ PackedWeights::Bytes TermProducts::pack(PackedWeights& packed, const tensor::Ten
 
 template <typename Number>
 void TermProducts::put_all(const tensor::Tensor& weights, const WinogradForm& form, Number* to) const {
-  constexpr size_t kWindowNumbers = 9;
   const std::byte* const from = weights.bytes().data();
-  const auto window_bytes = static_cast<int64_t>(kWindowNumbers * float_bytes(weights.dtype()));
   parallel_for(static_cast<uint64_t>(panel_count() * channels_), 1, [&](uint64_t item, uint64_t) {
     const int64_t panel = static_cast<int64_t>(item) / channels_;
     const int64_t channel = static_cast<int64_t>(item) % channels_;
     const int64_t first = panel * panel_columns_;
     const int64_t columns = columns_of(panel);
     for (int64_t column = 0; column < columns; ++column) {
-      const std::byte* const window = from + ((first + column) * channels_ + channel) * window_bytes;
-      std::array<float, kWindowNumbers> numbers{};
-      load_floats(weights.dtype(), window, numbers.data(), numbers.size());
-      const WinogradTerms terms = winograd_weights(form, numbers.data());
+      const int64_t window = (first + column) * channels_ + channel;
+      const WinogradTerms terms = winograd_weights(form, window_of(weights.dtype(), from, window).data());
       Number* const out =
           to + first * terms_ * channels_ + (channel / word_ * columns + column) * word_ + channel % word_;
       for (int64_t term = 0; term < terms_; ++term)

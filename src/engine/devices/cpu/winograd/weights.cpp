@@ -109,21 +109,22 @@ WinogradTerms winograd_weights(const WinogradForm& form, const float* window) {
   return terms;
 }
 
-std::array<float, 9> window_of(const tensor::Tensor& weights, int64_t out_channel, int64_t channel) {
+std::array<float, 9> window_of(tensor::DType dtype, const std::byte* weights, int64_t number) {
   std::array<float, kWindow * kWindow> window{};
-  const int64_t first = (out_channel * weights.shape()[1] + channel) * static_cast<int64_t>(window.size());
-  load_floats(weights.dtype(), weights.bytes().data() + first * float_bytes(weights.dtype()), window.data(),
-              window.size());
+  const int64_t first = number * static_cast<int64_t>(window.size());
+  load_floats(dtype, weights + first * float_bytes(dtype), window.data(), window.size());
   return window;
 }
 
 double winograd_error(const WinogradForm& form, const tensor::Tensor& weights) {
   const int64_t channels = weights.shape()[1];
   const int64_t count = std::min(weights.shape()[0], static_cast<int64_t>(kWinogradChannels));
+  const std::byte* const from = weights.bytes().data();
   std::vector<Windows> windows;  // of the output channels that are looked at
   for (int64_t n = 0; n < count; ++n) {
     Windows& all = windows.emplace_back();
-    for (int64_t c = 0; c < channels; ++c) all.push_back(window_of(weights, n * (weights.shape()[0] / count), c));
+    const int64_t first = n * (weights.shape()[0] / count) * channels;
+    for (int64_t c = 0; c < channels; ++c) all.push_back(window_of(weights.dtype(), from, first + c));
   }
   const bool is_half = weights.dtype() == tensor::DType::bfloat16;
   std::vector<float> tile = drawn_tile(form.terms() * static_cast<size_t>(channels));

@@ -13,8 +13,8 @@ using WinogradTerms = std::array<double, kMostWinogradTerms>;
 
 // The terms of one window, [3][3].
 WinogradTerms winograd_weights(const WinogradForm& form, const float* window);
-// A window of weights [out_channels][channels][3][3], of float32 or bfloat16.
-std::array<float, 9> window_of(const tensor::Tensor& weights, int64_t out_channel, int64_t channel);
+// The window of that number of weights [out_channels][channels][3][3], of float32 or bfloat16.
+std::array<float, 9> window_of(tensor::DType dtype, const std::byte* weights, int64_t number);
 
 // The largest error of results in the type of these weights, against sums in double, in units of their root mean
 // square, on a drawn tile.
