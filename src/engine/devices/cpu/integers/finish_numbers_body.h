@@ -52,8 +52,13 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_numbers(const FinishStep& st
     Vector added;
     read_numbers(from + v * kWidth, v + 1 == kVectors ? last : kAllLanes, added);
     fused(added, factor, x[v], x[v]);
-    if (step.offset != 0) x[v] += step.offset;
   }
+}
+
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_offset(float offset, Vector (&x)[kVectors]) {
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) x[v] += offset;
 }
 
 // A step that reads nothing else.

@@ -43,9 +43,14 @@ template <size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void apply(const FinishStep& step, uint16_t last, int64_t element,
                                                       Vector (&x)[kVectors]) {
   if (step.op == FinishOp::add) {
-    if (step.type == NumberType::uint8) return add_numbers<uint8_t>(step, last, element, x);
-    if (step.type == NumberType::int8) return add_numbers<int8_t>(step, last, element, x);
-    return add_numbers<float>(step, last, element, x);
+    if (step.type == NumberType::uint8)
+      add_numbers<uint8_t>(step, last, element, x);
+    else if (step.type == NumberType::int8)
+      add_numbers<int8_t>(step, last, element, x);
+    else
+      add_numbers<float>(step, last, element, x);
+    if (step.offset != 0) add_offset(step.offset, x);
+    return;
   }
   if (step.op == FinishOp::gelu) {
     Vector numbers[kVectors];  // others need not lie in memory

@@ -10,24 +10,11 @@ template <typename T, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void add_rows(const FinishRows& rows, const FinishStep& step,
                                                          int64_t element, Vector (&x)[kRows][kVectors]) {
   const uint16_t last = last_lanes(rows.channels);
-  const T* from = static_cast<const T*>(step.added) + element;
-  Vector factor;
-  set(factor, step.factor);
 #pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r, from += rows.out_row) {
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) {
-      Vector added;
-      read_numbers(from + v * kWidth, v + 1 == kVectors ? last : kAllLanes, added);
-      fused(added, factor, x[r][v], x[r][v]);
-    }
-  }
+  for (size_t r = 0; r < kRows; ++r, element += rows.out_row) add_numbers<T>(step, last, element, x[r]);
   if (step.offset == 0) return;
 #pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) x[r][v] += step.offset;
-  }
+  for (size_t r = 0; r < kRows; ++r) add_offset(step.offset, x[r]);
 }
 
 template <size_t kRows, size_t kVectors>
