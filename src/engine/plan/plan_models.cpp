@@ -100,8 +100,8 @@ std::vector<PlacedWeights> PlanSections::add_model(const ir::Model& model, bool 
 
 std::optional<uint64_t> PlanSections::find(const tensor::Storage& storage) const {
   const auto known = by_identity_.find(tensor::identity_of(storage));
-  const bool is_it = known != by_identity_.end() && weights_[known->second]->size_bytes() == storage.size_bytes();
-  return is_it ? std::optional(known->second) : std::nullopt;
+  const bool is_it = known != by_identity_.end() && known->second.storage->size_bytes() == storage.size_bytes();
+  return is_it ? std::optional(known->second.number) : std::nullopt;
 }
 
 std::optional<uint64_t> PlanSections::find_equal(const tensor::Storage& storage, uint64_t sum) const {
@@ -112,7 +112,7 @@ std::optional<uint64_t> PlanSections::find_equal(const tensor::Storage& storage,
 }
 
 void PlanSections::note(const tensor::StoragePtr& storage, uint64_t sum, uint64_t number) {
-  by_identity_.emplace(tensor::identity_of(*storage), number);
+  by_identity_.try_emplace(tensor::identity_of(*storage), Known{storage, number});
   if (number < weights_.size()) return;
   weights_.push_back(storage);
   by_checksum_.emplace(sum, number);
@@ -147,8 +147,10 @@ void PlanSections::finish(Manifest manifest) {
   std::set<std::pair<uint64_t, std::string_view>> told;
   for (size_t i = 0; i < packed_.size(); ++i) {
     const auto weights = by_identity_.find(packed_[i].weights);
-    if (weights == by_identity_.end() || !told.emplace(weights->second, packed_[i].form).second) continue;
-    manifest.packed.push_back({.weights = weights->second, .form = packed_[i].form, .section = i});
+    if (weights == by_identity_.end()) continue;
+    const uint64_t number = weights->second.number;
+    if (!told.emplace(number, packed_[i].form).second) continue;
+    manifest.packed.push_back({.weights = number, .form = packed_[i].form, .section = i});
   }
   for (const tensor::StoragePtr& model : models_) file_.add(SectionKind::model, model);
   const std::vector<std::byte> written = write_manifest(manifest);

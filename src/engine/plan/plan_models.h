@@ -43,7 +43,11 @@ class PlanSections {
   std::vector<tensor::StoragePtr> models_;
   std::vector<tensor::StoragePtr> weights_;  // by section
   std::vector<Packed> packed_;               // by section
-  std::map<const void*, uint64_t> by_identity_;
+  struct Known {
+    tensor::StoragePtr storage;  // so that no other can have its identity
+    uint64_t number = 0;         // section
+  };
+  std::map<const void*, Known> by_identity_;
   std::multimap<uint64_t, uint64_t> by_checksum_;
 };
 
