@@ -50,27 +50,19 @@ net (float[3,4] x, bool[1] flag, int64[1] trips) => (float[3,4] y, bool[3,4] low
   }>
 }"""
 
-# What lowering makes more than once has names of its own each time.
-TWICE = """<ir_version: 8, opset_import: ["" : 17]>
-net (float[1,2,4] x) => (float[1,2,2,2] q, float[1,2,2,2] k, float[1,2,2,2] u, float[1,2,2,2] v, float[1,2,4] m) {
-  heads = Constant<value = int64[4] {0,0,2,2}>()
-  n = Neg(x)
-  a = MatMul(x, w)
-  ab = Add(a, b)
-  q = Reshape(ab, heads)
-  c = MatMul(x, w2)
-  cb = Add(c, b)
-  k = Reshape(cb, heads)
-  d = MatMul(n, w)
-  db = Add(d, b)
-  u = Reshape(db, heads)
-  e = MatMul(n, w2)
-  eb = Add(e, b)
-  v = Reshape(eb, heads)
+# What lowering makes more than once has names of its own each time: products of two values by two weights.
+HEADS = "".join(f"""
+  {y}0 = MatMul({x}, {w})
+  {y}1 = Add({y}0, b)
+  {y} = Reshape({y}1, heads)""" for y, x, w in (("q", "x", "w"), ("k", "x", "w2"), ("u", "n", "w"), ("v", "n", "w2")))
+TWICE = f"""<ir_version: 8, opset_import: ["" : 17]>
+net (float[1,2,4] x) => (float[1,2,2,2] q, float[1,2,2,2] k, float[1,2,2,2] u, float[1,2,2,2] v, float[1,2,4] m) {{
+  heads = Constant<value = int64[4] {{0,0,2,2}}>()
+  n = Neg(x){HEADS}
   f = BatchNormalization(x, s, t, t, s)
   g = Relu(f)
   m = BatchNormalization(g, s, t, t, s)
-}"""
+}}"""
 
 
 def with_weights(text, **weights):
