@@ -19,8 +19,10 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-constexpr uint32_t kWeight = 1;             // the operand, of all these operators
-constexpr int64_t kVersionWithBlocks = 21;  // and int4
+constexpr uint32_t kWeight = 1;  // the operand, of all these operators
+// Of the operator set whose DequantizeLinear has a scale for each channel, and that has blocks and int4.
+constexpr int64_t kVersionWithChannels = 13;
+constexpr int64_t kVersionWithBlocks = 21;
 
 class WeightCompressor {
  public:
@@ -32,8 +34,9 @@ class WeightCompressor {
         floats_(model, DType::float16),
         filter_(model, floats_.nodes, options.choice, findings) {
     if (options.form != WeightForm::either) return;
-    const bool has_nodes = schema::imported_version(model) >= needed_version() || options.block_size == 0;
-    options_.form = has_nodes ? WeightForm::dequantize : WeightForm::matmulnbits;
+    // MatMulNBits has blocks only.
+    const bool needs_other = options.block_size > 0 && schema::imported_version(model) < needed_version();
+    options_.form = needs_other ? WeightForm::matmulnbits : WeightForm::dequantize;
   }
 
   WeightReport run() {
@@ -80,7 +83,9 @@ class WeightCompressor {
   }
 
   // Of the operator set whose DequantizeLinear takes such weights.
-  int64_t needed_version() const { return options_.bits < 8 || options_.block_size > 0 ? kVersionWithBlocks : 13; }
+  int64_t needed_version() const {
+    return options_.bits < 8 || options_.block_size > 0 ? kVersionWithBlocks : kVersionWithChannels;
+  }
 
   void require_operator_set() const {
     const int64_t version = schema::imported_version(model_);
