@@ -8,7 +8,6 @@
 namespace assay {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kLine = 64;  // vectors that lie across two lines are read twice
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 namespace assay {
 
+constexpr size_t kHugePage = size_t{2} << 20;
+
 // Memory for arrays that are used out of order. From 2 MB on the system is asked for huge pages: with small ones a
 // million records cost more for finding their pages than for reading them. Throws std::bad_alloc.
 void* allocate_large(size_t bytes);

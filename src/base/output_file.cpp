@@ -16,6 +16,7 @@
 #include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/large_memory.h"
 #include "base/parallel.h"
 #include "base/signal_tables.h"
 
@@ -25,13 +26,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kCopiedBytes = 64 << 10;  // of a mapped file; less is buffered
-// What is written ends at multiples of it, so that the system can keep files in memory in pages of this size: mapped,
-// they cost next to nothing, and small ones as much as reading them.
-constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kCopyStepBytes = 16 << 20;
 constexpr uint64_t kAtOnceBytes = 128 << 20;  // threads wait for each other, so that less takes more time
 constexpr uint64_t kMapBytes = 4 << 20;
 constexpr uint64_t kPageBytes = 4096;
+// What is written ends at multiples of kHugePage, so that the system can keep files in memory in pages of this size:
+// mapped, they cost next to nothing, and small ones as much as reading them.
 static_assert(kMapBytes % kHugePage == 0 && kCopyStepBytes % kHugePage == 0);
 constexpr int kMapNow = 22;  // MADV_POPULATE_READ, which older headers do not have
 

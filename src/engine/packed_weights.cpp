@@ -16,7 +16,30 @@ std::shared_ptr<std::byte> make_memory(uint64_t size_bytes) {
 // No type has a rare kind of number there: 0.25 in float32, bfloat16 and nearly in float16.
 constexpr uint32_t kOrdinary = 0x3e803e80;
 
+constexpr uint64_t kFormAlignment = 64;
+// Of a block for several forms; each is as large as all before it, so that small models take little.
+constexpr uint64_t kFirstBlock = uint64_t{64} << 10;
+constexpr uint64_t kLargestBlock = uint64_t{32} << 20;
+
 }  // namespace
+
+std::shared_ptr<std::byte> FormMemory::take(uint64_t size_bytes) {
+  const uint64_t begin = (used_bytes_ + kFormAlignment - 1) / kFormAlignment * kFormAlignment;
+  if (begin <= block_bytes_ && size_bytes <= block_bytes_ - begin && block_) {
+    used_bytes_ = begin + size_bytes;
+    return piece(begin);
+  }
+  const uint64_t whole = size_bytes < kHugePage ? size_bytes : (size_bytes + kHugePage - 1) / kHugePage * kHugePage;
+  block_bytes_ = std::max(whole, std::clamp(2 * block_bytes_, kFirstBlock, kLargestBlock));
+  block_ = make_memory(block_bytes_);
+  used_bytes_ = size_bytes;
+  return piece(0);
+}
+
+// Its holders are counted apart from those of the block.
+std::shared_ptr<std::byte> FormMemory::piece(uint64_t begin) const {
+  return {block_.get() + begin, [block = block_](std::byte*) {}};
+}
 
 PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
                                       const std::function<void(std::byte*)>& fill) {
@@ -27,7 +50,7 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
   if (sink_) {
     bytes = move_out(weights, form, size_bytes, fill);
   } else {
-    std::shared_ptr<std::byte> made = make_memory(size_bytes);
+    std::shared_ptr<std::byte> made = memory_.take(size_bytes);
     fill(made.get());
     bytes = std::move(made);
   }

@@ -31,6 +31,20 @@ class PackedWeights {
   virtual void settle() {}
 };
 
+// Memory for forms, one behind the other. Pieces share pages of 2 MB, which the processor streams faster than small
+// ones; they are given back together, once none of their forms is held any more.
+class FormMemory {
+ public:
+  std::shared_ptr<std::byte> take(uint64_t size_bytes);
+
+ private:
+  std::shared_ptr<std::byte> piece(uint64_t begin) const;
+
+  std::shared_ptr<std::byte> block_;
+  uint64_t block_bytes_ = 0;
+  uint64_t used_bytes_ = 0;
+};
+
 // Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
 // unless it was preset. May be used from several threads.
 class KeptWeights final : public PackedWeights {
@@ -74,6 +88,7 @@ class KeptWeights final : public PackedWeights {
 
   mutable std::mutex mutex_;
   std::map<Key, Form> forms_;
+  FormMemory memory_;
   uint64_t made_ = 0;
   struct Buffer {
     std::shared_ptr<std::byte> bytes;
