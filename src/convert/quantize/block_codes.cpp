@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <span>
@@ -52,6 +53,15 @@ class Layout {
   uint64_t blocks_ = 1;
 };
 
+// Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded.
+float step_of(double exact, const Blocks& wanted) {
+  const float step = usable_scale(exact);
+  if (wanted.length == 0 || step < 0x1p-14F || step >= 0x1.FFCp15F) return step;
+  constexpr uint32_t kTail = 0x1FFF;  // the bits that float16 does not have
+  const auto bits = std::bit_cast<uint32_t>(step);
+  return std::bit_cast<float>((bits + kTail / 2 + (bits >> 13 & 1)) & ~kTail);
+}
+
 struct Coding {
   float scale = 1;
   int16_t zero_point = 0;
@@ -74,7 +84,7 @@ double square_error(const std::vector<float>& numbers, const Coding& coding) {
 }
 
 // The scale that loses least with the codes that this one gives.
-Coding refitted(const std::vector<float>& numbers, Coding coding) {
+Coding refitted(const std::vector<float>& numbers, Coding coding, const Blocks& wanted) {
   double products = 0;
   double squares = 0;
   for (const float number : numbers) {
@@ -82,12 +92,12 @@ Coding refitted(const std::vector<float>& numbers, Coding coding) {
     products += code * number;
     squares += code * code;
   }
-  if (squares > 0) coding.scale = std::copysign(usable_scale(std::fabs(products / squares)), coding.scale);
+  if (squares > 0) coding.scale = std::copysign(step_of(std::fabs(products / squares), wanted), coding.scale);
   return coding;
 }
 
 // Few levels: a step somewhat smaller than what holds the largest number often loses less in all.
-Coding best_of(const std::vector<float>& numbers, std::span<const Coding> codings) {
+Coding best_of(const std::vector<float>& numbers, std::span<const Coding> codings, const Blocks& wanted) {
   Coding best = codings[0];
   double least = square_error(numbers, best);
   const auto judge = [&](const Coding& coding) {
@@ -97,49 +107,50 @@ Coding best_of(const std::vector<float>& numbers, std::span<const Coding> coding
     best = coding;
   };
   for (const Coding& coding : codings.subspan(1)) judge(coding);
-  for (int round = 0; round < 2; ++round) judge(refitted(numbers, best));
+  for (int round = 0; round < 2; ++round) judge(refitted(numbers, best, wanted));
   return best;
 }
 
 // Of the codes one more is below 0 than above: a scale below 0 gives it to the numbers above.
-Coding symmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
-  const int highest = (1 << (bits - 1)) - 1;
+Coding symmetric_coding(const std::vector<float>& numbers, const Blocks& wanted) {
+  const int highest = (1 << (wanted.bits - 1)) - 1;
   double largest = 0;
   for (const float number : numbers) largest = std::max(largest, std::fabs(double{number}));
-  Coding best = {usable_scale(largest / highest), 0, static_cast<int16_t>(-highest - 1), static_cast<int16_t>(highest)};
-  if (bits != 4) return best;
+  Coding best = {step_of(largest / highest, wanted), 0, static_cast<int16_t>(-highest - 1),
+                 static_cast<int16_t>(highest)};
+  if (wanted.bits != 4) return best;
   std::vector<Coding> codings{best};
   for (const double levels : {7.5, 8.0, 8.5, 9.0}) {
-    best.scale = usable_scale(largest / levels);
+    best.scale = step_of(largest / levels, wanted);
     codings.push_back(best);
     best.scale = -best.scale;
     codings.push_back(best);
   }
-  return best_of(numbers, codings);
+  return best_of(numbers, codings, wanted);
 }
 
-Coding coding_between(double low, double high, uint32_t bits) {
-  const int highest = (1 << bits) - 1;
-  const float scale = usable_scale((high - low) / highest);
+Coding coding_between(double low, double high, const Blocks& wanted) {
+  const int highest = (1 << wanted.bits) - 1;
+  const float scale = step_of((high - low) / highest, wanted);
   const double zero_point = std::clamp(std::nearbyint(-low / scale), 0.0, static_cast<double>(highest));
   return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
 }
 
-Coding asymmetric_coding(const std::vector<float>& numbers, uint32_t bits) {
+Coding asymmetric_coding(const std::vector<float>& numbers, const Blocks& wanted) {
   double low = 0;
   double high = 0;
   for (const float number : numbers) {
     low = std::min(low, double{number});
     high = std::max(high, double{number});
   }
-  if (bits != 4) return coding_between(low, high, bits);
+  if (wanted.bits != 4) return coding_between(low, high, wanted);
   std::vector<Coding> codings;
   for (const double share : {1.0, 0.95, 0.9, 0.85, 0.8}) {
-    codings.push_back(coding_between(low * share, high * share, bits));
-    codings.push_back(coding_between(low * share, high, bits));
-    codings.push_back(coding_between(low, high * share, bits));
+    codings.push_back(coding_between(low * share, high * share, wanted));
+    codings.push_back(coding_between(low * share, high, wanted));
+    codings.push_back(coding_between(low, high * share, wanted));
   }
-  return best_of(numbers, codings);
+  return best_of(numbers, codings, wanted);
 }
 
 struct ErrorSums {
@@ -196,8 +207,7 @@ class Coder {
   void code_block(uint64_t scale, std::vector<float>& numbers, ErrorSums& sums) {
     numbers.clear();
     layout_.visit(scale, [&](uint64_t place) { numbers.push_back(number_at(floats_, place)); });
-    const Coding coding =
-        wanted_.asymmetric ? asymmetric_coding(numbers, wanted_.bits) : symmetric_coding(numbers, wanted_.bits);
+    const Coding coding = wanted_.asymmetric ? asymmetric_coding(numbers, wanted_) : symmetric_coding(numbers, wanted_);
     result_.scales[scale] = coding.scale;
     result_.zero_points[scale] = coding.zero_point;
     size_t i = 0;

@@ -1,5 +1,7 @@
 #include "convert/quantize/weight_only.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +71,21 @@ TEST(WeightOnly, BlocksOfInt4) {
   EXPECT_EQ(result.constant("w_scale").shape(), (tensor::Shape{1, 2}));
   ASSERT_TRUE(result.report.layers[0].error);
   EXPECT_GT(result.report.layers[0].error->snr_db, 40);
+}
+
+TEST(WeightOnly, ScalesOfBlocksAreSuchAsFloat16Has) {
+  constexpr const char* kText =
+      "net (float[1,2] x) => (float[1,2] y) <float[2,2] w = {0.7, 0.13, -0.35, 1.27}> { [layer] y = MatMul(x, w) }";
+  for (const bool asymmetric : {false, true}) {
+    for (const uint32_t bits : {4U, 8U}) {
+      const Compressed result = compress(kText, {.bits = bits, .block_size = 16, .asymmetric = asymmetric});
+      for (const double scale : tensor::load_elements<double>(result.constant("w_scale"))) {
+        int exponent = 0;
+        const double fraction = std::frexp(scale, &exponent) * 2048;
+        EXPECT_EQ(fraction, std::nearbyint(fraction)) << bits << " bits, " << scale;
+      }
+    }
+  }
 }
 
 TEST(WeightOnly, AScaleBelowZeroGivesTheLowestCodeToTheLargestNumber) {

@@ -31,8 +31,8 @@ class CompressedKernel final : public PlainKernel {
       : shape_(shape),
         weights_(std::move(weights)),
         tape_(std::move(tape)),
-        digits_(may_split(shape, weights_.form()) ? digit_kernels() : nullptr),
-        row_runs_(digit_runs(shape.depth, weights_.form().block)) {}
+        digits_(may_split(shape, weights_.any()) ? digit_kernels() : nullptr),
+        row_runs_(digit_runs(shape.depth, weights_.any().block)) {}
 
   uint64_t workspace_bytes() const override {
     return digits_ != nullptr ? shape_.rows * row_runs_ * sizeof(DigitRun) : 0;
@@ -63,7 +63,7 @@ class CompressedKernel final : public PlainKernel {
     auto* const digits = host<DigitRun>(arguments.workspace);
     for (size_t r = 0; r < shape_.rows; ++r) {
       const float* const row = left_of(arguments) + r * shape_.depth;
-      if (!digits_->split_row(row, shape_.depth, weights_.form(), digits + r * row_runs_)) return nullptr;
+      if (!digits_->split_row(row, shape_.depth, weights_.any(), digits + r * row_runs_)) return nullptr;
     }
     return digits;
   }

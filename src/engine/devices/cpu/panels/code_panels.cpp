@@ -1,7 +1,9 @@
 #include "engine/devices/cpu/panels/code_panels.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,17 @@ int shift_of(const CompressedProduct& product) {
   return product.is_signed ? 8 : 0;
 }
 
+// The float16 with the same value; empty: there is none, or only a denormal one.
+std::optional<uint16_t> as_half(float number) {
+  const auto bits = std::bit_cast<uint32_t>(number);
+  const uint32_t magnitude = bits & 0x7FFFFFFF;
+  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (magnitude == 0) return sign;
+  constexpr uint32_t kLeast = 113 << 23, kEnd = 143 << 23;  // 2^-14 and 2^16
+  if (magnitude < kLeast || magnitude >= kEnd || (magnitude & 0x1FFF) != 0) return {};
+  return static_cast<uint16_t>(sign | (magnitude - (112 << 23)) >> 13);
+}
+
 // The scales and zero points of a block of one column.
 class Numbers {
  public:
@@ -54,6 +67,14 @@ class Numbers {
     }
     return true;
   }
+  bool are_scales_halves() const {
+    for (int64_t column = 0; column < product_.columns; ++column) {
+      for (int64_t block = 0; block * product_.block < product_.depth; ++block) {
+        if (!as_half(scale(block, column))) return false;
+      }
+    }
+    return true;
+  }
   std::string fingerprint() const {
     const auto hash = [](tensor::Bytes bytes) {
       return std::hash<std::string_view>()({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -75,28 +96,34 @@ class Numbers {
 
 class Packer {
  public:
-  Packer(const Layer& layer, const CompressedProduct& product, const CodePanel& form)
-      : product_(product), form_(form), codes_(layer.constant(product.codes)->bytes()), numbers_(layer, product) {}
+  Packer(const Layer& layer, const CompressedProduct& product, const CodePanel& panel)
+      : product_(product), panel_(panel), codes_(layer.constant(product.codes)->bytes()), numbers_(layer, product) {}
 
   // The panel that begins with this column.
   void pack(int64_t first, std::byte* out) const {
     const int64_t count = std::min(kColumns, product_.columns - first);
     for (int64_t row = 0; row < product_.depth; row += product_.block) {
       const int64_t rows = std::min(product_.block, product_.depth - row);
-      auto* const scales = reinterpret_cast<float*>(out);
-      for (int64_t c = 0; c < count; ++c) scales[c] = numbers_.scale(row / product_.block, first + c);
-      for (int64_t c = 0; c < count && form_.has_zeros; ++c) {
-        scales[kColumns + c] = numbers_.zero(row / product_.block, first + c);
-      }
-      out += form_.number_bytes();
+      for (int64_t c = 0; c < count; ++c) pack_scale(numbers_.scale(row / product_.block, first + c), c, out);
+      auto* const zeros = reinterpret_cast<float*>(out + panel_.form.scale_bytes());
+      for (int64_t c = 0; c < count && panel_.form.has_zeros; ++c)
+        zeros[c] = numbers_.zero(row / product_.block, first + c);
+      out += panel_.form.number_bytes();
       for (int64_t c = 0; c < count; ++c) pack_column(row, rows, first, c, out);
-      out += form_.code_bytes(static_cast<size_t>(rows));
+      out += panel_.code_bytes(static_cast<size_t>(rows));
     }
   }
 
  private:
+  void pack_scale(float scale, int64_t c, std::byte* out) const {
+    if (panel_.form.are_scales_halves)
+      reinterpret_cast<uint16_t*>(out)[c] = *as_half(scale);
+    else
+      reinterpret_cast<float*>(out)[c] = scale;
+  }
+
   void pack_column(int64_t row, int64_t rows, int64_t first, int64_t c, std::byte* out) const {
-    const auto each = static_cast<int64_t>(form_.rows_of_word());
+    const auto each = static_cast<int64_t>(panel_.rows_of_word());
     const int shift = shift_of(product_);
     const uint32_t mask = (1U << product_.bits) - 1;
     for (int64_t k = 0; k < rows; ++k) {
@@ -107,7 +134,7 @@ class Packer {
   }
 
   const CompressedProduct& product_;
-  const CodePanel& form_;
+  const CodePanel& panel_;
   tensor::Bytes codes_;
   Numbers numbers_;
 };
@@ -116,20 +143,22 @@ class Packer {
 
 CodePanels::CodePanels(const Layer& layer, const CompressedProduct& product) {
   const Numbers numbers(layer, product);
-  form_.block = static_cast<size_t>(product.block);
-  form_.are_nibbles = product.bits == 4;
-  form_.zero = numbers.has_one_zero() ? numbers.zero(0, 0) : 0;
-  form_.are_zeros_whole = !product.are_zeros_floats;
-  form_.has_zeros = !numbers.has_one_zero() || (!form_.are_nibbles && form_.zero != 0);
+  panel_.block = static_cast<size_t>(product.block);
+  panel_.form.are_nibbles = product.bits == 4;
+  panel_.zero = numbers.has_one_zero() ? numbers.zero(0, 0) : 0;
+  panel_.form.are_scales_halves = numbers.are_scales_halves();
+  panel_.are_zeros_whole = !product.are_zeros_floats;
+  panel_.form.has_zeros = !numbers.has_one_zero() || (!panel_.form.are_nibbles && panel_.zero != 0);
   for (int64_t row = 0; row < product.depth; row += product.block) {
     const auto rows = static_cast<size_t>(std::min(product.block, product.depth - row));
-    panel_bytes_ += form_.number_bytes() + form_.code_bytes(rows);
+    panel_bytes_ += panel_.form.number_bytes() + panel_.code_bytes(rows);
   }
   const auto panels = static_cast<uint64_t>((product.columns + kColumns - 1) / kColumns);
-  const std::string form = fmt::format("code words {} {} {} {} {} {}", product.depth, product.columns, product.block,
-                                       product.row, product.column, numbers.fingerprint());
+  const std::string form =
+      fmt::format("code words{} {} {} {} {} {} {}", panel_.form.are_scales_halves ? ", half scales," : "",
+                  product.depth, product.columns, product.block, product.row, product.column, numbers.fingerprint());
   bytes_ = layer.packed->get(*layer.constant(product.codes), form, panels * panel_bytes_, [&](std::byte* bytes) {
-    const Packer packer(layer, product, form_);
+    const Packer packer(layer, product, panel_);
     parallel_for(panels, 1, [&](uint64_t panel, uint64_t) {
       std::fill_n(bytes + panel * panel_bytes_, panel_bytes_, std::byte());
       packer.pack(static_cast<int64_t>(panel) * kColumns, bytes + panel * panel_bytes_);
@@ -138,7 +167,7 @@ CodePanels::CodePanels(const Layer& layer, const CompressedProduct& product) {
 }
 
 CodePanel CodePanels::panel(int64_t index) const {
-  CodePanel panel = form_;
+  CodePanel panel = panel_;
   panel.blocks = bytes_.get() + static_cast<uint64_t>(index) * panel_bytes_;
   return panel;
 }

@@ -10,12 +10,12 @@ namespace assay::engine::cpu {
 class CodePanels {
  public:
   CodePanels(const Layer& layer, const CompressedProduct& product);
-  const CodePanel& form() const { return form_; }  // of every panel
+  const CodePanel& any() const { return panel_; }  // what all panels have in common
   uint64_t panel_bytes() const { return panel_bytes_; }
   CodePanel panel(int64_t index) const;
 
  private:
-  CodePanel form_;
+  CodePanel panel_;
   uint64_t panel_bytes_ = 0;
   PackedWeights::Bytes bytes_;
 };

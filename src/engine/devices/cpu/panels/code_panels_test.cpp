@@ -23,9 +23,13 @@ class Text {
     }
     return "{" + text + "}";
   }
+  // Now and then such as float16 has.
   std::string scales(int64_t count) {
     std::string text;
-    for (int64_t i = 0; i < count; ++i) text += fmt::format("{}0.00{:03}", i == 0 ? "" : ",", 1 + random_() % 999);
+    const double unit = random_() % 2 == 0 ? 1e-5 : 0x1p-17;
+    for (int64_t i = 0; i < count; ++i) {
+      text += fmt::format("{}{:.17f}", i == 0 ? "" : ",", static_cast<double>(1 + random_() % 999) * unit);
+    }
     return "{" + text + "}";
   }
 

@@ -1,8 +1,10 @@
 #include "engine/devices/cpu/panels/digits.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "engine/devices/cpu/processor.h"
@@ -22,6 +24,7 @@ constexpr size_t kBytes = 32;
 #include "engine/devices/cpu/words/digit_pairs_body.h"
 template <size_t kRows>
 constexpr size_t kVectorsAtOnce = kRows == 1 ? 4 : 2;  // of sums that registers hold
+#include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/digits_body.h"
 #undef ASSAY_KERNEL
 constexpr DigitKernels kKernels = {"avx2", split_row, multiply};
@@ -34,6 +37,7 @@ constexpr size_t kBytes = 64;
 #include "engine/devices/cpu/words/digit_quads_body.h"
 template <size_t kRows>
 constexpr size_t kVectorsAtOnce = 2;
+#include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/digits_body.h"
 #undef ASSAY_KERNEL
 constexpr DigitKernels kKernels = {"avx512_vnni", split_row, multiply};

@@ -1,5 +1,5 @@
-// Rows in digits and their products with codes, after vector_math_body.h and the words of digits; included by
-// digits.cpp once for each instruction set.
+// Rows in digits and their products with codes, after vector_math_body.h, block_numbers_body.h and the words of
+// digits; included by digits.cpp once for each instruction set.
 
 constexpr size_t kVectors = kPanel / kWidth;
 constexpr size_t kRunVectors = DigitRun::kRows / kWidth;
@@ -73,10 +73,10 @@ ASSAY_KERNEL inline bool split(const float* row, size_t count, bool are_nibbles,
 }
 
 ASSAY_KERNEL bool split_row(const float* row, size_t depth, const CodePanel& panel, DigitRun* runs) {
-  const int32_t zero = panel.has_zeros ? 1 : static_cast<int32_t>(panel.zero) + shift_of(panel.are_nibbles);
+  const int32_t zero = panel.form.has_zeros ? 1 : static_cast<int32_t>(panel.zero) + shift_of(panel.form.are_nibbles);
   for (size_t k = 0; k < depth;) {
     for (const size_t end = std::min(depth, k + panel.block); k < end; k += runs++->count) {
-      if (!split(row + k, std::min(DigitRun::kRows, end - k), panel.are_nibbles, zero, *runs)) return false;
+      if (!split(row + k, std::min(DigitRun::kRows, end - k), panel.form.are_nibbles, zero, *runs)) return false;
     }
   }
   return true;
@@ -152,29 +152,32 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_number(const Bits (&sums)[kD
 }
 
 // The columns of some vectors, from the first of them on.
-template <bool kAreNibbles, bool kHasZeros, size_t kRows>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_run(const float* scales, const std::byte* from, const RunRows& rows,
-                                                        size_t first, Vector (&totals)[kRows][kVectors]) {
+template <PanelForm kForm, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_run(const std::byte* numbers, const std::byte* from,
+                                                        const RunRows& rows, size_t first,
+                                                        Vector (&totals)[kRows][kVectors]) {
   constexpr size_t kAtOnce = kVectorsAtOnce<kRows>;
   DigitSums<kRows> run;
 #pragma GCC unroll 8
   for (size_t i = 0; i < kRows * kAtOnce; ++i) {
-    const float* const zeros = scales + kPanel + (first + i % kAtOnce) * kWidth;
-    start<kAreNibbles, kHasZeros>(rows.row(i / kAtOnce), zeros, run.sums[i / kAtOnce][i % kAtOnce]);
+    const auto* const zeros =
+        reinterpret_cast<const float*>(numbers + kForm.scale_bytes()) + (first + i % kAtOnce) * kWidth;
+    start<kForm.are_nibbles, kForm.has_zeros>(rows.row(i / kAtOnce), zeros, run.sums[i / kAtOnce][i % kAtOnce]);
   }
   from += first * kBytes;
-  for (size_t k = 0; k < rows.first->count; k += kNumbersOfWord<kAreNibbles>, from += CodePanel::kWordRow) {
-    add_words<kAreNibbles, kRows>(from, rows, k, run);
+  for (size_t k = 0; k < rows.first->count; k += kNumbersOfWord<kForm.are_nibbles>, from += CodePanel::kWordRow) {
+    add_words<kForm.are_nibbles, kRows>(from, rows, k, run);
   }
 #pragma GCC unroll 8
   for (size_t i = 0; i < kRows * kAtOnce; ++i) {
     const size_t r = i / kAtOnce, v = i % kAtOnce;
-    const Vector scale = at(scales + (first + v) * kWidth).lanes;
+    Vector scale;
+    load_scales<kForm.are_scales_halves>(numbers, first + v, scale);
     add_number(run.sums[r][v], rows.row(r).unit, scale, totals[r][first + v]);
   }
 }
 
-template <bool kAreNibbles, bool kHasZeros, size_t kRows>
+template <PanelForm kForm, size_t kRows>
 ASSAY_KERNEL void multiply_rows(RunRows runs, const PanelRows& rows, const CodePanel& panel) {
   Vector totals[kRows][kVectors];
 #pragma GCC unroll 8
@@ -184,14 +187,14 @@ ASSAY_KERNEL void multiply_rows(RunRows runs, const PanelRows& rows, const CodeP
   }
   const std::byte* from = panel.blocks;
   for (size_t k = 0; k < rows.depth;) {
-    const auto* const scales = reinterpret_cast<const float*>(from);
-    from += (kHasZeros ? 2 : 1) * kPanel * sizeof(float);
+    const std::byte* const numbers = from;
+    from += kForm.number_bytes();
     for (const size_t end = std::min(rows.depth, k + panel.block); k < end; k += runs.first++->count) {
 #pragma GCC unroll 4
       for (size_t first = 0; first < kVectors; first += kVectorsAtOnce<kRows>) {
-        add_run<kAreNibbles, kHasZeros, kRows>(scales, from, runs, first, totals);
+        add_run<kForm, kRows>(numbers, from, runs, first, totals);
       }
-      constexpr size_t kNumbers = kNumbersOfWord<kAreNibbles>;
+      constexpr size_t kNumbers = kNumbersOfWord<kForm.are_nibbles>;
       from += (runs.first->count + kNumbers - 1) / kNumbers * CodePanel::kWordRow;
     }
   }
@@ -202,18 +205,22 @@ ASSAY_KERNEL void multiply_rows(RunRows runs, const PanelRows& rows, const CodeP
   }
 }
 
-template <bool kAreNibbles, bool kHasZeros>
+template <PanelForm kForm>
 void multiply_all(RunRows runs, PanelRows rows, const CodePanel& panel) {
   for (; rows.rows >= 2; rows.rows -= 2, rows.out += 2 * rows.out_row, runs.first += 2 * runs.row_runs) {
-    multiply_rows<kAreNibbles, kHasZeros, 2>(runs, rows, panel);
+    multiply_rows<kForm, 2>(runs, rows, panel);
   }
-  if (rows.rows == 1) multiply_rows<kAreNibbles, kHasZeros, 1>(runs, rows, panel);
+  if (rows.rows == 1) multiply_rows<kForm, 1>(runs, rows, panel);
+}
+
+template <size_t... kNumbers>
+constexpr auto multiply_by_form(std::index_sequence<kNumbers...>) {
+  return std::array{&multiply_all<PanelForm{(kNumbers & 1) != 0, (kNumbers & 2) != 0, (kNumbers & 4) != 0}>...};
 }
 
 void multiply(const DigitRun* runs, const PanelRows& rows, const CodePanel& panel) {
+  static constexpr std::array kByForm = multiply_by_form(std::make_index_sequence<8>());
   const RunRows all = {runs, digit_runs(rows.depth, panel.block)};
-  if (panel.are_nibbles)
-    panel.has_zeros ? multiply_all<true, true>(all, rows, panel) : multiply_all<true, false>(all, rows, panel);
-  else
-    panel.has_zeros ? multiply_all<false, true>(all, rows, panel) : multiply_all<false, false>(all, rows, panel);
+  const PanelForm& form = panel.form;
+  kByForm[form.are_nibbles + 2U * form.has_zeros + 4U * form.are_scales_halves](all, rows, panel);
 }

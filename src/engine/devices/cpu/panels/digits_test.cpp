@@ -19,15 +19,15 @@ struct Drawn {
   std::vector<double> weights;  // row by row
   std::vector<float> scales;    // of blocks
 
-  Drawn(std::mt19937& random, size_t depth, size_t block, bool are_nibbles, bool has_zeros) {
-    panel = {.block = block, .are_nibbles = are_nibbles, .has_zeros = has_zeros, .zero = are_nibbles ? 8.0F : 0.0F};
+  Drawn(std::mt19937& random, size_t depth, size_t block, PanelForm form) {
+    panel = {.block = block, .form = form, .zero = form.are_nibbles ? 8.0F : 0.0F};
     for (size_t k = 0; k < depth; k += block) append(random, std::min(block, depth - k));
     panel.blocks = bytes.data();
   }
 
   // In place of those that were drawn, of one block.
   void set_codes(uint32_t word, int stands_for) {
-    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + panel.number_bytes());
+    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + panel.form.number_bytes());
     std::fill_n(words, panel.code_bytes(panel.block) / sizeof(word), word);
     for (size_t i = 0; i < weights.size(); ++i) {
       weights[i] = (stands_for - double{panel.zero}) * double{scales[i % kPanel]};
@@ -37,25 +37,34 @@ struct Drawn {
  private:
   void append(std::mt19937& random, size_t rows) {
     const size_t start = bytes.size();
-    bytes.resize(start + panel.number_bytes() + panel.code_bytes(rows));
-    auto* const numbers = reinterpret_cast<float*>(bytes.data() + start);
-    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + start + panel.number_bytes());
+    bytes.resize(start + panel.form.number_bytes() + panel.code_bytes(rows));
+    auto* const zero_numbers = reinterpret_cast<float*>(bytes.data() + start + panel.form.scale_bytes());
+    auto* const words = reinterpret_cast<uint32_t*>(bytes.data() + start + panel.form.number_bytes());
     std::vector<float> zeros(kPanel, panel.zero);
     for (size_t c = 0; c < kPanel; ++c) {
-      numbers[c] = 0.01F + static_cast<float>(random() % 100) * 1e-4F;
-      scales.push_back(numbers[c]);
-      if (panel.has_zeros) numbers[kPanel + c] = zeros[c] = static_cast<float>(random() % 16);
+      scales.push_back(draw_scale(random, bytes.data() + start, c));
+      if (panel.form.has_zeros) zero_numbers[c] = zeros[c] = static_cast<float>(random() % 16);
     }
-    const size_t bits = panel.are_nibbles ? 4 : 8;
+    const size_t bits = panel.form.are_nibbles ? 4 : 8;
     for (size_t k = 0; k < rows; ++k) {
       for (size_t c = 0; c < kPanel; ++c) {
         const auto code = static_cast<int>(random() & ((1U << bits) - 1));
         words[k / panel.rows_of_word() * kPanel + c] |= static_cast<uint32_t>(code)
                                                         << (k % panel.rows_of_word() * bits);
-        const int stands_for = panel.are_nibbles || code < 128 ? code : code - 256;
-        weights.push_back((double{static_cast<float>(stands_for)} - double{zeros[c]}) * double{numbers[c]});
+        const int stands_for = panel.form.are_nibbles || code < 128 ? code : code - 256;
+        weights.push_back((double{static_cast<float>(stands_for)} - double{zeros[c]}) *
+                          double{scales[scales.size() - kPanel + c]});
       }
     }
+  }
+
+  float draw_scale(std::mt19937& random, std::byte* numbers, size_t c) const {
+    if (!panel.form.are_scales_halves) {
+      return reinterpret_cast<float*>(numbers)[c] = 0.01F + static_cast<float>(random() % 100) * 1e-4F;
+    }
+    const uint32_t fraction = random() % 1024, sign = random() % 2;
+    reinterpret_cast<uint16_t*>(numbers)[c] = static_cast<uint16_t>(sign << 15 | 8 << 10 | fraction);
+    return std::ldexp(sign == 0 ? 1.0F : -1.0F, -7) * (1 + static_cast<float>(fraction) / 1024);
   }
 };
 
@@ -98,14 +107,12 @@ TEST_F(Digits, ProductsOfAnyFormAreThoseOfFloats) {
   std::normal_distribution<float> number;
   for (const size_t block : {1, 5, 16, 32, 40, 128, 1000}) {
     for (const size_t depth : {1, 7, 8, 31, 64, 100, 259}) {
-      for (const bool are_nibbles : {false, true}) {
-        for (const bool has_zeros : {false, true}) {
-          const size_t rows = 1 + random_() % 4;
-          const Drawn drawn(random_, depth, block, are_nibbles, has_zeros);
-          std::vector<float> left(rows * depth);
-          for (float& drawn_number : left) drawn_number = number(random_);
-          for (const DigitKernels* const kernels : kernels_) expect_products(*kernels, random_, rows, drawn, left);
-        }
+      for (unsigned form = 0; form < 8; ++form) {
+        const size_t rows = 1 + random_() % 4;
+        const Drawn drawn(random_, depth, block, {(form & 1) != 0, (form & 2) != 0, (form & 4) != 0});
+        std::vector<float> left(rows * depth);
+        for (float& drawn_number : left) drawn_number = number(random_);
+        for (const DigitKernels* const kernels : kernels_) expect_products(*kernels, random_, rows, drawn, left);
       }
     }
   }
@@ -114,8 +121,8 @@ TEST_F(Digits, ProductsOfAnyFormAreThoseOfFloats) {
 // As in the activations of language models. The large number's weights are zero.
 TEST_F(Digits, ALargeNumberTakesLittleFromOthers) {
   std::normal_distribution<float> number;
-  Drawn drawn(random_, 32, 32, true, false);
-  auto* const words = reinterpret_cast<uint32_t*>(drawn.bytes.data() + drawn.panel.number_bytes());
+  Drawn drawn(random_, 32, 32, {true, false});
+  auto* const words = reinterpret_cast<uint32_t*>(drawn.bytes.data() + drawn.panel.form.number_bytes());
   for (size_t c = 0; c < kPanel; ++c) words[c] = (words[c] & ~15U) | 8;
   std::fill_n(drawn.weights.begin(), kPanel, 0);
   for (const float large : {30.0F, 100.0F}) {
@@ -142,7 +149,7 @@ TEST_F(Digits, NumbersThatLieTooFarApartHaveNone) {
 
 TEST_F(Digits, SmallestAndGreatestNumbers) {
   for (const float number : {1e-45F, 1e-38F, 3e-30F, 1e30F, 3e34F}) {
-    const Drawn drawn(random_, 64, 32, false, true);
+    const Drawn drawn(random_, 64, 32, {false, true});
     for (const DigitKernels* const kernels : kernels_) {
       expect_products(*kernels, random_, 2, drawn, std::vector<float>(128, number));
     }
@@ -154,7 +161,7 @@ TEST_F(Digits, GreatestDigitsTimesGreatestCodes) {
   for (const float number : {std::ldexp(0x1.FFFCp29F, -30), std::ldexp(0x1.FBFBFCp29F, -30), 1 - 0x1p-24F}) {
     for (const float sign : {-1.0F, 1.0F}) {
       for (const bool are_nibbles : {false, true}) {
-        Drawn drawn(random_, 64, 64, are_nibbles, false);
+        Drawn drawn(random_, 64, 64, {are_nibbles, false});
         drawn.set_codes(are_nibbles ? 0xFFFFFFFF : 0x80808080, are_nibbles ? 15 : -128);
         for (const DigitKernels* const kernels : kernels_) {
           expect_products(*kernels, random_, 2, drawn, std::vector<float>(128, sign * number));
@@ -165,7 +172,7 @@ TEST_F(Digits, GreatestDigitsTimesGreatestCodes) {
 }
 
 TEST_F(Digits, WhatIsNoNumberHasNone) {
-  const CodePanel panel{.block = 32, .are_nibbles = true};
+  const CodePanel panel{.block = 32, .form = {.are_nibbles = true}};
   for (const DigitKernels* const kernels : kernels_) {
     for (const float number : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                                std::numeric_limits<float>::quiet_NaN()}) {

@@ -21,6 +21,7 @@ constexpr size_t kMostRows = 1;
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"
 inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum += a * b; }
+#include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
@@ -38,6 +39,7 @@ constexpr size_t kMostRows = 3;
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm256_fmadd_ps(a, b, sum);
 }
+#include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
@@ -64,6 +66,7 @@ struct NibbleTable {
   }
   Vector values;
 };
+#include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL

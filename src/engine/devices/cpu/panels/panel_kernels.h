@@ -21,21 +21,29 @@ struct PanelRows {
   bool adds = true;
 };
 
+// What loops over panels of small integers are made for.
+struct PanelForm {
+  bool are_nibbles = false;
+  bool has_zeros = false;          // each block has zero points of its own
+  bool are_scales_halves = false;  // of float16, none of them denormal
+
+  constexpr size_t scale_bytes() const { return kPanel * (are_scales_halves ? sizeof(uint16_t) : sizeof(float)); }
+  constexpr size_t number_bytes() const { return scale_bytes() + (has_zeros ? kPanel * sizeof(float) : 0); }
+};
+
 // A panel of small integers, block by block of rows: the scales of its columns, their zero points where it has such,
 // and the codes, for every column those of four or eight rows in a word.
 struct CodePanel {
   const std::byte* blocks = nullptr;
   size_t block = 1;  // rows
-  bool are_nibbles = false;
-  bool has_zeros = false;
+  PanelForm form;
   bool are_zeros_whole = true;
   float zero = 0;  // of nibbles without such
 
   static constexpr size_t kNibbles = 8, kBytes = 4;  // in a word
   static constexpr size_t kWordRow = kPanel * sizeof(uint32_t);
-  size_t rows_of_word() const { return are_nibbles ? kNibbles : kBytes; }
+  size_t rows_of_word() const { return form.are_nibbles ? kNibbles : kBytes; }
   size_t code_bytes(size_t rows) const { return (rows + rows_of_word() - 1) / rows_of_word() * kWordRow; }
-  size_t number_bytes() const { return (has_zeros ? 2 : 1) * kPanel * sizeof(float); }
 };
 
 using PanelProduct = void (*)(const PanelRows& rows, const float* panel, int64_t panel_row);

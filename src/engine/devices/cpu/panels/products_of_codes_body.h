@@ -1,4 +1,5 @@
-// Products with panels of codes, after panel_products_body.h and with NibbleTable.
+// Products with panels of codes, after panel_products_body.h and block_numbers_body.h, with
+// NibbleTable.
 
 // The rows of one block, times their codes; what reads the codes differs.
 template <size_t kRows>
@@ -73,9 +74,9 @@ ASSAY_KERNEL void multiply_codes_tile(const PanelRows& rows, const CodePanel& pa
   const std::byte* from = panel.blocks;
   for (size_t k = 0; k < rows.depth; k += panel.block) {
     const size_t count = std::min(panel.block, rows.depth - k);
-    const auto* const scales = reinterpret_cast<const float*>(from);
-    const float* const zeros = scales + kPanel;
-    from += (kHasZeros ? 2 : 1) * kPanel * sizeof(float);
+    const std::byte* const numbers = from;
+    const float* const zeros = zeros_of(panel.form, numbers);
+    from += panel.form.number_bytes();
     BlockSums<kRows> block = {};
     add_codes<kAreNibbles, kHasZeros>(rows, rows.left + k, count, from, table, zeros, block);
     from += panel.code_bytes(count);
@@ -86,7 +87,8 @@ ASSAY_KERNEL void multiply_codes_tile(const PanelRows& rows, const CodePanel& pa
         Vector sum = block.sums[r][v][0];
         if constexpr (BlockSums<kRows>::kChains == 2) sum += block.sums[r][v][1];
         Place& out = at(rows.out + static_cast<int64_t>(r) * rows.out_row + v * kWidth);
-        const Vector scale = at(scales + v * kWidth).lanes;
+        Vector scale;
+        load_scales(panel.form, numbers, v, scale);
         Vector total = out.lanes;
         multiply_add(sum, scale, total);
         out.lanes = total;
@@ -103,37 +105,41 @@ ASSAY_KERNEL void multiply_codes_of(const PanelRows& rows, const CodePanel& pane
 }
 
 ASSAY_KERNEL void multiply_codes(const PanelRows& rows, const CodePanel& panel) {
-  if (panel.are_nibbles)
-    panel.has_zeros ? multiply_codes_of<true, true>(rows, panel) : multiply_codes_of<true, false>(rows, panel);
+  if (panel.form.are_nibbles)
+    panel.form.has_zeros ? multiply_codes_of<true, true>(rows, panel) : multiply_codes_of<true, false>(rows, panel);
   else
-    panel.has_zeros ? multiply_codes_of<false, true>(rows, panel) : multiply_codes_of<false, false>(rows, panel);
+    panel.form.has_zeros ? multiply_codes_of<false, true>(rows, panel) : multiply_codes_of<false, false>(rows, panel);
 }
 
 template <bool kAreNibbles, bool kHasZeros>
 ASSAY_KERNEL void expand_block(const CodePanel& panel, const std::byte* from, size_t begin, size_t end, float* out) {
   [[maybe_unused]] const NibbleTable table(kHasZeros ? 0 : panel.zero);
-  const auto* const scales = reinterpret_cast<const float*>(from);
-  const float* const zeros = scales + kPanel;
-  from += panel.number_bytes();
+  const float* const zeros = zeros_of(panel.form, from);
+  Vector scales[kVectors];
+  for (size_t v = 0; v < kVectors; ++v) load_scales(panel.form, from, v, scales[v]);
+  from += panel.form.number_bytes();
   for (size_t k = begin; k < end; ++k, out += kPanel) {
     Vector right[kVectors];
     Bits words[kVectors];
     load_words(from + k / kEach<kAreNibbles> * CodePanel::kWordRow, words);
     decode<kAreNibbles, kHasZeros>(words, static_cast<int>(k % kEach<kAreNibbles>), table, zeros, right);
-    for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth).lanes = right[v] * at(scales + v * kWidth).lanes;
+    for (size_t v = 0; v < kVectors; ++v) at(out + v * kWidth).lanes = right[v] * scales[v];
   }
 }
 
 ASSAY_KERNEL void expand(const CodePanel& panel, size_t begin, size_t end, float* out) {
-  const size_t bytes = panel.number_bytes() + panel.code_bytes(panel.block);
+  const size_t bytes = panel.form.number_bytes() + panel.code_bytes(panel.block);
   while (begin < end) {
     const size_t first = begin / panel.block * panel.block;
     const size_t last = std::min(end, first + panel.block);
     const std::byte* const from = panel.blocks + begin / panel.block * bytes;
-    if (panel.are_nibbles && panel.has_zeros) expand_block<true, true>(panel, from, begin - first, last - first, out);
-    if (panel.are_nibbles && !panel.has_zeros) expand_block<true, false>(panel, from, begin - first, last - first, out);
-    if (!panel.are_nibbles && panel.has_zeros) expand_block<false, true>(panel, from, begin - first, last - first, out);
-    if (!panel.are_nibbles && !panel.has_zeros)
+    if (panel.form.are_nibbles && panel.form.has_zeros)
+      expand_block<true, true>(panel, from, begin - first, last - first, out);
+    if (panel.form.are_nibbles && !panel.form.has_zeros)
+      expand_block<true, false>(panel, from, begin - first, last - first, out);
+    if (!panel.form.are_nibbles && panel.form.has_zeros)
+      expand_block<false, true>(panel, from, begin - first, last - first, out);
+    if (!panel.form.are_nibbles && !panel.form.has_zeros)
       expand_block<false, false>(panel, from, begin - first, last - first, out);
     out += (last - begin) * kPanel;
     begin = last;
