@@ -74,6 +74,10 @@ constexpr const char* kLowered[] = {
     "g (float[2,3] x) => (float[2,2,2] y, float[2,2,1] z) <float[3,4] v = {1,2,3,4,5,6,7,8,9,10,11,12}, float[3,2] w = "
     "{1,-2,3,-4,5,-6}, float[4] b = {1,2,3,4}, float[2] c = {5,6}, int64[3] four = {2,2,2}, int64[3] two = {2,2,1}> { "
     "p = MatMul(x, v) q = Add(p, b) y = Reshape(q, four) r = MatMul(x, w) s = Add(c, r) z = Reshape(s, two) }",
+    "g (float[1,2,3,6] x, float[3,6] c, float[3,6] s, float[3,3] d, float[3,3] q) => (float[1,2,3,7] y, float[1,2,3,6] "
+    "z) { l, r = Split<axis = 3>(x) n = Neg(r) t = Concat<axis = -1>(n, l) a = Mul(x, c) b = Mul(t, s) m = Add(a, b) "
+    "i = ReduceMean<axes = [3]>(x) y = Concat<axis = 3>(m, i) e = Mul(l, d) f = Mul(r, q) h = Sub(e, f) j = Mul(r, d) "
+    "k = Mul(l, q) o = Add(j, k) z = Concat<axis = 3>(h, o) }",
 };
 
 std::string with_header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -159,6 +163,9 @@ TEST(Lower, operators_form_layers) {
             (std::vector<std::string>{"Transpose", "Cast_Cast_Max_Neg_0", "Cast", "SequenceConstruct", "SequenceAt",
                                       "Transpose", "Relu_Cast_Min_Cast_1"}));
   EXPECT_EQ(lowered_ops(kLowered[12]), (std::vector<std::string>{"Neg_Cast_0", "Reshape", "Abs_Cast_1", "Concat"}));
+  EXPECT_EQ(lowered_ops(kLowered[14]),
+            (std::vector<std::string>{"Split", "ReduceMean", "Neg_Concat_Mul_Mul_Add_Concat_0",
+                                      "Mul_Mul_Sub_Mul_Mul_Add_Concat_1"}));
 }
 
 // Others may read the cache afterwards; what they read before the attention ends stays outside.

@@ -16,6 +16,7 @@
 #include "engine/lowering/quantized_groups.h"
 #include "engine/quantization.h"
 #include "engine/spelled_norm.h"
+#include "engine/spelled_rotary.h"
 #include "schema/imports.h"
 
 namespace assay::engine {
@@ -40,6 +41,7 @@ class LayerFormer {
     for (const NodeId node : nodes) form_quantized_attention(node);
     form_quantized(nodes);
     for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
+    for (const std::string_view last : {"Concat", "Add"}) form_rotary(nodes, last);
     for (const NodeId node : nodes) {
       if (taken_.contains(node) || form_norm(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
@@ -90,6 +92,17 @@ class LayerFormer {
     taken_.insert(found.begin(), found.end());
     groups_.push_back(std::move(found));
     return true;
+  }
+
+  // Rotary positions that end with this operator.
+  void form_rotary(const std::vector<NodeId>& nodes, std::string_view last) {
+    for (const NodeId node : nodes) {
+      if (model_.text(model_[node].op) != last) continue;
+      std::optional<SpelledRotary> found = match_rotary(model_, inference_, node);
+      if (!found || std::ranges::any_of(found->nodes, [this](NodeId part) { return taken_.contains(part); })) continue;
+      taken_.insert(found->nodes.begin(), found->nodes.end());
+      groups_.push_back(std::move(found->nodes));
+    }
   }
 
   // An attention of codes whose first product is here, before layers grow into what it dequantises.
