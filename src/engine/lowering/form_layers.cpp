@@ -10,6 +10,7 @@
 #include "engine/elementwise.h"
 #include "engine/layer.h"
 #include "engine/lower.h"
+#include "engine/lowering/append_reductions.h"
 #include "engine/lowering/attention_groups.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/join_chains.h"
@@ -50,6 +51,7 @@ class LayerFormer {
       groups_.push_back(grown_from(std::move(seed)));
     }
     join_chains(model_, inference_, groups_);
+    append_reductions(model_, inference_, groups_, [this](ValueId v) { return constant(v); });
     for (const std::vector<NodeId>& group : groups_) {
       if (group.size() < 2) continue;
       if (!rewriter_.record("operators form a layer", group.front())) return;

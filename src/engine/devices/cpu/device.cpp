@@ -54,8 +54,11 @@ class CpuDevice final : public Device {
     constexpr std::array<std::string_view, 7> kAsTheyLie = {
         "Concat", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization", "DepthToSpace", "SpaceToDepth"};
     const bool is_free_alone = layer.is_single() && std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end();
-    const bool lies_freely = is_free_alone || first.starts_with("Reduce");
-    if (lies_freely || std::ranges::all_of(layer.nodes, is_simple)) return LayoutRule::follows;
+    if (is_free_alone) return LayoutRule::follows;
+    // Elementwise operators, perhaps with a reduction behind them.
+    const bool reduces = layer.op(layer.nodes.back()).starts_with("Reduce");
+    const std::span<const ir::NodeId> nodes(layer.nodes);
+    if (std::ranges::all_of(nodes.first(nodes.size() - (reduces ? 1 : 0)), is_simple)) return LayoutRule::follows;
     if (find_integer_layer(layer)) return LayoutRule::follows;
     return LayoutRule::plain;
   }

@@ -78,7 +78,7 @@ class Pooling final : public Implementation {
  public:
   std::string_view name() const override { return "pool.channels_last"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    constexpr std::array<const char*, 4> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"};
+    constexpr std::array<const char*, 3> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool"};
     const bool is_pool = std::ranges::any_of(kPools, [&](const char* op) { return layer.starts_with(op); });
     if (!is_pool || !layer.is_single() || layer.inputs[0].dims.size() != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {

@@ -24,7 +24,7 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
       .batch = in[0], .channels = in[1], .height = in[2], .width = in[3], .out_height = out[2], .out_width = out[3]};
   g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
   g.is_maximum = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool");
-  if (layer.starts_with("GlobalAveragePool") || layer.starts_with("GlobalMaxPool")) {
+  if (layer.starts_with("GlobalMaxPool")) {
     g.kernel_height = g.height;
     g.kernel_width = g.width;
     return g;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/tape/tape.h"
+#include "engine/reduction.h"
+
+namespace assay::engine::cpu {
+
+// What is reduced, in the order of memory: [outer, reduced, inner].
+struct ReductionExtents {
+  int64_t outer = 1, reduced = 1, inner = 1;
+};
+
+// Of the first input, or of what a tape computes, in tiles that stay in the first cache: it is in no memory then.
+struct ReducedElements {
+  tensor::DType dtype = tensor::DType::float32;
+  std::optional<Tape> tape;
+};
+
+// The order of sums does not depend on where the elements come from, nor on the number of threads.
+std::unique_ptr<Kernel> make_reduction(Reduction::Kind kind, const ReductionExtents& extents, ReducedElements elements);
+
+}  // namespace assay::engine::cpu

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/spelled_norm.h"
+#include "ops/inference.h"
+
+namespace assay::engine {
+
+// Chains of elementwise operators whose result nothing but a reduction of neighbouring dims reads get that as their
+// last node.
+void append_reductions(const ir::Model& model, const ops::Inference& inference,
+                       std::vector<std::vector<ir::NodeId>>& groups, const ConstantOf& constant);
+
+}  // namespace assay::engine
