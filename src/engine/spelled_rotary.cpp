@@ -4,6 +4,7 @@
 
 #include "engine/elementwise.h"
 #include "ir/queries.h"
+#include "tensor/elements.h"
 
 namespace assay::engine {
 namespace {
@@ -13,7 +14,8 @@ using Piece = SpelledRotary::Piece;
 
 class Matcher {
  public:
-  Matcher(const ir::Model& model, const ops::Inference& inference) : model_(model), inference_(inference) {}
+  Matcher(const ir::Model& model, const ops::Inference& inference, const ConstantOf& constant)
+      : model_(model), inference_(inference), constant_(constant) {}
 
   std::optional<SpelledRotary> match(ir::NodeId last) {
     const std::optional<TensorDesc> out = find_desc(model_, inference_, ir::result(model_, last));
@@ -21,7 +23,8 @@ class Matcher {
                           (out->dtype == tensor::DType::float32 || out->dtype == tensor::DType::bfloat16);
     if (!is_known) return std::nullopt;
     out_ = *out;
-    if (!add_turned_halves(last) && !add_pieces(last)) return std::nullopt;
+    const ir::NodeId scaled = take_scale(last);
+    if (!add_turned_halves(scaled) && !add_pieces(scaled)) return std::nullopt;
     std::ranges::sort(found_.nodes, {}, [&](ir::NodeId node) { return model_[node].order; });
     return std::move(found_);
   }
@@ -68,6 +71,21 @@ class Matcher {
     const ir::NodeId node = maker(product);
     if (!is(node, "Mul")) return std::nullopt;
     return std::array{ir::operand(model_, node, 0), ir::operand(model_, node, 1)};
+  }
+
+  // What a Mul by a number scales, which is of its size; the node itself where it is none.
+  ir::NodeId take_scale(ir::NodeId last) {
+    for (const uint32_t index : {0U, 1U}) {
+      const ir::ValueId given = is(last, "Mul") ? ir::operand(model_, last, index) : ir::ValueId();
+      const tensor::Tensor* const number = given.valid() ? constant_(ir::operand(model_, last, 1 - index)) : nullptr;
+      if (number == nullptr || number->count() != 1 || dims_of(given) != out_.dims || !maker(given).valid()) continue;
+      const bool is_rounded = out_.dtype != tensor::DType::float32 && joins_last(maker(given));  // before it is scaled
+      if (is_rounded) continue;
+      found_.scale = static_cast<float>(tensor::load_elements<double>(*number).front());
+      found_.nodes.push_back(last);
+      return maker(given);
+    }
+    return last;
   }
 
   // Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), whatever the order of operands is.
@@ -141,14 +159,16 @@ class Matcher {
 
   const ir::Model& model_;
   const ops::Inference& inference_;
+  const ConstantOf& constant_;
   TensorDesc out_;
   SpelledRotary found_;
 };
 
 }  // namespace
 
-std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last) {
-  return Matcher(model, inference).match(last);
+std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,
+                                          const ConstantOf& constant) {
+  return Matcher(model, inference, constant).match(last);
 }
 
 }  // namespace assay::engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/layer.h"
+#include "engine/spelled_norm.h"
 
 namespace assay::engine {
 
@@ -22,13 +23,15 @@ struct SpelledRotary {
     std::array<Part, 4> parts;
   };
   std::vector<Piece> pieces;
+  float scale = 1;                // of all of them
   std::vector<ir::NodeId> nodes;  // in order
 };
 
 // What ends with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or a Concat of that and of what is
-// not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with more operands.
-// Nullopt: something else, or others use what is in between.
-std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last);
+// not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with more operands; or a
+// Mul of that by a number. Nullopt: something else, or others use what is in between.
+std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,
+                                          const ConstantOf& constant);
 inline constexpr size_t kMostRotaryPieces = 8;
 
 }  // namespace assay::engine

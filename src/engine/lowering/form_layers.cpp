@@ -42,7 +42,7 @@ class LayerFormer {
     for (const NodeId node : nodes) form_quantized_attention(node);
     form_quantized(nodes);
     for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
-    for (const std::string_view last : {"Concat", "Add"}) form_rotary(nodes, last);
+    for (const std::string_view last : {"Mul", "Concat", "Add"}) form_rotary(nodes, last);
     for (const NodeId node : nodes) {
       if (taken_.contains(node) || form_norm(node)) continue;
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
@@ -98,9 +98,10 @@ class LayerFormer {
 
   // Rotary positions that end with this operator.
   void form_rotary(const std::vector<NodeId>& nodes, std::string_view last) {
+    const ConstantOf constant_of = [this](ValueId value) { return constant(value); };
     for (const NodeId node : nodes) {
       if (model_.text(model_[node].op) != last) continue;
-      std::optional<SpelledRotary> found = match_rotary(model_, inference_, node);
+      std::optional<SpelledRotary> found = match_rotary(model_, inference_, node, constant_of);
       if (!found || std::ranges::any_of(found->nodes, [this](NodeId part) { return taken_.contains(part); })) continue;
       taken_.insert(found->nodes.begin(), found->nodes.end());
       groups_.push_back(std::move(found->nodes));

@@ -14,9 +14,10 @@ class Spelled final : public Implementation {
   std::string_view name() const override { return "rotary.spelled"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (layer.is_single() || layer.outputs.size() != 1 || !is_float(layer.outputs[0].dtype)) return {};
-    const std::optional<SpelledRotary> found = match_rotary(*layer.model, *layer.inference, layer.nodes.back());
+    const std::optional<SpelledRotary> found = match_rotary(*layer.model, *layer.inference, layer.nodes.back(),
+                                                            [&](ir::ValueId value) { return layer.constant(value); });
     if (!found || found->nodes != layer.nodes) return {};
-    Rotation rotation{.out = layer.outputs[0]};
+    Rotation rotation{.out = layer.outputs[0], .scale = found->scale};
     for (const SpelledRotary::Piece& given : found->pieces) {
       const Kind turned = given.is_difference ? Kind::difference : Kind::sum;
       Rotation::Piece piece{given.is_turned ? turned : Kind::copy, given.width, {}};

@@ -11,9 +11,9 @@ namespace assay::engine::cpu {
 struct RotaryKernels {
   const char* name;
   size_t width;  // of a vector; shorter rows are computed one by one
-  // a * b + c * d of four operands, or the difference; each product is rounded.
-  void (*sum)(const std::array<TapeView, 4>& operands, const TapeTarget& out);
-  void (*difference)(const std::array<TapeView, 4>& operands, const TapeTarget& out);
+  // (a * b + c * d) * scale of four operands, or that of the difference; each product is rounded.
+  void (*sum)(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out);
+  void (*difference)(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out);
   // Neighbours of x, y by a cosine c and a sine s: x * c - y * s, y * c + x * s. Operands are these pairs, c and s.
   void (*pairs)(const std::array<TapeView, 4>& operands, const TapeTarget& out);
 };

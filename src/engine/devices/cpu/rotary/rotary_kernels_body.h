@@ -27,6 +27,7 @@ struct TurnedRow {
   const float* c;
   const float* d;
   float* out;
+  float scale;
 };
 
 template <bool kSubtracts>
@@ -37,22 +38,29 @@ ASSAY_KERNEL inline void turn_vector(const TurnedRow& row, size_t i) {
   const Vector d = at(row.d + i).lanes;
   Vector made;
   combine<kSubtracts>(a, b, c, d, made);
-  at(row.out + i).lanes = made;
+  at(row.out + i).lanes = made * row.scale;
 }
 
 template <bool kSubtracts>
-ASSAY_KERNEL void turned(const std::array<TapeView, 4>& operands, const TapeTarget& out) {
+ASSAY_KERNEL void turned(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out) {
   for (int64_t r = 0; r < static_cast<int64_t>(out.rows); ++r) {
-    const TurnedRow row = {operands[0].first + r * operands[0].row, operands[1].first + r * operands[1].row,
-                           operands[2].first + r * operands[2].row, operands[3].first + r * operands[3].row,
-                           out.first + r * out.row};
+    const TurnedRow row = {operands[0].first + r * operands[0].row,
+                           operands[1].first + r * operands[1].row,
+                           operands[2].first + r * operands[2].row,
+                           operands[3].first + r * operands[3].row,
+                           out.first + r * out.row,
+                           scale};
     size_t i = 0;
     for (; i + kWidth <= out.columns; i += kWidth) turn_vector<kSubtracts>(row, i);
     if (i > 0 && i < out.columns) {  // the last vector computes some once more
       turn_vector<kSubtracts>(row, out.columns - kWidth);
       continue;
     }
-    for (; i < out.columns; ++i) combine<kSubtracts>(row.a[i], row.b[i], row.c[i], row.d[i], row.out[i]);
+    for (; i < out.columns; ++i) {
+      float made;
+      combine<kSubtracts>(row.a[i], row.b[i], row.c[i], row.d[i], made);
+      row.out[i] = made * scale;
+    }
   }
 }
 

@@ -67,6 +67,7 @@ class RotationKernel final : public PlainKernel {
     width_ = rotation.out.dims.back();
     dtype_ = rotation.out.dtype;
     bytes_ = float_bytes(dtype_);
+    scale_ = rotation.scale;
     out_.strides = *walked_strides(rows, rows);
     if (!lies_side_by_side(rotation.out) || rotation.pieces.size() > kMostPieces) return false;
     int64_t first = 0;
@@ -173,7 +174,7 @@ class RotationKernel final : public PlainKernel {
 
   void run_piece(const PieceOfRows& piece, const Operands& from, std::byte* to, int64_t rows) const {
     const int64_t row = out_.strides.back();
-    if (piece.kind == Kind::copy) {
+    if (piece.kind == Kind::copy && scale_ == 1) {
       for (int64_t r = 0; r < rows; ++r) {
         std::copy_n(from[0].first + r * from[0].row * bytes_, piece.width * bytes_, to + r * row * bytes_);
       }
@@ -204,16 +205,22 @@ class RotationKernel final : public PlainKernel {
     }
   }
 
-  static void turn(Kind kind, const std::array<TapeView, kMostOperands>& views, const TapeTarget& out) {
+  void turn(Kind kind, const std::array<TapeView, kMostOperands>& views, const TapeTarget& out) const {
+    if (kind == Kind::copy) {
+      for (int64_t r = 0; r < static_cast<int64_t>(out.rows); ++r)
+        row_kernels().scale(views[0].first + r * views[0].row, scale_, out.first + r * out.row, out.columns);
+      return;
+    }
     const RotaryKernels& kernels = rotary_kernels(kind == Kind::pairs ? out.columns / 2 : out.columns);
     if (kind == Kind::pairs) return kernels.pairs(views, out);
-    kind == Kind::sum ? kernels.sum(views, out) : kernels.difference(views, out);
+    kind == Kind::sum ? kernels.sum(views, scale_, out) : kernels.difference(views, scale_, out);
   }
 
   std::vector<int64_t> extents_;  // of the rows, as they lie in the result
   int64_t rows_ = 0, width_ = 1;
   tensor::DType dtype_ = tensor::DType::float32;
   int64_t bytes_ = 0;  // of an element
+  float scale_ = 1;
   Stream out_;
   std::vector<PieceOfRows> pieces_;
   std::optional<Rotation::Positions> positions_;

@@ -38,6 +38,7 @@ struct Rotation {
   };
   std::vector<Piece> pieces;
   TensorDesc out;
+  float scale = 1;  // of all but pairs
   std::optional<Positions> positions;
 };
 
