@@ -1,4 +1,5 @@
 // What a run of planned layers takes from the allocator: nothing, once the first has been.
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -56,12 +57,14 @@ std::string numbers(size_t count) {
   return text;
 }
 
-// Winograd's, one of windows, one of single pixels, a depthwise one, a pool, a product, and steps of the tape.
+// Winograd's, one of windows, one of single pixels, a depthwise one, reductions, a product, rotary positions, and steps
+// of the tape.
 ir::Model drawn_network() {
   return testing_support::parsed(fmt::format(
       R"(<ir_version: 10, opset_import: ["" : 22]> g (float[1,32,40,40] x) => (float[1,16] y) <
         float[32,32,3,3] w = {{{0}}}, float[48,32,1,1] p = {{{1}}}, float[48,1,3,3] d = {{{2}}},
-        float[16,48,5,5] k = {{{3}}}, float[16,16] m = {{{4}}}, float[16] b = {{{5}}}> {{
+        float[16,48,5,5] k = {{{3}}}, float[16,16] m = {{{4}}}, float[16] b = {{{5}}},
+        int64[1] last = {{-1}}> {{
       s = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w)
       r = Relu(s)
       q = Conv<kernel_shape = [1, 1]>(r, p)
@@ -72,7 +75,16 @@ ir::Model drawn_network() {
       h = GlobalAveragePool(f)
       l = Flatten(h)
       n = MatMul(l, m)
-      y = Add(n, b)
+      v = Add(n, b)
+      i, j = Split<axis = 1, num_outputs = 2>(v)
+      o = Neg(j)
+      c = Concat<axis = 1>(o, i)
+      a = Mul(v, b)
+      z = Mul(c, b)
+      u = Add(a, z)
+      aa = Abs(u)
+      ab = ReduceMean(aa, last)
+      y = Sub(u, ab)
     }})",
       numbers(32 * 32 * 9), numbers(48 * 32), numbers(48 * 9), numbers(16 * 48 * 25), numbers(256), numbers(16)));
 }
@@ -90,6 +102,9 @@ TEST(Allocations, RunsIntoTheCallersMemoryTakeNone) {
   const std::unique_ptr<Device> device = cpu::make_device({});
   const Program program(model, *device, {});
   for (const Step& step : program.steps()) EXPECT_NE(step.kernel, nullptr) << step.tactic;
+  const auto count_of = [&](const char* tactic) { return std::ranges::count(program.steps(), tactic, &Step::tactic); };
+  EXPECT_EQ(count_of("rotary.spelled"), 1);
+  EXPECT_EQ(count_of("reduction.rows"), 2);
   const std::vector<ops::InputDatum> inputs = testing_support::drawn_inputs(model, testing_support::sine);
   const std::vector<ir::ValueId> wanted = testing_support::outputs_of(model);
   std::vector<float> result(16);
