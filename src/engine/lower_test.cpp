@@ -78,6 +78,14 @@ constexpr const char* kLowered[] = {
     "z) { l, r = Split<axis = 3>(x) n = Neg(r) t = Concat<axis = -1>(n, l) a = Mul(x, c) b = Mul(t, s) m = Add(a, b) "
     "i = ReduceMean<axes = [3]>(x) y = Concat<axis = 3>(m, i) e = Mul(l, d) f = Mul(r, q) h = Sub(e, f) j = Mul(r, d) "
     "k = Mul(l, q) o = Add(j, k) z = Concat<axis = 3>(h, o) }",
+    // Weights that int8 does not hold without zero points: in the first channel, in none, in all.
+    "g (uint8[1,2,4,4] a, float[1,2,5,5] x, uint8[9,3] m) => (uint8[1,2,4,4] y, float[1,2,5,5] z, float[9,2] p) "
+    "<float s = {0.1}, uint8 k = {120}, uint8[2,2,1,1] w = {0,255,110,130}, float t = {0.1}, uint8 o = {100}, "
+    "uint8[2,3] v = {0,255,9,128,1,2}, float[2] u = {0.1,0.2}, uint8[2] l = {128,128}, uint8[2,2,1,1] c = "
+    "{255,3,200,7}, uint8 n = {0}, float[1,2,1,1] b = {1,2}> { d = DequantizeLinear(a, s, k) "
+    "e = DequantizeLinear(w, t, o) f = Conv(d, e) y = QuantizeLinear(f, s, k) i, is, iz = DynamicQuantizeLinear(x) "
+    "h = ConvInteger(i, c, iz, n) j = Cast<to = 1>(h) q = Mul(j, is) z = Add(q, b) md = DequantizeLinear(m, s, k) "
+    "vd = DequantizeLinear<axis = 0>(v, u, l) p = Gemm<transB = 1>(md, vd) }",
 };
 
 std::string with_header(const char* text) { return std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text; }
@@ -166,6 +174,26 @@ TEST(Lower, operators_form_layers) {
   EXPECT_EQ(lowered_ops(kLowered[14]),
             (std::vector<std::string>{"Split", "ReduceMean", "Neg_Concat_Mul_Mul_Add_Concat_0",
                                       "Mul_Mul_Sub_Mul_Mul_Add_Concat_1"}));
+}
+
+TEST(Lower, weights_of_any_zero_point_are_those_of_layers_of_integers) {
+  ir::Model model = parsed(with_header(kLowered[14]));
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  EXPECT_EQ(ops_of(model), (std::vector<std::string>{"DequantizeLinear_DequantizeLinear_Conv_QuantizeLinear_0",
+                                                     "DynamicQuantizeLinear", "ConvInteger_Cast_Mul_Add_1",
+                                                     "DequantizeLinear_DequantizeLinear_Gemm_2"}));
+  std::vector<std::vector<double>> zeros;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    std::vector<tensor::Tensor> codes;
+    for (const ir::Use& use : model[node].operands) {
+      const ir::TensorId constant = model[use.value].constant;
+      if (constant.valid() && model[constant].tensor.dtype() == tensor::DType::int8)
+        codes.push_back(model[constant].tensor);
+    }
+    if (codes.size() == 2) zeros.push_back(tensor::load_elements<double>(codes[1]));
+  }
+  EXPECT_EQ(zeros, (std::vector<std::vector<double>>{{-28, 0}, {-128, -73}}));
 }
 
 // Others may read the cache afterwards; what they read before the attention ends stays outside.

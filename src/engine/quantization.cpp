@@ -38,6 +38,18 @@ std::vector<double> numbers_of(const Tensor* tensor) {
   return tensor == nullptr ? std::vector<double>() : tensor::load_elements<double>(*tensor);
 }
 
+// Of weights with so many result channels or columns; empty: all are 0. nullopt: they are computed, or others.
+std::optional<std::vector<int32_t>> weight_zeros(ir::ValueId value, int64_t channels, const ConstantOf& constant) {
+  if (!value.valid()) return std::vector<int32_t>();
+  const std::vector<double> numbers = numbers_of(constant(value));
+  const auto count = static_cast<size_t>(channels);
+  if (numbers.empty() || (numbers.size() != 1 && numbers.size() != count)) return {};
+  if (std::ranges::all_of(numbers, [](double zero) { return zero == 0; })) return std::vector<int32_t>();
+  std::vector<int32_t> zeros(count, static_cast<int32_t>(numbers[0]));
+  if (numbers.size() == count) std::ranges::copy(numbers, zeros.begin());
+  return zeros;
+}
+
 class Matcher {
  public:
   Matcher(const ir::Model& model, const ops::Inference& inference, std::span<const ir::NodeId> nodes,
@@ -96,14 +108,15 @@ class Matcher {
     const tensor::Shape& dims = found_.weights->shape();
     const bool is_conv = is_op(model_, found_.product, "Conv");
     if (is_conv ? dims.size() != 3 && dims.size() != 4 : dims.size() != 2) return false;
-    const ir::ValueId zero_value = operand(model_, node, 2);
-    const std::vector<double> zeros = zero_value.valid() ? numbers_of(constant_(zero_value)) : std::vector<double>{0};
-    if (zeros.empty() || !std::ranges::all_of(zeros, [](double zero) { return zero == 0; })) return false;
+    const int64_t channels = dims[static_cast<size_t>(channel_axis())];
+    std::optional<std::vector<int32_t>> zeros = weight_zeros(operand(model_, node, 2), channels, constant_);
+    if (!zeros) return false;
+    found_.zeros = *std::move(zeros);
     const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
     const ops::Node facts = node_facts(node);
     const int64_t axis = facts.integer("axis", 1);
     const bool is_by_channel = ops::normalize_axis(axis, static_cast<int64_t>(dims.size())) == channel_axis() &&
-                               scales.size() == static_cast<size_t>(dims[static_cast<size_t>(channel_axis())]);
+                               scales.size() == static_cast<size_t>(channels);
     if ((scales.size() != 1 && !is_by_channel) || facts.integer("block_size", 0) != 0) return false;
     found_.scales.assign(scales.begin(), scales.end());
     return true;
@@ -196,22 +209,25 @@ bool is_cast_to_float(const ir::Model& model, const ops::Inference& inference, i
 
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
-  if (nodes.empty() || !is_op(model, nodes[0], "MatMulInteger")) return {};
-  if (inference.callees()[nodes[0]].op == nullptr) return {};
+  if (nodes.empty()) return {};
+  const bool is_conv = is_op(model, nodes[0], "ConvInteger");
+  if ((!is_conv && !is_op(model, nodes[0], "MatMulInteger")) || inference.callees()[nodes[0]].op == nullptr) return {};
   if (nodes.size() > 1 && !is_cast_to_float(model, inference, nodes[1], model[nodes[0]].results[0])) return {};
   IntegerSums found{.data = operand(model, nodes[0], 0),
                     .zero = operand(model, nodes[0], 2),
                     .weights = constant(operand(model, nodes[0], 1)),
                     .become_floats = nodes.size() > 1};
-  if (found.weights == nullptr || found.weights->dtype() != DType::int8 || found.weights->shape().size() != 2)
-    return {};
+  if (found.weights == nullptr || found.weights->dtype() != DType::int8) return {};
+  const tensor::Shape& dims = found.weights->shape();
+  if (is_conv ? dims.size() != 3 && dims.size() != 4 : dims.size() != 2) return {};
   if (constant(found.data) != nullptr) return {};
   const std::optional<TensorDesc> zero = found.zero.valid() ? find_desc(model, inference, found.zero) : std::nullopt;
   if (found.zero.valid() && (!zero || zero->count() != 1)) return {};
-  const ir::ValueId right_zero = operand(model, nodes[0], 3);
-  const std::vector<double> zeros = right_zero.valid() ? numbers_of(constant(right_zero)) : std::vector<double>{0};
-  const bool are_zero = !zeros.empty() && std::ranges::all_of(zeros, [](double number) { return number == 0; });
-  return are_zero ? std::optional(found) : std::nullopt;
+  std::optional<std::vector<int32_t>> zeros =
+      weight_zeros(operand(model, nodes[0], 3), dims[is_conv ? 0 : 1], constant);
+  if (!zeros) return {};
+  found.zeros = *std::move(zeros);
+  return found;
 }
 
 QuantizedProduct without_zero_point(QuantizedProduct product, size_t axis) {

@@ -28,25 +28,27 @@ std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Infer
                                         const ConstantOf& constant);
 
 // A Conv, MatMul or Gemm of integers that is written as one of what DequantizeLinear makes of them: constant weights
-// without zero points, one scale for all or for each result channel or column.
+// with one scale for all or for each result channel or column.
 struct QuantizedProduct {
   ir::NodeId product;
   ir::ValueId data;  // codes
   Quantizer quantizer;
   const tensor::Tensor* weights = nullptr;  // int8
   std::vector<float> scales;                // of the weights
+  std::vector<int32_t> zeros;               // of the weights, by result channel or column; empty: all are 0
   std::vector<float> bias;                  // by result channel or column; empty: none
 };
 
-// A MatMulInteger with constant weights without zero points.
+// A MatMulInteger or ConvInteger with constant weights.
 struct IntegerSums {
   ir::ValueId data;
   ir::ValueId zero;                         // of the data; invalid: none
   const tensor::Tensor* weights = nullptr;  // int8
+  std::vector<int32_t> zeros;               // likewise
   bool become_floats = false;               // by the Cast behind it
 };
 
-// What these nodes begin with: MatMulInteger, alone or with a Cast to float32; nullopt: something else.
+// What these nodes begin with: MatMulInteger or ConvInteger, alone or with a Cast to float32; nullopt: something else.
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 

@@ -108,7 +108,7 @@ bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::N
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant) {
-  if (model.text(model[product].op) == "MatMulInteger") {
+  if (const std::string_view op = model.text(model[product].op); op == "MatMulInteger" || op == "ConvInteger") {
     const ir::NodeId cast = only_user(model, model[product].results.front());
     const std::vector<ir::NodeId> sums = {product, cast};
     return cast.valid() && match_sums(model, inference, sums, constant) ? sums : std::vector<ir::NodeId>();

@@ -23,8 +23,8 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 // Class: exact
 void expand_weights(ir::Model& model, ir::Rewriter& rewriter);
 
-// A product and the nodes that dequantise its operands, which nothing else uses, or a MatMulInteger and its Cast;
-// empty: it is not one of integers.
+// A product and the nodes that dequantise its operands, which nothing else uses, or a MatMulInteger or ConvInteger and
+// its Cast; empty: it is not one of integers.
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant);
 

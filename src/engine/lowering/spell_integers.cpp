@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/lowering/centered_weights.h"
 #include "ir/queries.h"
 #include "passes/pipelines.h"
 #include "passes/rules.h"
@@ -41,6 +42,12 @@ struct Context {
     return constant == nullptr ? std::vector<double>() : tensor::load_elements<double>(*constant);
   }
 
+  // Zero points, which are 0 where they are left out; nullopt: they are computed.
+  std::optional<std::vector<double>> zeros(ir::ValueId value) {
+    std::vector<double> found = value ? numbers(value) : std::vector<double>{0};
+    return found.empty() ? std::nullopt : std::optional(std::move(found));
+  }
+
   // nullopt: something else.
   std::optional<Codes> codes(NodeId node, uint32_t first) {
     const ir::ValueId value = ir::operand(model(), node, first);
@@ -73,18 +80,10 @@ tensor::Tensor zero_of(DType dtype, double zero) {
   return dtype == DType::int8 ? integers<int8_t>(dtype, {}, {zero}) : integers<uint8_t>(dtype, {}, {zero});
 }
 
-// Weights less their zero points, of which there is one, or one for each index of an axis; nullopt: some do not fit.
-std::optional<tensor::Tensor> centered(const tensor::Tensor& weights, const std::vector<double>& zeros, size_t axis) {
-  const tensor::Shape& dims = weights.shape();
-  if (axis >= dims.size() || (zeros.size() != 1 && zeros.size() != static_cast<size_t>(dims[axis]))) return {};
-  size_t inner = 1;
-  for (size_t i = axis + 1; i < dims.size(); ++i) inner *= static_cast<size_t>(dims[i]);
-  std::vector<double> numbers = tensor::load_elements<double>(weights);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] -= zeros[zeros.size() == 1 ? 0 : i / inner % zeros.size()];
-    if (numbers[i] < -128 || numbers[i] > 127) return {};
-  }
-  return integers<int8_t>(DType::int8, dims, numbers);
+tensor::Tensor zero_list(const std::vector<int>& zeros) {
+  const std::vector<double> numbers(zeros.begin(), zeros.end());
+  const tensor::Shape shape = zeros.size() == 1 ? tensor::Shape() : tensor::Shape{static_cast<int64_t>(zeros.size())};
+  return integers<int8_t>(DType::int8, shape, numbers);
 }
 
 PatchValue dequantize(ir::Patch& patch, const Codes& codes) {
@@ -93,24 +92,34 @@ PatchValue dequantize(ir::Patch& patch, const Codes& codes) {
   return patch.add({.op = "DequantizeLinear", .operands = {codes.value, scale, zero}});
 }
 
-// Constant weights that int8 without zero points can hold.
+// What centered weights stand for; of scales there is one, or one for each index of the axis.
+PatchValue dequantize(Context& context, ir::Patch& patch, CenteredWeights centered, std::vector<double> scales,
+                      size_t axis) {
+  const size_t count = std::max(scales.size(), centered.zeros.size());
+  scales.resize(count, scales[0]);
+  std::vector<ir::Attribute> attributes;
+  if (count > 1) {
+    attributes.push_back(ir::Attribute::of(context.run.edit().intern("axis"), static_cast<int64_t>(axis)));
+    if (!centered.zeros.empty()) centered.zeros.resize(count, centered.zeros[0]);
+  }
+  const PatchValue weights = patch.add_constant(std::move(centered.weights));
+  std::vector<PatchValue> operands = {weights, patch.add_constant(count > 1 ? float_list(scales) : floats(scales, {}))};
+  if (!centered.zeros.empty()) operands.push_back(patch.add_constant(zero_list(centered.zeros)));
+  return patch.add({.op = "DequantizeLinear", .operands = std::move(operands), .attributes = std::move(attributes)});
+}
+
+bool has_scales_by_axis(Context& context) { return schema::imported_version(context.model()) >= kFirstScalesByAxis; }
+
+// Constant weights as int8.
 std::optional<PatchValue> dequantized_weights(Context& context, ir::Patch& patch, const Codes& codes, size_t axis) {
   const tensor::Tensor* const constant = context.run.constant(codes.value);
   if (constant == nullptr) return {};
-  std::optional<tensor::Tensor> weights = centered(*constant, codes.zeros, axis);
-  if (!weights) return {};
+  std::optional<CenteredWeights> made = center(*constant, codes.zeros, axis, has_scales_by_axis(context));
+  if (!made) return {};
   const bool is_by_axis = codes.scales.size() > 1;
-  const int64_t version = schema::imported_version(context.model());
-  if (is_by_axis && version < kFirstScalesByAxis) return {};
-  if (is_by_axis && codes.scales.size() != static_cast<size_t>(weights->shape()[axis])) return {};
-  std::vector<ir::Attribute> attributes;
-  if (is_by_axis) {
-    attributes.push_back(ir::Attribute::of(context.run.edit().intern("axis"), static_cast<int64_t>(axis)));
-  }
-  const PatchValue scale = patch.add_constant(is_by_axis ? float_list(codes.scales) : floats(codes.scales, {}));
-  return patch.add({.op = "DequantizeLinear",
-                    .operands = {patch.add_constant(std::move(*weights)), scale},
-                    .attributes = std::move(attributes)});
+  if ((is_by_axis || made->zeros.size() > 1) && !has_scales_by_axis(context)) return {};
+  if (is_by_axis && codes.scales.size() != static_cast<size_t>(constant->shape()[axis])) return {};
+  return dequantize(context, patch, *std::move(made), codes.scales, axis);
 }
 
 // The right operand of a product, of which the axis is that of the result's channels or columns.
@@ -163,13 +172,14 @@ void spell(Context& context, NodeId node, std::string_view op, size_t axis) {
 void center_weights(Context& context, NodeId node, size_t axis) {
   const ir::Model& model = context.model();
   const tensor::Tensor* const weights = context.run.constant(ir::operand(model, node, 1));
-  const std::vector<double> zeros = context.numbers(ir::operand(model, node, 3));
-  if (weights == nullptr || zeros.empty() || tensor::bit_width(weights->dtype()) != 8) return;
-  std::optional<tensor::Tensor> made = centered(*weights, zeros, axis);
-  if (!made) return;
+  const std::optional<std::vector<double>> zeros = context.zeros(ir::operand(model, node, 3));
+  if (weights == nullptr || !zeros || (axis == 1 && weights->shape().size() != 2)) return;
+  std::optional<CenteredWeights> made = center(*weights, *zeros, axis, true);
+  if (!made || !(made->is_changed || (made->zeros.empty() && ir::operand(model, node, 3)))) return;
   ir::Patch patch;
-  std::vector<PatchValue> operands = {ir::operand(model, node, 0), patch.add_constant(std::move(*made)),
+  std::vector<PatchValue> operands = {ir::operand(model, node, 0), patch.add_constant(std::move(made->weights)),
                                       ir::operand(model, node, 2)};
+  if (!made->zeros.empty()) operands.push_back(patch.add_constant(zero_list(made->zeros)));
   const auto& attributes = model[node].attributes;
   const PatchValue product = patch.add({.op = model.text(model[node].op),
                                         .name = model[node].name,
@@ -180,11 +190,54 @@ void center_weights(Context& context, NodeId node, size_t axis) {
   context.run.rewriter().commit("weights of {0} less their zero points", patch);
 }
 
-constexpr std::array<passes::Rule<Context>, 4> kRules = {{
+// The axis of result channels or columns in what a value is to the products of codes that use it; nullopt: something
+// else uses it too.
+std::optional<size_t> axis_in_products(Context& context, ir::ValueId value) {
+  std::optional<size_t> axis;
+  for (const ir::Use& use : ir::uses(context.model(), value)) {
+    if (context.model()[use.user].is_outputs || use.index != 1) return {};
+    const bool is_conv = context.run.is_op(use.user, "Conv");
+    const bool is_gemm = !is_conv && context.run.is_op(use.user, "Gemm");
+    if (!is_conv && !is_gemm && !context.run.is_op(use.user, "MatMul")) return {};
+    const NodeId data = ir::producer(context.model(), ir::operand(context.model(), use.user, 0));
+    if (!data || !context.run.is_op(data, "DequantizeLinear")) return {};
+    if (context.run.constant(ir::operand(context.model(), data, 0)) != nullptr) return {};
+    const size_t found = is_conv || (is_gemm && context.run.facts(use.user).flag("transB")) ? 0 : 1;
+    if (axis && axis != found) return {};
+    axis = found;
+  }
+  return axis;
+}
+
+void center_dequantized(Context& context, NodeId node) {
+  const ir::ValueId value = ir::operand(context.model(), node, 0);
+  const tensor::Tensor* const weights = context.run.constant(value);
+  const std::optional<size_t> axis = axis_in_products(context, ir::result(context.model(), node));
+  if (weights == nullptr || !axis || context.dtype_of(ir::operand(context.model(), node, 1)) != DType::float32) return;
+  const std::vector<double> scales = context.numbers(ir::operand(context.model(), node, 1));
+  const std::optional<std::vector<double>> zeros = context.zeros(ir::operand(context.model(), node, 2));
+  if (!zeros || scales.empty() || (zeros->size() != 1 && zeros->size() != scales.size())) return;
+  const tensor::Shape& dims = weights->shape();
+  if (*axis >= dims.size() || (*axis == 1 && dims.size() != 2)) return;
+  const ops::Node facts = context.run.facts(node);
+  const int64_t written = ops::normalize_axis(facts.integer("axis", 1), static_cast<int64_t>(dims.size()));
+  const bool is_by_axis = written == static_cast<int64_t>(*axis) && scales.size() == static_cast<size_t>(dims[*axis]);
+  if ((scales.size() != 1 && !is_by_axis) || facts.integer("block_size", 0) != 0) return;
+  std::optional<CenteredWeights> made = center(*weights, *zeros, *axis, has_scales_by_axis(context));
+  if (!made || !(made->is_changed || (made->zeros.empty() && ir::operand(context.model(), node, 2)))) return;
+  ir::Patch patch;
+  const PatchValue floats = dequantize(context, patch, *std::move(made), scales, *axis);
+  patch.replace(ir::result(context.model(), node), floats);
+  patch.remove(node);
+  context.run.rewriter().commit("weights of {0} less their zero points", patch);
+}
+
+constexpr std::array<passes::Rule<Context>, 5> kRules = {{
     {"QLinearConv", [](Context& context, NodeId node) { spell(context, node, "Conv", 0); }},
     {"QLinearMatMul", [](Context& context, NodeId node) { spell(context, node, "MatMul", 1); }},
     {"MatMulInteger", [](Context& context, NodeId node) { center_weights(context, node, 1); }},
     {"ConvInteger", [](Context& context, NodeId node) { center_weights(context, node, 0); }},
+    {"DequantizeLinear", center_dequantized},
 }};
 
 }  // namespace

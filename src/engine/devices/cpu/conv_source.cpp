@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/conv_source.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/devices/cpu/rows/floats.h"
 
@@ -18,7 +19,15 @@ std::optional<ConvSource> float_source(const Layer& layer) {
                     .weights = layer.constants[1],
                     .bias = bias.valid() ? layer.input_of(bias) : -1,
                     .done = 1,
-                    .quantized = {}};
+                    .quantized = {},
+                    .weight_zeros = {}};
+}
+
+bool are_pictures(const Layer& layer, int data) {
+  const TensorDesc& in = layer.inputs[static_cast<size_t>(data)];
+  return std::ranges::all_of(std::array{&in, &layer.outputs[0]}, [](const TensorDesc* desc) {
+    return has_layout(*desc, Layout::channels_last) && desc->count() > 0;
+  });
 }
 
 std::optional<ConvSource> integer_source(const Layer& layer) {
@@ -30,16 +39,40 @@ std::optional<ConvSource> integer_source(const Layer& layer) {
                       [&](ir::ValueId value) { return layer.constant(value); });
   if (!found) return std::nullopt;
   const int data = layer.input_of(found->data);
-  if (data < 0) return std::nullopt;
-  const TensorDesc& in = layer.inputs[static_cast<size_t>(data)];
-  for (const TensorDesc* const desc : {&in, &layer.outputs[0]}) {
-    if (!has_layout(*desc, Layout::channels_last) || desc->count() == 0) return std::nullopt;
-  }
-  const std::optional<ConvGeometry> geometry = conv_geometry(layer, *product, in.dims, found->weights->shape());
+  if (data < 0 || !are_pictures(layer, data)) return std::nullopt;
+  const tensor::Shape& in = layer.inputs[static_cast<size_t>(data)].dims;
+  const std::optional<ConvGeometry> geometry = conv_geometry(layer, *product, in, found->weights->shape());
   if (!geometry) return std::nullopt;
-  const tensor::Tensor* const weights = found->weights;
-  return ConvSource{
-      .geometry = *geometry, .data = data, .weights = weights, .bias = -1, .done = done, .quantized = std::move(found)};
+  ConvSource source{.geometry = *geometry,
+                    .data = data,
+                    .weights = found->weights,
+                    .bias = -1,
+                    .done = done,
+                    .quantized = {},
+                    .weight_zeros = found->zeros};
+  source.quantized = std::move(found);
+  return source;
+}
+
+// ConvInteger, and the Cast of its sums where there is one.
+std::optional<ConvSource> sums_source(const Layer& layer) {
+  const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+  const std::optional<IntegerSums> sums = match_sums(*layer.model, *layer.inference, layer.nodes, constant);
+  if (!sums || layer.outputs.size() != 1) return std::nullopt;
+  const int data = layer.input_of(sums->data);
+  if (data < 0 || !are_pictures(layer, data)) return std::nullopt;
+  const tensor::Shape& in = layer.inputs[static_cast<size_t>(data)].dims;
+  const std::optional<ConvGeometry> geometry = conv_geometry(layer, layer.nodes[0], in, sums->weights->shape());
+  if (!geometry) return std::nullopt;
+  return ConvSource{.geometry = *geometry,
+                    .data = data,
+                    .weights = sums->weights,
+                    .bias = -1,
+                    .done = sums->become_floats ? size_t{2} : size_t{1},
+                    .quantized = {},
+                    .is_sum = true,
+                    .zero = sums->zero.valid() ? layer.input_of(sums->zero) : -1,
+                    .weight_zeros = sums->zeros};
 }
 
 }  // namespace
@@ -62,6 +95,7 @@ bool is_convolution(const Layer& layer) {
 }
 
 std::optional<ConvSource> find_conv_source(const Layer& layer) {
+  if (layer.starts_with("ConvInteger")) return sums_source(layer);
   std::optional<ConvSource> source = float_source(layer);
   return source ? source : integer_source(layer);
 }

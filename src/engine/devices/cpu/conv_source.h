@@ -5,7 +5,7 @@
 
 namespace assay::engine::cpu {
 
-// A convolution of floats, or of integers that come with what they stand for.
+// A convolution of floats, of integers that come with what they stand for, or of integers alone.
 struct ConvSource {
   ConvGeometry geometry;
   int data = 0;  // input of the layer
@@ -13,6 +13,11 @@ struct ConvSource {
   int bias = -1;                              // input of the layer, where it is one
   size_t done = 1;                            // nodes of the layer up to the convolution
   std::optional<QuantizedProduct> quantized;  // of integers
+  bool is_sum = false;                        // of integers, perhaps as floats, without a scale
+  int zero = -1;                              // of sums: an input with the zero point of the data
+  std::vector<int32_t> weight_zeros;          // of integers, by result channel; empty: all are 0
+
+  bool is_integer() const { return quantized || is_sum; }
 };
 
 // Whether a layer begins with a Conv or ConvTranspose of floats over one or two dims, channels last, with constant

@@ -19,7 +19,7 @@ namespace assay::engine::cpu {
 namespace {
 
 // Operators over pictures that are computed with the channels innermost.
-constexpr std::array<std::string_view, 6> kPictures = {"Conv",        "ConvTranspose",     "MaxPool",
+constexpr std::array<std::string_view, 7> kPictures = {"Conv",        "ConvInteger",       "ConvTranspose", "MaxPool",
                                                        "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
 
 class PlainCall final : public Call {

@@ -59,6 +59,7 @@ std::optional<ProductSource> integer_source(const Layer& layer) {
   source.weights = found->weights;
   source.done = has_bias || found->bias.empty() ? done : done + 1;
   if (layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB")) source.column_axis = 0;
+  source.weight_zeros = found->zeros;
   source.quantized = std::move(found);
   return source;
 }
@@ -78,6 +79,7 @@ std::optional<ProductSource> sums_source(const Layer& layer) {
   source.left_type = layer.inputs[static_cast<size_t>(geometry->left)].dtype;
   source.weights = sums->weights;
   source.done = sums->become_floats ? 2 : 1;
+  source.weight_zeros = sums->zeros;
   source.is_sum = true;
   if (!sums->zero.valid()) return source;
   source.zero = layer.input_of(sums->zero);

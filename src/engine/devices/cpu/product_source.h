@@ -15,6 +15,7 @@ struct ProductSource {
   std::optional<QuantizedProduct> quantized;  // of integers
   bool is_sum = false;                        // of integers, perhaps as floats, without a scale
   int zero = -1;                              // of sums: an input with the zero point of the data
+  std::vector<int32_t> weight_zeros;          // of integers, by column; empty: all are 0
   std::vector<float> column_sums;             // of the weights, where there is one
 
   bool is_integer() const { return quantized || is_sum; }

@@ -173,8 +173,11 @@ struct Block {
   Quarters<kBytes> start;
   codes::Vector factors[kQuarters], bias[kQuarters];  // where codes are made
 
-  ASSAY_KERNEL const std::byte* weights(size_t line) const {
-    return of->weights + first * kWord + static_cast<int64_t>(line) * of->weights_line;
+  size_t passes;  // 2: more weights are added to those of some channel
+
+  ASSAY_KERNEL const std::byte* weights(size_t pass, size_t line) const {
+    return of->weights + static_cast<int64_t>(pass) * of->more_weights + first * kWord +
+           static_cast<int64_t>(line) * of->weights_line;
   }
 };
 
@@ -236,9 +239,10 @@ ASSAY_KERNEL void sum_results(const Block<kBytes>& block, size_t first) {
   for (Quarters<kBytes>& sum : sums) sum = block.start;
   const int64_t left = span.left + static_cast<int64_t>(first) * span.stride;
   const std::byte* line = span.in;
-  for (size_t y = 0; y < span.lines; ++y, line += span.line_step) {
+  for (size_t y = 0; y < block.passes * span.lines; ++y, line += span.line_step) {
+    if (y == span.lines) line = span.in;
     Quarters<kBytes> factors[kOfWord];
-    read_weights(block.weights(y), factors[0]);
+    read_weights(y < span.lines ? block.weights(0, y) : block.weights(1, y - span.lines), factors[0]);
     if constexpr (kOfWord == 2) {
 #pragma GCC unroll 4
       for (size_t q = 0; q < kQuarters; ++q) factors[1].at[q] = factors[0].at[q] << 8;
@@ -289,6 +293,20 @@ class Blocks {
 
  private:
   template <size_t kBytes>
+  ASSAY_KERNEL bool has_more(const Block<kBytes>& block) const {
+    if (span_.more_weights == 0) return false;
+    typename Vectors<kBytes>::Words all = {};
+    for (size_t y = 0; y < span_.lines; ++y) {
+      Quarters<kBytes> factors;
+      read_weights(block.weights(1, y), factors);
+      for (const auto& quarter : factors.at) all |= quarter;
+    }
+    int32_t words[kBytes / sizeof(int32_t)];
+    std::memcpy(words, &all, sizeof(words));
+    return std::ranges::any_of(words, [](int32_t word) { return word != 0; });
+  }
+
+  template <size_t kBytes>
   ASSAY_KERNEL void prepare(size_t first, size_t count, Block<kBytes>& block) const {
     block.of = &span_;
     block.first = first;
@@ -296,9 +314,10 @@ class Blocks {
     Quarters<kBytes> zeros, taken = {};
     const auto zero = static_cast<uint8_t>(std::to_integer<int>(*span_.zeros) ^ (span_.are_signed ? 0x80 : 0));
     for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + zero * 0x01010101;
-    for (size_t y = 0; y < span_.lines; ++y) {
+    block.passes = has_more(block) ? 2 : 1;
+    for (size_t i = 0; i < block.passes * span_.lines; ++i) {
       Quarters<kBytes> factors;
-      read_weights(block.weights(y), factors);
+      read_weights(block.weights(i / span_.lines, i % span_.lines), factors);
       for (size_t q = 0; q < kQuarters; ++q) add_products(zeros.at[q], factors.at[q], taken.at[q]);
     }
     for (size_t q = 0; q < kQuarters; ++q) block.start.at[q] = -taken.at[q];

@@ -18,6 +18,7 @@ struct CodeWindowSpan {
   int64_t stride = 1, dilation = 1;    // from one window to the next, and within a window, in pixels
   const std::byte* weights = nullptr;  // of the window's first line, as packed
   int64_t weights_line = 0;            // from those of one line to the next
+  int64_t more_weights = 0;            // to those that are added to them, packed alike; 0: none are
   size_t lines = 0;                    // of the window, inside the picture
   size_t columns = 0;                  // of the window
   bool are_signed = false;             // the codes

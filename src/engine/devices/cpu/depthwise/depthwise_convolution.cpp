@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/devices/cpu/depthwise/code_windows.h"
+#include "base/checksum.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
@@ -24,7 +24,7 @@ std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& laye
   const ConvGeometry& g = source->geometry;
   const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
   if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
-  if (source->quantized && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
+  if (source->is_integer() && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
   const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
   if (source->weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
   std::optional<Followers> followers = followers_of(layer, *source);
@@ -37,16 +37,16 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
       data_(static_cast<size_t>(source.data)),
       dtype_(layer.inputs[data_].dtype),
       zero_(source.quantized ? static_cast<float>(source.quantized->quantizer.zero) : 0),
+      zero_input_(source.zero),
       followers_(std::move(followers)),
       stretches_(stretches_of(g_)),
       bias_(source.bias),
-      by_words_(source.quantized && has_code_windows(g_.kernel_width)),
+      has_weight_zeros_(!source.weight_zeros.empty()),
+      by_words_(fits_words(source)),
       makes_codes_(by_words_ && followers_.of_sums->fits_tiles() && followers_.of_sums->adds_nothing()),
-      weights_(pack(layer, *source.weights)) {
-  if (by_words_) {
-    const auto zero = static_cast<std::byte>(source.quantized->quantizer.zero);
-    zeros_.assign(static_cast<size_t>(g_.channels), zero);
-  }
+      weights_(pack(layer, source)) {
+  if (by_words_ && zero_input_ < 0)
+    zeros_.assign(static_cast<size_t>(g_.channels), static_cast<std::byte>(static_cast<int>(zero_)));
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
   const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
   widened_bias_.assign(numbers.begin(), numbers.end());
@@ -55,8 +55,9 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
 std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_of(const Layer& layer,
                                                                                   const ConvSource& source) {
   Followers found;
-  if (source.quantized) {
-    found.of_sums = IntegerEpilogue::make(layer, *source.quantized, source.done);
+  if (source.is_integer()) {
+    found.of_sums = source.quantized ? IntegerEpilogue::make(layer, *source.quantized, source.done)
+                                     : IntegerEpilogue::make(layer, source.geometry.out_channels, source.done);
     return found.of_sums ? std::optional(std::move(found)) : std::nullopt;
   }
   size_t done = source.done;
@@ -87,22 +88,49 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
   return all;
 }
 
-PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const tensor::Tensor& weights) const {
+// Whether what zero points take off weights is of 8 bits too.
+bool DepthwiseConvolution::fits_words(const ConvSource& source) {
+  return source.is_integer() && has_code_windows(source.geometry.kernel_width) &&
+         std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });
+}
+
+PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const ConvSource& source) const {
+  const uint64_t zeros_sum = checksum(std::as_bytes(std::span(source.weight_zeros)));
+  const std::string zeros = has_weight_zeros_ ? fmt::format(" less {:x}", zeros_sum) : "";
   if (by_words_) {
-    const int64_t size = g_.kernel_height * code_window_line(g_.channels);
-    return layer.packed->get(weights, "depthwise words", static_cast<uint64_t>(size), [&](std::byte* to) {
-      pack_code_windows(weights.bytes().data(), g_.channels, g_.kernel_height, g_.kernel_width, to);
-    });
+    const auto size = static_cast<uint64_t>(words_bytes() * (has_weight_zeros_ ? 2 : 1));
+    return layer.packed->get(*source.weights, fmt::format("depthwise words{}", zeros), size,
+                             [&](std::byte* to) { pack_words(source, to); });
   }
-  const uint64_t bytes = weights.count() * sizeof(float);
-  return layer.packed->get(weights, "depthwise", bytes, [&](std::byte* to) {
-    const auto numbers = tensor::load_elements<double>(weights);
-    const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);
-    auto* const floats = reinterpret_cast<float*>(to);
-    for (size_t i = 0; i < numbers.size(); ++i) {
-      floats[i % window * static_cast<size_t>(g_.channels) + i / window] = static_cast<float>(numbers[i]);
-    }
-  });
+  const uint64_t bytes = source.weights->count() * sizeof(float);
+  return layer.packed->get(*source.weights, fmt::format("depthwise{}", zeros), bytes,
+                           [&](std::byte* to) { pack_floats(source, to); });
+}
+
+void DepthwiseConvolution::pack_words(const ConvSource& source, std::byte* to) const {
+  pack_code_windows(source.weights->bytes().data(), g_.channels, g_.kernel_height, g_.kernel_width, to);
+  if (!has_weight_zeros_) return;
+  const int64_t window = g_.kernel_height * g_.kernel_width;
+  std::vector<std::byte> taken;
+  for (const int32_t zero : source.weight_zeros)
+    taken.insert(taken.end(), static_cast<size_t>(window), static_cast<std::byte>(-zero));
+  pack_code_windows(taken.data(), g_.channels, g_.kernel_height, g_.kernel_width, to + words_bytes());
+}
+
+void DepthwiseConvolution::pack_floats(const ConvSource& source, std::byte* to) const {
+  const auto numbers = tensor::load_elements<double>(*source.weights);
+  const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);
+  auto* const floats = reinterpret_cast<float*>(to);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const int32_t zero = has_weight_zeros_ ? source.weight_zeros[i / window] : 0;
+    floats[i % window * static_cast<size_t>(g_.channels) + i / window] = static_cast<float>(numbers[i] - zero);
+  }
+}
+
+float DepthwiseConvolution::zero(const Arguments& arguments) const {
+  if (zero_input_ < 0) return zero_;
+  const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(zero_input_)]);
+  return dtype_ == tensor::DType::int8 ? static_cast<float>(static_cast<int8_t>(byte)) : static_cast<float>(byte);
 }
 
 const float* DepthwiseConvolution::bias(const Arguments& arguments) const {
@@ -142,7 +170,7 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
           .weights_line = weights_line,
           .weights_pixel = g_.channels,
           .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
-          .zero = zero_,
+          .zero = zero(arguments),
           .bias = given == nullptr ? nullptr : given + channel,
           .bounds = followers_.bounds ? followers_.bounds->data() : nullptr,
           .channels = static_cast<size_t>(line.channels.end - channel)};
@@ -264,6 +292,8 @@ DepthwiseSpan DepthwiseConvolution::part_of(const DepthwiseSpan& line, const Str
 }
 
 void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
+  std::array<std::byte, kMostResults> zeros;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+  if (zeros_.empty()) std::fill_n(zeros.data(), line.channels, static_cast<std::byte>(static_cast<int>(line.zero)));
   run_code_windows({.in = static_cast<const std::byte*>(line.in),
                     .line_step = line.line_step,
                     .pixel_step = g_.channels,
@@ -273,10 +303,11 @@ void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixe
                     .dilation = g_.dilation_x,
                     .weights = reinterpret_cast<const std::byte*>(line.weights),
                     .weights_line = code_window_line(g_.channels),
+                    .more_weights = has_weight_zeros_ ? words_bytes() : 0,
                     .lines = line.lines,
                     .columns = static_cast<size_t>(g_.kernel_width),
                     .are_signed = dtype_ == tensor::DType::int8,
-                    .zeros = zeros_.data(),
+                    .zeros = zeros_.empty() ? zeros.data() : zeros_.data(),
                     .finish = target.finish,
                     .out = target.first,
                     .out_step = target.step,

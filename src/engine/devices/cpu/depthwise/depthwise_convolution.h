@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/depthwise/code_windows.h"
 #include "engine/devices/cpu/depthwise/depthwise_kernels.h"
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/lanes.h"
@@ -58,7 +59,12 @@ class DepthwiseConvolution {
   DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers);
   static std::optional<Followers> followers_of(const Layer& layer, const ConvSource& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
-  PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
+  PackedWeights::Bytes pack(const Layer& layer, const ConvSource& source) const;
+  void pack_words(const ConvSource& source, std::byte* to) const;
+  void pack_floats(const ConvSource& source, std::byte* to) const;
+  static bool fits_words(const ConvSource& source);
+  int64_t words_bytes() const { return g_.kernel_height * code_window_line(g_.channels); }
+  float zero(const Arguments& arguments) const;
   const float* bias(const Arguments& arguments) const;
   int64_t out_bytes() const;
   DepthwiseTypes types() const;
@@ -82,14 +88,16 @@ class DepthwiseConvolution {
   size_t data_;
   tensor::DType dtype_;  // of the data
   float zero_ = 0;       // of codes
+  int zero_input_;       // of the layer, which has it otherwise; -1: it is known
   Followers followers_;
   std::vector<Stretch> stretches_;
   int bias_;
   std::vector<float> widened_bias_;
+  bool has_weight_zeros_;         // of codes
   bool by_words_;                 // of codes, by run_code_windows
   bool makes_codes_;              // likewise, of sums in registers
   std::vector<std::byte> zeros_;  // what is read outside the picture then
-  PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words
+  PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words, once more for zeros
 };
 
 }  // namespace assay::engine::cpu

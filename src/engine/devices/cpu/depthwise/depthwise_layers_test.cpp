@@ -127,24 +127,36 @@ struct Codes {
   int least, most;
 };
 
-ir::Model code_model(const Window& w, const Codes& codes, const char* follower) {
+// Of weights, and their zero points: of the first channel, and from one channel to the next.
+struct CodedWeights {
+  bool are_signed = true;
+  int zero = 0, step = 0;
+};
+
+ir::Model code_model(const Window& w, const Codes& codes, const char* follower, const CodedWeights& of = {}) {
   std::mt19937 random(3);
-  std::string weights = "-128, 127", bias = "100", scales = "0.013";
+  const int first = of.are_signed ? -128 : 0;
+  std::string weights = fmt::format("{}, {}", first, first + 255), bias = "100", scales = "0.013";
+  std::string zeros = fmt::format("{}", of.zero);
+  for (int64_t i = 1; i < w.channels; ++i)
+    zeros += fmt::format(",{}", (of.zero - first + static_cast<int>(i) * of.step) % 256 + first);
   for (int64_t i = 2; i < w.channels * w.kernel * w.kernel; ++i)
-    weights += fmt::format(",{}", static_cast<int>(random() % 256) - 128);
+    weights += fmt::format(",{}", static_cast<int>(random() % 256) + first);
   for (int64_t i = 1; i < w.channels; ++i) {
     bias += fmt::format(",{}", static_cast<int>(random() % 2001) - 1000);
     scales += fmt::format(",{}", 0.01 + static_cast<double>(random() % 100) / 20000);
   }
   return parsed(fmt::format(
-      "<ir_version: 10, opset_import: [\"\" : 21]> g ({0}[{1},{2},{3},{4}] x) => (y) <int8[{2},1,{5},{5}] w = {{{6}}}, "
-      "int32[{2}] b = {{{7}}}, float[{2}] ws = {{{8}}}, float[{2}] bs = {{{8}}}, float xs = {{1}}, {0} xz = {{{9}}}, "
+      "<ir_version: 10, opset_import: [\"\" : 21]> g ({0}[{1},{2},{3},{4}] x) => (y) <{14}[{2},1,{5},{5}] w = {{{6}}}, "
+      "int32[{2}] b = {{{7}}}, {14}[{2}] wz = {{{15}}}, float[{2}] ws = {{{8}}}, float[{2}] bs = {{{8}}}, float xs = "
+      "{{1}}, {0} xz = {{{9}}}, "
       "float ys = {{0.37}}, uint8 yz = {{117}}, float bys = {{0.9}}, int8 sz = {{-5}}> {{ dx = DequantizeLinear(x, xs, "
       "xz) dw = DequantizeLinear<axis = 0>(w, "
-      "ws) db = DequantizeLinear<axis = 0>(b, bs) s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = [{10}, "
+      "ws, wz) db = DequantizeLinear<axis = 0>(b, bs) s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = "
+      "[{10}, "
       "{10}], dilations = [{11}, {11}], pads = [{12}]>(dx, dw, db) {13} }}",
       codes.type, w.batch, w.channels, w.height, w.width, w.kernel, weights, bias, scales, codes.zero, w.stride,
-      w.dilation, w.pads, follower));
+      w.dilation, w.pads, follower, of.are_signed ? "int8" : "uint8", zeros));
 }
 
 // By what they are written as: in one step, after another rounding, with a tensor added to them, and as a tape has
@@ -177,6 +189,54 @@ TEST(DepthwiseLayers, OfCodesAgreeWithTheReference) {
         EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
         EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "")
             << codes.type << " " << codes.zero << " " << w.channels << " " << w.kernel << " " << follower;
+      }
+    }
+  }
+}
+
+// Where int8 holds the differences of some channels, and where even two numbers of 8 bits do not hold one.
+TEST(DepthwiseLayers, OfWeightsWithZeroPointsAgreeWithTheReference) {
+  for (const Window& w : kWindows) {
+    for (const CodedWeights& weights :
+         {CodedWeights{false, 128}, {false, 117}, {false, 3, 83}, {true, -127, 1}, {false, 0}, {false, 255}}) {
+      for (const Codes& codes : {Codes{"uint8", 131, 0, 255}, {"int8", -7, -128, 127}, {"uint8", 0, 255, 255}}) {
+        for (const char* const follower : {kCodeFollowers[0], kCodeFollowers[4]}) {
+          const ir::Model model = code_model(w, codes, follower, weights);
+          const auto number = [&](size_t i) {
+            const uint64_t drawn = (i + 1) * 0x9E3779B97F4A7C15 >> 32;
+            return codes.least + static_cast<double>(drawn % static_cast<uint64_t>(codes.most - codes.least + 1));
+          };
+          const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+          EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
+          EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "")
+              << codes.type << " " << codes.zero << " " << w.channels << " " << weights.zero << " " << follower;
+        }
+      }
+    }
+  }
+}
+
+// With a zero point of the data that comes with it.
+TEST(DepthwiseLayers, SumsOfCodesAreExact) {
+  for (const Window& w : kWindows) {
+    for (const char* const type : {"uint8", "int8"}) {
+      for (const int zero : {128, 3, 255}) {
+        std::string weights = "0, 255";
+        std::mt19937 random(5);
+        for (int64_t i = 2; i < w.channels * w.kernel * w.kernel; ++i) weights += fmt::format(",{}", random() % 256);
+        const ir::Model model = parsed(fmt::format(
+            "<ir_version: 10, opset_import: [\"\" : 21]> g ({0}[{1},{2},{3},{4}] x, {0} z) => (y) "
+            "<uint8[{2},1,{5},{5}] "
+            "w = {{{6}}}, uint8 k = {{{7}}}> {{ y = ConvInteger<group = {2}, kernel_shape = [{5}, {5}], strides = "
+            "[{8}, {8}], dilations = [{9}, {9}], pads = [{10}]>(x, w, z, k) }}",
+            type, w.batch, w.channels, w.height, w.width, w.kernel, weights, zero, w.stride, w.dilation, w.pads));
+        const auto number = [&](size_t i) {
+          const uint64_t drawn = (i + 1) * 0x9E3779B97F4A7C15 >> 32;
+          return static_cast<double>(drawn % 256) - (type[0] == 'i' ? 128 : 0);
+        };
+        const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+        EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels;
+        EXPECT_EQ(run.outputs, testing_support::run_on_reference(model, number)) << type << " " << w.channels;
       }
     }
   }

@@ -347,7 +347,7 @@ bool has_few_rows(const Layer& layer) {
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
   std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source) return {};
+  if (!source || source->is_sum || !source->weight_zeros.empty()) return {};
   const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
   if (source->quantized && !are_sums_exact(codes, *source->weights)) return {};
   const ConvGeometry& g = source->geometry;

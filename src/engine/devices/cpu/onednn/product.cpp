@@ -297,6 +297,7 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
 // As the library takes it, which is faster without zero points.
 std::optional<ProductSource> find_source(const Layer& layer) {
   std::optional<ProductSource> source = find_product_source(layer);
+  if (source && !source->weight_zeros.empty()) return std::nullopt;
   if (source && source->is_integer() && !are_sums_exact(source->left_type, *source->weights)) return std::nullopt;
   if (source && source->quantized)
     source->quantized = without_zero_point(*std::move(source->quantized), source->column_axis);

@@ -2,75 +2,66 @@
 
 #include <utility>
 
+#include "base/parallel.h"
 #include "engine/devices/cpu/conv_source.h"
-#include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/product_source.h"
 #include "engine/devices/cpu/tiles/code_product.h"
 #include "engine/devices/cpu/tiles/code_rows.h"
+#include "engine/devices/cpu/tiles/code_sums.h"
+#include "engine/devices/cpu/tiles/code_zeros.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kWholeColumns = 64;
+constexpr uint64_t kAligned = 64;
 
 bool are_signed(tensor::DType dtype) { return dtype == tensor::DType::int8; }
 bool are_codes(tensor::DType dtype) { return are_signed(dtype) || dtype == tensor::DType::uint8; }
 
-// Sums of weights by column, up to whole panels.
-std::vector<int32_t> whole_sums(const tensor::Tensor& weights, size_t axis) {
-  const std::vector<int64_t> sums = sums_of_channels(weights, axis);
-  std::vector<int32_t> whole(static_cast<size_t>(rounded_up(static_cast<int64_t>(sums.size()), kWholeColumns)));
-  for (size_t i = 0; i < sums.size(); ++i) whole[i] = static_cast<int32_t>(sums[i]);
-  return whole;
-}
-
-// What sums begin with, so that they are of codes less this zero point.
-void set_starts(const std::vector<int32_t>& sums, int32_t zero, std::vector<int32_t>& starts) {
-  starts.resize(sums.size());
-  for (size_t i = 0; i < sums.size(); ++i) {
-    starts[i] = static_cast<int32_t>(-static_cast<uint32_t>(zero) * static_cast<uint32_t>(sums[i]));
-  }
-}
+// Where sums of rows lie in the workspace.
+uint64_t behind(uint64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
 class ProductKernel final : public PlainKernel {
  public:
   ProductKernel(const ProductSource& source, CodeProduct product)
-      : left_(static_cast<size_t>(source.geometry.left)),
-        rows_(CodeForm::of(source.left_type), source.geometry.rows, source.geometry.depth, source.geometry.left_row),
-        is_signed_(are_signed(source.left_type)),
-        zero_(source.zero),
-        sums_(whole_sums(*source.weights, source.column_axis)),
-        product_(std::move(product)) {
-    set_starts(sums_, (source.quantized ? source.quantized->quantizer.zero : 0) + CodeProduct::offset(is_signed_),
-               starts_);
+      : g_(source.geometry),
+        rows_(CodeForm::of(source.left_type), g_.rows, g_.depth, g_.left_row),
+        zeros_({.data_type = source.left_type,
+                .zero = source.quantized ? source.quantized->quantizer.zero : 0,
+                .input = source.zero,
+                .weights = source.weights,
+                .axis = source.column_axis,
+                .zeros = &source.weight_zeros}),
+        product_(std::move(product)) {}
+
+  uint64_t workspace_bytes() const override {
+    const uint64_t bytes = rows_.workspace_bytes();
+    if (zeros_.row_factors() == nullptr) return bytes;
+    return behind(bytes) + static_cast<uint64_t>(g_.rows) * sizeof(int32_t);
   }
 
-  uint64_t workspace_bytes() const override { return rows_.workspace_bytes(); }
   void run(const Arguments& arguments) const override {
-    if (zero_ < 0) return run_from(arguments, starts_.data());
-    const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(zero_)]);
-    const int32_t zero = is_signed_ ? static_cast<int8_t>(byte) : byte;
+    const auto* const codes = host<const std::byte>(arguments.inputs[static_cast<size_t>(g_.left)]);
+    auto* const workspace = host<std::byte>(arguments.workspace);
+    const int32_t zero = zeros_.of_data(arguments);
     std::vector<int32_t> starts;
-    set_starts(sums_, zero + CodeProduct::offset(is_signed_), starts);
-    run_from(arguments, starts.data());
-  }
-
- private:
-  void run_from(const Arguments& arguments, const int32_t* starts) const {
-    const std::byte* const left =
-        rows_.prepare(host<const std::byte>(arguments.inputs[left_]), host<std::byte>(arguments.workspace));
+    const std::byte* const left = rows_.prepare(codes, workspace);
     const auto find = [&](int64_t first, int64_t rows, const float** out) {
       for (int64_t i = 0; i < rows; ++i)
         out[i] = reinterpret_cast<const float*>(left + (first + i) * rows_.row_bytes());
     };
-    product_.run({arguments, starts, find});
+    int32_t* sums = nullptr;
+    if (zeros_.row_factors() != nullptr) {
+      sums = reinterpret_cast<int32_t*>(workspace + behind(rows_.workspace_bytes()));
+      sum_rows({codes, g_.rows, g_.depth, g_.left_row, zeros_.are_signed(), zero}, sums);
+    }
+    product_.run({arguments, zeros_.starts(zero, starts), sums, zeros_.row_factors(), find});
   }
 
-  size_t left_;  // an input of the layer
+ private:
+  ProductGeometry g_;
   CodeMatrix rows_;
-  bool is_signed_;
-  int zero_;  // an input of the layer; -1: it is known
-  std::vector<int32_t> sums_, starts_;
+  CodeZeros zeros_;
   CodeProduct product_;
 };
 
@@ -87,7 +78,8 @@ class CodedMatrices final : public Implementation {
                           .depth = g.depth,
                           .columns = g.columns,
                           .depth_stride = g.right_row,
-                          .column_stride = g.right_column};
+                          .column_stride = g.right_column,
+                          .all_columns = g.columns};
     std::optional<IntegerEpilogue> epilogue = source->quantized
                                                   ? IntegerEpilogue::make(layer, *source->quantized, source->done)
                                                   : IntegerEpilogue::make(layer, g.columns, source->done);
@@ -98,29 +90,78 @@ class CodedMatrices final : public Implementation {
 
 class ConvolutionKernel final : public PlainKernel {
  public:
-  ConvolutionKernel(const ConvSource& source, CodePictures pictures, CodeProduct product)
-      : data_(static_cast<size_t>(source.data)), pictures_(std::move(pictures)), product_(std::move(product)) {
-    const Quantizer& quantizer = source.quantized->quantizer;
-    set_starts(whole_sums(*source.weights, 0), quantizer.zero + CodeProduct::offset(are_signed(quantizer.codes)),
-               starts_);
+  // Of products there is one for each group of channels.
+  ConvolutionKernel(const ConvSource& source, tensor::DType codes, CodePictures pictures,
+                    std::vector<CodeProduct> products)
+      : data_(static_cast<size_t>(source.data)),
+        has_known_zero_(source.zero < 0),
+        g_(source.geometry),
+        form_(CodeForm::of(codes)),
+        pictures_(std::move(pictures)),
+        window_sums_(g_),
+        zeros_({.data_type = codes,
+                .zero = known_zero(source),
+                .input = source.zero,
+                .weights = source.weights,
+                .axis = 0,
+                .zeros = &source.weight_zeros}),
+        products_(std::move(products)) {}
+
+  static int32_t known_zero(const ConvSource& source) {
+    return source.quantized ? source.quantized->quantizer.zero : 0;
   }
 
-  uint64_t workspace_bytes() const override { return pictures_.workspace_bytes(); }
+  uint64_t workspace_bytes() const override {
+    const uint64_t bytes = pictures_.workspace_bytes();
+    return zeros_.row_factors() == nullptr ? bytes : behind(bytes) + window_sums_.workspace_bytes();
+  }
 
   void run(const Arguments& arguments) const override {
-    const std::byte* const pictures =
-        pictures_.prepare(host<const std::byte>(arguments.inputs[data_]), host<std::byte>(arguments.workspace));
-    const auto find = [&](int64_t first, int64_t pixels, const float** out) {
-      pictures_.find(pictures, {first, pixels}, out);
-    };
-    product_.run({arguments, starts_.data(), find});
+    if (has_known_zero_) return run_on(pictures_, arguments);
+    run_on(CodePictures(form_, g_, static_cast<std::byte>(zeros_.of_data(arguments))), arguments);
   }
 
  private:
+  void run_on(const CodePictures& pictures, const Arguments& arguments) const {
+    const auto* const codes = host<const std::byte>(arguments.inputs[data_]);
+    auto* const workspace = host<std::byte>(arguments.workspace);
+    const int32_t zero = zeros_.of_data(arguments);
+    std::vector<int32_t> made;
+    const int32_t* const starts = zeros_.starts(zero, made);
+    const int32_t* const factors = zeros_.row_factors();
+    const int32_t* sums = nullptr;
+    if (factors != nullptr)
+      sums = window_sums_.run(codes, zeros_.are_signed(), zero, workspace + behind(pictures.workspace_bytes()));
+    const std::byte* const prepared = pictures.prepare(codes, workspace);
+    parallel_for(products_.size(), 1, [&](uint64_t begin, uint64_t end) {
+      for (auto group = static_cast<int64_t>(begin); group < static_cast<int64_t>(end); ++group) {
+        const int64_t column = group * (g_.out_channels / g_.groups);
+        const auto find = [&](int64_t first, int64_t pixels, const float** out) {
+          pictures.find(prepared, {first, pixels}, out);
+          if (group > 0) move_to(group, pixels, out);
+        };
+        products_[static_cast<size_t>(group)].run({arguments, starts + column,
+                                                   sums == nullptr ? sums : sums + group * window_sums_.of_group(),
+                                                   factors == nullptr ? factors : factors + column, find});
+      }
+    });
+  }
+
+  // From the first channels of pixels to those of a group.
+  void move_to(int64_t group, int64_t pixels, const float** places) const {
+    const int64_t bytes = group * (g_.channels / g_.groups) * form_.bytes();
+    for (int64_t i = 0; i < pixels * g_.kernel_height * g_.kernel_width; ++i)
+      places[i] = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(places[i]) + bytes);
+  }
+
   size_t data_;  // an input of the layer
+  bool has_known_zero_;
+  ConvGeometry g_;
+  CodeForm form_;
   CodePictures pictures_;
-  std::vector<int32_t> starts_;
-  CodeProduct product_;
+  WindowSums window_sums_;
+  CodeZeros zeros_;
+  std::vector<CodeProduct> products_;
 };
 
 class CodedConvolutions final : public Implementation {
@@ -128,26 +169,43 @@ class CodedConvolutions final : public Implementation {
   std::string_view name() const override { return "conv.codes"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ConvSource> source = find_conv_source(layer);
-    if (!source || !source->quantized) return {};
+    if (!source || !source->is_integer()) return {};
     const ConvGeometry& g = source->geometry;
-    if (g.is_transposed || g.groups != 1) return {};
-    const int64_t window = g.kernel_height * g.kernel_width;
-    const Quantizer& quantizer = source->quantized->quantizer;
-    CodePictures pictures(CodeForm::of(quantizer.codes), g, static_cast<std::byte>(quantizer.zero));
-    const CodeShape shape{.are_signed = are_signed(quantizer.codes),
-                          .rows = g.batch * g.out_height * g.out_width,
-                          .steps = window,
-                          .depth = g.channels,
-                          .columns = g.out_channels,
-                          .step_stride = 1,
-                          .depth_stride = window,
-                          .column_stride = window * g.channels,
-                          .joined = pictures.joined()};
-    if (!CodeProduct::fits(shape)) return {};
-    std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, *source->quantized, source->done);
+    const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
+    const bool is_by_channel = g.groups > 1 && g.groups == g.channels;
+    if (g.is_transposed || is_by_channel || !are_codes(codes)) return {};
+    CodePictures pictures(CodeForm::of(codes), g, static_cast<std::byte>(ConvolutionKernel::known_zero(*source)));
+    const std::optional<IntegerEpilogue> epilogue = source->quantized
+                                                        ? IntegerEpilogue::make(layer, *source->quantized, source->done)
+                                                        : IntegerEpilogue::make(layer, g.out_channels, source->done);
     if (!epilogue) return {};
-    return std::make_unique<ConvolutionKernel>(*source, std::move(pictures),
-                                               CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
+    std::vector<CodeProduct> products;
+    for (int64_t group = 0; group < g.groups; ++group) {
+      const CodeShape shape = shape_of(g, are_signed(codes), pictures.joined(), group);
+      if (!CodeProduct::fits(shape)) return {};
+      products.emplace_back(layer, *source->weights, shape, *epilogue);
+    }
+    return std::make_unique<ConvolutionKernel>(*source, codes, std::move(pictures), std::move(products));
+  }
+
+ private:
+  // Of the channels of a group.
+  static CodeShape shape_of(const ConvGeometry& g, bool are_signed, int64_t joined, int64_t group) {
+    const int64_t window = g.kernel_height * g.kernel_width;
+    const int64_t depth = g.channels / g.groups;
+    const int64_t columns = g.out_channels / g.groups;
+    return {.are_signed = are_signed,
+            .rows = g.batch * g.out_height * g.out_width,
+            .steps = window,
+            .depth = depth,
+            .columns = columns,
+            .step_stride = 1,
+            .depth_stride = window,
+            .column_stride = window * depth,
+            .first_constant = group * columns * depth * window,
+            .joined = joined,
+            .first_column = group * columns,
+            .all_columns = g.out_channels};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/tiles/code_layers.h"
 
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -84,7 +85,7 @@ class CodedLayers : public testing::Test {
                 [&] { return (1 + static_cast<double>(random_() % 100) / 37) / static_cast<double>(depth * 20); });
   }
   std::string biases(int64_t count) {
-    return list(count, [&] { return (static_cast<int>(random_() % 41) - 20) / 7.0; });
+    return list(count, [&] { return (static_cast<int>(random_() % 41) - 20.5) / 7; });  // none is 0
   }
 
   // On the engine by this tactic, and on the reference: the same codes but for a few that are one apart.
@@ -198,6 +199,164 @@ TEST_F(CodedLayers, ConvolutionsAgreeWithTheReference) {
                       scales(d.out_channels, depth), d.out_channels, biases(d.out_channels), kNumbers, "", d.kernel,
                       d.kernel, d.stride, d.stride, d.dilation, d.dilation, d.pads, follower.nodes),
           "conv.codes", drawn(data), follower.type[0] == 'f');
+    }
+  }
+}
+
+// Weights of either type, with zero points of all, of each channel, or so far from the codes that int8 holds no
+// differences.
+struct Weights {
+  const char* type;
+  int least, greatest;        // code
+  int zero;                   // of the first channel
+  bool has_one_zero = false;  // for all channels
+};
+const Weights kWeights[] = {{"uint8", 0, 255, 128, true}, {"uint8", 0, 255, 117, true}, {"uint8", 0, 255, 0, true},
+                            {"uint8", 0, 255, 255, true}, {"uint8", 0, 255, 3},         {"int8", -128, 127, -128, true},
+                            {"int8", -128, 127, 90},      {"uint8", 60, 190, 120}};
+
+class LayersOfZeroPoints : public CodedLayers {
+ protected:
+  // Of a DequantizeLinear or an operator of integers, for so many channels.
+  std::string zeros(int64_t channels, const Weights& weights) {
+    if (weights.has_one_zero) return fmt::format("{{{}}}", weights.zero);
+    const int first = weights.least < -1 ? -128 : 0;
+    int zero = weights.zero - first;
+    return list(channels, [&] { return std::exchange(zero, (zero + 83) % 256) + first; });
+  }
+  std::string codes(int64_t count, const Weights& weights) {
+    return list(count, [&] {
+      const int among = weights.greatest - weights.least + 1;
+      return random_() % 4 == 0 ? (random_() % 2 == 0 ? weights.least : weights.greatest)
+                                : weights.least + static_cast<int>(random_() % static_cast<unsigned>(among));
+    });
+  }
+  std::string dims_of_zeros(int64_t channels, const Weights& weights) {
+    return weights.has_one_zero ? "" : fmt::format("[{}]", channels);
+  }
+  std::string scales_like_zeros(int64_t channels, int64_t depth, const Weights& weights) {
+    return scales(weights.has_one_zero ? 1 : channels, depth);
+  }
+};
+
+TEST_F(LayersOfZeroPoints, MatricesAgreeWithTheReference) {
+  for (const Weights& weights : kWeights) {
+    for (const auto& [rows, depth, columns] :
+         {std::tuple(9, 1, 1), {17, 6, 64}, {49, 800, 70}, {13, 3300, 17}, {300, 4, 200}}) {
+      const Follower& end = kTiledFollowers[random_() % std::size(kTiledFollowers)];
+      const Data& data = kData[random_() % std::size(kData)];
+      const std::string dims = fmt::format("{},{}", rows, columns);
+      const std::string of_zeros = dims_of_zeros(columns, weights);
+      expect_tactic(
+          fmt::format("({}[{},{}] x, int8[{}] other) => ({}[{}] y) <float s0 = {{0.1}}, {} z = {{{}}}, "
+                      "{}[{},{}] w = {}, float{} s1 = {}, {}{} k1 = {}, float[{}] b = {}, {}> "
+                      "{{ xf = DequantizeLinear(x, s0, z) wf = DequantizeLinear<axis = 1>(w, s1, k1) "
+                      "p = MatMul(xf, wf) s = Add(p, b) {} }}",
+                      data.type, rows, depth, dims, end.type, dims, data.type, data.zero, weights.type, depth, columns,
+                      codes(depth * columns, weights), of_zeros, scales_like_zeros(columns, depth, weights),
+                      weights.type, of_zeros, zeros(columns, weights), columns, biases(columns), kNumbers, end.nodes),
+          "product.codes", drawn(data), end.type[0] == 'f');
+    }
+  }
+}
+
+TEST_F(LayersOfZeroPoints, GemmsAgreeWithTheReference) {
+  for (const Weights& weights : kWeights) {
+    const Data& data = kData[random_() % std::size(kData)];
+    expect_tactic(fmt::format("({}[20,36] x) => (uint8[20,70] y) <float s0 = {{0.1}}, {} z = {{{}}}, {}[70,36] w = {}, "
+                              "float{} s1 = {}, {}{} k1 = {}, float[70] b = {}, {}> {{ xf = DequantizeLinear(x, s0, z) "
+                              "wf = DequantizeLinear<axis = 0>(w, s1, k1) s = Gemm<transB = 1>(xf, wf, b) "
+                              "y = QuantizeLinear(s, u, n) }}",
+                              data.type, data.type, data.zero, weights.type, codes(70 * 36, weights),
+                              dims_of_zeros(70, weights), scales_like_zeros(70, 36, weights), weights.type,
+                              dims_of_zeros(70, weights), zeros(70, weights), biases(70), kNumbers),
+                  "product.codes", drawn(data), false);
+  }
+}
+
+TEST_F(LayersOfZeroPoints, ConvolutionsAgreeWithTheReference) {
+  const Follower* const ends[] = {&kTiledFollowers[0], &kTiledFollowers[1], &kTiledFollowers[9]};
+  for (const Weights& weights : kWeights) {
+    for (const Draw& d : kDrawn) {
+      const Follower& end = *ends[random_() % std::size(ends)];
+      const Data& data = kData[random_() % std::size(kData)];
+      const int64_t depth = d.channels * d.kernel * d.kernel;
+      const std::string of_zeros = dims_of_zeros(d.out_channels, weights);
+      expect_tactic(
+          fmt::format("({}[{},{},{},{}] x) => ({}[{},{},oh,ow] y) <float s0 = {{0.1}}, {} z = {{{}}}, "
+                      "{}[{},{},{},{}] w = {}, float{} s1 = {}, {}{} k1 = {}, float[{}] b = {}, {}> "
+                      "{{ xf = DequantizeLinear(x, s0, z) wf = DequantizeLinear<axis = 0>(w, s1, k1) "
+                      "s = Conv<kernel_shape = [{}, {}], strides = [{}, {}], dilations = [{}, {}]{}>(xf, wf, b) {} }}",
+                      data.type, d.batch, d.channels, d.height, d.width, end.type, d.batch, d.out_channels, data.type,
+                      data.zero, weights.type, d.out_channels, d.channels, d.kernel, d.kernel,
+                      codes(d.out_channels * depth, weights), of_zeros,
+                      scales_like_zeros(d.out_channels, depth, weights), weights.type, of_zeros,
+                      zeros(d.out_channels, weights), d.out_channels, biases(d.out_channels), kNumbers, d.kernel,
+                      d.kernel, d.stride, d.stride, d.dilation, d.dilation, d.pads, end.nodes),
+          "conv.codes", drawn(data), end.type[0] == 'f');
+    }
+  }
+}
+
+TEST_F(LayersOfZeroPoints, SumsOfProductsAreExact) {
+  for (const Weights& weights : kWeights) {
+    for (const char* const end : {"y = Identity(i)", "y = Cast<to = 1>(i)", "f = Cast<to = 1>(i) y = Mul(f, c)"}) {
+      const Data& data = kData[random_() % std::size(kData)];
+      const bool makes_floats = end[4] != 'I';
+      expect_tactic(fmt::format("({0}[17,133] x, {0} z, float c) => ({5}[17,70] y) <{1}[133,70] w = {2}, {1}{3} k = "
+                                "{4}> {{ i = MatMulInteger(x, w, z, k) {6} }}",
+                                data.type, weights.type, codes(133 * 70, weights), dims_of_zeros(70, weights),
+                                zeros(70, weights), makes_floats ? "float" : "int32", end),
+                    "product.codes", drawn(data), makes_floats);
+    }
+  }
+}
+
+// Of any zero point of the data, by which pictures are padded too.
+TEST_F(LayersOfZeroPoints, SumsOfConvolutionsAreExact) {
+  const char* const ends[] = {"y = Identity(i)", "y = Cast<to = 1>(i)",
+                              "f = Cast<to = 1>(i) g = Mul(f, c) y = Add(g, b)"};
+  for (const Weights& weights : kWeights) {
+    for (const Draw& d : kDrawn) {
+      const Data& data = kData[random_() % std::size(kData)];
+      const int64_t depth = d.channels * d.kernel * d.kernel;
+      const char* const end = ends[random_() % std::size(ends)];
+      const bool makes_floats = end[4] != 'I';
+      expect_tactic(
+          fmt::format("({0}[{1},{2},{3},{4}] x, {0} z, float c) => ({5}[{1},{6},oh,ow] y) <{7}[{6},{2},{8},{8}] w = "
+                      "{9}, {7}{10} k = {11}, float[1,{6},1,1] b = {12}> {{ i = ConvInteger<kernel_shape = [{8}, {8}], "
+                      "strides = [{13}, {13}], dilations = [{14}, {14}]{15}>(x, w, z, k) {16} }}",
+                      data.type, d.batch, d.channels, d.height, d.width, makes_floats ? "float" : "int32",
+                      d.out_channels, weights.type, d.kernel, codes(d.out_channels * depth, weights),
+                      dims_of_zeros(d.out_channels, weights), zeros(d.out_channels, weights), biases(d.out_channels),
+                      d.stride, d.dilation, d.pads, end),
+          "conv.codes", drawn(data), makes_floats);
+    }
+  }
+}
+
+// Each group of channels by itself.
+TEST_F(LayersOfZeroPoints, ConvolutionsInGroupsAgreeWithTheReference) {
+  for (const Weights& weights : {Weights{"int8", -128, 127, 0, true}, Weights{"uint8", 0, 255, 3}}) {
+    for (const auto& [channels, outs, groups] : {std::tuple(8, 12, 2), {64, 64, 16}, {15, 6, 3}, {32, 200, 2}}) {
+      for (const auto& [kernel, stride] : {std::pair(1, 1), {3, 1}, {3, 2}, {1, 2}}) {
+        for (const size_t follower : {0U, 1U, 9U}) {
+          const Follower& end = kTiledFollowers[follower];
+          const Data& data = kData[random_() % std::size(kData)];
+          const int64_t depth = channels / groups * kernel * kernel;
+          const std::string of_zeros = dims_of_zeros(outs, weights);
+          expect_tactic(
+              fmt::format("({}[2,{},7,9] x) => ({}[2,{},oh,ow] y) <float s0 = {{0.1}}, {} z = {{{}}}, {}[{},{},{},{}] "
+                          "w = {}, float{} s1 = {}, {}{} k1 = {}, float[{}] b = {}, {}> {{ xf = DequantizeLinear(x, "
+                          "s0, z) wf = DequantizeLinear<axis = 0>(w, s1, k1) s = Conv<kernel_shape = [{}, {}], group = "
+                          "{}, strides = [{}, {}], pads = [{}, 0, 1, 0]>(xf, wf, b) {} }}",
+                          data.type, channels, end.type, outs, data.type, data.zero, weights.type, outs,
+                          channels / groups, kernel, kernel, codes(outs * depth, weights), of_zeros,
+                          scales_like_zeros(outs, depth, weights), weights.type, of_zeros, zeros(outs, weights), outs,
+                          biases(outs), kNumbers, kernel, kernel, groups, stride, stride, kernel / 2, end.nodes),
+              "conv.codes", drawn(data), end.type[0] == 'f');
+        }
+      }
     }
   }
 }

@@ -59,13 +59,14 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
                           .step_stride = shape.step_stride,
                           .depth_stride = shape.depth_stride,
                           .column_stride = shape.column_stride,
+                          .first_constant = shape.first_constant,
                           .width = panel_columns_,
                           .joined = shape.joined,
                           .are_pairs = kernels_.codes == 2,
                           .unit = static_cast<int64_t>(kernels_.width)};
-  const std::string form =
-      fmt::format("codes {} {} {} {} {} {} {} {} {}", kernels_.codes, panel_columns_, shape.steps, shape.depth,
-                  shape.columns, shape.step_stride, shape.depth_stride, shape.column_stride, shape.joined);
+  const std::string form = fmt::format("codes {} {} {} {} {} {} {} {} {} {}", kernels_.codes, panel_columns_,
+                                       shape.steps, shape.depth, shape.columns, shape.step_stride, shape.depth_stride,
+                                       shape.column_stride, shape.joined, shape.first_constant);
   weights_ = layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
 }
 
@@ -113,7 +114,9 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
             .sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0),
             .sums_row = piece.sums_row,
             .continues = depth > 0,
-            .starts = reinterpret_cast<const float*>(given.starts + first)};
+            .starts = reinterpret_cast<const float*>(given.starts + first),
+            .row_sums = given.row_sums == nullptr ? nullptr : given.row_sums + piece.row,
+            .row_factors = given.row_sums == nullptr ? nullptr : given.row_factors + first};
   const bool is_last = &part == &division_.parts.back();
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
   // The same part of the next panel, or the next part of the first one.
@@ -125,8 +128,8 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   tile.ahead = reinterpret_cast<const float*>(next);
   tile.ahead_step = static_cast<size_t>((row_words * kernels_.codes + tiles - 1) / tiles);
   if (is_last && makes_codes_) {
-    tile.finish = &piece.epilogue.in_tiles(first, columns, shape_.columns);
-    tile.element = piece.row * shape_.columns + first;
+    tile.finish = &piece.epilogue.in_tiles(shape_.first_column + first, columns, shape_.all_columns);
+    tile.element = piece.row * shape_.all_columns + shape_.first_column + first;
     if (!piece.keeps_all) tile.sums = nullptr;
     return kernels_.multiply(tile, vectors);
   }
@@ -146,10 +149,10 @@ void CodeProduct::finish(const Piece& piece, int64_t panel, float* sums, const R
   piece.epilogue.finish({.sums = reinterpret_cast<int32_t*>(sums),
                          .sums_row = piece.sums_row,
                          .rows = rows.end - rows.begin,
-                         .channel = first,
+                         .channel = shape_.first_column + first,
                          .channels = std::min(panel_columns_, shape_.columns - first),
-                         .first = (piece.row + rows.begin) * shape_.columns + first,
-                         .pitch = shape_.columns});
+                         .first = (piece.row + rows.begin) * shape_.all_columns + shape_.first_column + first,
+                         .pitch = shape_.all_columns});
 }
 
 }  // namespace assay::engine::cpu

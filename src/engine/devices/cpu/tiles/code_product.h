@@ -8,13 +8,16 @@
 
 namespace assay::engine::cpu {
 
-// A product of codes [rows, steps * depth] by constant int8 [steps * depth, columns].
+// A product of codes [rows, steps * depth] by constant int8 [steps * depth, columns], and which of the result's columns
+// are its own.
 struct CodeShape {
   bool are_signed = false;  // the codes of rows
   int64_t rows = 0, steps = 1, depth = 0, columns = 0;
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
+  int64_t first_constant = 0;
   int64_t joined = 1;  // steps whose codes lie side by side; a divisor of `steps`
+  int64_t first_column = 0, all_columns = 0;
 };
 
 // A product of codes prepared for its shape and constants, by words of four, or of two that are widened where the
@@ -27,6 +30,9 @@ class CodeProduct {
   struct Given {
     const Arguments& arguments;
     const int32_t* starts;  // of the sums, by column, up to a multiple of 64
+    // Are added to them: a number for each row times one for each column, likewise; null: nothing.
+    const int32_t* row_sums;
+    const int32_t* row_factors;
     Places places;
   };
 

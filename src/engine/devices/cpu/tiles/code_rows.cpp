@@ -53,7 +53,7 @@ void for_lines(int64_t lines, int64_t codes, Fn&& fn) {
 bool is_copied(const CodeForm& form, const ConvGeometry& g) {
   constexpr int64_t kFewChannels = 16;
   const bool is_short = g.kernel_height * g.kernel_width > 1 && g.channels < kFewChannels;
-  return form.widens || is_short || g.channels % kWordCodes != 0;
+  return form.widens || is_short || g.channels % kWordCodes != 0 || g.channels / g.groups % kWordCodes != 0;
 }
 
 // What windows reach of pictures, with what is added around them. The places of a line of a window are one.
@@ -113,7 +113,7 @@ CodePictures::CodePictures(const CodeForm& form, const ConvGeometry& geometry, s
     : form_(form),
       g_(geometry),
       copies_(is_copied(form, geometry)),
-      joined_(copies_ && geometry.dilation_x == 1 ? geometry.kernel_width : 1),
+      joined_(copies_ && geometry.dilation_x == 1 && geometry.groups == 1 ? geometry.kernel_width : 1),
       step_y_(geometry.kernel_height == 1 ? geometry.stride_y : 1),
       step_x_(geometry.kernel_width == 1 ? geometry.stride_x : 1),
       copy_(copied(geometry, joined_, step_y_, step_x_)),

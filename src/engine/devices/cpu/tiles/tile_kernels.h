@@ -25,6 +25,9 @@ struct Tile {
   int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
   const float* starts = nullptr;  // what the sums of each row begin with, unless they continue; null: zeros
+  // Of codes, with sums that begin anew: a number for each row, times one for each column, is added; null: nothing.
+  const int32_t* row_sums = nullptr;
+  const int32_t* row_factors = nullptr;
   const float* bias = nullptr;    // is added to each row when it is summed up; null: nothing
   const void* added = nullptr;    // likewise, row by row, in the type of the numbers
   const float* bounds = nullptr;  // two, of what is written; null: none

@@ -1,7 +1,7 @@
 // The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
 // number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, of numbers: Element, read and
-// write, and kMakesCodes, with make_codes, whether they make codes of sums.
+// write, kAreCodes, with add_row_sums, and kMakesCodes, with make_codes, whether they make codes of sums.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
@@ -16,6 +16,9 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
       if (tile.starts != nullptr) sums[r][v] = at(tile.starts + v * kWidth).lanes;
       if (tile.continues) sums[r][v] = at(tile.sums + row + v * kWidth).lanes;
     }
+  }
+  if constexpr (kAreCodes) {
+    if (tile.row_sums != nullptr && !tile.continues) add_row_sums(tile.row_sums, tile.row_factors, sums);
   }
 }
 
@@ -104,6 +107,7 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     multiply_tile<kRows, kVectors>(tile);
     tile.places += kRows * tile.place_step;
+    if (tile.row_sums != nullptr) tile.row_sums += kRows;
     if (tile.finish != nullptr) tile.element += static_cast<int64_t>(kRows) * tile.finish->out_row;
     if (tile.take != nullptr)
       (*tile.take)(kRows);

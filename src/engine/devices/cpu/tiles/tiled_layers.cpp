@@ -93,7 +93,7 @@ class TiledConvolution final : public Implementation {
   std::string_view name() const override { return is_pointwise_ ? "conv.pointwise" : "conv.windows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ConvSource> source = find_conv_source(layer);
-    if (!source || source->quantized) return {};
+    if (!source || source->is_integer()) return {};
     const ConvGeometry& g = source->geometry;
     const int64_t window = g.kernel_height * g.kernel_width;
     if (g.is_transposed || g.groups != 1 || (window == 1) != is_pointwise_) return {};

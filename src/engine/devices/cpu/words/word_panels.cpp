@@ -11,7 +11,7 @@ namespace {
 // One panel, from numbers whose bits are T.
 template <typename Word, typename T>
 void pack_panel(const WordPanels& panels, int64_t first, const std::byte* weights, std::byte* to) {
-  const auto* const from = reinterpret_cast<const T*>(weights);
+  const auto* const from = reinterpret_cast<const T*>(weights) + panels.first_constant;
   auto* row = reinterpret_cast<Word*>(to);
   constexpr int64_t kWordBytes = sizeof(Word), kNumberBytes = sizeof(T);
   constexpr int64_t kEach = kWordBytes / kNumberBytes;

@@ -18,6 +18,7 @@ struct WordPanels {
   int64_t steps = 1, depth = 0, columns = 0;  // in numbers
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
+  int64_t first_constant = 0;  // in elements
   int64_t width = 1;
   int64_t joined = 1;      // steps that words go on through from one to the next; a divisor of `steps`
   bool are_pairs = false;  // of int8: two are a word, of two bytes
