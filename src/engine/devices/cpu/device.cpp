@@ -51,8 +51,9 @@ class CpuDevice final : public Device {
     };
     if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
-    constexpr std::array<std::string_view, 7> kAsTheyLie = {
-        "Concat", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization", "DepthToSpace", "SpaceToDepth"};
+    constexpr std::array<std::string_view, 8> kAsTheyLie = {
+        "Concat",       "DynamicQuantizeLinear", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization",
+        "DepthToSpace", "SpaceToDepth"};
     const bool is_free_alone = layer.is_single() && std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end();
     if (is_free_alone) return LayoutRule::follows;
     // Elementwise operators, perhaps with a reduction behind them.
