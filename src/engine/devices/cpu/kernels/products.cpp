@@ -41,6 +41,7 @@ Implementations make_product_kernels(const Libraries& libraries) {
   if (makes_codes) all.push_back(coded_convolutions());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
   if (!makes_codes) all.push_back(coded_convolutions());
+  all.push_back(coded_convolutions_in_groups());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
   add("product.onednn", onednn::make_product, onednn::product_variants);

@@ -166,14 +166,15 @@ class ConvolutionKernel final : public PlainKernel {
 
 class CodedConvolutions final : public Implementation {
  public:
-  std::string_view name() const override { return "conv.codes"; }
+  explicit CodedConvolutions(bool in_groups) : in_groups_(in_groups) {}
+  std::string_view name() const override { return in_groups_ ? "conv.codes_in_groups" : "conv.codes"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ConvSource> source = find_conv_source(layer);
     if (!source || !source->is_integer()) return {};
     const ConvGeometry& g = source->geometry;
     const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
-    const bool is_by_channel = g.groups > 1 && g.groups == g.channels;
-    if (g.is_transposed || is_by_channel || !are_codes(codes)) return {};
+    const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
+    if (g.is_transposed || (g.groups > 1) != in_groups_ || is_by_channel || !are_codes(codes)) return {};
     CodePictures pictures(CodeForm::of(codes), g, static_cast<std::byte>(ConvolutionKernel::known_zero(*source)));
     const std::optional<IntegerEpilogue> epilogue = source->quantized
                                                         ? IntegerEpilogue::make(layer, *source->quantized, source->done)
@@ -207,11 +208,14 @@ class CodedConvolutions final : public Implementation {
             .first_column = group * columns,
             .all_columns = g.out_channels};
   }
+
+  bool in_groups_;
 };
 
 }  // namespace
 
 std::unique_ptr<Implementation> coded_matrices() { return std::make_unique<CodedMatrices>(); }
-std::unique_ptr<Implementation> coded_convolutions() { return std::make_unique<CodedConvolutions>(); }
+std::unique_ptr<Implementation> coded_convolutions() { return std::make_unique<CodedConvolutions>(false); }
+std::unique_ptr<Implementation> coded_convolutions_in_groups() { return std::make_unique<CodedConvolutions>(true); }
 
 }  // namespace assay::engine::cpu

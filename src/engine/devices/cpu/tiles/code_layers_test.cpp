@@ -335,10 +335,29 @@ TEST_F(LayersOfZeroPoints, SumsOfConvolutionsAreExact) {
   }
 }
 
+// What is quantised again lies as the convolutions have it: codes are turned before the first, floats behind the last.
+TEST_F(LayersOfZeroPoints, PicturesBetweenConvolutionsAreNotTurned) {
+  const Weights& of = kWeights[1];
+  const ir::Model model = parsed(fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1,5,6,7] x) => (float[1,5,6,7] y) <uint8[5,5,3,3] w = {}, "
+      "uint8 k = {{117}}, float s = {{0.01}}> {{ a, as, az = DynamicQuantizeLinear(x) "
+      "b = ConvInteger<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w, az, k) c = Cast<to = 1>(b) d = Mul(c, s) "
+      "e = Mul(d, as) f, fs, fz = DynamicQuantizeLinear(e) "
+      "h = ConvInteger<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(f, w, fz, k) i = Cast<to = 1>(h) j = Mul(i, s) "
+      "y = Mul(j, fs) }}",
+      codes(5 * 5 * 9, of)));
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+  EXPECT_EQ(run.tactics, (std::vector<std::string>{"quantize.dynamic", "copy", "conv.codes", "quantize.dynamic",
+                                                   "conv.codes", "copy"}));
+  const std::vector<std::vector<double>> expected = testing_support::run_on_reference(model, testing_support::sine);
+  EXPECT_EQ(testing_support::difference(run.outputs, expected, 1e-5), "");
+}
+
 // Each group of channels by itself.
 TEST_F(LayersOfZeroPoints, ConvolutionsInGroupsAgreeWithTheReference) {
   for (const Weights& weights : {Weights{"int8", -128, 127, 0, true}, Weights{"uint8", 0, 255, 3}}) {
-    for (const auto& [channels, outs, groups] : {std::tuple(8, 12, 2), {64, 64, 16}, {15, 6, 3}, {32, 200, 2}}) {
+    for (const auto& [channels, outs, groups] :
+         {std::tuple(8, 12, 2), {64, 64, 16}, {15, 6, 3}, {32, 200, 2}, {6, 12, 6}}) {
       for (const auto& [kernel, stride] : {std::pair(1, 1), {3, 1}, {3, 2}, {1, 2}}) {
         for (const size_t follower : {0U, 1U, 9U}) {
           const Follower& end = kTiledFollowers[follower];
@@ -354,7 +373,7 @@ TEST_F(LayersOfZeroPoints, ConvolutionsInGroupsAgreeWithTheReference) {
                           channels / groups, kernel, kernel, codes(outs * depth, weights), of_zeros,
                           scales_like_zeros(outs, depth, weights), weights.type, of_zeros, zeros(outs, weights), outs,
                           biases(outs), kNumbers, kernel, kernel, groups, stride, stride, kernel / 2, end.nodes),
-              "conv.codes", drawn(data), end.type[0] == 'f');
+              "conv.codes_in_groups", drawn(data), end.type[0] == 'f');
         }
       }
     }
