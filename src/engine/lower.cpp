@@ -11,6 +11,7 @@
 #include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
+#include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
 #include "passes/merge_options.h"
@@ -54,6 +55,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   widen_halves(model, rewriter, precision.rounds_halves);
+  spell_qlinear(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
   spell_deep_conv(model, rewriter);

@@ -1,0 +1,128 @@
+#include "engine/lowering/spell_qlinear.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/lowering/code_spelling.h"
+#include "ir/walk.h"
+#include "ops/call_rules.h"
+#include "passes/pipelines.h"
+#include "schema/imports.h"
+
+namespace assay::engine {
+namespace {
+
+using ir::NodeId;
+using ir::PatchValue;
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr int64_t kFirstQuantizers = 10;  // version of ai.onnx
+
+struct Spelled {
+  std::string_view name, op;
+  uint32_t operands;  // codes with their scales and zero points; 0: those of a list
+  uint32_t result;    // where its scale is
+  std::string_view attribute = {};
+};
+constexpr std::array kSpelled = {
+    Spelled{"QLinearAdd", "Add", 2, 6},
+    Spelled{"QLinearMul", "Mul", 2, 6},
+    Spelled{"QLinearConcat", "Concat", 0, 0, "axis"},
+    Spelled{"QLinearSigmoid", "Sigmoid", 1, 3},
+    Spelled{"QLinearLeakyRelu", "LeakyRelu", 1, 3, "alpha"},
+    Spelled{"QLinearGlobalAveragePool", "GlobalAveragePool", 1, 3},
+};
+
+class QLinearSpeller {
+ public:
+  explicit QLinearSpeller(passes::PassRun& run) : context_{run} {}
+
+  void run() {
+    std::vector<NodeId> nodes;
+    for (const NodeId node : ir::nodes(context_.model(), context_.model().main_graph())) {
+      if (is_microsoft(node)) nodes.push_back(node);
+    }
+    for (const NodeId node : nodes) {
+      const auto found = std::ranges::find(kSpelled, context_.model().text(context_.model()[node].op), &Spelled::name);
+      if (found != kSpelled.end()) spell(node, *found);
+      if (context_.model().text(context_.model()[node].op) == "QGemm") spell_gemm(node);
+    }
+  }
+
+ private:
+  bool is_microsoft(NodeId node) const {
+    const ir::Model& model = context_.model();
+    if (model.text(model[node].domain) != kMicrosoft || ir::has_references(model[node])) return false;
+    const ops::Callee found = context_.run.callee(node);
+    if (found.function || !found.schema || !ir::result(model, node)) return false;
+    return ops::broken_call_rules({model, model[node], found.schema, found.version, nullptr}).empty();
+  }
+
+  std::vector<ir::Attribute> attributes_of(NodeId node, std::string_view name) const {
+    std::vector<ir::Attribute> kept;
+    for (const ir::Attribute& attribute : context_.model()[node].attributes) {
+      if (context_.model().text(attribute.name()) == name) kept.push_back(attribute);
+    }
+    return kept;
+  }
+
+  void spell(NodeId node, const Spelled& as) {
+    if (as.op == "GlobalAveragePool" && context_.run.facts(node).integer("channels_last", 0) != 0) return;
+    const std::optional<Codes> to = context_.quantizer(node, as.result);
+    const uint32_t first = as.operands == 0 ? 2 : 0;
+    const auto count = static_cast<uint32_t>(context_.model()[node].operands.size());
+    const uint32_t operands = as.operands == 0 ? (count - first) / 3 : as.operands;
+    ir::Patch patch;
+    std::vector<PatchValue> floats;
+    for (uint32_t i = 0; i < operands; ++i) {
+      const std::optional<Codes> codes = context_.codes(node, first + 3 * i);
+      if (!codes || !codes->have_one_scale()) return;
+      floats.push_back(CodeSpelling::dequantize(patch, *codes));
+    }
+    if (!to || floats.empty()) return;
+    commit(node, patch, {.op = as.op, .operands = floats, .attributes = attributes_of(node, as.attribute)}, to);
+  }
+
+  void spell_gemm(NodeId node) {
+    const ops::Node facts = context_.run.facts(node);
+    const std::optional<Codes> left = context_.codes(node, 0);
+    const std::optional<Codes> right = context_.codes(node, 3);
+    const std::optional<Codes> to = context_.quantizer(node, 7);
+    const bool is_simple = facts.floating("alpha", 1) == 1 && !facts.flag("transA");
+    if (!is_simple || !left || !left->have_one_scale() || !right) return;
+    if (!to && ir::operand(context_.model(), node, 7)) return;
+    const ir::ValueId bias = ir::operand(context_.model(), node, 6);
+    const std::vector<double> sums = context_.numbers(bias);
+    if (bias && (sums.empty() || (right->scales.size() > 1 && sums.size() != right->scales.size()))) return;
+    ir::Patch patch;
+    const std::optional<PatchValue> weights = context_.dequantize_right(patch, *right, facts.flag("transB") ? 0 : 1);
+    if (!weights) return;
+    std::vector<PatchValue> operands = {CodeSpelling::dequantize(patch, *left), *weights};
+    if (bias) operands.push_back(patch.add_constant(bias_of(sums, *left, *right)));
+    commit(node, patch, {.op = "Gemm", .operands = operands, .attributes = attributes_of(node, "transB")}, to);
+  }
+
+  // The operator, and codes of what it gives where they are wanted.
+  void commit(NodeId node, ir::Patch& patch, ir::PatchNode made, const std::optional<Codes>& to) {
+    made.name = context_.model()[node].name;
+    const PatchValue floats = patch.add(std::move(made));
+    patch.replace(ir::result(context_.model(), node), to ? CodeSpelling::quantize(patch, floats, *to) : floats);
+    patch.remove(node);
+    context_.run.rewriter().commit("{0} as what its codes stand for", patch);
+  }
+
+  mutable CodeSpelling context_;
+};
+
+}  // namespace
+
+void spell_qlinear(ir::Model& model, ir::Rewriter& rewriter) {
+  if (schema::imported_version(model) < kFirstQuantizers) return;
+  const std::array<passes::Pass, 1> spell = {{{.name = "spell-qlinear",
+                                               .summary = "operators of codes as operators of what they stand for",
+                                               .pass_class = passes::PassClass::rounding,
+                                               .run = [](passes::PassRun& run) { QLinearSpeller(run).run(); }}}};
+  passes::Pipeline(model, rewriter, passes::Options()).run(spell);
+}
+
+}  // namespace assay::engine
