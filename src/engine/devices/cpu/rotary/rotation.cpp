@@ -103,11 +103,12 @@ class RotationKernel final : public PlainKernel {
   }
 
   void check(const int64_t* positions) const {
+    const int64_t end = positions_->rows - positions_->following;
     for (int64_t i = 0; i < positions_->desc.count(); ++i) {
-      const int64_t last = positions[i] + positions_->following;
-      if (positions[i] >= 0 && positions[i] < positions_->rows && last < positions_->rows) continue;
+      if (positions[i] >= 0 && positions[i] < end) continue;
+      const bool is_in_cache = positions[i] >= 0 && positions[i] < positions_->rows;
       fail(ErrorCode::shape, "position {} is out of range for {} rows of the cache",
-           positions[i] < 0 ? positions[i] : last, positions_->rows);
+           is_in_cache ? positions[i] + positions_->following : positions[i], positions_->rows);
     }
   }
 
