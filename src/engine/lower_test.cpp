@@ -177,7 +177,7 @@ TEST(Lower, operators_form_layers) {
 }
 
 TEST(Lower, weights_of_any_zero_point_are_those_of_layers_of_integers) {
-  ir::Model model = parsed(with_header(kLowered[14]));
+  ir::Model model = parsed(with_header(kLowered[15]));
   ir::Rewriter rewriter(model);
   lower(model, rewriter);
   EXPECT_EQ(ops_of(model), (std::vector<std::string>{"DequantizeLinear_DequantizeLinear_Conv_QuantizeLinear_0",
