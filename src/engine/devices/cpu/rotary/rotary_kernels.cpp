@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/rotary/rotary_kernels.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #if defined(__x86_64__)

@@ -73,6 +73,10 @@ void expect_one_layer(const std::string& inputs, const std::string& y, const std
   }
 }
 
+std::string inputs_of(const std::string& heads, const std::string& angles) {
+  return fmt::format("{0}, {1} c, {1} s", heads, angles);
+}
+
 TEST(Rotary, written_out_it_is_one_layer_with_the_bits_of_its_operators) {
   for (const char* const type : {"float", "bfloat16"}) {
     for (const int64_t half : {1, 3, 8, 16, 20, 32, 37}) {
@@ -82,18 +86,18 @@ TEST(Rotary, written_out_it_is_one_layer_with_the_bits_of_its_operators) {
       const std::string x = shaped("[2,3,5,{}]", 2 * half);
       for (const char* const angles : {"[5,{}]", "[2,1,5,{}]", "[1,1,1,{}]"}) {
         const std::string c = shaped(angles, 2 * half);
-        const std::string inputs = x + " x, " + c + " c, " + c + " s";
+        const std::string inputs = inputs_of(x + " x", c);
         expect_one_layer(inputs, x + " y", kSliced, half, x);
         expect_one_layer(inputs, x + " y", kSplit, half, x);
         expect_one_layer(inputs, x + " y", kScaled, half, x);
         const std::string short_c = shaped(angles, half);
         const std::string h = shaped("[2,3,5,{}]", half);
-        expect_one_layer(x + " x, " + short_c + " c, " + short_c + " s", x + " y", kHalves, half, h);
+        expect_one_layer(inputs_of(x + " x", short_c), x + " y", kHalves, half, h);
         for (const auto& [nodes, passed] :
              {std::pair(kPartial, int64_t{9}), std::pair(kPartialScaled, int64_t{9}), std::pair(kAfterOthers, half)}) {
           if (nodes == kPartialScaled && type[0] == 'b') continue;  // the Concat rounds what is scaled
           const std::string g = shaped("[2,3,5,{}]", 2 * half + passed);
-          expect_one_layer(g + " g, " + c + " c, " + c + " s", g + " y", nodes, half, x);
+          expect_one_layer(inputs_of(g + " g", c), g + " y", nodes, half, x);
         }
       }
     }
@@ -106,10 +110,10 @@ TEST(Rotary, heads_are_read_where_they_lie) {
     const std::string packed = fmt::format("float[2,5,3,{}]", 2 * half);
     const std::string c = fmt::format("float[1,1,5,{}]", 2 * half);
     const std::string turned = std::string("x = Transpose<perm = [0,2,1,3]>(g) ") + kSliced;
-    expect_one_layer(packed + " g, " + c + " c, " + c + " s", y + " y", turned, half, y);
+    expect_one_layer(inputs_of(packed + " g", c), y + " y", turned, half, y);
     const std::string d = fmt::format("float[1,5,1,{}]", 2 * half);
     const std::string back = std::string(kSplit) + " z = Transpose<perm = [0,2,1,3]>(y)";
-    expect_one_layer(packed + " x, " + d + " c, " + d + " s", y + " z", back, half, packed, {"copy"});
+    expect_one_layer(inputs_of(packed + " x", d), y + " z", back, half, packed, {"copy"});
   }
 }
 
@@ -142,7 +146,7 @@ void expect_operator(const std::string& inputs, const std::string& node, double 
   const ir::Model model = parsed("<ir_version: 11, opset_import: [\"\" : 24, \"com.microsoft\" : 1]> g (" + inputs +
                                  " y) { y = " + node + " }");
   const size_t positions = inputs.starts_with("int64[1]") ? 1 : inputs.starts_with("int64[2,5]") ? 10 : 0;
-  const auto number = [&](size_t i) { return i < positions ? static_cast<double>(17 - i - i / 5) : sine(i); };
+  const auto number = [&](size_t i) { return i < positions ? static_cast<double>(17 - i - (i < 5 ? 0 : 1)) : sine(i); };
   const EngineRun run = run_on_engine(model, number);
   EXPECT_EQ(run.tactics, std::vector<std::string>{"rotary.operator"}) << inputs << node;
   EXPECT_EQ(difference(run.outputs, run_on_reference(model, number), bound), "") << inputs << node;
@@ -164,11 +168,11 @@ TEST(Rotary, operators) {
           for (const std::string& x : {heads, packed}) {
             const std::string out = ") => (" + x;
             const std::string attributes = "<" + how + ", num_heads = 3>";
-            expect_operator("int64[2,5] p, " + x + " x" + rows + out, "RotaryEmbedding" + attributes + "(x, c, s, p)",
-                            bound);
-            expect_operator(x + " x" + own + out, "RotaryEmbedding" + attributes + "(x, c, s)", bound);
+            expect_operator(fmt::format("int64[2,5] p, {} x{}{}", x, rows, out),
+                            "RotaryEmbedding" + attributes + "(x, c, s, p)", bound);
+            expect_operator(fmt::format("{} x{}{}", x, own, out), "RotaryEmbedding" + attributes + "(x, c, s)", bound);
             for (const char* const positions : {"int64[2,5] p, ", "int64[1] p, "}) {
-              expect_operator(positions + x + " x" + rows + out,
+              expect_operator(fmt::format("{}{} x{}{}", positions, x, rows, out),
                               "com.microsoft.RotaryEmbedding" + attributes + "(x, p, c, s)", bound);
             }
           }
