@@ -16,8 +16,8 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kWordCodes = 4;
-constexpr uint64_t kSlack = 64;              // bytes behind a copy that a last word may read
-constexpr int64_t kCodesAtOnce = 16 * 1024;  // of a thread
+constexpr uint64_t kSlack = 64;            // bytes behind a copy that a last word may read
+constexpr int64_t kCodesAtOnce = 1 << 14;  // of a thread
 
 template <typename T>
 void widen(const std::byte* from, int64_t count, std::byte* to) {

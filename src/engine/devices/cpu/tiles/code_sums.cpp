@@ -12,7 +12,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kCodesAtOnce = 32 * 1024;  // of a thread
+constexpr int64_t kSummedAtOnce = 1 << 15;  // of a thread
 
 int32_t sum_of(const std::byte* codes, int64_t count, bool are_signed) {
   int64_t i = 0;
@@ -37,7 +37,7 @@ int32_t sum_of(const std::byte* codes, int64_t count, bool are_signed) {
 
 template <typename Fn>
 void for_each(int64_t count, int64_t codes, Fn&& fn) {
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kCodesAtOnce / std::max<int64_t>(1, codes)));
+  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kSummedAtOnce / std::max<int64_t>(1, codes)));
   parallel_for(static_cast<uint64_t>(count), grain, [&](uint64_t begin, uint64_t end) {
     for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) fn(i);
   });
