@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 #include "base/parallel.h"
 #include "convert/quantize/quantizer.h"
 #include "tensor/casts.h"
+#include "tensor/float_format.h"
 
 namespace assay::convert {
 namespace {
@@ -57,9 +57,7 @@ class Layout {
 float step_of(double exact, const Blocks& wanted) {
   const float step = usable_scale(exact);
   if (wanted.length == 0 || step < 0x1p-14F || step >= 0x1.FFCp15F) return step;
-  constexpr uint32_t kTail = 0x1FFF;  // the bits that float16 does not have
-  const auto bits = std::bit_cast<uint32_t>(step);
-  return std::bit_cast<float>((bits + kTail / 2 + (bits >> 13 & 1)) & ~kTail);
+  return static_cast<float>(tensor::decode<tensor::kFloat16>(tensor::encode<tensor::kFloat16>(step)));
 }
 
 struct Coding {

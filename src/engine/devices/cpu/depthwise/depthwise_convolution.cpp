@@ -7,6 +7,7 @@
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/devices/cpu/tiles/code_zeros.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -128,9 +129,7 @@ void DepthwiseConvolution::pack_floats(const ConvSource& source, std::byte* to) 
 }
 
 float DepthwiseConvolution::zero(const Arguments& arguments) const {
-  if (zero_input_ < 0) return zero_;
-  const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(zero_input_)]);
-  return dtype_ == tensor::DType::int8 ? static_cast<float>(static_cast<int8_t>(byte)) : static_cast<float>(byte);
+  return zero_input_ < 0 ? zero_ : static_cast<float>(code_of(arguments, zero_input_, dtype_ == tensor::DType::int8));
 }
 
 const float* DepthwiseConvolution::bias(const Arguments& arguments) const {

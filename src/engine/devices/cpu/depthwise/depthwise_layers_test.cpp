@@ -169,6 +169,17 @@ const char* const kCodeFollowers[] = {
     "g = Sigmoid(s) h = Mul(s, g) y = QuantizeLinear(h, ys, yz)",
 };
 
+// One depthwise layer, which gives the reference's codes.
+void expect_codes(const ir::Model& model, const Codes& codes, const std::string& what) {
+  const auto number = [&](size_t i) {
+    const uint64_t drawn = (i + 1) * 0x9E3779B97F4A7C15 >> 32;
+    return codes.least + static_cast<double>(drawn % static_cast<uint64_t>(codes.most - codes.least + 1));
+  };
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << what;
+  EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "") << what;
+}
+
 // Sums are exact, also where every code is as large as can be.
 TEST(DepthwiseLayers, OfCodesAgreeWithTheReference) {
   std::vector<Window> windows(std::begin(kWindows), std::end(kWindows));
@@ -180,15 +191,8 @@ TEST(DepthwiseLayers, OfCodesAgreeWithTheReference) {
                                {"uint8", 255, 255, 255},
                                {"uint8", 0, 255, 255}}) {
       for (const char* const follower : kCodeFollowers) {
-        const ir::Model model = code_model(w, codes, follower);
-        const auto number = [&](size_t i) {
-          const uint64_t drawn = (i + 1) * 0x9E3779B97F4A7C15 >> 32;
-          return codes.least + static_cast<double>(drawn % static_cast<uint64_t>(codes.most - codes.least + 1));
-        };
-        const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
-        EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
-        EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "")
-            << codes.type << " " << codes.zero << " " << w.channels << " " << w.kernel << " " << follower;
+        expect_codes(code_model(w, codes, follower), codes,
+                     fmt::format("{} {} {} {} {}", codes.type, codes.zero, w.channels, w.kernel, follower));
       }
     }
   }
@@ -201,15 +205,8 @@ TEST(DepthwiseLayers, OfWeightsWithZeroPointsAgreeWithTheReference) {
          {CodedWeights{false, 128}, {false, 117}, {false, 3, 83}, {true, -127, 1}, {false, 0}, {false, 255}}) {
       for (const Codes& codes : {Codes{"uint8", 131, 0, 255}, {"int8", -7, -128, 127}, {"uint8", 0, 255, 255}}) {
         for (const char* const follower : {kCodeFollowers[0], kCodeFollowers[4]}) {
-          const ir::Model model = code_model(w, codes, follower, weights);
-          const auto number = [&](size_t i) {
-            const uint64_t drawn = (i + 1) * 0x9E3779B97F4A7C15 >> 32;
-            return codes.least + static_cast<double>(drawn % static_cast<uint64_t>(codes.most - codes.least + 1));
-          };
-          const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
-          EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 1) << w.channels << " " << follower;
-          EXPECT_EQ(code_differences(run.outputs[0], testing_support::run_on_reference(model, number)[0]), "")
-              << codes.type << " " << codes.zero << " " << w.channels << " " << weights.zero << " " << follower;
+          expect_codes(code_model(w, codes, follower, weights), codes,
+                       fmt::format("{} {} {} {} {}", codes.type, codes.zero, w.channels, weights.zero, follower));
         }
       }
     }

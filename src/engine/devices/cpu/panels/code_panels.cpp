@@ -1,7 +1,7 @@
 #include "engine/devices/cpu/panels/code_panels.h"
 
 #include <algorithm>
-#include <bit>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <span>
@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "tensor/elements.h"
+#include "tensor/float_format.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -33,13 +34,11 @@ int shift_of(const CompressedProduct& product) {
 
 // The float16 with the same value; empty: there is none, or only a denormal one.
 std::optional<uint16_t> as_half(float number) {
-  const auto bits = std::bit_cast<uint32_t>(number);
-  const uint32_t magnitude = bits & 0x7FFFFFFF;
-  const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-  if (magnitude == 0) return sign;
-  constexpr uint32_t kLeast = 113 << 23, kEnd = 143 << 23;  // 2^-14 and 2^16
-  if (magnitude < kLeast || magnitude >= kEnd || (magnitude & 0x1FFF) != 0) return {};
-  return static_cast<uint16_t>(sign | (magnitude - (112 << 23)) >> 13);
+  constexpr float kLeast = 0x1p-14F;
+  const uint64_t code = tensor::encode<tensor::kFloat16>(number);
+  const bool is_denormal = number != 0 && std::abs(number) < kLeast;
+  if (is_denormal || !std::isfinite(number) || tensor::decode<tensor::kFloat16>(code) != double{number}) return {};
+  return static_cast<uint16_t>(code);
 }
 
 // The scales and zero points of a block of one column.
@@ -68,12 +67,8 @@ class Numbers {
     return true;
   }
   bool are_scales_halves() const {
-    for (int64_t column = 0; column < product_.columns; ++column) {
-      for (int64_t block = 0; block * product_.block < product_.depth; ++block) {
-        if (!as_half(scale(block, column))) return false;
-      }
-    }
-    return true;
+    const std::span all(reinterpret_cast<const float*>(scales_.data()), scales_.size() / sizeof(float));
+    return std::ranges::all_of(all, [](float scale) { return as_half(scale).has_value(); });
   }
   std::string fingerprint() const {
     const auto hash = [](tensor::Bytes bytes) {

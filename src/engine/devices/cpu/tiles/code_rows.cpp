@@ -8,16 +8,15 @@
 #include <immintrin.h>
 #endif
 
-#include "base/parallel.h"
 #include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/tiles/code_lines.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kWordCodes = 4;
-constexpr uint64_t kSlack = 64;            // bytes behind a copy that a last word may read
-constexpr int64_t kCodesAtOnce = 1 << 14;  // of a thread
+constexpr uint64_t kSlack = 64;  // bytes behind a copy that a last word may read
 
 template <typename T>
 void widen(const std::byte* from, int64_t count, std::byte* to) {
@@ -39,15 +38,6 @@ template <typename T>
   widen<T>(from + i, count - i, to + 2 * i);
 }
 #endif
-
-// Lines of so many codes, by all threads.
-template <typename Fn>
-void for_lines(int64_t lines, int64_t codes, Fn&& fn) {
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kCodesAtOnce / std::max<int64_t>(1, codes)));
-  parallel_for(static_cast<uint64_t>(lines), grain, [&](uint64_t begin, uint64_t end) {
-    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) fn(i);
-  });
-}
 
 // Where words would begin in the middle of others, or steps would be too short.
 bool is_copied(const CodeForm& form, const ConvGeometry& g) {
@@ -105,7 +95,7 @@ uint64_t CodeMatrix::workspace_bytes() const {
 
 const std::byte* CodeMatrix::prepare(const std::byte* codes, std::byte* workspace) const {
   if (!copies_) return codes;
-  for_lines(rows_, depth_, [&](int64_t i) { form_.copy(codes + i * row_, depth_, workspace + i * row_bytes()); });
+  for_code_lines(rows_, depth_, [&](int64_t i) { form_.copy(codes + i * row_, depth_, workspace + i * row_bytes()); });
   return workspace;
 }
 
@@ -128,7 +118,7 @@ uint64_t CodePictures::workspace_bytes() const {
 const std::byte* CodePictures::prepare(const std::byte* pictures, std::byte* workspace) const {
   if (!copies_) return pictures;
   const int64_t line_codes = copy_.width * g_.channels;
-  for_lines(g_.batch * copy_.height, line_codes, [&](int64_t i) {
+  for_code_lines(g_.batch * copy_.height, line_codes, [&](int64_t i) {
     const std::byte* const picture = pictures + i / copy_.height * g_.height * g_.width * g_.channels;
     copy_line(picture, i % copy_.height, workspace + i * line_codes * form_.bytes());
   });

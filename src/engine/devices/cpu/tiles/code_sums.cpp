@@ -6,13 +6,11 @@
 #include <immintrin.h>
 #endif
 
-#include "base/parallel.h"
 #include "engine/devices/cpu/parts.h"
+#include "engine/devices/cpu/tiles/code_lines.h"
 
 namespace assay::engine::cpu {
 namespace {
-
-constexpr int64_t kSummedAtOnce = 1 << 15;  // of a thread
 
 int32_t sum_of(const std::byte* codes, int64_t count, bool are_signed) {
   int64_t i = 0;
@@ -35,20 +33,12 @@ int32_t sum_of(const std::byte* codes, int64_t count, bool are_signed) {
   return static_cast<int32_t>(sum);
 }
 
-template <typename Fn>
-void for_each(int64_t count, int64_t codes, Fn&& fn) {
-  const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kSummedAtOnce / std::max<int64_t>(1, codes)));
-  parallel_for(static_cast<uint64_t>(count), grain, [&](uint64_t begin, uint64_t end) {
-    for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) fn(i);
-  });
-}
-
 }  // namespace
 
 void sum_rows(const CodeRowsGiven& rows, int32_t* out) {
   const auto zeros = static_cast<int32_t>(rows.depth * rows.zero);
-  for_each(rows.rows, rows.depth,
-           [&](int64_t i) { out[i] = sum_of(rows.codes + i * rows.row, rows.depth, rows.are_signed) - zeros; });
+  for_code_lines(rows.rows, rows.depth,
+                 [&](int64_t i) { out[i] = sum_of(rows.codes + i * rows.row, rows.depth, rows.are_signed) - zeros; });
 }
 
 uint64_t WindowSums::workspace_bytes() const {
@@ -63,11 +53,11 @@ const int32_t* WindowSums::run(const std::byte* pictures, bool are_signed, int32
     int32_t* const pixels = sums + of_group() * g_.groups;
     sum_pixels(pictures, are_signed, zero, pixels);
     const int64_t work = g_.out_width * g_.kernel_height * g_.kernel_width;
-    for_each(g_.groups * g_.batch * g_.out_height, work,
-             [&](int64_t i) { add_line(pixels, i, sums + i * g_.out_width); });
+    for_code_lines(g_.groups * g_.batch * g_.out_height, work,
+                   [&](int64_t i) { add_line(pixels, i, sums + i * g_.out_width); });
     return sums;
   }
-  for_each(of_group(), g_.channels, [&](int64_t i) {
+  for_code_lines(of_group(), g_.channels, [&](int64_t i) {
     const int64_t y = i / g_.out_width % g_.out_height * g_.stride_y - g_.pad_top;
     const int64_t x = i % g_.out_width * g_.stride_x - g_.pad_left;
     const bool is_inside = y >= 0 && y < g_.height && x >= 0 && x < g_.width;
@@ -85,7 +75,7 @@ const int32_t* WindowSums::run(const std::byte* pictures, bool are_signed, int32
 void WindowSums::sum_pixels(const std::byte* pictures, bool are_signed, int32_t zero, int32_t* out) const {
   const int64_t depth = g_.channels / g_.groups;
   const int64_t of_group = lines() * g_.width;
-  for_each(lines(), g_.width * g_.channels, [&](int64_t line) {
+  for_code_lines(lines(), g_.width * g_.channels, [&](int64_t line) {
     for (int64_t pixel = line * g_.width; pixel < (line + 1) * g_.width; ++pixel) {
       for (int64_t group = 0; group < g_.groups; ++group) {
         const std::byte* const codes = pictures + pixel * g_.channels + group * depth;

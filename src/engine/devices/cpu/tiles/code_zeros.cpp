@@ -18,6 +18,11 @@ void set_starts(const std::vector<int32_t>& sums, int32_t zero, std::vector<int3
 
 }  // namespace
 
+int32_t code_of(const Arguments& arguments, int input, bool is_signed) {
+  const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(input)]);
+  return is_signed ? static_cast<int8_t>(byte) : byte;
+}
+
 CodeZeros::CodeZeros(const Given& given)
     : are_signed_(given.data_type == tensor::DType::int8), zero_(given.zero), input_(given.input) {
   const std::vector<int64_t> sums = sums_of_channels(*given.weights, given.axis);
@@ -30,9 +35,7 @@ CodeZeros::CodeZeros(const Given& given)
 }
 
 int32_t CodeZeros::of_data(const Arguments& arguments) const {
-  if (input_ < 0) return zero_;
-  const uint8_t byte = *host<const uint8_t>(arguments.inputs[static_cast<size_t>(input_)]);
-  return are_signed_ ? static_cast<int8_t>(byte) : byte;
+  return input_ < 0 ? zero_ : code_of(arguments, input_, are_signed_);
 }
 
 const int32_t* CodeZeros::starts(int32_t zero, std::vector<int32_t>& made) const {

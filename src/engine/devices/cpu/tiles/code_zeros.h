@@ -6,6 +6,9 @@
 
 namespace assay::engine::cpu {
 
+// The one code that an input of the layer holds.
+int32_t code_of(const Arguments& arguments, int input, bool is_signed);
+
 // What the zero points of data and weights take off the sums of a product of codes.
 class CodeZeros {
  public:
