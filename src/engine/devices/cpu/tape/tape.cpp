@@ -16,15 +16,23 @@ constexpr int64_t kWholeVectors = 16;
 
 }  // namespace
 
+// Elements of a register: `stride` apart, rows likewise.
+struct Tape::Source {
+  tensor::DType dtype;
+  int64_t bytes;  // of an element
+  const std::byte* first;
+  int64_t stride, row;
+};
+
 // A call for rows that lie evenly, and its registers.
 struct Tape::Call {
-  Call(const Given& start, void* to, std::span<const Address> operands, const TapeRows& wanted)
-      : given(start), out(static_cast<std::byte*>(to)), inputs(operands), rows(wanted) {}
+  Call(const Given& start, void* to, const TapeRows& wanted)
+      : given(start), out(static_cast<std::byte*>(to)), rows(wanted) {}
 
   const Given& given;
   std::byte* out;
-  std::span<const Address> inputs;
   const TapeRows& rows;
+  std::array<Source, kMostRegisters> sources;  // by operand; no bytes: a result of a step
   std::array<TapeView, kMostRegisters> views;
   alignas(64) float tiles[kMostRegisters][kTapeTile];
 };
@@ -148,7 +156,8 @@ void Tape::run_even(const Given& given, void* out, std::span<const Address> inpu
   constexpr auto kMost = static_cast<int64_t>(kTapeTile);
   const int64_t pitch = rounded_up(std::min(rows.columns, kMost), kWholeVectors);
   const int64_t group = kMost / pitch;
-  Call call(given, out, inputs, rows);
+  Call call(given, out, rows);
+  find_sources(inputs, call);
   for (int64_t row = 0; row < rows.rows; row += group) {
     for (int64_t column = 0; column < rows.columns; column += kMost) {
       run_part(call, {.row = row,
@@ -160,7 +169,25 @@ void Tape::run_even(const Given& given, void* out, std::span<const Address> inpu
   }
 }
 
+void Tape::find_sources(std::span<const Address> inputs, Call& call) const {
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const Operand& operand = operands_[i];
+    call.sources[i].bytes = 0;
+    if (operand.input < 0) continue;
+    const int64_t bytes = float_bytes(operand.dtype);
+    const auto* const first = host<const std::byte>(inputs[static_cast<size_t>(operand.input)]);
+    const int64_t offset = walked_offset(extents_, operand.strides, call.rows.first);
+    call.sources[i] = {operand.dtype, bytes, first + offset * bytes, operand.strides.back(),
+                       row_stride(operand, call.rows)};
+  }
+}
+
 namespace {
+
+// The first element, `count` times.
+void repeat(float* tile, size_t count) {
+  for (size_t done = 1; done < count; done *= 2) std::copy_n(tile, std::min(done, count - done), tile + done);
+}
 
 // Elements `stride` apart, side by side.
 void gather(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
@@ -177,7 +204,7 @@ void load_row(tensor::DType dtype, const std::byte* from, int64_t stride, float*
     load_floats(dtype, from, tile, count);
   } else if (stride == 0) {
     gather(dtype, from, 0, tile, 1);
-    std::fill_n(tile, count, *tile);
+    repeat(tile, count);
   } else {
     gather(dtype, from, stride, tile, count);
   }
@@ -200,33 +227,29 @@ TapeView Tape::load(const Source& source, const Part& part, float* tile) {
   if (source.dtype == tensor::DType::float32 && source.stride == 1 && is_whole)
     return {reinterpret_cast<const float*>(source.first), source.row};
   for (int64_t r = 0; r < (source.row == 0 ? 1 : part.rows); ++r) {
-    load_row(source.dtype, source.first + r * source.row * float_bytes(source.dtype), source.stride,
+    load_row(source.dtype, source.first + r * source.row * source.bytes, source.stride,
              tile + r * part.pitch, static_cast<size_t>(part.columns));
   }
   return {tile, source.row == 0 ? 0 : part.pitch};
 }
 
-void Tape::load_operand(Call& call, const Part& part, size_t index) const {
-  const Operand& operand = operands_[index];
-  const int64_t stride = operand.strides.back();
-  const int64_t row = row_stride(operand, call.rows);
-  const bool is_loaded = stride == 0 && (part.column > 0 || (part.row > 0 && row == 0));
+void Tape::load_operand(Call& call, const Part& part, size_t index) {
+  Source source = call.sources[index];
+  const bool is_loaded = source.stride == 0 && (part.column > 0 || (part.row > 0 && source.row == 0));
   if (is_loaded) return;
-  const int64_t offset =
-      walked_offset(extents_, operand.strides, call.rows.first) + part.row * row + part.column * stride;
-  const auto* const first = host<const std::byte>(call.inputs[static_cast<size_t>(operand.input)]);
-  call.views[index + 1] =
-      load({operand.dtype, first + offset * float_bytes(operand.dtype), stride, row}, part, call.tiles[index + 1]);
+  source.first += (part.row * source.row + part.column * source.stride) * source.bytes;
+  call.views[index + 1] = load(source, part, call.tiles[index + 1]);
 }
 
 void Tape::run_part(Call& call, const Part& part) const {
   if (call.given.first != nullptr) {
     const int64_t offset = part.row * call.given.pitch + part.column;
-    const auto* const first = static_cast<const std::byte*>(call.given.first) + offset * float_bytes(given_type_);
-    call.views[0] = load({given_type_, first, 1, call.given.pitch}, part, call.tiles[0]);
+    const int64_t bytes = float_bytes(given_type_);
+    const auto* const first = static_cast<const std::byte*>(call.given.first) + offset * bytes;
+    call.views[0] = load({given_type_, bytes, first, 1, call.given.pitch}, part, call.tiles[0]);
   }
   for (size_t i = 0; i < operands_.size(); ++i) {
-    if (operands_[i].input < 0)
+    if (call.sources[i].bytes == 0)
       call.views[i + 1] = {call.tiles[i + 1], part.pitch};
     else
       load_operand(call, part, i);

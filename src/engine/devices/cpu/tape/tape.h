@@ -61,12 +61,7 @@ class Tape {
   friend class TapeMaker;
   struct Call;
   struct Part;
-  // Elements of a register: `stride` apart, rows likewise.
-  struct Source {
-    tensor::DType dtype;
-    const std::byte* first;
-    int64_t stride, row;
-  };
+  struct Source;
   TapeView find_alone(const Given& given, std::span<const Address> inputs, const TapeRows& rows) const;
   int64_t row_stride(const Operand& operand, const TapeRows& rows) const;
   bool run_alone(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
@@ -74,7 +69,8 @@ class Tape {
   int64_t even_rows(int64_t first, const TapeRows& rows) const;
   void run_even(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
   void run_part(Call& call, const Part& part) const;
-  void load_operand(Call& call, const Part& part, size_t index) const;
+  void find_sources(std::span<const Address> inputs, Call& call) const;
+  static void load_operand(Call& call, const Part& part, size_t index);
   static TapeView load(const Source& source, const Part& part, float* tile);
   static void run_step(const Call& call, const Step& step, const TapeTarget& out);
 
