@@ -12,6 +12,7 @@
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/spell_qlinear.h"
+#include "engine/lowering/spell_reductions.h"
 #include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
 #include "passes/merge_options.h"
@@ -59,6 +60,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
   spell_deep_conv(model, rewriter);
+  spell_reductions(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());

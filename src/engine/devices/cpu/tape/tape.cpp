@@ -227,8 +227,8 @@ TapeView Tape::load(const Source& source, const Part& part, float* tile) {
   if (source.dtype == tensor::DType::float32 && source.stride == 1 && is_whole)
     return {reinterpret_cast<const float*>(source.first), source.row};
   for (int64_t r = 0; r < (source.row == 0 ? 1 : part.rows); ++r) {
-    load_row(source.dtype, source.first + r * source.row * source.bytes, source.stride,
-             tile + r * part.pitch, static_cast<size_t>(part.columns));
+    load_row(source.dtype, source.first + r * source.row * source.bytes, source.stride, tile + r * part.pitch,
+             static_cast<size_t>(part.columns));
   }
   return {tile, source.row == 0 ? 0 : part.pitch};
 }
