@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/call_rules.h"
+#include "ops/operator.h"
 #include "schema/imports.h"
 #include "tensor/elements.h"
 
@@ -50,6 +52,14 @@ tensor::Tensor bias_of(const std::vector<double>& sums, const Codes& left, const
     bias[i] *= left.scales[0] * right.scales[right.scales.size() == 1 ? 0 : i];
   }
   return float_list(bias);
+}
+
+bool is_microsoft(passes::PassRun& run, NodeId node) {
+  const ir::Model& model = run.model();
+  if (model.text(model[node].domain) != ops::kMicrosoft || ir::has_references(model[node])) return false;
+  const ops::Callee found = run.callee(node);
+  if (found.function || !found.schema || !ir::result(model, node)) return false;
+  return ops::broken_call_rules({model, model[node], found.schema, found.version, nullptr}).empty();
 }
 
 DType CodeSpelling::dtype_of(ir::ValueId value) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "engine/lowering/code_spelling.h"
 #include "ir/walk.h"
-#include "ops/call_rules.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
 
@@ -15,14 +15,14 @@ namespace {
 using ir::NodeId;
 using ir::PatchValue;
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr int64_t kFirstQuantizers = 10;  // version of ai.onnx
+constexpr int64_t kFirstSoftmaxOfOneAxis = 13;
 
 struct Spelled {
   std::string_view name, op;
   uint32_t operands;  // codes with their scales and zero points; 0: those of a list
   uint32_t result;    // where its scale is
-  std::string_view attribute = {};
+  std::string_view attributes = {};
 };
 constexpr std::array kSpelled = {
     Spelled{"QLinearAdd", "Add", 2, 6},
@@ -31,6 +31,8 @@ constexpr std::array kSpelled = {
     Spelled{"QLinearSigmoid", "Sigmoid", 1, 3},
     Spelled{"QLinearLeakyRelu", "LeakyRelu", 1, 3, "alpha"},
     Spelled{"QLinearGlobalAveragePool", "GlobalAveragePool", 1, 3},
+    Spelled{"QLinearAveragePool", "AveragePool", 1, 3, "auto_pad count_include_pad kernel_shape pads strides"},
+    Spelled{"QLinearSoftmax", "Softmax", 1, 3, "axis"},
 };
 
 class QLinearSpeller {
@@ -40,7 +42,7 @@ class QLinearSpeller {
   void run() {
     std::vector<NodeId> nodes;
     for (const NodeId node : ir::nodes(context_.model(), context_.model().main_graph())) {
-      if (is_microsoft(node)) nodes.push_back(node);
+      if (is_microsoft(context_.run, node)) nodes.push_back(node);
     }
     for (const NodeId node : nodes) {
       const auto found = std::ranges::find(kSpelled, context_.model().text(context_.model()[node].op), &Spelled::name);
@@ -50,24 +52,27 @@ class QLinearSpeller {
   }
 
  private:
-  bool is_microsoft(NodeId node) const {
-    const ir::Model& model = context_.model();
-    if (model.text(model[node].domain) != kMicrosoft || ir::has_references(model[node])) return false;
-    const ops::Callee found = context_.run.callee(node);
-    if (found.function || !found.schema || !ir::result(model, node)) return false;
-    return ops::broken_call_rules({model, model[node], found.schema, found.version, nullptr}).empty();
-  }
-
-  std::vector<ir::Attribute> attributes_of(NodeId node, std::string_view name) const {
+  std::vector<ir::Attribute> attributes_of(NodeId node, std::string_view names) const {
+    const std::vector<std::string_view> known = split(names, ' ');
     std::vector<ir::Attribute> kept;
     for (const ir::Attribute& attribute : context_.model()[node].attributes) {
-      if (context_.model().text(attribute.name()) == name) kept.push_back(attribute);
+      if (std::ranges::find(known, context_.model().text(attribute.name())) != known.end()) kept.push_back(attribute);
     }
     return kept;
   }
 
+  // Whether it computes what the operator of floats does in the model's version of ai.onnx.
+  bool has_form(NodeId node, std::string_view op) const {
+    const ops::Node facts = context_.run.facts(node);
+    if (facts.integer("channels_last", 0) != 0) return false;
+    if (op == "AveragePool") return facts.integer("ceil_mode", 0) == 0;
+    if (op != "Softmax") return true;
+    const bool is_over_one_axis = schema::imported_version(context_.model()) >= kFirstSoftmaxOfOneAxis;
+    return is_over_one_axis == (facts.integer("opset") >= kFirstSoftmaxOfOneAxis);
+  }
+
   void spell(NodeId node, const Spelled& as) {
-    if (as.op == "GlobalAveragePool" && context_.run.facts(node).integer("channels_last", 0) != 0) return;
+    if (!has_form(node, as.op)) return;
     const std::optional<Codes> to = context_.quantizer(node, as.result);
     const uint32_t first = as.operands == 0 ? 2 : 0;
     const auto count = static_cast<uint32_t>(context_.model()[node].operands.size());
@@ -80,7 +85,7 @@ class QLinearSpeller {
       floats.push_back(CodeSpelling::dequantize(patch, *codes));
     }
     if (!to || floats.empty()) return;
-    commit(node, patch, {.op = as.op, .operands = floats, .attributes = attributes_of(node, as.attribute)}, to);
+    commit(node, patch, {.op = as.op, .operands = floats, .attributes = attributes_of(node, as.attributes)}, to);
   }
 
   void spell_gemm(NodeId node) {

@@ -5,7 +5,7 @@
 namespace assay::engine {
 
 // Before: com.microsoft's QLinearAdd, QLinearMul, QLinearConcat, QLinearSigmoid, QLinearLeakyRelu,
-//         QLinearGlobalAveragePool or QGemm with constant scales and zero points
+//         QLinearGlobalAveragePool, QLinearAveragePool, QLinearSoftmax or QGemm with constant scales and zero points
 // After:  DequantizeLinear of the operands, the operator of that name, and QuantizeLinear
 // Class: rounding
 void spell_qlinear(ir::Model& model, ir::Rewriter& rewriter);

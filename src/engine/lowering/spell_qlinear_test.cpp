@@ -41,6 +41,10 @@ TEST(SpellQLinear, OperatorsOfCodesAgreeWithTheReference) {
         "y = com.microsoft.QLinearSigmoid(x, s, z, f, k)",
         "y = com.microsoft.QLinearLeakyRelu<alpha = 0.3>(x, s, z, u, n)",
         "y = com.microsoft.QLinearGlobalAveragePool(x, s, z, f, n)",
+        "y = com.microsoft.QLinearAveragePool<kernel_shape = [2,3], pads = [1,0,0,1], strides = [1,2]>(x, s, z, f, n)",
+        "y = com.microsoft.QLinearAveragePool<kernel_shape = [2,2], pads = [1,1,0,0], count_include_pad = 1>(x, s, z, "
+        "f, n)",
+        "y = com.microsoft.QLinearSoftmax<axis = 1, opset = 13>(x, s, z, f, k)",
         "y = com.microsoft.QLinearConcat<axis = 3>(u, n, x, s, z, r, t, k)"})
     expect_spelled(nodes, "uint8", 1);
 }
@@ -54,6 +58,9 @@ TEST(SpellQLinear, ProductsAgreeWithTheReference) {
 
 TEST(SpellQLinear, OthersStayAsTheyAre) {
   expect_spelled("y = com.microsoft.QLinearGlobalAveragePool<channels_last = 1>(x, s, z, u, n)", "uint8", 0);
+  expect_spelled("y = com.microsoft.QLinearSoftmax<axis = 1, opset = 12>(x, s, z, f, k)", "uint8", 0);
+  expect_spelled("y = com.microsoft.QLinearAveragePool<kernel_shape = [2,2], ceil_mode = 1>(x, s, z, f, n)", "uint8",
+                 0);
   expect_spelled("y = com.microsoft.QGemm<alpha = 0.5>(m, s, z, w, v, l, c, u, n)", "uint8", 0);
   expect_spelled("q = Identity(s) a = Add(q, t) y = com.microsoft.QLinearAdd(x, a, z, x, t, k, u, n)", "uint8", 0);
 }

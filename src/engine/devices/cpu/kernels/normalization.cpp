@@ -127,7 +127,7 @@ class Normalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_rms = layer.starts_with("RMSNormalization");
+    const bool is_rms = layer.starts_with("RMSNormalization") || layer.starts_with("SimplifiedLayerNormalization");
     if (!layer.is_single() || (!is_rms && !layer.starts_with("LayerNormalization"))) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
