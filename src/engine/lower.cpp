@@ -11,6 +11,7 @@
 #include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_fused.h"
+#include "engine/lowering/spell_heads.h"
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/spell_reductions.h"
@@ -57,6 +58,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   widen_halves(model, rewriter, precision.rounds_halves);
+  spell_heads(model, rewriter);
   spell_fused(model, rewriter);
   spell_qlinear(model, rewriter);
   spell_integers(model, rewriter);

@@ -148,13 +148,15 @@ void infer_embedding(Infer& node) {
 // Adds the row of a table that each id names; ids[i] belongs to line i.
 void add_rows(std::vector<double>& sums, const Eval& node, uint32_t table, const std::vector<int64_t>& ids) {
   if (!node.has(table)) return;
-  const std::vector<double> rows = node.load<double>(table);
+  const Tensor& rows = node.tensor_in(table);
   const auto width = static_cast<uint64_t>(node.shape(table)[1]);
   const auto count = static_cast<uint64_t>(node.shape(table)[0]);
+  std::vector<double> numbers(width);
   for (uint64_t l = 0; l < ids.size(); ++l) {
     if (ids[l] < 0) fail(ErrorCode::shape, "id {} is negative", ids[l]);
     const uint64_t row = checked_index(ids[l], count);
-    for (uint64_t i = 0; i < width; ++i) sums[l * width + i] += rows[row * width + i];
+    tensor::load(rows.dtype(), rows.bytes(), row * width, std::span(numbers));
+    for (uint64_t i = 0; i < width; ++i) sums[l * width + i] += numbers[i];
   }
 }
 
