@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "ir/queries.h"
 #include "passes/constants.h"
@@ -43,8 +44,9 @@ class Speller {
     if (context_.inferred.dtype(x_) != DType::float32) return false;
     const ops::Node facts = context_.run.facts(node_);
     const bool has_axes = facts.has_attribute("axes") || ir::operand(model, node_, 1);
+    const bool is_sum = model.text(model[node_].op) == "ReduceSum";
     const std::optional<std::vector<int64_t>> axes =
-        passes::integers_of(context_.run, facts, 1, "axes", kFirstAxesAsInput);
+        passes::integers_of(context_.run, facts, 1, "axes", is_sum ? kFirstSumAxesAsInput : kFirstAxesAsInput);
     if ((has_axes && !axes) || facts.integer("noop_with_empty_axes", 0) != 0) return false;
     axes_ = axes.value_or(std::vector<int64_t>());
     if (axes_.empty()) {
@@ -52,7 +54,13 @@ class Speller {
       std::iota(axes_.begin(), axes_.end(), 0);
     }
     keeps_dims_ = facts.integer("keepdims", 1);
+    find_runs(*dims);
     return !axes_.empty();
+  }
+
+  // One run of dims after the other, where they are no neighbours.
+  void apart() {
+    if (runs_.size() > 1) replace(reduced(context_.run.model().text(context_.run.model()[node_].op), x_, keeps_dims_));
   }
 
   void least() { replace(applied("Neg", {reduced("ReduceMax", applied("Neg", {x_}), keeps_dims_)})); }
@@ -76,20 +84,38 @@ class Speller {
     return patch_.add_constant(tensor::make_tensor<float>(DType::float32, {}, std::vector<float>{value}));
   }
   // A node with axes, which are an operand from version `since` on.
-  PatchValue along_axes(ir::PatchNode made, int64_t since) {
+  PatchValue along(ir::PatchNode made, const std::vector<int64_t>& axes, int64_t since) {
     if (version_ >= since)
-      made.operands.push_back(patch_.add_constant(passes::integer_tensor(axes_)));
+      made.operands.push_back(patch_.add_constant(passes::integer_tensor(axes)));
     else
-      made.attributes.push_back(passes::integers_attribute(context_.run, "axes", axes_));
+      made.attributes.push_back(passes::integers_attribute(context_.run, "axes", axes));
     return patch_.add(std::move(made));
   }
+  // Dims that are reduced and have no other one between them, the last ones first; those of 1 go with any.
+  void find_runs(const tensor::Shape& dims) {
+    std::set<int64_t> axes;
+    for (const int64_t axis : axes_) axes.insert(ops::normalize_axis(axis, static_cast<int64_t>(dims.size())));
+    bool continues = false;
+    for (auto i = static_cast<int64_t>(dims.size()); i-- > 0;) {
+      const bool is_reduced = axes.contains(i);
+      if (is_reduced && !continues) runs_.emplace_back();
+      if (is_reduced) runs_.back().insert(runs_.back().begin(), i);
+      continues = is_reduced || (continues && dims[static_cast<size_t>(i)] == 1);
+    }
+  }
   PatchValue reduced(std::string_view op, PatchValue value, int64_t keeps_dims) {
+    if (runs_.size() <= 1) return reduced_along(op, axes_, value, keeps_dims);
+    for (const std::vector<int64_t>& run : runs_) value = reduced_along(op, run, value, 1);
+    return keeps_dims != 0 ? value : squeezed(value);
+  }
+  PatchValue reduced_along(std::string_view op, const std::vector<int64_t>& axes, PatchValue value,
+                           int64_t keeps_dims) {
     const ir::Attribute keeps = ir::Attribute::of(context_.run.edit().intern("keepdims"), keeps_dims);
-    return along_axes({.op = op, .operands = {value}, .attributes = {keeps}},
-                      op == "ReduceSum" ? kFirstSumAxesAsInput : kFirstAxesAsInput);
+    return along({.op = op, .operands = {value}, .attributes = {keeps}}, axes,
+                 op == "ReduceSum" ? kFirstSumAxesAsInput : kFirstAxesAsInput);
   }
   PatchValue squeezed(PatchValue value) {
-    return along_axes({.op = "Squeeze", .operands = {value}}, kFirstSumAxesAsInput);
+    return along({.op = "Squeeze", .operands = {value}}, axes_, kFirstSumAxesAsInput);
   }
   void replace(PatchValue made) {
     patch_.replace(ir::result(context_.run.model(), node_), made);
@@ -102,6 +128,7 @@ class Speller {
   int64_t version_;
   ir::ValueId x_;
   std::vector<int64_t> axes_;
+  std::vector<std::vector<int64_t>> runs_;
   int64_t keeps_dims_ = 1;
   ir::Patch patch_;
 };
@@ -112,7 +139,10 @@ void spell(Context& context, NodeId node) {
   if (speller.read()) (speller.*kSpell)();
 }
 
-constexpr std::array<passes::Rule<Context>, 4> kRules = {{
+constexpr std::array<passes::Rule<Context>, 7> kRules = {{
+    {"ReduceSum", spell<&Speller::apart>},
+    {"ReduceMean", spell<&Speller::apart>},
+    {"ReduceMax", spell<&Speller::apart>},
     {"ReduceMin", spell<&Speller::least>},
     {"ReduceL1", spell<&Speller::sum_of_sizes>},
     {"ReduceLogSum", spell<&Speller::logarithm_of_sum>},

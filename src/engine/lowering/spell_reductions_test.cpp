@@ -58,6 +58,28 @@ TEST(SpellReductions, agree_with_the_operators) {
   }
 }
 
+TEST(SpellReductions, go_over_one_run_of_dims_after_the_other) {
+  for (const std::string op : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceLogSumExp"}) {
+    for (const bool keeps : {false, true}) {
+      const ir::Model model =
+          parsed(fmt::format("<ir_version: 8, opset_import: [\"\" : 18]> g (float[3,2,1,4,5] x) => (float{} y) "
+                             "<int64[3] axes = {{-2,0,2}}> "
+                             "{{ y = {}<keepdims = {}>(x, axes) }}",
+                             keeps ? "[1,2,1,1,5]" : "[2,5]", op, keeps ? 1 : 0));
+      expect_same(model, testing_support::sine, op);
+      const testing_support::EngineRun run = run_on_engine(model, testing_support::sine);
+      EXPECT_EQ(std::ranges::count(run.tactics, "reference"), 0) << op;
+    }
+    // A dim of 1 is no hindrance.
+    if (op == "ReduceSum") {
+      spelled(
+          parsed("<ir_version: 8, opset_import: [\"\" : 18]> g (float[3,1,4] x) => (float[1,1,1] y) <int64[2] axes = "
+                 "{0,2}> { y = ReduceSum(x, axes) }"),
+          0);
+    }
+  }
+}
+
 TEST(SpellReductions, are_computed_with_what_comes_before) {
   const ir::Model model = parsed(
       "<ir_version: 10, opset_import: [\"\" : 18]> g (float[40,70] x, float[70] b) => (float[40,1] y, float[40,1] z) "

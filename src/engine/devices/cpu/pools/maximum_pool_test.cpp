@@ -81,6 +81,22 @@ TEST(MaximumPool, AnyGeometry) {
   }
 }
 
+TEST(Pool, PicturesOfOneRow) {
+  for (const char* const pool :
+       {"MaxPool<kernel_shape = [3], strides = [2]>", "MaxPool<kernel_shape = [4], pads = [1,2], dilations = [2]>",
+        "MaxPool<kernel_shape = [3], auto_pad = \"SAME_UPPER\", strides = [2]>",
+        "MaxPool<kernel_shape = [2], strides = [2], ceil_mode = 1>", "GlobalMaxPool",
+        "AveragePool<kernel_shape = [3], pads = [1,1]>",
+        "AveragePool<kernel_shape = [4], pads = [2,1], strides = [3], count_include_pad = 1>"}) {
+    const ir::Model model = parsed(fmt::format(
+        "<ir_version: 10, opset_import: [\"\" : 22]> g (float[2,19,23] x) => (float y) {{ y = {}(x) }}", pool));
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+    EXPECT_EQ(std::ranges::count(run.tactics, "pool.channels_last"), 1) << pool;
+    EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, testing_support::sine), 1e-6), "")
+        << pool;
+  }
+}
+
 // Of many channels, some are computed at a time, by several threads.
 TEST(MaximumPool, ManyChannels) {
   for (const unsigned threads : {1U, 2U, 3U, 4U}) {

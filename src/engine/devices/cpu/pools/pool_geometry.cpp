@@ -20,8 +20,13 @@ int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64
 std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
   const tensor::Shape& in = layer.inputs[0].dims;
   const tensor::Shape& out = layer.outputs[0].dims;
-  PoolGeometry g{
-      .batch = in[0], .channels = in[1], .height = in[2], .width = in[3], .out_height = out[2], .out_width = out[3]};
+  const bool is_flat = in.size() == 3;  // a picture of one row
+  PoolGeometry g{.batch = in[0],
+                 .channels = in[1],
+                 .height = is_flat ? 1 : in[2],
+                 .width = in.back(),
+                 .out_height = is_flat ? 1 : out[2],
+                 .out_width = out.back()};
   g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
   g.is_maximum = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool");
   if (layer.starts_with("GlobalMaxPool")) {
@@ -31,10 +36,15 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
   }
   if (layer.outputs.size() > 1 && layer.outputs[1].exists()) return std::nullopt;
   const ops::Node facts = layer.facts(layer.nodes[0]);
-  const std::vector<int64_t> kernel = facts.integers("kernel_shape");
-  const std::vector<int64_t> strides = facts.integers("strides");
-  const std::vector<int64_t> dilations = facts.integers("dilations");
-  const std::vector<int64_t> pads = facts.integers("pads");
+  const auto numbers = [&](const char* name, int64_t of_flat) {
+    std::vector<int64_t> written = facts.integers(name);
+    if (is_flat && !written.empty()) written.insert(written.begin(), of_flat);
+    return written;
+  };
+  const std::vector<int64_t> kernel = numbers("kernel_shape", 1);
+  const std::vector<int64_t> strides = numbers("strides", 1);
+  const std::vector<int64_t> dilations = numbers("dilations", 1);
+  const std::vector<int64_t> pads = numbers("pads", 0);
   if (kernel.size() != 2) return std::nullopt;
   g.kernel_height = kernel[0];
   g.kernel_width = kernel[1];

@@ -135,10 +135,48 @@ Names tactics_of(const std::string& outputs, const std::string& nodes) {
 TEST(Reductions, what_others_read_or_no_kernel_reduces_stays_apart) {
   EXPECT_EQ(tactics_of("float[4,5,1] y, float[4,5,6] z", "t = Abs(x) y = ReduceSum(t, axes) z = Sub(t, y)"),
             (Names{"elementwise.tape", "reduction.rows", "elementwise.tape"}));
-  EXPECT_EQ(tactics_of("float[1,5,1] y", "t = Abs(x) y = ReduceSum(t, apart)"),
+  EXPECT_EQ(tactics_of("float[1,5,1] y", "t = Abs(x) y = ReduceL2(t, apart)"),
             (Names{"elementwise.tape", "reference"}));
   EXPECT_EQ(tactics_of("float[4,5,1] y", "t = Abs(x) y = ReduceProd(t, axes)"),
             (Names{"elementwise.tape", "reference"}));
+}
+
+// Few different numbers, so that many are equal.
+double often_equal(size_t i) {
+  if (i % 97 == 5) return std::numeric_limits<double>::quiet_NaN();
+  return std::floor(3 * sine(i));
+}
+double rarely_nan(size_t i) { return i == 40 || i == 300 ? std::numeric_limits<double>::quiet_NaN() : sine(i); }
+
+TEST(Reductions, places_of_the_greatest_and_least_elements) {
+  for (const char* const dims : {"3,5,7", "2,130,300", "1,21,9", "4,1,3", "2,3,65", "2,64,1"}) {
+    for (const int axis : {0, 1, 2}) {
+      for (const char* const op : {"ArgMax", "ArgMin"}) {
+        for (const bool takes_last : {false, true}) {
+          const ir::Model model =
+              parsed(fmt::format("<ir_version: 10, opset_import: [\"\" : 13]> g (float[{}] x) => (int64 y) {{ y = "
+                                 "{}<axis = {}, keepdims = "
+                                 "{}, select_last_index = {}>(x) }}",
+                                 dims, op, axis, axis % 2, takes_last ? 1 : 0));
+          for (double (*number)(size_t) : {&sine, &often_equal, &rarely_nan}) {
+            const EngineRun run = run_on_engine(model, number);
+            EXPECT_EQ(run.tactics, Names{"reduction.places"});
+            ASSERT_EQ(difference(run.outputs, run_on_reference(model, number), 0), "") << dims << op << axis;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Channels that are innermost are compared where they lie.
+TEST(Reductions, places_in_pictures) {
+  const ir::Model model = parsed(
+      "<ir_version: 10, opset_import: [\"\" : 13]> g (float[2,21,9,11] x) => (int64[2,9,11] y) { p = "
+      "MaxPool<kernel_shape = [1,1]>(x) y = ArgMax<axis = 1, keepdims = 0>(p) }");
+  const EngineRun run = run_on_engine(model, often_equal);
+  EXPECT_EQ(run.tactics, (Names{"copy", "pool.channels_last", "reduction.places"}));
+  EXPECT_EQ(difference(run.outputs, run_on_reference(model, often_equal), 0), "");
 }
 
 TEST(Reductions, threads_change_no_bit) {

@@ -59,6 +59,35 @@ ASSAY_KERNEL void maxima_unsigned(const uint8_t* const* x, size_t rows, uint8_t*
   maxima_of_bytes(x, rows, out, count);
 }
 
+ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool takes_last, float* kept, int32_t* places,
+                              size_t count) {
+  const auto is_kept_back = [&](float given, float best) {
+    if (given > best || (given != given && best == best)) return false;
+    return !(takes_last && (given == best || (given != given && best != best)));
+  };
+  const Bits last = takes_last ? ~Bits{} : Bits{};
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    const Vector given = at(x + i).lanes * sign;
+    const Vector best = at(kept + i).lanes;
+    const Bits is_nan = given != given;
+    const Bits is_better = (given > best) | (is_nan & (best == best));
+    const Bits wins = is_better | (last & ((given == best) | (is_nan & (best != best))));
+    Vector chosen;
+    choose(wins, given, best, chosen);
+    at(kept + i).lanes = chosen;
+    auto* const numbers = reinterpret_cast<float*>(places + i);  // of which only the bits count
+    choose(wins, reinterpret_cast<Vector>(Bits{} + place), at(numbers).lanes, chosen);
+    at(numbers).lanes = chosen;
+  }
+  for (; i < count; ++i) {
+    const float given = x[i] * sign;
+    if (is_kept_back(given, kept[i])) continue;
+    kept[i] = given;
+    places[i] = place;
+  }
+}
+
 ASSAY_KERNEL void range(const float* x, size_t count, float& least, float& greatest) {
   size_t i = 0;
   if (count >= kWidth) {
@@ -366,6 +395,7 @@ constexpr RowKernels kKernels = {kName,
                                  maxima,
                                  maxima_signed,
                                  maxima_unsigned,
+                                 keep_places,
                                  range,
                                  greatest_size,
                                  count_above,
