@@ -4,31 +4,17 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/panels/number_panels.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/devices/cpu/words/word_panels.h"
-#include "engine/packed_weights.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
-
-PackedWeights::Bytes pack_panels(const Layer& layer, const ProductGeometry& g) {
-  const tensor::Tensor& weights = *layer.constants[static_cast<size_t>(g.right)];
-  const WordPanels panels{.dtype = weights.dtype(),
-                          .depth = g.depth,
-                          .columns = g.columns,
-                          .depth_stride = g.right_row,
-                          .column_stride = g.right_column,
-                          .width = kColumns,
-                          .unit = kColumns};
-  const std::string form = fmt::format("panels {} {} {} {}", g.depth, g.columns, g.right_row, g.right_column);
-  return layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
-}
 
 // Of words of which a number, or a pair of bfloat16, is one.
 class SkinnyKernel final : public PlainKernel {
@@ -45,7 +31,7 @@ class SkinnyKernel final : public PlainKernel {
 
   void run(const Arguments& arguments) const override {
     const auto panels = static_cast<uint64_t>((g_.columns + kColumns - 1) / kColumns);
-    const uint64_t panel_bytes = static_cast<uint64_t>(g_.depth / each_) * kPanel * sizeof(float);
+    const uint64_t panel_bytes = static_cast<uint64_t>(g_.depth / each_) * kPanel * weights_.number_bytes();
     parallel_for(panels, panels_of_piece(panels, panel_bytes), [&](uint64_t begin, uint64_t end) {
       for (auto panel = static_cast<int64_t>(begin); panel < static_cast<int64_t>(end); ++panel) {
         run_panel(arguments, panel * kColumns);
@@ -62,19 +48,28 @@ class SkinnyKernel final : public PlainKernel {
       for (int64_t row = 0; row < g_.rows; ++row) load_floats(dtype_, bias, sums[row], static_cast<size_t>(count));
     }
     const auto* const left = host<const float>(arguments.inputs[static_cast<size_t>(g_.left)]);
-    multiply_({.left = left,
-               .left_row = g_.left_row / each_,
-               .out = sums[0],
-               .out_row = kColumns,
-               .rows = static_cast<size_t>(g_.rows),
-               .depth = static_cast<size_t>(g_.depth / each_)},
-              reinterpret_cast<const float*>(weights_.get()) + first * (g_.depth / each_), kColumns);
+    multiply({.left = left,
+              .left_row = g_.left_row / each_,
+              .out = sums[0],
+              .out_row = kColumns,
+              .rows = static_cast<size_t>(g_.rows),
+              .depth = static_cast<size_t>(g_.depth / each_)},
+             first * (g_.depth / each_));
     std::byte* const out = element(arguments.outputs[0], first);
     if (!tape_.is_empty())
       return tape_.run_rows({sums[0], kColumns}, out, arguments.inputs, {first, g_.columns, g_.rows, count});
     for (int64_t row = 0; row < g_.rows; ++row)
       store_floats(dtype_, sums[row], element(arguments.outputs[0], row * g_.columns + first),
                    static_cast<size_t>(count));
+  }
+
+  // With the panel that begins with this number.
+  void multiply(const PanelRows& rows, int64_t first) const {
+    const std::byte* const panel = weights_.bytes.get() + static_cast<uint64_t>(first) * weights_.number_bytes();
+    if (weights_.kind == NumberPanels::Kind::words)
+      return multiply_(rows, reinterpret_cast<const float*>(panel), kColumns);
+    panel_kernels().multiply_halves(rows, reinterpret_cast<const uint16_t*>(panel),
+                                    weights_.kind == NumberPanels::Kind::bfloat16);
   }
 
   std::byte* element(Address first, int64_t index) const {
@@ -86,7 +81,7 @@ class SkinnyKernel final : public PlainKernel {
   tensor::DType dtype_;
   int64_t each_;  // numbers of a word
   PanelProduct multiply_;
-  PackedWeights::Bytes weights_;
+  NumberPanels weights_;
 };
 
 class Skinny final : public Implementation {

@@ -24,9 +24,10 @@ inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum +=
 #include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"base", multiply, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"base", multiply, multiply_halves, multiply_codes, expand};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -42,9 +43,10 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 #include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/nibble_table_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"avx2", multiply, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"avx2", multiply, multiply_halves, multiply_codes, expand};
 }  // namespace avx2
 
 namespace avx512 {
@@ -68,9 +70,10 @@ struct NibbleTable {
 };
 #include "engine/devices/cpu/panels/block_numbers_body.h"
 #include "engine/devices/cpu/panels/panel_products_body.h"
+#include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"avx512", multiply, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"avx512", multiply, multiply_halves, multiply_codes, expand};
 }  // namespace avx512
 
 namespace avx512_bf16 {

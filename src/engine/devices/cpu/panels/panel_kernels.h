@@ -52,6 +52,9 @@ using PanelProduct = void (*)(const PanelRows& rows, const float* panel, int64_t
 struct PanelKernels {
   const char* name;
   PanelProduct multiply;
+  // With numbers of 16 bits, kPanel to a row: of bfloat16, or of float16, none of them denormal or infinite. The sums
+  // are those of the same numbers in float32.
+  void (*multiply_halves)(const PanelRows& rows, const uint16_t* panel, bool are_bfloat16);
   // Scales are applied to the sums of blocks, which are added.
   void (*multiply_codes)(const PanelRows& rows, const CodePanel& panel);
   // Rows [begin, end) as numbers, each rounded as DequantizeLinear does.

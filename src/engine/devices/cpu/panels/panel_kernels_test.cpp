@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/devices/cpu/rows/row_kernels.h"
 #include "support/engine_run.h"
 
 namespace assay::engine::cpu {
@@ -54,11 +55,46 @@ TEST(PanelKernels, MultiplyAddsProducts) {
   }
 }
 
+// The sums have the bits of those with the same numbers in float32.
+TEST(PanelKernels, NumbersOf16BitsAreTheSameInFloat32) {
+  std::mt19937 random(4);
+  for (const PanelKernels* const kernels : all_panel_kernels()) {
+    for (const bool are_bfloat16 : {false, true}) {
+      for (size_t rows = 1; rows <= 9; ++rows) {
+        const size_t depth = 1 + random() % 70;
+        std::vector<uint16_t> halves(depth * kPanel);
+        std::vector<float> numbers(halves.size());
+        for (uint16_t& half : halves) half = static_cast<uint16_t>(random());
+        for (size_t i = 0; i < halves.size(); ++i) {
+          if (!are_bfloat16 && (halves[i] & 0x7C00) == 0x7C00) halves[i] = static_cast<uint16_t>(halves[i] & 0x83FF);
+          if (are_bfloat16 && (halves[i] & 0x7F80) == 0x7F80) halves[i] = 0x3F80;
+        }
+        (are_bfloat16 ? row_kernels().widen : row_kernels().widen_half)(halves.data(), numbers.data(), halves.size());
+        const std::vector<float> left = drawn(random, rows * depth);
+        std::vector<float> out = drawn(random, rows * kPanel);
+        std::vector<float> expected = out;
+        const auto given = [&](std::vector<float>& sums) {
+          return PanelRows{.left = left.data(),
+                           .left_row = static_cast<int64_t>(depth),
+                           .out = sums.data(),
+                           .out_row = kPanel,
+                           .rows = rows,
+                           .depth = depth};
+        };
+        kernels->multiply(given(expected), numbers.data(), kPanel);
+        kernels->multiply_halves(given(out), halves.data(), are_bfloat16);
+        EXPECT_EQ(out, expected) << kernels->name << are_bfloat16 << rows;
+      }
+    }
+  }
+}
+
 // Weights of a model, written as text.
-std::string weights(std::mt19937& random, size_t count, const char* special = nullptr) {
+std::string weights(std::mt19937& random, size_t count, double unit = 1) {
   std::string text;
-  for (size_t i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", static_cast<int>(random() % 9) - 4);
-  if (special != nullptr) text.replace(0, text.find(',') == std::string::npos ? text.size() : text.find(','), special);
+  for (size_t i = 0; i < count; ++i) {
+    text += fmt::format("{}{:.17g}", i == 0 ? "" : ",", unit * (static_cast<int>(random() % 9) - 4));
+  }
   return "{" + text + "}";
 }
 
@@ -85,6 +121,43 @@ TEST(Panels, ProductsOfFewRows) {
                       "{{ p = Gemm<transB = 1>(x, w, b) t = Sigmoid(p) y = Mul(t, p) }}",
                       rows, depth, columns, weights(random, count), weights(random, size_t(columns))),
           sine);
+    }
+  }
+}
+
+// The forms of weights that a program has.
+std::string forms_of(const ir::Model& given) {
+  ir::Model model = given.copy();
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  const std::unique_ptr<Device> device = make_device({});
+  const auto packed = std::make_shared<KeptWeights>();
+  const Program program(model, *device, {.packed = packed});
+  std::string forms;
+  for (const KeptWeights::Kept& kept : packed->kept()) forms += fmt::format("{}: {} bytes", kept.form, kept.size_bytes);
+  return forms;
+}
+
+// A single number that 16 bits do not hold makes all of them float32.
+TEST(Panels, WeightsTakeWhatTheyNeed) {
+  struct Form {
+    double unit;
+    const char* form;
+  };
+  constexpr const char* kWords = "panels 40 70 70 1: 15360 bytes";
+  std::mt19937 random(5);
+  for (const Form& form : {Form{1, "panels 40 70 70 1 bfloat16: 7680 bytes"},
+                           {1.00390625, "panels 40 70 70 1 float16: 7680 bytes"},
+                           {0x1p-100, "panels 40 70 70 1 bfloat16: 7680 bytes"},
+                           {257 * 0x1p-24, "panels 40 70 70 1 float16: 7680 bytes"},  // denormal
+                           {0.1, kWords}}) {
+    for (const bool is_changed : {false, true}) {
+      std::string numbers = weights(random, 40 * 70, form.unit);
+      if (is_changed) numbers.replace(1, numbers.find(',') - 1, "0.1");
+      const std::string text =
+          "g (float[3,40] x) => (float[3,70] y) <float[40,70] w = " + numbers + "> { y = MatMul(x, w) }";
+      expect_panels(text, sine);
+      EXPECT_EQ(forms_of(parsed(header(text))), is_changed ? kWords : form.form) << form.unit;
     }
   }
 }

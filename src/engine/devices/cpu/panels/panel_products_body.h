@@ -8,12 +8,19 @@ constexpr size_t kVectors = kPanel / kWidth;
 template <size_t kRows>
 constexpr size_t kChainsOf = kRows <= 2 ? 2 : 1;
 
-template <size_t kRows>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_panel_row(const PanelRows& given, size_t k, const float* panel,
+// What a panel holds: words as they are multiplied.
+struct PanelWords {
+  using Stored = float;
+  ASSAY_KERNEL static void load(const float* from, Vector& out) { out = at(from).lanes; }
+};
+
+template <typename Numbers, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_panel_row(const PanelRows& given, size_t k,
+                                                              const typename Numbers::Stored* panel,
                                                               Vector (&sums)[kRows][kVectors]) {
   Vector right[kVectors];
 #pragma GCC unroll 16
-  for (size_t v = 0; v < kVectors; ++v) right[v] = at(panel + v * kWidth).lanes;
+  for (size_t v = 0; v < kVectors; ++v) Numbers::load(panel + v * kWidth, right[v]);
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
     Vector left;
@@ -23,8 +30,8 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_panel_row(const PanelRows& g
   }
 }
 
-template <size_t kRows>
-ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int64_t panel_row) {
+template <typename Numbers, size_t kRows>
+ASSAY_KERNEL void multiply_tile(const PanelRows& given, const typename Numbers::Stored* panel, int64_t panel_row) {
   constexpr size_t kChains = kChainsOf<kRows>;
   Vector sums[kChains][kRows][kVectors] = {};
   if (given.adds) {
@@ -38,10 +45,10 @@ ASSAY_KERNEL void multiply_tile(const PanelRows& given, const float* panel, int6
   for (; k + kChains <= given.depth; k += kChains) {
 #pragma GCC unroll 2
     for (size_t chain = 0; chain < kChains; ++chain, panel += panel_row) {
-      add_panel_row<kRows>(given, k + chain, panel, sums[chain]);
+      add_panel_row<Numbers, kRows>(given, k + chain, panel, sums[chain]);
     }
   }
-  if (k < given.depth) add_panel_row<kRows>(given, k, panel, sums[0]);
+  if (k < given.depth) add_panel_row<Numbers, kRows>(given, k, panel, sums[0]);
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
@@ -72,7 +79,13 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void for_tiles(PanelRows rows, Tile&&
   for_tiles_of<kMostRows>(rows, tile);
 }
 
+template <typename Numbers>
+ASSAY_KERNEL void multiply_numbers(const PanelRows& rows, const typename Numbers::Stored* panel, int64_t panel_row) {
+  for_tiles(rows, [=](auto count, const PanelRows& tile) {
+    multiply_tile<Numbers, decltype(count)::value>(tile, panel, panel_row);
+  });
+}
+
 ASSAY_KERNEL void multiply(const PanelRows& rows, const float* panel, int64_t panel_row) {
-  for_tiles(rows,
-            [=](auto count, const PanelRows& tile) { multiply_tile<decltype(count)::value>(tile, panel, panel_row); });
+  multiply_numbers<PanelWords>(rows, panel, panel_row);
 }

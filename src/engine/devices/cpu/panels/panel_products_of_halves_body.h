@@ -1,0 +1,26 @@
+// Products with panels of numbers of 16 bits, which become float32 when they are loaded; after block_numbers_body.h and
+// panel_products_body.h.
+
+struct Bfloat16Numbers {
+  using Stored = uint16_t;
+  ASSAY_KERNEL static void load(const uint16_t* from, Vector& out) {
+    out =
+        reinterpret_cast<Vector>(__builtin_convertvector(reinterpret_cast<const HalfPlace*>(from)->lanes, Bits) << 16);
+  }
+};
+
+struct Float16Numbers {
+  using Stored = uint16_t;
+  template <typename V>
+  ASSAY_KERNEL static void load(const uint16_t* from, V& out) {
+    if constexpr (sizeof(V) == 64)
+      out = _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    else
+      load_scales<true>(reinterpret_cast<const std::byte*>(from), 0, out);
+  }
+};
+
+ASSAY_KERNEL void multiply_halves(const PanelRows& rows, const uint16_t* panel, bool are_bfloat16) {
+  are_bfloat16 ? multiply_numbers<Bfloat16Numbers>(rows, panel, kPanel)
+               : multiply_numbers<Float16Numbers>(rows, panel, kPanel);
+}
