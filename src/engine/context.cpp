@@ -27,6 +27,22 @@ bool lies_at(const tensor::Datum& datum, std::span<const std::byte> place) {
   return bytes.data() == place.data() && bytes.size() == place.size();
 }
 
+tensor::Tensor with_own_memory(const tensor::Tensor& tensor) {
+  if (!tensor.storage() || !tensor::is_borrowed(*tensor.storage())) return tensor;
+  const tensor::Bytes bytes = tensor.bytes();
+  return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
+}
+
+// What the reference made, which may be an operand in the arena as it is: that is written anew soon.
+tensor::Datum with_own_memory(const tensor::Datum& made) {
+  if (made.is_tensor()) return with_own_memory(made.tensor());
+  if (made.is_map()) return tensor::Datum::map(with_own_memory(made.keys()), with_own_memory(made.values()));
+  if (!made.is_sequence()) return made;
+  std::vector<tensor::Datum> items;
+  for (const tensor::Datum& item : made.items()) items.push_back(with_own_memory(item));
+  return tensor::Datum::sequence(std::move(items));
+}
+
 }  // namespace
 
 Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
@@ -189,7 +205,7 @@ void Context::run_reference(const Step& step) {
   for (const auto& [value, slot] : step.captured) captured.push_back({value, read(slot)});
   std::vector<tensor::Datum> outputs = interpreter_.evaluate(step.node, inputs, captured);
   for (size_t i = 0; i < step.outputs.size() && i < outputs.size(); ++i) {
-    if (step.outputs[i]) datums_[*step.outputs[i]] = std::move(outputs[i]);
+    if (step.outputs[i]) datums_[*step.outputs[i]] = with_own_memory(outputs[i]);
   }
 }
 

@@ -35,6 +35,18 @@ TEST(Context, OutputsStayWhileTheyAreHeld) {
   EXPECT_EQ(run(3).tensor().bytes().data(), next);
 }
 
+// What a reference step hands on as it is lies in an arena that later steps write.
+TEST(Context, WhatReferenceStepsHandOnStays) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,4] x, bool c) => (float[4,4] y, float[4,4] z) "
+      "<float[4,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}> { k = MatMul(x, w) "
+      "y = If(c) <then_branch = a () => (float[4,4] p) { p = Identity(k) }, else_branch = b () => (float[4,4] q) "
+      "{ q = Neg(k) }> l = MatMul(x, w) m = Softmax(l) n = MatMul(m, w) o = Softmax(n) r = MatMul(o, w) z = Tanh(r) }");
+  const auto number = [](size_t i) { return i < 16 ? testing_support::sine(i) : 1; };
+  const auto seen = testing_support::run_on_engine(model, number).outputs;
+  EXPECT_EQ(testing_support::difference(seen, testing_support::run_on_reference(model, number), 1e-5), "");
+}
+
 // What a kernel has packed it does not read: derived weights are made to be packed, and never again.
 TEST(Context, PackedWeightsAreNotMadeAgain) {
   ir::Model model = testing_support::parsed(

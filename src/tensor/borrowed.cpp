@@ -17,4 +17,6 @@ class BorrowedStorage final : public Storage {
 
 StoragePtr make_borrowed(Bytes bytes) { return std::make_shared<BorrowedStorage>(bytes); }
 
+bool is_borrowed(const Storage& storage) { return dynamic_cast<const BorrowedStorage*>(&storage) != nullptr; }
+
 }  // namespace assay::tensor
