@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -43,15 +44,33 @@ tensor::Datum with_own_memory(const tensor::Datum& made) {
   return tensor::Datum::sequence(std::move(items));
 }
 
+// Error (limit) where it needs more than is allowed; 0: than the machine can give.
+std::shared_ptr<const Address> allocate(const Program& program, uint64_t limit) {
+  const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
+  const uint64_t most = limit != 0 ? limit : available_memory_bytes();
+  if (needed <= most) return program.device().allocate(needed);
+  throw Error(ErrorCode::limit, fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
+                                            human_bytes(most), limit != 0 ? "allowed" : "available"))
+      .remedied_by("max_memory");
+}
+
+ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* hook) {
+  options.body_hook = hook;
+  return options;
+}
+
 }  // namespace
 
 Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
     : program_(program),
-      interpreter_(program.model(), limits),
+      part_limits_(limits),
+      bodies_(program.bodies(), part_limits_),
+      interpreter_(program.model(), hooked(limits, program.bodies().empty() ? nullptr : &bodies_)),
       profiles_(profiles),
-      arena_(program.device().allocate(program.arena_bytes() + program.workspace_bytes())),
+      arena_(allocate(program, limits.max_memory_bytes)),
       datums_(program.slots().size()),
       output_memory_(program.slots().size()) {
+  part_limits_.account = &interpreter_.account();
   for (const Step& step : program.steps()) {
     calls_.push_back(nullptr);
     is_rebound_.push_back(false);
@@ -125,14 +144,17 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
   }
 }
 
-// That of an earlier run, if nobody holds it any more.
+// That of an earlier run, if nobody holds it any more. There are two: a body's outputs are often its next inputs.
 tensor::StoragePtr Context::output_memory(size_t slot) {
-  tensor::StoragePtr& memory = output_memory_[slot];
-  if (memory != nullptr && memory.use_count() == 1)
+  auto& [last, other] = output_memory_[slot];
+  for (const tensor::StoragePtr* const memory : {&last, &other}) {
+    if (*memory == nullptr || memory->use_count() > 1) continue;
     std::atomic_thread_fence(std::memory_order_acquire);  // whoever let go of it has read it before
-  else
-    memory = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
-  return memory;
+    return *memory;
+  }
+  other = std::move(last);
+  last = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
+  return last;
 }
 
 Address Context::address_of(size_t index) const {
@@ -175,13 +197,23 @@ void Context::rebind(size_t index) {
 
 void Context::run_step(size_t index) {
   const Step& step = program_.steps()[index];
-  if (!step.kernel) {
+  if (step.part) {
+    run_part(index);
+  } else if (!step.kernel) {
     run_reference(step);
   } else {
-    if (is_rebound_[index]) rebind(index);
-    calls_[index]->run();
+    run_kernel(index);
   }
   for (const size_t slot : step.released) datums_[slot] = tensor::Datum();
+}
+
+void Context::run_kernel(size_t index) {
+  const ir::NodeId node = program_.steps()[index].node;
+  with_frame([&] { return node.valid() ? ir::describe(program_.model(), node) : "a copy"; },
+             [&] {
+               if (is_rebound_[index]) rebind(index);
+               calls_[index]->run();
+             });
 }
 
 // With one thread, the calling one does all the work.
@@ -203,7 +235,21 @@ void Context::run_reference(const Step& step) {
   }
   std::vector<ops::InputDatum> captured;
   for (const auto& [value, slot] : step.captured) captured.push_back({value, read(slot)});
-  std::vector<tensor::Datum> outputs = interpreter_.evaluate(step.node, inputs, captured);
+  keep_outputs(step, interpreter_.evaluate(step.node, inputs, captured));
+}
+
+void Context::run_part(size_t index) {
+  const Step& step = program_.steps()[index];
+  std::vector<tensor::Datum> inputs;
+  for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(read(*slot));
+  PartRun& part = parts_.try_emplace(index, *step.part, part_limits_).first->second;
+  if (const auto outputs = part.run(inputs))
+    keep_outputs(step, *outputs);
+  else
+    keep_outputs(step, part.run_reference(inputs));
+}
+
+void Context::keep_outputs(const Step& step, std::span<const tensor::Datum> outputs) {
   for (size_t i = 0; i < step.outputs.size() && i < outputs.size(); ++i) {
     if (step.outputs[i]) datums_[*step.outputs[i]] = with_own_memory(outputs[i]);
   }

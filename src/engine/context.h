@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "engine/parts/bodies.h"
 #include "engine/program.h"
 #include "ops/interpreter.h"
 
@@ -21,6 +23,7 @@ struct OutputPlace {
 // One execution of a program: its arena, its calls, and what reference steps made.
 class Context {
  public:
+  // Error (limit) if its memory is beyond that of `limits`.
   Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles);
 
   // Runs once. `wanted` are outputs of the model and values that the program keeps; what is given to `sink` has memory
@@ -39,20 +42,26 @@ class Context {
   void set_arguments(const Step& step, Arguments& arguments) const;
   void rebind(size_t index);
   void run_step(size_t index);
+  void run_kernel(size_t index);
   double timed_step(size_t index);
   void run_reference(const Step& step);
+  void run_part(size_t index);
+  void keep_outputs(const Step& step, std::span<const tensor::Datum> outputs);
   tensor::Datum read(size_t slot) const;
   tensor::Datum given_out(size_t slot) const;
 
   const Program& program_;
+  ops::InterpreterOptions part_limits_;  // on the account of this run
+  BodyRuns bodies_;
   ops::Interpreter interpreter_;
   bool profiles_;
   std::shared_ptr<const Address> arena_;
-  std::vector<std::unique_ptr<Call>> calls_;       // by step; null: reference
-  std::vector<Arguments> arguments_;               // by step: the last ones
-  std::vector<bool> is_rebound_;                   // by step: an address may change from run to run
-  std::vector<tensor::Datum> datums_;              // by slot: inputs, outputs, what reference steps made
-  std::vector<tensor::StoragePtr> output_memory_;  // by slot: of the last outputs that lie in ours
+  std::vector<std::unique_ptr<Call>> calls_;                      // by step; null: reference
+  std::vector<Arguments> arguments_;                              // by step: the last ones
+  std::vector<bool> is_rebound_;                                  // by step: an address may change from run to run
+  std::vector<tensor::Datum> datums_;                             // by slot: inputs, outputs, what reference steps made
+  std::vector<std::array<tensor::StoragePtr, 2>> output_memory_;  // by slot: of the last outputs that lie in ours
+  std::map<size_t, PartRun> parts_;                               // by step
   std::vector<double> step_seconds_;
   double seconds_ = 0;
 };

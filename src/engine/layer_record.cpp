@@ -57,10 +57,17 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
     layer.tactic = step.tactic;
     layer.inputs = describe(program, step.inputs);
     layer.outputs = describe(program, step.outputs);
-    layer.op = step.node.valid() ? layer_op(model, step.node) : "Copy";
-    if (!step.node.valid()) continue;
+    if (!step.node.valid()) {
+      layer.op = "Copy";
+      continue;
+    }
     layer.name = layer_name(model, step.node);
-    if (const auto found = origins.find(layer.name); found != origins.end()) layer.origins = found->second;
+    const std::vector<ir::NodeId> nodes = step.part ? step.part_nodes : std::vector{step.node};
+    for (const ir::NodeId node : nodes) {
+      layer.op += (layer.op.empty() ? "" : "+") + layer_op(model, node);
+      const auto found = origins.find(layer_name(model, node));
+      if (found != origins.end()) layer.origins.insert(layer.origins.end(), found->second.begin(), found->second.end());
+    }
   }
   return layers;
 }

@@ -22,17 +22,18 @@
 
 namespace assay::engine {
 
+void fix_type(ir::Model& model, ir::ValueId input, tensor::DType dtype, const tensor::Shape& shape) {
+  std::vector<ir::DimId> dims;
+  for (const int64_t dim : shape) dims.push_back(model.dims().constant(dim));
+  ir::Edit(model).set_type(input, model.types().tensor(dtype, std::move(dims)));
+}
+
 void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& shapes) {
-  ir::Edit edit(model);
   for (const ir::ValueId input : model[model.main_graph()].inputs) {
     const auto found = shapes.find(std::string(model.text(model[input].name)));
     const ir::TypeId declared = model[input].type;
     if (found == shapes.end() || !declared.valid() || model[declared].kind != ir::TypeKind::tensor) continue;
-    ir::Type type = model[declared];
-    type.ranked = true;
-    type.dims.clear();
-    for (const int64_t dim : found->second) type.dims.push_back(model.dims().constant(dim));
-    edit.set_type(input, model.types().intern(std::move(type)));
+    fix_type(model, input, model[declared].dtype, found->second);
   }
 }
 

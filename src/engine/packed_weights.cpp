@@ -55,7 +55,14 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
     bytes = std::move(made);
   }
   kept = {.bytes = bytes, .size_bytes = size_bytes, .number = made_++};
+  if (forms_.size() >= sweep_at_) sweep();
   return bytes;
+}
+
+// Forgets forms that no kernel holds any more.
+void KeptWeights::sweep() {
+  std::erase_if(forms_, [](const auto& item) { return item.second.bytes.expired(); });
+  sweep_at_ = std::max<size_t>(1024, 2 * forms_.size());
 }
 
 PackedWeights::Bytes KeptWeights::move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,

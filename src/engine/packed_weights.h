@@ -83,6 +83,7 @@ class KeptWeights final : public PackedWeights {
     Bytes preset = nullptr;  // holds the bytes
     uint64_t number = 0;
   };
+  void sweep();
   Bytes move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
                  const std::function<void(std::byte*)>& fill);
 
@@ -90,6 +91,7 @@ class KeptWeights final : public PackedWeights {
   std::map<Key, Form> forms_;
   FormMemory memory_;
   uint64_t made_ = 0;
+  size_t sweep_at_ = 1024;  // forms
   struct Buffer {
     std::shared_ptr<std::byte> bytes;
     uint64_t size_bytes = 0;

@@ -1,5 +1,6 @@
 #include "engine/program.h"
 
+#include "engine/parts/bodies.h"
 #include "engine/program_builder.h"
 
 namespace assay::engine {
@@ -8,6 +9,8 @@ Program::Program(const ir::Model& model, const Device& device, const ProgramOpti
     : model_(model), device_(device), packed_(options.packed ? options.packed : std::make_shared<KeptWeights>()) {
   ProgramBuilder(*this, options).build();
 }
+
+Program::~Program() = default;
 
 std::optional<size_t> Program::slot_of(ir::ValueId value) const {
   const auto found = plain_slots_.find(value);

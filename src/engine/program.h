@@ -14,6 +14,9 @@
 
 namespace assay::engine {
 
+class Part;
+struct BodyPart;
+
 // Where a value is in one layout.
 struct Slot {
   enum class Place : uint8_t {
@@ -33,7 +36,7 @@ struct Slot {
 
 // One call of a plan.
 struct Step {
-  ir::NodeId node;                            // invalid: a copy to another layout
+  ir::NodeId node;                            // invalid: a copy to another layout; of a part: the last of its nodes
   std::string tactic;                         // kReferenceTactic: by the interpreter, on datums
   std::unique_ptr<const Kernel> kernel;       // null: by the interpreter
   std::vector<std::optional<size_t>> inputs;  // slots; nullopt: left out
@@ -41,6 +44,8 @@ struct Step {
   std::vector<bool> is_packed;  // by input: a constant that the kernel has in other forms and does not read
   std::vector<std::pair<ir::ValueId, size_t>> captured;  // of a reference step: values that its bodies use
   std::vector<size_t> released;                          // datums that no later step reads
+  std::shared_ptr<const Part> part = nullptr;            // set: runs on datums like a reference step
+  std::vector<ir::NodeId> part_nodes = {};
 };
 
 struct ProgramOptions {
@@ -48,6 +53,7 @@ struct ProgramOptions {
   TacticOptions tactics;
   bool is_strict = false;                                            // nothing but the order of sums may change bits
   std::shared_ptr<KeptWeights> packed;                               // shared with other programs of the same constants
+  bool shares_constants = false;                                     // others read what its kernels have packed
   std::function<void(uint64_t done, uint64_t total)> on_layer = {};  // while it is planned
 };
 
@@ -57,6 +63,7 @@ class Program {
   // `model` is lowered, and its inputs have the shapes that runs will have. Both must outlive the program. Error
   // (usage) if a replayed tactic cannot compute its layer.
   Program(const ir::Model& model, const Device& device, const ProgramOptions& options);
+  ~Program();
 
   const ir::Model& model() const { return model_; }
   const Device& device() const { return device_; }
@@ -64,6 +71,8 @@ class Program {
   const std::vector<Step>& steps() const { return steps_; }
   uint64_t arena_bytes() const { return arena_bytes_; }
   uint64_t workspace_bytes() const { return workspace_bytes_; }
+  // Bodies of reference steps that are planned when their sizes come.
+  const std::map<ir::GraphId, std::unique_ptr<const BodyPart>>& bodies() const { return bodies_; }
   // The slot of a value in the order of the model's dims; nullopt: there is no such value.
   std::optional<size_t> slot_of(ir::ValueId value) const;
 
@@ -76,6 +85,7 @@ class Program {
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
   std::map<ir::ValueId, size_t> plain_slots_;
+  std::map<ir::GraphId, std::unique_ptr<const BodyPart>> bodies_;
   uint64_t arena_bytes_ = 0;
   uint64_t workspace_bytes_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/lower.h"
+#include "engine/parts/bodies.h"
 #include "engine/quantization.h"
 #include "engine/views.h"
 #include "tensor/derived.h"
@@ -65,10 +66,15 @@ void ProgramBuilder::build() {
   program_.inference_ = std::move(inference);
   tactics_.expect_constants(constant_bytes(model_, *program_.inference_));
   add_given_slots();
+  const std::vector<Unit> units = find_units(model_, *program_.inference_, broken_);
+  for (const Unit& unit : units) {
+    if (unit.is_part) in_parts_.insert(unit.nodes.begin(), unit.nodes.end());
+  }
   uint64_t done = 0;
-  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
-    add_node(node);
-    if (options_.on_layer) options_.on_layer(++done, model_[model_.main_graph()].node_count);
+  for (const Unit& unit : units) {
+    unit.is_part ? add_part(unit.nodes) : add_node(unit.nodes.front());
+    done += unit.nodes.size();
+    if (options_.on_layer) options_.on_layer(done, model_[model_.main_graph()].node_count);
   }
   finish_outputs();
   place();
@@ -215,7 +221,7 @@ ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
     if (wanted == Layout::plain) break;
   }
   const std::string_view replayed = tactics_.replayed(layer);
-  if (!replayed.empty() && replayed != kReferenceTactic) {
+  if (!replayed.empty() && replayed != kReferenceTactic && replayed != kPartTactic) {
     fail(ErrorCode::usage, "the tactic `{}` cannot compute the layer `{}`", printable(replayed),
          printable(layer_name(model_, layer.node)));
   }
@@ -246,7 +252,7 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
   }
   auto& [kernel, tactic, is_packed] = choice;
   if (!kernel) return false;
-  release_packed(*layer, is_packed);
+  if (!options_.shares_constants) release_packed(*layer, is_packed);
   Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
   step.is_packed = std::move(is_packed);
   for (size_t i = 0; i < layer->inputs.size(); ++i) {
@@ -316,13 +322,17 @@ void ProgramBuilder::add_reference(ir::NodeId node) {
     if (slots_of_.contains(value)) step.captured.emplace_back(value, readable_slot(value));
   }
   for (const ir::ValueId value : model_[node].results) {
-    step.outputs.emplace_back();
-    if (!value.valid()) continue;
-    step.outputs.back() = add_slot({.place = Slot::Place::datum,
-                                    .value = value,
-                                    .desc = find_desc(model_, *program_.inference_, value).value_or(TensorDesc())});
+    step.outputs.push_back(value.valid() ? std::optional(datum_slot(value)) : std::nullopt);
   }
   program_.steps_.push_back(std::move(step));
+  add_bodies(model_, *program_.inference_, node,
+             {program_.device_, part_options(options_, program_.packed_), program_.bodies_});
+}
+
+size_t ProgramBuilder::datum_slot(ir::ValueId value) {
+  return add_slot({.place = Slot::Place::datum,
+                   .value = value,
+                   .desc = find_desc(model_, *program_.inference_, value).value_or(TensorDesc())});
 }
 
 // Outputs and kept values are given in the order of the model's dims.

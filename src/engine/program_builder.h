@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/concat_place.h"
+#include "engine/parts/find_parts.h"
 #include "engine/program.h"
 
 namespace assay::engine {
@@ -21,6 +22,9 @@ class ProgramBuilder {
   static void release_packed(const Layer& layer, const std::vector<bool>& is_packed);
   bool add_layer(ir::NodeId node);
   void add_reference(ir::NodeId node);
+  void add_part(const std::vector<ir::NodeId>& nodes);
+  bool is_used_outside(ir::ValueId value, const std::set<ir::NodeId>& nodes) const;
+  size_t datum_slot(ir::ValueId value);
   // Whether the node only looks at its operand in another way: no step, a slot that is a view.
   bool add_views(ir::NodeId node);
   void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
@@ -51,6 +55,7 @@ class ProgramBuilder {
   const ir::Model& model_;
   std::set<ir::ValueId> outputs_;
   std::set<ir::NodeId> broken_;
+  std::set<ir::NodeId> in_parts_;
   std::set<ir::ValueId> kept_;
   std::map<ir::ValueId, std::vector<size_t>> slots_of_;
   std::map<ir::NodeId, size_t> wholes_;  // slots of results of which parts are in place

@@ -23,7 +23,7 @@ std::optional<ConcatPlace> ProgramBuilder::place_of(const Layer& layer) const {
   for (const Layout layout : {Layout::plain, Layout::channels_last}) {
     if (rule != LayoutRule::follows && layout != lies) continue;
     std::optional<ConcatPlace> place = find_concat_place(model_, *program_.inference_, result, layout);
-    if (!place || broken_.contains(place->concat)) continue;
+    if (!place || broken_.contains(place->concat) || in_parts_.contains(place->concat)) continue;
     const auto known = wholes_.find(place->concat);
     if (known == wholes_.end() || program_.slots_[known->second].desc == place->whole) return place;
   }

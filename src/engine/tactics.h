@@ -28,8 +28,9 @@ struct TacticOptions {
   std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
 };
 
-// The reference operators, where a tactic's name is wanted.
+// Where a tactic's name is wanted: of the reference operators, and of parts that have tactics of their own.
 inline constexpr std::string_view kReferenceTactic = "reference";
+inline constexpr std::string_view kPartTactic = "part";
 
 // Finds the kernels of layers.
 class TacticSelector {

@@ -53,8 +53,9 @@ Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& optio
       values_(model.value_slots()),
       is_set_(model.value_slots()),
       memory_(options_.max_memory_bytes),
-      steps_left_(options_.max_steps),
-      work_left_(static_cast<double>(options_.max_work)) {}
+      account_(options_.account != nullptr ? options_.account : &own_account_) {
+  start();
+}
 
 Interpreter::~Interpreter() = default;
 
@@ -77,9 +78,7 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
 }
 
 void Interpreter::start() {
-  seeds_given_ = 0;
-  steps_left_ = options_.max_steps;
-  work_left_ = static_cast<double>(options_.max_work);
+  own_account_ = {options_.max_steps, static_cast<double>(options_.max_work), 0};
   node_seconds_.clear();
 }
 
@@ -105,18 +104,19 @@ void Interpreter::run_alone(ir::NodeId node) {
 }
 
 std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum> inputs) {
-  if (steps_left_ == 0) {
+  if (account_->steps_left == 0) {
     throw Error(ErrorCode::limit,
                 fmt::format("it did not end within {} iterations of loops and calls of functions", options_.max_steps))
         .remedied_by("max_steps");
   }
-  --steps_left_;
+  --account_->steps_left;
   if (depth_ == kDeepestBody) fail(ErrorCode::limit, "bodies and functions are nested deeper than {}", kDeepestBody);
   const Level level(depth_);
   const ir::Graph& graph = model_[body];
   if (inputs.size() > graph.inputs.size()) {
     fail(ErrorCode::shape, "its body takes {} inputs, it is given {}", graph.inputs.size(), inputs.size());
   }
+  if (auto outputs = run_hooked(body, inputs)) return *std::move(outputs);
   for (size_t i = 0; i < inputs.size(); ++i) set(graph.inputs[i], inputs[i]);
   run_steps(body);
   std::vector<Datum> outputs;
@@ -131,9 +131,15 @@ std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum
   return outputs;
 }
 
+// Attributes of a function's body are those of its call.
+std::optional<std::vector<Datum>> Interpreter::run_hooked(ir::GraphId body, std::span<const Datum> inputs) {
+  if (options_.body_hook == nullptr || scope_ != nullptr) return std::nullopt;
+  return options_.body_hook->run_body(body, inputs, [this](ir::ValueId value) { return value_of(value); });
+}
+
 uint64_t Interpreter::next_seed() {
   // Weyl sequence: neighbouring seeds must not give neighbouring streams.
-  return options_.seed + 0x9E3779B97F4A7C15ULL * ++seeds_given_;
+  return options_.seed + 0x9E3779B97F4A7C15ULL * ++account_->seeds_given;
 }
 
 void Interpreter::admit(const Cost& cost) {
@@ -142,12 +148,12 @@ void Interpreter::admit(const Cost& cost) {
                 fmt::format("it needs {} of memory, {} are left", human_bytes(cost.bytes), human_bytes(left)))
         .remedied_by("max_memory");
   }
-  if (work_left_ < cost.work) {
+  if (account_->work_left < cost.work) {
     throw Error(ErrorCode::limit, fmt::format("it needs {:.3g} steps of work, {:.3g} of {} are left", cost.work,
-                                              work_left_, options_.max_work))
+                                              account_->work_left, options_.max_work))
         .remedied_by("max_work");
   }
-  work_left_ -= cost.work;
+  account_->work_left -= cost.work;
 }
 
 const Interpreter::Plan& Interpreter::plan_of(ir::GraphId graph) {

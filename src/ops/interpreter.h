@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -24,6 +25,23 @@ class NodeHook {
   virtual std::vector<Datum> run(ir::NodeId node, std::span<const Datum> inputs, const Call& call) = 0;
 };
 
+// Runs bodies in another way.
+class BodyHook {
+ public:
+  using Outer = FunctionRef<Datum(ir::ValueId value)>;
+  virtual ~BodyHook() = default;
+  // The outputs of a body on these inputs; `outer` gives what it uses from outside. Nullopt: it is run node by node.
+  virtual std::optional<std::vector<Datum>> run_body(ir::GraphId body, std::span<const Datum> inputs,
+                                                     const Outer& outer) = 0;
+};
+
+// What is counted from the start of a run to its end.
+struct RunAccount {
+  uint64_t steps_left = 0;
+  double work_left = 0;
+  uint64_t seeds_given = 0;
+};
+
 struct InterpreterOptions {
   bool is_wide = false;           // fp64 mode: every floating value is carried in double
   uint64_t max_memory_bytes = 0;  // 0: what the machine can give
@@ -32,6 +50,8 @@ struct InterpreterOptions {
   uint64_t seed = 0;              // of random nodes without a seed of their own
   bool times_nodes = false;       // of the main graph
   NodeHook* hook = nullptr;
+  BodyHook* body_hook = nullptr;
+  RunAccount* account = nullptr;  // of the run that this one is part of; null: it is none
 };
 
 struct NodeSeconds {
@@ -68,6 +88,7 @@ class Interpreter final : private BodyRunner, private Budget {
   // the values that its bodies use from outside. Nothing is kept. Limits hold, and random numbers go on, from one
   // start() to the next.
   void start();
+  RunAccount& account() { return *account_; }
   std::vector<Datum> evaluate(ir::NodeId node, std::span<const Datum> inputs,
                               std::span<const InputDatum> captured = {});
 
@@ -87,6 +108,7 @@ class Interpreter final : private BodyRunner, private Budget {
   };
 
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
+  std::optional<std::vector<Datum>> run_hooked(ir::GraphId body, std::span<const Datum> inputs);
   uint64_t next_seed() override;
   uint64_t max_steps() const override { return options_.max_steps; }
   void admit(const Cost& cost) override;
@@ -120,9 +142,8 @@ class Interpreter final : private BodyRunner, private Budget {
   std::vector<const ir::Function*> active_functions_;
   LiveMemory memory_;
   size_t depth_ = 0;  // of bodies in bodies
-  uint64_t steps_left_ = 0;
-  double work_left_ = 0;
-  uint64_t seeds_given_ = 0;
+  RunAccount own_account_;
+  RunAccount* account_;
   std::vector<NodeSeconds> node_seconds_;
 };
 

@@ -57,8 +57,8 @@ void check_tactic(std::string_view setting, std::string_view tactic, const engin
   for (const engine::Implementation* const implementation : device.implementations()) {
     known.emplace_back(implementation->name());
   }
-  const bool is_reference = name == engine::kReferenceTactic && setting == kLoadTactics;
-  if (is_reference || std::ranges::find(known, name) != known.end()) return;
+  const bool is_no_kernel = name == engine::kReferenceTactic || name == engine::kPartTactic;
+  if ((is_no_kernel && setting == kLoadTactics) || std::ranges::find(known, name) != known.end()) return;
   const std::optional<std::string> near = did_you_mean(name, known);
   throw Error(ErrorCode::usage, fmt::format("there is no tactic `{}`{}", printable(tactic),
                                             near ? fmt::format("; did you mean `{}`?", *near) : ""))

@@ -1,6 +1,5 @@
 #include "backends/engine/execution.h"
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "engine/context.h"
@@ -89,7 +88,6 @@ class EngineExecution final : public exec::Execution {
     Prepared& prepared = contexts_[shapes];
     if (prepared.context) return prepared;
     prepared.planned = plans_.plan(shapes);
-    check_memory(prepared.planned->program());
     ops::InterpreterOptions limits;
     limits.max_memory_bytes = plans_.options().max_memory_bytes;
     limits.max_steps = plans_.options().max_steps;
@@ -97,17 +95,6 @@ class EngineExecution final : public exec::Execution {
     prepared.context.emplace(prepared.planned->program(), limits, options_.profiles);
     if (options_.profiles) prepared.layers = prepared.planned->layers();
     return prepared;
-  }
-
-  void check_memory(const engine::Program& program) const {
-    const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
-    const uint64_t limit = plans_.options().max_memory_bytes;
-    const uint64_t most = limit != 0 ? limit : available_memory_bytes();
-    if (needed <= most) return;
-    throw Error(ErrorCode::limit,
-                fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
-                            human_bytes(most), limit != 0 ? "allowed" : "available"))
-        .remedied_by("max_memory");
   }
 
   void give(const std::string& name, const tensor::Datum& datum, exec::TensorSink& sink) const {

@@ -1,0 +1,70 @@
+#include "engine/parts/bodies.h"
+
+#include <algorithm>
+
+#include "engine/layer.h"
+#include "engine/parts/find_parts.h"
+#include "ir/excerpt.h"
+
+namespace assay::engine {
+namespace {
+
+bool has_work_below(const ir::Model& model, const ops::Inference& inference, ir::GraphId body) {
+  for (const ir::NodeId node : ir::nodes(model, body)) {
+    if (has_work(inference, node)) return true;
+    for (const ir::GraphId deeper : model.bodies(model[node])) {
+      if (has_work_below(model, inference, deeper)) return true;
+    }
+  }
+  return false;
+}
+
+std::unique_ptr<const BodyPart> make_body(const ir::Model& model, const ops::Inference& inference, ir::GraphId body,
+                                          const BodyTarget& target) {
+  ir::Excerpt excerpt;
+  for (const ir::NodeId node : ir::nodes(model, body)) excerpt.nodes.push_back(node);
+  for (const ir::Use& use : model.outputs(body)) excerpt.outputs.push_back(use.value);
+  std::vector<ir::ValueId> used = ir::outer_values(model, excerpt.nodes);
+  for (const ir::ValueId output : excerpt.outputs) {
+    const ir::Value& facts = model[output];
+    const bool is_from_outside = facts.graph != body && facts.kind != ir::ValueKind::initializer;
+    if (is_from_outside && std::ranges::find(used, output) == used.end()) used.push_back(output);
+  }
+  excerpt.inputs = model[body].inputs;
+  std::vector<ir::ValueId> outer;
+  for (const ir::ValueId value : used) {
+    if (model[value].graph == body) continue;  // an input
+    if (const tensor::Tensor* const constant = constant_of(model, inference, value))
+      excerpt.constants.emplace(value, *constant);
+    else
+      outer.push_back(value);
+  }
+  excerpt.inputs.insert(excerpt.inputs.end(), outer.begin(), outer.end());
+  return std::make_unique<const BodyPart>(ir::make_excerpt(model, excerpt), std::move(outer), target.device,
+                                          target.options);
+}
+
+}  // namespace
+
+void add_bodies(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const BodyTarget& target) {
+  for (const ir::GraphId body : model.bodies(model[node])) {
+    const auto outputs = model.outputs(body);
+    const bool is_named = std::ranges::all_of(outputs, [](const ir::Use& use) { return use.value.valid(); });
+    if (is_named && has_work_below(model, inference, body))
+      target.bodies.emplace(body, make_body(model, inference, body, target));
+  }
+}
+
+std::optional<std::vector<tensor::Datum>> BodyRuns::run_body(ir::GraphId body, std::span<const tensor::Datum> inputs,
+                                                             const Outer& outer) {
+  const auto found = bodies_.find(body);
+  if (found == bodies_.end()) return std::nullopt;
+  const BodyPart& known = *found->second;
+  if (inputs.size() + known.outer.size() != known.part.model()[known.part.model().main_graph()].inputs.size())
+    return std::nullopt;
+  std::vector<tensor::Datum> given(inputs.begin(), inputs.end());
+  for (const ir::ValueId value : known.outer) given.push_back(outer(value));
+  return runs_.try_emplace(body, known.part, limits_).first->second.run(given);
+}
+
+}  // namespace assay::engine
