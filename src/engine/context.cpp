@@ -44,16 +44,6 @@ tensor::Datum with_own_memory(const tensor::Datum& made) {
   return tensor::Datum::sequence(std::move(items));
 }
 
-// Error (limit) where it needs more than is allowed; 0: than the machine can give.
-std::shared_ptr<const Address> allocate(const Program& program, uint64_t limit) {
-  const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
-  const uint64_t most = limit != 0 ? limit : available_memory_bytes();
-  if (needed <= most) return program.device().allocate(needed);
-  throw Error(ErrorCode::limit, fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
-                                            human_bytes(most), limit != 0 ? "allowed" : "available"))
-      .remedied_by("max_memory");
-}
-
 ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* hook) {
   options.body_hook = hook;
   return options;
@@ -61,13 +51,29 @@ ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* h
 
 }  // namespace
 
-Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
+std::shared_ptr<const Address> Arena::take(const Program& program, uint64_t limit) {
+  const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
+  if (memory_ && needed <= size_bytes_) return memory_;
+  const uint64_t most = limit != 0 ? limit : available_memory_bytes();
+  if (needed > most) {
+    throw Error(ErrorCode::limit,
+                fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
+                            human_bytes(most), limit != 0 ? "allowed" : "available"))
+        .remedied_by("max_memory");
+  }
+  memory_ = program.device().allocate(needed);
+  size_bytes_ = needed;
+  return memory_;
+}
+
+Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles,
+                 std::shared_ptr<const Address> arena)
     : program_(program),
       part_limits_(limits),
       bodies_(program.bodies(), part_limits_),
       interpreter_(program.model(), hooked(limits, program.bodies().empty() ? nullptr : &bodies_)),
       profiles_(profiles),
-      arena_(allocate(program, limits.max_memory_bytes)),
+      arena_(std::move(arena)),
       datums_(program.slots().size()),
       output_memory_(program.slots().size()) {
   part_limits_.account = &interpreter_.account();

@@ -20,11 +20,25 @@ struct OutputPlace {
   std::span<std::byte> bytes;
 };
 
+// Memory for the values of contexts that do not run at the same time.
+class Arena {
+ public:
+  // Error (limit) where a program needs more than `limit`; 0: than the machine can give.
+  std::shared_ptr<const Address> take(const Program& program, uint64_t limit);
+
+ private:
+  std::shared_ptr<const Address> memory_;
+  uint64_t size_bytes_ = 0;
+};
+
 // One execution of a program: its arena, its calls, and what reference steps made.
 class Context {
  public:
-  // Error (limit) if its memory is beyond that of `limits`.
-  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles);
+  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
+      : Context(program, limits, profiles, Arena().take(program, limits.max_memory_bytes)) {}
+  // In an arena that others may have, too.
+  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles,
+          std::shared_ptr<const Address> arena);
 
   // Runs once. `wanted` are outputs of the model and values that the program keeps; what is given to `sink` has memory
   // of its own, or that of `places`.

@@ -73,23 +73,17 @@ class Stages {
            find_desc(model_, inference_, value).has_value();
   }
 
-  // Some size that it reads or makes is not known.
+  // Some size that it reads is not known.
   bool is_late(NodeId node) const {
-    const auto operand_has_size = [&](const ir::Use& use) { return has_size(use.value); };
-    return !std::ranges::all_of(model_[node].operands, operand_has_size) || decides_sizes(node);
+    return !std::ranges::all_of(model_[node].operands, [&](const ir::Use& use) { return has_size(use.value); });
   }
 
-  bool decides_sizes(NodeId node) const {
-    return !std::ranges::all_of(model_[node].results, [&](ir::ValueId value) { return has_size(value); }) &&
-           std::ranges::all_of(model_[node].operands, [&](const ir::Use& use) { return has_size(use.value); });
-  }
-
-  // It may be run by a part: what decides sizes, though all that it reads is known, would be the same there.
+  // A part may run it, and it does not decide sizes.
   bool may_be_inner(NodeId node) const {
     constexpr std::array<std::string_view, 4> kDeciding = {"NonZero", "Compress", "Unique", "NonMaxSuppression"};
     const ir::Node& facts = model_[node];
     if (kept_.contains(node) || is_random(inference_, node) || !model_.bodies(facts).empty()) return false;
-    if (is_one_of(kDeciding, model_.text(facts.op)) || decides_sizes(node)) return false;
+    if (is_one_of(kDeciding, model_.text(facts.op))) return false;
     const auto is_plain = [&](ir::ValueId value) {
       const ops::Type& type = inference_.type(value);
       return !value.valid() || model_[value].kind == ir::ValueKind::initializer ||

@@ -5,7 +5,7 @@
 namespace assay::engine {
 namespace {
 
-constexpr size_t kKeptContexts = 4;  // each has memory for its values
+constexpr size_t kKeptContexts = 16;
 
 std::vector<ops::InputDatum> bound(std::span<const ir::ValueId> values, std::span<const tensor::Datum> inputs) {
   std::vector<ops::InputDatum> given;
@@ -32,7 +32,7 @@ class Outputs {
 }  // namespace
 
 PartRun::PartRun(const Part& part, const ops::InterpreterOptions& limits)
-    : part_(part), limits_(limits), prepared_(kKeptContexts) {}
+    : part_(part), limits_(limits), arena_(std::make_unique<Arena>()), prepared_(kKeptContexts) {}
 
 PartRun::~PartRun() = default;
 
@@ -40,7 +40,11 @@ PartRun::Prepared& PartRun::prepare(std::span<const tensor::Datum> inputs) {
   PartShapes shapes = shapes_of(inputs);
   if (Prepared* const known = prepared_.find(shapes)) return *known;
   Prepared made{part_.plan(shapes), nullptr};
-  if (made.planned) made.context = std::make_unique<Context>(made.planned->program(), limits_, false);
+  if (made.planned) {
+    const Program& program = made.planned->program();
+    std::shared_ptr<const Address> arena = arena_->take(program, limits_.max_memory_bytes);
+    made.context = std::make_unique<Context>(program, limits_, false, std::move(arena));
+  }
   return prepared_.add(std::move(shapes), std::move(made));
 }
 

@@ -9,6 +9,7 @@
 
 namespace assay::engine {
 
+class Arena;
 class Context;
 
 // One execution of a part: a context for each of the last shapes. For one thread at a time.
@@ -34,6 +35,7 @@ class PartRun {
 
   const Part& part_;
   const ops::InterpreterOptions& limits_;
+  std::unique_ptr<Arena> arena_;  // of all contexts
   Recent<PartShapes, Prepared> prepared_;
   std::unique_ptr<ops::Interpreter> reference_;
 };

@@ -190,6 +190,15 @@ TEST(Parts, ArePartsOfParts) {
   for (const size_t count : {40, 41, 0}) EXPECT_EQ(late.difference({floats({64, 32}), chosen(count)}), "") << count;
 }
 
+// Whatever is run before them, random nodes draw one after the other.
+TEST(Parts, LeaveRandomNodesInTheirOrder) {
+  Lowered late(std::string(kOpset) + "g (float[64,32] x, bool[64] k) => (float[n,32] y, float[64,32] z) <" + w() +
+               "> { p = Compress<axis = 0>(x, k) a = MatMul(p, w) e = RandomNormalLike(a) y = Add(a, e) "
+               "f = RandomNormalLike(x) z = Add(x, f) }");
+  EXPECT_EQ(std::ranges::count(late.tactics(), "part"), 1);
+  EXPECT_EQ(late.difference({floats({64, 32}), chosen(20)}), "");
+}
+
 TEST(Parts, GiveValuesThatAreKept) {
   Lowered late(late_model(), {}, "a");
   EXPECT_EQ(late.tactics(), (std::vector<std::string>{"reference", "part"}));
