@@ -34,6 +34,7 @@ class TileDivision {
   TileDivision(const TileWork& work, const TileKernels& kernels);
   // Calls for each piece, on all threads.
   void run(FunctionRef<void(const Piece& piece)> fn) const;
+  int64_t block_rows() const { return block_rows_; }  // of a piece, but for the last one
 
   std::vector<Part> parts;
 

@@ -18,6 +18,10 @@ struct Tile {
   size_t place_step = 1;
   size_t rows = 1;
   size_t steps = 1;
+  // Which rows of the places, sums and numbers that are added these are, and which steps of the places and the panel;
+  // both or none, which means one after the other. For sums of floats that stay where they are.
+  const uint16_t* order = nullptr;
+  const uint8_t* chosen = nullptr;
   size_t depth = 0;              // words in each place
   int64_t first = 0;             // the first of them
   const float* panel = nullptr;  // steps * depth rows of words, which hold half as many bytes where two are codes

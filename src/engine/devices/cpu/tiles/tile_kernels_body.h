@@ -5,11 +5,19 @@
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
-template <size_t kRows, size_t kVectors>
+template <bool kIsOrdered>
+ASSAY_KERNEL inline int64_t row_of(const Tile& tile, size_t r) {
+  if constexpr (kIsOrdered)
+    return tile.order[r];
+  else
+    return static_cast<int64_t>(r);
+}
+
+template <bool kIsOrdered, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
-    const int64_t row = static_cast<int64_t>(r) * tile.sums_row;
+    const int64_t row = row_of<kIsOrdered>(tile, r) * tile.sums_row;
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
       sums[r][v] = Vector{};
@@ -22,72 +30,94 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
   }
 }
 
-template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_rest(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
-  if (tile.bias == nullptr && tile.added == nullptr) return;
+// What follows sums, which is the same for all of a tile.
+struct Rest {
+  bool bias = false, added = false, low = false, high = false;
+};
+
+// Row by row, so that the first are written while the last are still summed up. What is written could be a part of the
+// tile, so nothing of it is read in between.
+template <Rest kRest, bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish_rows(const Tile& tile, T* out, int64_t out_row,
+                                                            Vector (&sums)[kRows][kVectors]) {
+  const auto* const added = static_cast<const Element*>(tile.added);
+  const int64_t added_row = tile.out_row;
+  Vector bias[kVectors], low, high;
+  if constexpr (kRest.low) set(low, tile.bounds[0]);
+  if constexpr (kRest.high) set(high, tile.bounds[1]);
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    if constexpr (kRest.bias) set(bias[v], -0.0F);  // adding it changes nothing
+    if (kRest.bias && tile.bias != nullptr) bias[v] = at(tile.bias + v * kWidth).lanes;
+  }
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
-    const int64_t row = static_cast<int64_t>(r) * tile.out_row;
+    const int64_t row = row_of<kIsOrdered>(tile, r);
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
-      if (tile.bias != nullptr) sums[r][v] += at(tile.bias + v * kWidth).lanes;
-      if (tile.added == nullptr) continue;
-      Vector added;
-      read(static_cast<const Element*>(tile.added) + row + v * kWidth, added);
-      sums[r][v] += added;
+      Vector& sum = sums[r][v];
+      if constexpr (kRest.bias) sum += bias[v];
+      if constexpr (kRest.added) {
+        Vector other;
+        read(added + row * added_row + v * kWidth, other);
+        sum += other;
+      }
+      if constexpr (kRest.low) choose(sum < low, low, sum, sum);
+      if constexpr (kRest.high) choose(sum > high, high, sum, sum);
+      write(sum, out + row * out_row + v * kWidth);
     }
   }
 }
 
-template <size_t kRows, size_t kVectors>
+template <bool kIsAddedTo, bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish_within(const Tile& tile, T* out, int64_t out_row,
+                                                              Vector (&sums)[kRows][kVectors]) {
+  constexpr Rest kFree{true, kIsAddedTo}, kAbove{true, kIsAddedTo, true}, kBetween{true, kIsAddedTo, true, true};
+  if (tile.bounds == nullptr) return finish_rows<kFree, kIsOrdered>(tile, out, out_row, sums);
+  const bool is_open = tile.bounds[1] == std::numeric_limits<float>::infinity();
+  if (is_open) return finish_rows<kAbove, kIsOrdered>(tile, out, out_row, sums);
+  finish_rows<kBetween, kIsOrdered>(tile, out, out_row, sums);
+}
+
+template <bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish_into(const Tile& tile, T* out, int64_t out_row,
+                                                            Vector (&sums)[kRows][kVectors]) {
+  if (tile.added != nullptr) return finish_within<true, kIsOrdered>(tile, out, out_row, sums);
+  const bool is_done = tile.bias == nullptr && tile.bounds == nullptr;
+  if (is_done) return finish_rows<Rest{}, kIsOrdered>(tile, out, out_row, sums);
+  finish_within<false, kIsOrdered>(tile, out, out_row, sums);
+}
+
+template <bool kIsOrdered, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
   if constexpr (kMakesCodes) {
     if (tile.finish != nullptr) return make_codes(tile, sums);
   }
-  add_rest(tile, sums);
-  if (tile.bounds != nullptr) {
-    Vector low, high;
-    set(low, tile.bounds[0]);
-    set(high, tile.bounds[1]);
-#pragma GCC unroll 16
-    for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) {
-        Vector& sum = sums[r][v];
-        choose(sum < low, low, sum, sum);
-        choose(sum > high, high, sum, sum);
-      }
-    }
-  }
-#pragma GCC unroll 16
-  for (size_t r = 0; r < kRows; ++r) {
-#pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) {
-      const auto row = static_cast<int64_t>(r);
-      if (tile.out == nullptr)
-        at(tile.sums + row * tile.sums_row + v * kWidth).lanes = sums[r][v];
-      else
-        write(sums[r][v], static_cast<Element*>(tile.out) + row * tile.out_row + v * kWidth);
-    }
-  }
+  if constexpr (kAreCodes) return finish_rows<Rest{}, false>(tile, tile.sums, tile.sums_row, sums);
+  if (tile.out == nullptr) return finish_into<kIsOrdered>(tile, tile.sums, tile.sums_row, sums);
+  if constexpr (!kIsOrdered) finish_into<false>(tile, static_cast<Element*>(tile.out), tile.out_row, sums);
 }
 
-// Alone in a function: within another loop the compiler has no registers left for where rows begin.
-template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::noinline]] void multiply_tile(const Tile& tile) {
+template <bool kIsOrdered, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) {
   Vector sums[kRows][kVectors];
-  start(tile, sums);
+  start<kIsOrdered>(tile, sums);
   const auto* panel = reinterpret_cast<const std::byte*>(tile.panel);
   const auto* ahead = reinterpret_cast<const std::byte*>(tile.ahead);
-  for (size_t step = 0; step < tile.steps; ++step) {
+  for (size_t i = 0; i < tile.steps; ++i) {
+    const size_t step = kIsOrdered ? tile.chosen[i] : i;
+    const std::byte* words = panel + step * tile.depth * kVectors * kPanelVector;
     const float* left[kRows];
 #pragma GCC unroll 16
-    for (size_t r = 0; r < kRows; ++r) left[r] = tile.places[r * tile.place_step + step] + tile.first;
-    for (size_t k = 0; k < tile.depth; ++k, panel += kVectors * kPanelVector, ahead += tile.ahead_step) {
+    for (size_t r = 0; r < kRows; ++r) {
+      const auto row = static_cast<size_t>(row_of<kIsOrdered>(tile, r));
+      left[r] = tile.places[row * tile.place_step + step] + tile.first;
+    }
+    for (size_t k = 0; k < tile.depth; ++k, words += kVectors * kPanelVector, ahead += tile.ahead_step) {
       __builtin_prefetch(ahead);
       Vector right[kVectors];
 #pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) read_panel(panel + v * kPanelVector, right[v]);
+      for (size_t v = 0; v < kVectors; ++v) read_panel(words + v * kPanelVector, right[v]);
 #pragma GCC unroll 16
       for (size_t r = 0; r < kRows; ++r) {
         Vector word;
@@ -97,15 +127,21 @@ ASSAY_KERNEL [[gnu::noinline]] void multiply_tile(const Tile& tile) {
       }
     }
   }
-  finish(tile, sums);
+  finish<kIsOrdered>(tile, sums);
 }
 
 // So many tiles, one below the other; then the tile is the one behind them.
-template <size_t kRows, size_t kVectors>
+template <size_t kRows, size_t kVectors, bool kIsOrdered>
 ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
   Tile tile = given;  // what is written cannot be a part of it
   for (size_t i = 0; i < count; ++i) {
-    multiply_tile<kRows, kVectors>(tile);
+    multiply_tile<kIsOrdered, kRows, kVectors>(tile);
+    tile.ahead = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(tile.ahead) +
+                                                tile.steps * tile.depth * tile.ahead_step);
+    if constexpr (kIsOrdered) {
+      tile.order += kRows;
+      continue;
+    }
     tile.places += kRows * tile.place_step;
     if (tile.row_sums != nullptr) tile.row_sums += kRows;
     if (tile.finish != nullptr) tile.element += static_cast<int64_t>(kRows) * tile.finish->out_row;
@@ -116,15 +152,16 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
     const int64_t behind = static_cast<int64_t>(kRows) * tile.out_row;
     if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + behind;
     if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + behind;
-    tile.ahead = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(tile.ahead) +
-                                                tile.steps * tile.depth * tile.ahead_step);
   }
   given = tile;
 }
 
 template <size_t kVectors, size_t kRows>
 ASSAY_KERNEL void multiply_rows(Tile& tile, size_t rows, size_t count) {
-  if (rows == kRows) return multiply_tiles<kRows, kVectors>(tile, count);
+  if constexpr (!kAreCodes && kVectors == kMostVectors) {
+    if (rows == kRows && tile.order != nullptr) return multiply_tiles<kRows, kVectors, true>(tile, count);
+  }
+  if (rows == kRows) return multiply_tiles<kRows, kVectors, false>(tile, count);
   if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile, rows, count);
 }
 

@@ -101,6 +101,54 @@ TEST(TileKernels, MultiplyTilesOfAllSizes) {
   }
 }
 
+// Each row on its own, by the steps that are chosen, is what the rows have together in any order.
+TEST(TileKernels, RowsAndStepsAreChosen) {
+  const std::span<const TileKernels* const> all = all_tile_kernels();
+  constexpr size_t kRows = 11, kSteps = 4, kDepth = 5;
+  const std::vector<uint16_t> order = {3, 9, 0, 10, 1, 7, 4, 8, 2, 6};  // not the fifth
+  const std::vector<uint8_t> chosen = {0, 2, 3};
+  for (size_t kernel = 0; kernel < all.size(); ++kernel) {
+    const size_t vectors = all[kernel]->most_vectors, columns = vectors * all[kernel]->width;
+    const auto numbers = [](size_t count) {
+      std::vector<float> made(count);
+      for (size_t i = 0; i < count; ++i) made[i] = static_cast<float>(i * 7 % 31) - 15;
+      return made;
+    };
+    const std::vector<float> left = numbers(kRows * kSteps * kDepth), panel = numbers(kSteps * kDepth * columns);
+    const std::vector<float> added = numbers(kRows * columns), bias = numbers(columns);
+    std::vector<const float*> places;
+    for (size_t i = 0; i < kRows * kSteps; ++i) places.push_back(left.data() + i * kDepth);
+    std::vector<float> sums(kRows * columns, 1000), expected = sums;
+    for (const uint16_t row : order) {
+      for (size_t c = 0; c < columns; ++c) {
+        float& sum = expected[row * columns + c];
+        for (const uint8_t step : chosen) {
+          for (size_t k = 0; k < kDepth; ++k)
+            sum += left[(row * kSteps + step) * kDepth + k] * panel[(step * kDepth + k) * columns + c];
+        }
+        sum += bias[c] + added[row * columns + c];
+      }
+    }
+    all[kernel]->multiply({.places = places.data(),
+                           .place_step = kSteps,
+                           .rows = order.size(),
+                           .steps = chosen.size(),
+                           .order = order.data(),
+                           .chosen = chosen.data(),
+                           .depth = kDepth,
+                           .panel = panel.data(),
+                           .sums = sums.data(),
+                           .sums_row = static_cast<int64_t>(columns),
+                           .continues = true,
+                           .bias = bias.data(),
+                           .added = added.data(),
+                           .out_row = static_cast<int64_t>(columns),
+                           .ahead = panel.data()},
+                          vectors);
+    EXPECT_EQ(sums, expected) << all[kernel]->name;
+  }
+}
+
 // Added first, a large number would round each of the terms to its own steps.
 TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
   const std::span<const TileKernels* const> all = all_tile_kernels();

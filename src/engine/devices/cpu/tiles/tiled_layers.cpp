@@ -71,7 +71,9 @@ class TiledMatrices final : public Implementation {
 class ConvolutionKernel final : public PlainKernel {
  public:
   ConvolutionKernel(const ConvSource& source, TiledProduct product)
-      : windows_(source.geometry, float_bytes(source.weights->dtype()), std::byte{0}), product_(std::move(product)) {}
+      : windows_(source.geometry, float_bytes(source.weights->dtype()), std::byte{0}), product_(std::move(product)) {
+    product_.leave_out([&](int64_t pixel) { return windows_.places_within(pixel); });
+  }
 
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const std::byte>(arguments.inputs[0]);

@@ -144,7 +144,7 @@ struct Window {
 
 class TiledConvolutions : public testing::Test {
  protected:
-  void expect(const Window& w, const char* follower, const char* tactic) {
+  void expect(const Window& w, const char* follower, const char* tactic, double tolerance = 2e-5) {
     const std::string text = fmt::format(
         "(float[{},{},{},{}] x) => (y) <float[{},{},{},{}] w = {}, float[{}] b = {}> "
         "{{ s = Conv<kernel_shape = [{}, {}], strides = [{}, {}], dilations = [{}, {}]{}>(x, w, b) {} }}",
@@ -152,7 +152,7 @@ class TiledConvolutions : public testing::Test {
         numbers(random_, w.out_channels * w.channels * w.kernel * w.kernel), w.out_channels,
         numbers(random_, w.out_channels), w.kernel, w.kernel, w.stride, w.stride, w.dilation, w.dilation, w.pads,
         follower);
-    expect_tactic(text, tactic);
+    expect_tactic(text, tactic, tile_sine, tolerance);
   }
   std::mt19937 random_{3};
 };
@@ -177,6 +177,35 @@ TEST_F(TiledConvolutions, OfWindowsAgreeWithTheReference) {
     expect({1, 8, 16, 12, 12, 3, 1, 3, ", pads = [2, 0, 0, 5]"}, follower, "conv.windows");
     expect({1, 1, 1, 5, 5, 5, 1, 1, ""}, follower, "conv.windows");
     expect({1, 800, 20, 3, 3, 2, 1, 1, ""}, follower, "conv.windows");
+  }
+}
+
+// Of as many channels as panels have columns, so that places outside of the picture are left out.
+TEST_F(TiledConvolutions, OfWindowsBeyondThePictureAgreeWithTheReference) {
+  constexpr double kOfManyTerms = 3e-4;
+  for (const char* const follower : {"y = Identity(s)", "y = Relu(s)", "y = Add(s, s)"}) {
+    expect({1, 20, 64, 7, 7, 3, 1, 1, ", pads = [1, 1, 1, 1]"}, follower, "conv.windows");
+    expect({2, 300, 64, 9, 11, 3, 2, 1, ", pads = [1, 1, 1, 1]"}, follower, "conv.windows", kOfManyTerms);
+    expect({1, 800, 64, 4, 4, 3, 1, 1, ", pads = [1, 0, 1, 1]"}, follower, "conv.windows", kOfManyTerms);
+    expect({3, 5, 128, 16, 8, 5, 1, 1, ", pads = [2, 2, 2, 2]"}, follower, "conv.windows");
+    expect({1, 6, 64, 8, 8, 3, 1, 3, ", pads = [3, 4, 3, 2]"}, follower, "conv.windows");
+    expect({1, 6, 64, 3, 3, 2, 1, 1, ", pads = [1, 3, 3, 1]"}, follower, "conv.windows");
+  }
+}
+
+TEST_F(TiledConvolutions, BitsDoNotDependOnThreads) {
+  const ir::Model model = parsed(fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[1,30,14,14] x) => (y) <float[64,30,3,3] w = {}> "
+      "{{ s = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w) y = Relu(s) }}",
+      numbers(random_, 64 * 30 * 9)));
+  std::vector<std::vector<double>> first;
+  for (const unsigned threads : {1U, 2U, 3U, 4U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, tile_sine, true);
+    EXPECT_EQ(std::ranges::count(run.tactics, "conv.windows"), 1);
+    if (first.empty()) first = run.outputs;
+    EXPECT_EQ(run.outputs, first) << threads;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "base/parallel.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
 constexpr int64_t kTapeRows = 32;                  // that the first cache holds beside what is multiplied
 constexpr size_t kMostTileNumbers = 512;
+constexpr int64_t kMostSteps = 64;    // that can be left out
+constexpr int64_t kLeastShare = 100;  // of the steps of all rows, one is to be left out, or it does not pay
 
 }  // namespace
 
@@ -65,6 +68,15 @@ TiledProduct::TiledProduct(const Layer& layer, const tensor::Tensor& weights, co
     widened_bias_.assign(numbers.begin(), numbers.end());
   }
   weights_ = pack(layer, weights);
+}
+
+void TiledProduct::leave_out(FunctionRef<uint64_t(int64_t row)> steps_of) {
+  const bool has_groups = !are_pairs() && epilogue_.tape.is_empty() && shape_.columns % panel_columns_ == 0;
+  if (!has_groups || shape_.steps > kMostSteps) return;
+  int64_t left_out = 0;
+  for (int64_t row = 0; row < shape_.rows; ++row) left_out += shape_.steps - std::popcount(steps_of(row));
+  if (left_out * kLeastShare < shape_.rows * shape_.steps) return;
+  groups_ = RowGroups(shape_.rows, division_.block_rows(), steps_of);
 }
 
 PackedWeights::Bytes TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
@@ -117,18 +129,17 @@ void TiledProduct::run_piece(const Given& given, const Piece& piece) const {
   }
 }
 
-void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part,
-                             const float* const* places) const {
-  const int64_t columns = columns_of(panel);
-  const auto vectors = static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width)));
+// That of the first row of a piece, by a part of a panel.
+Tile TiledProduct::first_tile(const Given& given, const Piece& piece, int64_t panel, const Part& part) const {
   const int64_t first = panel * panel_columns_;
   const int64_t depth = part.step * depth_ + part.first;
+  const int64_t row_words = rounded_up(columns_of(panel), static_cast<int64_t>(kernels_.width));
   Tile tile{.place_step = static_cast<size_t>(shape_.steps),
             .steps = static_cast<size_t>(part.steps),
             .depth = static_cast<size_t>(part.depth),
             .first = part.first,
-            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * depth_ +
-                     depth * static_cast<int64_t>(vectors * kernels_.width),
+            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * depth_ + depth * row_words,
+            .sums = piece.sums + (panel - piece.panel) * panel_columns_,
             .sums_row = piece.sums_row,
             .continues = depth > 0,
             .out_row = shape_.columns};
@@ -137,14 +148,28 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   const float* const bias = find_bias(given);
   if (is_last && bias != nullptr) tile.bias = bias + first;
   if (is_last && epilogue_.bounds) tile.bounds = epilogue_.bounds->data();
-  const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
-  const int64_t row_words = static_cast<int64_t>(vectors * kernels_.width);
-  const int64_t words = part.steps * part.depth * row_words;
-  const bool ends_group = panel + 1 == piece.panel + piece.panels;
   // The same part of the next panel, or the next part of the first one.
-  const float* next = tile.panel + words;
-  if (!ends_group) next = tile.panel + shape_.steps * depth_ * row_words;
-  if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
+  const bool ends_group = panel + 1 == piece.panel + piece.panels;
+  tile.ahead = tile.panel + (ends_group ? part.steps * part.depth : shape_.steps * depth_) * row_words;
+  if (ends_group && piece.panels > 1) tile.ahead -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
+  return tile;
+}
+
+void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part,
+                             const float* const* places) const {
+  const Tile first = first_tile(given, piece, panel, part);
+  const int64_t columns = columns_of(panel);
+  const auto vectors = static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width)));
+  const bool is_last = &part == &division_.parts.back();
+  const int64_t element = piece.row * shape_.columns + panel * panel_columns_;
+  Tile tile = first;
+  if (!groups_.is_empty()) {
+    tile.places = places + part.step;
+    if (is_last) place_results(given, element, tile);
+    return run_groups(piece, part, tile);
+  }
+  const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
+  const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
   tile.ahead_step = static_cast<size_t>(parts_of(row_words, tiles) * 4);
   const bool has_tape = is_last && !epilogue_.tape.is_empty();
   const bool is_whole = columns == row_words;
@@ -157,11 +182,39 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
     const int64_t end = (i + 1) * piece.rows / calls;
     tile.rows = static_cast<size_t>(end - row);
     tile.places = places + row * shape_.steps + part.step;
-    tile.ahead = next + row * words / piece.rows;
-    tile.sums = piece.sums + row * piece.sums_row + (panel - piece.panel) * panel_columns_;
-    if (is_last) place_results(given, (piece.row + row) * shape_.columns + first, tile);
+    tile.ahead = first.ahead + row * part.steps * part.depth * row_words / piece.rows;
+    tile.sums = first.sums + row * piece.sums_row;
+    if (is_last) place_results(given, element + row * shape_.columns, tile);
     is_whole ? kernels_.multiply(tile, vectors) : run_apart(tile, columns, vectors);
     if (has_tape) run_tape(given, piece, panel, {row, end});
+  }
+}
+
+// The rows of a piece by the steps of a part that they read; `tile` is that of its first row.
+void TiledProduct::run_groups(const Piece& piece, const Part& part, Tile tile) const {
+  const std::span<const RowGroups::Group> groups = groups_.of_block(piece.row);
+  const uint64_t of_part = ~uint64_t{0} >> (kMostSteps - part.steps) << part.step;
+  const auto turns_of = [&](const RowGroups::Group& group) {
+    const int64_t tiles =
+        parts_of(group.end - group.begin, static_cast<int64_t>(kernels_.most_rows(kernels_.most_vectors)));
+    return tiles * std::popcount(group.steps & of_part);
+  };
+  int64_t turns = 0;
+  for (const RowGroups::Group& group : groups) turns += turns_of(group);
+  tile.ahead_step = static_cast<size_t>(parts_of(part.steps * panel_columns_, std::max<int64_t>(turns, 1))) * 4;
+  std::array<uint8_t, kMostSteps> chosen{};
+  tile.chosen = chosen.data();
+  for (const RowGroups::Group& group : groups) {
+    tile.steps = 0;
+    for (uint64_t left = group.steps & of_part; left != 0; left &= left - 1)
+      chosen[tile.steps++] = static_cast<uint8_t>(std::countr_zero(left) - part.step);
+    const bool is_begun = (group.steps & ((uint64_t{1} << part.step) - 1)) != 0;
+    tile.continues = is_begun || (part.first > 0 && tile.steps > 0);
+    if (tile.steps == 0 && &part != &division_.parts.back()) continue;
+    tile.rows = static_cast<size_t>(group.end - group.begin);
+    tile.order = groups_.order_of_block(piece.row) + group.begin;
+    kernels_.multiply(tile, kernels_.most_vectors);
+    tile.ahead += turns_of(group) * part.depth * static_cast<int64_t>(tile.ahead_step / sizeof(float));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/function_ref.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/devices/cpu/tiles/row_groups.h"
 #include "engine/devices/cpu/tiles/tile_division.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/packed_weights.h"
@@ -44,6 +45,8 @@ class TiledProduct {
   // Whether this processor multiplies such numbers, rows have few enough steps, and the bias, an input of the layer or
   // -1, can be read.
   static bool fits(const Layer& layer, const TiledShape& shape, int bias);
+  // Leaves out steps of rows that are zeros, where it can: those whose bit is not set.
+  void leave_out(FunctionRef<uint64_t(int64_t row)> steps_of);
   TiledProduct(const Layer& layer, const tensor::Tensor& weights, const TiledShape& shape, int bias,
                TileEpilogue epilogue);
   void run(const Given& given) const;
@@ -69,8 +72,10 @@ class TiledProduct {
   void run_in_place(const Given& given, Piece& piece) const;
   void run_beside(const Given& given, Piece& piece) const;
   void run_piece(const Given& given, const Piece& piece) const;
+  Tile first_tile(const Given& given, const Piece& piece, int64_t panel, const Part& part) const;
   void run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part,
                  const float* const* places) const;
+  void run_groups(const Piece& piece, const Part& part, Tile tile) const;
   void place_results(const Given& given, int64_t element, Tile& tile) const;
   void run_apart(const Tile& tile, int64_t columns, size_t vectors) const;
   void run_tape(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const;
@@ -84,6 +89,7 @@ class TiledProduct {
   int64_t panel_columns_;
   int64_t panel_count_;
   TileDivision division_;
+  RowGroups groups_;
   PackedWeights::Bytes weights_;
 };
 

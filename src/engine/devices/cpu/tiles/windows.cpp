@@ -36,6 +36,39 @@ void Windows::find(const std::byte* pictures, const Pixels& pixels, const float*
   }
 }
 
+namespace {
+
+struct Range {
+  int64_t begin, end;
+  bool is_all(int64_t count) const { return begin == 0 && end == count; }
+};
+
+// Which places of a line or column of a window are among those of a picture.
+Range range_within(int64_t first, int64_t dilation, int64_t places, int64_t size) {
+  const int64_t begin = std::min(parts_of(std::max<int64_t>(-first, 0), dilation), places);
+  return {begin, std::clamp(parts_of(std::max<int64_t>(size - first, 0), dilation), begin, places)};
+}
+
+}  // namespace
+
+uint64_t Windows::places_within(int64_t pixel) const {
+  const int64_t left = pixel % g_.out_width * g_.stride_x - g_.pad_left;
+  const int64_t top = pixel / g_.out_width % g_.out_height * g_.stride_y - g_.pad_top;
+  Range lines = range_within(top, g_.dilation_y, g_.kernel_height, g_.height);
+  Range columns = range_within(left, g_.dilation_x, g_.kernel_width, g_.width);
+  if (!lines.is_all(g_.kernel_height) && !columns.is_all(g_.kernel_width)) {
+    if ((lines.begin > 0) == (columns.begin > 0))
+      columns = {0, g_.kernel_width};
+    else
+      lines = {0, g_.kernel_height};
+  }
+  uint64_t places = 0;
+  for (int64_t y = lines.begin; y < lines.end; ++y) {
+    for (int64_t x = columns.begin; x < columns.end; ++x) places |= uint64_t{1} << (y * g_.kernel_width + x);
+  }
+  return places;
+}
+
 // Those that lie within the picture have their places where the first of them has, so much further on.
 const float** Windows::add_windows(const Place& place, int64_t count, const float** out) const {
   const bool are_lines = place.line >= 0 && place.line + (g_.kernel_height - 1) * g_.dilation_y < g_.height;

@@ -19,6 +19,9 @@ class Windows {
 
   // Where the channels of each place of each window begin.
   void find(const std::byte* pictures, const Pixels& pixels, const float** out) const;
+  // A bit for each place of at most 64, which is not set where all of a line or column of places lies outside of the
+  // picture. Beyond a corner only the one or the other counts, by turns: so the sides of a picture are of equal length.
+  uint64_t places_within(int64_t pixel) const;
 
  private:
   // A pixel of the result, and where its window begins.

@@ -19,6 +19,7 @@ ASSAY_KERNEL inline void read(const uint16_t* x, Vector& out) {
   const __m512i words = _mm512_maskz_cvtepu16_epi32(kAllLanes, halves);
   out = reinterpret_cast<Vector>(_mm512_maskz_slli_epi32(kAllLanes, words, 16));
 }
+ASSAY_KERNEL inline void write(const Vector& x, float* out) { at(out).lanes = x; }
 ASSAY_KERNEL inline void write(const Vector& x, uint16_t* out) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)));
 }
