@@ -110,27 +110,6 @@ ASSAY_KERNEL inline void hyperbolic_tangent(const Vector& x, Vector& out) {
   choose(size < 0.6F, small * x, large, out);
 }
 
-// Below 1, x times a polynomial in its square; above, 1 less a polynomial in x - 2.475, and 1 from 3.9 on.
-ASSAY_KERNEL inline void error_function(const Vector& x, Vector& out) {
-  constexpr float kSmall[] = {1.128379122e+00F,  -3.761232618e-01F, 1.128018010e-01F,
-                              -2.671131091e-02F, 4.917550977e-03F,  -5.631420436e-04F};
-  constexpr float kRest[] = {4.649217261e-04F,  -2.466626885e-03F, 6.106422354e-03F,  -9.253787971e-03F,
-                             9.404956961e-03F,  -6.533238722e-03F, 2.912574815e-03F,  -5.066222779e-04F,
-                             -3.509046570e-04F, 2.935848686e-04F,  -5.574709957e-05F, -2.377141166e-05F,
-                             9.129127089e-06F};
-  Vector size, end, bounded;
-  magnitude(x, size);
-  set(end, 3.9F);
-  choose(size > end, end, size, bounded);
-  Vector rest;
-  polynomial(kRest, bounded - 2.475F, rest);
-  Vector large = 1.0F - rest;
-  with_sign_of(x, large);
-  Vector small;
-  polynomial(kSmall, x * x, small);
-  choose(size < 1.0F, small * x, large, out);
-}
-
 // From exp(-|x|), which does not overflow.
 ASSAY_KERNEL inline void logistic(const Vector& x, Vector& out) {
   Vector size, one, shrunk, above;

@@ -9,6 +9,7 @@
 #endif
 
 #include "engine/devices/cpu/kernel_sets.h"
+#include "engine/devices/cpu/tape/erf_intervals.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -1,7 +1,7 @@
 // The loops of tape_kernels.h for vectors of kBytes; included by tape_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which.
 
-#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/tape/error_function_body.h"
 
 struct Numbers {
   float p;
