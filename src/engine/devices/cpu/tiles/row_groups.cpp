@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/tiles/row_groups.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace assay::engine::cpu {

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/tiles/row_groups.h"
 
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/tiles/windows.h"
 
 #include <bit>
+#include <vector>
 
 #include <gtest/gtest.h>
 
