@@ -55,48 +55,14 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 #undef ASSAY_KERNEL
 constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, multiply};
 }  // namespace avx512
-
-// Vectors of half the size, for columns that would leave much of the last whole one empty.
-namespace avx512_half {
-constexpr size_t kBytes = 32;
-constexpr size_t kMostRows[] = {0, 12, 12, 8};
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-#include "engine/devices/cpu/words/float_words_body.h"
-ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
-  sum = _mm256_fmadd_ps(a, b, sum);
-}
-#include "engine/devices/cpu/tiles/tile_kernels_body.h"
-#undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512_half", kWidth, kMostVectors, most_rows, multiply};
-}  // namespace avx512_half
-
-namespace avx512_bf16 {
-constexpr size_t kBytes = 64;
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-#include "engine/devices/cpu/words/pair_words_body.h"
-constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
-#include "engine/devices/cpu/tiles/tile_kernels_body.h"
-#undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512_bf16", kWidth, kMostVectors, most_rows, multiply};
-}  // namespace avx512_bf16
 #endif
-
-const TileKernels* half_kernels() {
-#if defined(__x86_64__)
-  return has_avx512() ? &avx512_half::kKernels : nullptr;
-#else
-  return nullptr;
-#endif
-}
 
 }  // namespace
 
 std::span<const TileKernels* const> all_tile_kernels() {
   static const auto kernels = [] {
     auto all = ASSAY_USABLE_KERNELS(kKernels);
-    if (half_kernels() != nullptr) all.push_back(half_kernels());
+    if (half_tile_kernels() != nullptr) all.push_back(half_tile_kernels());
     return all;
   }();
   return kernels;
@@ -106,22 +72,13 @@ const TileKernels& tile_kernels() { return *all_tile_kernels().front(); }
 
 const TileKernels& tile_kernels(int64_t columns) {
   const TileKernels& whole = tile_kernels();
-  const TileKernels* const half = half_kernels();
+  const TileKernels* const half = half_tile_kernels();
   const auto computed = [&](const TileKernels& kernels) {
     return rounded_up(columns, static_cast<int64_t>(kernels.width));
   };
   constexpr int64_t kMostWasted = 5;  // of so many columns, one
   const bool are_few = half != nullptr && (computed(whole) - computed(*half)) * kMostWasted >= computed(whole);
   return are_few ? *half : whole;
-}
-
-const TileKernels* pair_kernels() {
-#if defined(__x86_64__)
-  static const bool has_pairs = has_avx512_bf16();
-  return has_pairs ? &avx512_bf16::kKernels : nullptr;
-#else
-  return nullptr;
-#endif
 }
 
 }  // namespace assay::engine::cpu

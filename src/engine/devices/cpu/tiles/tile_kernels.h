@@ -63,6 +63,8 @@ struct TileKernels {
 const TileKernels& tile_kernels();
 // The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth.
 const TileKernels& tile_kernels(int64_t columns);
+// Those with vectors of half the size; null: this processor has none beside the others.
+const TileKernels* half_tile_kernels();
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();
 // For codes of 8 bits in rows, which have a sign or none, by constants that have one.

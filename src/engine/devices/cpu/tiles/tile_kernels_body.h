@@ -69,6 +69,34 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_rows(const Tile& tile, T*
   }
 }
 
+// The same of few sums, where it does not pay to compile all that may follow.
+template <bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish_few(const Tile& tile, T* out, int64_t out_row,
+                                                           Vector (&sums)[kRows][kVectors]) {
+  const Tile rest = tile;
+  Vector low, high, other;
+  set(low, rest.bounds == nullptr ? 0 : rest.bounds[0]);
+  set(high, rest.bounds == nullptr ? 0 : rest.bounds[1]);
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    const int64_t row = row_of<kIsOrdered>(rest, r);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      Vector& sum = sums[r][v];
+      if (rest.bias != nullptr) sum += at(rest.bias + v * kWidth).lanes;
+      if (rest.added != nullptr) {
+        read(static_cast<const Element*>(rest.added) + row * rest.out_row + v * kWidth, other);
+        sum += other;
+      }
+      if (rest.bounds != nullptr) {
+        choose(sum < low, low, sum, sum);
+        choose(sum > high, high, sum, sum);
+      }
+      write(sum, out + row * out_row + v * kWidth);
+    }
+  }
+}
+
 template <bool kIsAddedTo, bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish_within(const Tile& tile, T* out, int64_t out_row,
                                                               Vector (&sums)[kRows][kVectors]) {
@@ -82,10 +110,15 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_within(const Tile& tile, 
 template <bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish_into(const Tile& tile, T* out, int64_t out_row,
                                                             Vector (&sums)[kRows][kVectors]) {
-  if (tile.added != nullptr) return finish_within<true, kIsOrdered>(tile, out, out_row, sums);
-  const bool is_done = tile.bias == nullptr && tile.bounds == nullptr;
-  if (is_done) return finish_rows<Rest{}, kIsOrdered>(tile, out, out_row, sums);
-  finish_within<false, kIsOrdered>(tile, out, out_row, sums);
+  constexpr size_t kMany = 16;
+  if constexpr (kRows * kVectors < kMany) {
+    finish_few<kIsOrdered>(tile, out, out_row, sums);
+  } else {
+    if (tile.added != nullptr) return finish_within<true, kIsOrdered>(tile, out, out_row, sums);
+    const bool is_done = tile.bias == nullptr && tile.bounds == nullptr;
+    if (is_done) return finish_rows<Rest{}, kIsOrdered>(tile, out, out_row, sums);
+    finish_within<false, kIsOrdered>(tile, out, out_row, sums);
+  }
 }
 
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
@@ -158,7 +191,7 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
 
 template <size_t kVectors, size_t kRows>
 ASSAY_KERNEL void multiply_rows(Tile& tile, size_t rows, size_t count) {
-  if constexpr (!kAreCodes && kVectors == kMostVectors) {
+  if constexpr (!kAreCodes && sizeof(Element) == sizeof(float) && kVectors == kMostVectors) {
     if (rows == kRows && tile.order != nullptr) return multiply_tiles<kRows, kVectors, true>(tile, count);
   }
   if (rows == kRows) return multiply_tiles<kRows, kVectors, false>(tile, count);
