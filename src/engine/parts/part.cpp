@@ -71,8 +71,9 @@ PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, cons
 }
 
 ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed) {
-  ProgramOptions options{
-      .kept = {}, .tactics = whole.tactics, .is_strict = whole.is_strict, .packed = std::move(packed)};
+  ProgramOptions options{.kept = {}, .tactics = whole.tactics, .is_strict = whole.is_strict};
+  options.packed = std::move(packed);
+  options.shares_constants = true;
   options.tactics.replayed.clear();
   options.tactics.measures = false;
   return options;

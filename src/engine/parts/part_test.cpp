@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/stop.h"
+#include "ir/edit.h"
 #include "support/engine_run.h"
+#include "tensor/derived.h"
 
 namespace assay::engine {
 namespace {
@@ -137,6 +139,26 @@ TEST(Parts, KernelsComputeThem) {
     return found;
   };
   EXPECT_EQ(weights_of(planned->program()), weights_of(late.program()));
+}
+
+// Constants that are made when they are asked for stay: other plans may read them in place.
+TEST(Parts, LetGoOfNoConstantsOfOthers) {
+  ir::Model model = testing_support::parsed(late_model());
+  const ir::TensorId id = model[testing_support::value_named(model, "w")].constant;
+  int made = 0;
+  const auto fill = [&](std::span<std::byte> bytes) {
+    ++made;
+    std::ranges::fill(bytes, std::byte{0x3f});
+  };
+  ir::Edit(model).set_tensor(id, tensor::Tensor(tensor::DType::float32, {32, 32}, tensor::make_derived(4096, fill)));
+  const std::unique_ptr<Device> device = cpu::make_device({});
+  const Program program(model, *device, {});
+  const auto planned = program.steps()[1].part->plan({{tensor::DType::float32, {16, 32}}});
+  ASSERT_NE(planned, nullptr);
+  const std::byte* const read = model[id].tensor.bytes().data();
+  EXPECT_NE(program.steps()[1].part->plan({{tensor::DType::float32, {17, 32}}}), nullptr);
+  EXPECT_EQ(model[id].tensor.bytes().data(), read);
+  EXPECT_EQ(made, 1);
 }
 
 TEST(Parts, SizesThatAreNewAgainAndAgainHaveToBeWorthIt) {
