@@ -202,6 +202,17 @@ TEST(Parts, ShapesThatAreComputedInsideAreKnown) {
   EXPECT_EQ(late.difference({floats({64, 32}), chosen(20)}), "");
 }
 
+TEST(Parts, HoldWhatFunctionsOfTheModelCompute) {
+  Lowered late(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"own\" : 1]> g (float[64,32] x, bool[64] k) => "
+      "(float[n,32] y) <" +
+      w() +
+      "> { p = Compress<axis = 0>(x, k) a = own.dense(p, w) y = Relu(a) } "
+      "<domain: \"own\", opset_import: [\"\" : 17]> dense (i, v) => (r) { t = MatMul(i, v) r = Tanh(t) }");
+  EXPECT_EQ(late.tactics(), (std::vector<std::string>{"reference", "part"}));
+  EXPECT_EQ(late.difference({floats({64, 32}), chosen(20)}), "");
+}
+
 // What only data decides inside a part hides a part again.
 TEST(Parts, ArePartsOfParts) {
   Lowered late(std::string(kOpset) + "g (float[64,32] x, bool[64] k) => (float[m,32] y) <" + w() +
