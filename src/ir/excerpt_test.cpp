@@ -1,5 +1,7 @@
 #include "ir/excerpt.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "ir/verify.h"

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
+#include <span>
+#include <string_view>
 
 #include "engine/layer.h"
 #include "ir/walk.h"

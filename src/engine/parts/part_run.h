@@ -1,8 +1,9 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "engine/parts/part.h"
 #include "ops/interpreter.h"

@@ -1,5 +1,8 @@
 #include "engine/parts/part.h"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <thread>
 
