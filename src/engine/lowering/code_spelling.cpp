@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/walk.h"
 #include "ops/call_rules.h"
 #include "ops/operator.h"
 #include "schema/imports.h"
@@ -54,12 +55,17 @@ tensor::Tensor bias_of(const std::vector<double>& sums, const Codes& left, const
   return float_list(bias);
 }
 
-bool is_microsoft(passes::PassRun& run, NodeId node) {
+std::vector<NodeId> microsoft_nodes(passes::PassRun& run) {
   const ir::Model& model = run.model();
-  if (model.text(model[node].domain) != ops::kMicrosoft || ir::has_references(model[node])) return false;
-  const ops::Callee found = run.callee(node);
-  if (found.function || !found.schema || !ir::result(model, node)) return false;
-  return ops::broken_call_rules({model, model[node], found.schema, found.version, nullptr}).empty();
+  std::vector<NodeId> nodes;
+  for (const NodeId node : ir::nodes(model, model.main_graph())) {
+    if (model.text(model[node].domain) != ops::kMicrosoft || ir::has_references(model[node])) continue;
+    const ops::Callee found = run.callee(node);
+    if (found.function || !found.schema || !ir::result(model, node)) continue;
+    if (ops::broken_call_rules({model, model[node], found.schema, found.version, nullptr}).empty())
+      nodes.push_back(node);
+  }
+  return nodes;
 }
 
 DType CodeSpelling::dtype_of(ir::ValueId value) {

@@ -19,8 +19,8 @@ struct Codes {
   bool have_one_scale() const { return scales.size() == 1 && zeros.size() == 1; }
 };
 
-// Whether a node of the model calls an operator of com.microsoft as its schema says.
-bool is_microsoft(passes::PassRun& run, ir::NodeId node);
+// Nodes of the main graph that call operators of com.microsoft as their schemas say.
+std::vector<ir::NodeId> microsoft_nodes(passes::PassRun& run);
 
 // Reads codes of nodes, and writes what they stand for, in patches of a pass.
 struct CodeSpelling {

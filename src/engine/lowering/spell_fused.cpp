@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "engine/lowering/code_spelling.h"
-#include "ir/walk.h"
 #include "ops/operator.h"
 #include "passes/channels.h"
 #include "passes/constants.h"
@@ -330,11 +329,8 @@ bool has_known_type(Context& context, NodeId node) {
 
 void spell(passes::PassRun& run) {
   Context context{{run}, passes::Inferred(run)};
-  std::vector<NodeId> nodes;
-  for (const NodeId node : ir::nodes(run.model(), run.model().main_graph())) nodes.push_back(node);
-  for (const NodeId node : nodes) {
+  for (const NodeId node : microsoft_nodes(run)) {
     if (run.rewriter().is_done()) return;
-    if (!is_microsoft(run, node)) continue;
     const auto rule = std::ranges::find(kRules, run.model().text(run.model()[node].op), &Rule::op);
     if (rule != kRules.end() && has_known_type(context, node)) (Speller(context, node).*rule->spell)();
   }

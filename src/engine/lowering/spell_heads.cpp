@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "engine/lowering/code_spelling.h"
-#include "ir/walk.h"
 #include "ops/operator.h"
 #include "passes/channels.h"
 #include "passes/constants.h"
@@ -200,11 +199,9 @@ class Speller {
 void spell(passes::PassRun& run) {
   Context context{{run}, passes::Inferred(run)};
   const ir::Model& model = run.model();
-  std::vector<NodeId> nodes;
-  for (const NodeId node : ir::nodes(model, model.main_graph())) nodes.push_back(node);
-  for (const NodeId node : nodes) {
+  for (const NodeId node : microsoft_nodes(run)) {
     if (run.rewriter().is_done()) return;
-    if (!is_microsoft(run, node) || !tensor::is_floating(context.codes.dtype_of(model[node].results[0]))) continue;
+    if (!tensor::is_floating(context.codes.dtype_of(ir::result(model, node)))) continue;
     const std::string_view op = model.text(model[node].op);
     if (op == "Attention") Speller(context, node, kAttention).attention(false);
     if (op == "QAttention") Speller(context, node, kQAttention).attention(true);

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "engine/lowering/code_spelling.h"
-#include "ir/walk.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
 
@@ -40,11 +39,8 @@ class QLinearSpeller {
   explicit QLinearSpeller(passes::PassRun& run) : context_{run} {}
 
   void run() {
-    std::vector<NodeId> nodes;
-    for (const NodeId node : ir::nodes(context_.model(), context_.model().main_graph())) {
-      if (is_microsoft(context_.run, node)) nodes.push_back(node);
-    }
-    for (const NodeId node : nodes) {
+    for (const NodeId node : microsoft_nodes(context_.run)) {
+      if (context_.run.rewriter().is_done()) return;
       const auto found = std::ranges::find(kSpelled, context_.model().text(context_.model()[node].op), &Spelled::name);
       if (found != kSpelled.end()) spell(node, *found);
       if (context_.model().text(context_.model()[node].op) == "QGemm") spell_gemm(node);

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -80,18 +81,23 @@ constexpr size_t kBytes = 64;
 }  // namespace avx512
 #endif
 
-const RowKernels& find_kernels() {
-#if defined(__x86_64__)
-  if (has_avx512()) return avx512::kKernels;
-  if (has_avx2() && has_f16c()) return avx2::kKernels;
-#endif
-  return base::kKernels;
-}
-
 }  // namespace
 
+std::span<const RowKernels* const> all_row_kernels() {
+  static const std::vector<const RowKernels*> kernels = [] {
+    std::vector<const RowKernels*> usable;
+#if defined(__x86_64__)
+    if (has_avx512()) usable.push_back(&avx512::kKernels);
+    if (has_avx2() && has_f16c()) usable.push_back(&avx2::kKernels);
+#endif
+    usable.push_back(&base::kKernels);
+    return usable;
+  }();
+  return kernels;
+}
+
 const RowKernels& row_kernels() {
-  static const RowKernels& kernels = find_kernels();
+  static const RowKernels& kernels = *all_row_kernels().front();
   return kernels;
 }
 

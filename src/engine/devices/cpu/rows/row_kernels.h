@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace assay::engine::cpu {
 
@@ -69,5 +70,7 @@ struct RowKernels {
 
 // The best that this processor has.
 const RowKernels& row_kernels();
+// All that this processor has, for tests.
+std::span<const RowKernels* const> all_row_kernels();
 
 }  // namespace assay::engine::cpu

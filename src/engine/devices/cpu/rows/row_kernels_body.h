@@ -77,7 +77,8 @@ ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool ta
     choose(wins, given, best, chosen);
     at(kept + i).lanes = chosen;
     auto* const numbers = reinterpret_cast<float*>(places + i);  // of which only the bits count
-    choose(wins, reinterpret_cast<Vector>(Bits{} + place), at(numbers).lanes, chosen);
+    const Vector kept_places = at(numbers).lanes;
+    choose(wins, reinterpret_cast<Vector>(Bits{} + place), kept_places, chosen);
     at(numbers).lanes = chosen;
   }
   for (; i < count; ++i) {
