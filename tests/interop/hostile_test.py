@@ -182,6 +182,7 @@ def busy():
 
     for kind in ("MaxPool", "AveragePool", "LpPool"):
         yield kind, on_zeros(kind, [1, 1, 20_000_000], kernel_shape=[10_000_000])
+        yield f"{kind} of a picture", on_zeros(kind, [1, 1, 4000, 5000], kernel_shape=[2000, 2500])
     yield "LRN", on_zeros("LRN", [1, 4_000_000, 1], size=8_000_000)
     yield "MaxRoiPool", on_zeros("MaxRoiPool", [1, 1, 4000, 4000], [1_000_000, 5], pooled_shape=[1, 1])
     yield "NonMaxSuppression", on_zeros("NonMaxSuppression", [1, 4_000_000, 4], [1, 1, 4_000_000], inputs=["m"],

@@ -58,6 +58,11 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
     std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
   }
   g.counts_padding = !g.is_maximum && facts.integer("count_include_pad", 0) != 0;
+  // Far more work than elements is left to the reference, which counts it.
+  constexpr double kMostSteps = 1e11;
+  const double steps = static_cast<double>(layer.outputs[0].count()) * static_cast<double>(g.kernel_height) *
+                       static_cast<double>(g.kernel_width);
+  if (steps > kMostSteps) return std::nullopt;
   // Windows that reach beyond the padding count what is there only, which needs care of its own.
   const bool reaches_beyond = facts.integer("ceil_mode", 0) != 0 && g.counts_padding;
   return reaches_beyond ? std::nullopt : std::optional(g);

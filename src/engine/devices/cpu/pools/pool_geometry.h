@@ -12,8 +12,8 @@ struct PoolGeometry {
   bool counts_padding;
 };
 
-// Of a layer that is one pool over one or two dims; nullopt: one that also says where the greatest elements are, or
-// counts some padding and some not.
+// Of a layer that is one pool over one or two dims; nullopt: one that also says where the greatest elements are,
+// counts some padding and some not, or takes far more steps than it has elements.
 std::optional<PoolGeometry> pool_geometry(const Layer& layer);
 
 }  // namespace assay::engine::cpu
