@@ -15,6 +15,23 @@ int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64
   return first_of_padding(auto_pad, std::max<int64_t>(0, padding_for(in, out, kernel, stride, dilation)));
 }
 
+void set_padding(const ops::Node& facts, const std::vector<int64_t>& pads, PoolGeometry& g) {
+  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
+  if (auto_pad != "NOTSET") {
+    g.pad_top = padding_before(auto_pad, g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
+    g.pad_left = padding_before(auto_pad, g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
+  } else if (!pads.empty()) {
+    std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
+  }
+}
+
+// Far more work than elements is left to the reference, which counts it.
+bool takes_too_long(const PoolGeometry& g, const TensorDesc& out) {
+  constexpr double kMostSteps = 1e11;
+  const double window = static_cast<double>(g.kernel_height) * static_cast<double>(g.kernel_width);
+  return static_cast<double>(out.count()) * window > kMostSteps;
+}
+
 }  // namespace
 
 std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
@@ -44,28 +61,15 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
   const std::vector<int64_t> kernel = numbers("kernel_shape", 1);
   const std::vector<int64_t> strides = numbers("strides", 1);
   const std::vector<int64_t> dilations = numbers("dilations", 1);
-  const std::vector<int64_t> pads = numbers("pads", 0);
   if (kernel.size() != 2) return std::nullopt;
-  g.kernel_height = kernel[0];
-  g.kernel_width = kernel[1];
+  std::tie(g.kernel_height, g.kernel_width) = std::pair(kernel[0], kernel[1]);
   if (!strides.empty()) std::tie(g.stride_y, g.stride_x) = std::pair(strides[0], strides[1]);
   if (!dilations.empty()) std::tie(g.dilation_y, g.dilation_x) = std::pair(dilations[0], dilations[1]);
-  const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
-  if (auto_pad != "NOTSET") {
-    g.pad_top = padding_before(auto_pad, g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
-    g.pad_left = padding_before(auto_pad, g.width, g.out_width, g.kernel_width, g.stride_x, g.dilation_x);
-  } else if (!pads.empty()) {
-    std::tie(g.pad_top, g.pad_left) = std::pair(pads[0], pads[1]);
-  }
+  set_padding(facts, numbers("pads", 0), g);
   g.counts_padding = !g.is_maximum && facts.integer("count_include_pad", 0) != 0;
-  // Far more work than elements is left to the reference, which counts it.
-  constexpr double kMostSteps = 1e11;
-  const double steps = static_cast<double>(layer.outputs[0].count()) * static_cast<double>(g.kernel_height) *
-                       static_cast<double>(g.kernel_width);
-  if (steps > kMostSteps) return std::nullopt;
   // Windows that reach beyond the padding count what is there only, which needs care of its own.
   const bool reaches_beyond = facts.integer("ceil_mode", 0) != 0 && g.counts_padding;
-  return reaches_beyond ? std::nullopt : std::optional(g);
+  return reaches_beyond || takes_too_long(g, layer.outputs[0]) ? std::nullopt : std::optional(g);
 }
 
 }  // namespace assay::engine::cpu
