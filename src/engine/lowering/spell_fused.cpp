@@ -174,7 +174,7 @@ class Speller {
     finish(turned(made, to_last));
   }
 
-  // The left operand of a product as it is multiplied; nullopt: its rank is not known.
+  // An operand of a product as it is multiplied; nullopt: its rank is not known.
   std::optional<PatchValue> turned_operand(uint32_t index, std::string_view batch, std::string_view matrix) {
     const bool turns_batch = facts_.integer(batch, 0) != 0;
     const bool turns_matrix = facts_.integer(matrix, 0) != 0;

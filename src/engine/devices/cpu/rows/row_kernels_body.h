@@ -61,9 +61,9 @@ ASSAY_KERNEL void maxima_unsigned(const uint8_t* const* x, size_t rows, uint8_t*
 
 ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool takes_last, float* kept, int32_t* places,
                               size_t count) {
-  const auto is_kept_back = [&](float given, float best) {
-    if (given > best || (given != given && best == best)) return false;
-    return !(takes_last && (given == best || (given != given && best != best)));
+  const auto wins_over = [&](float given, float best) {
+    const bool is_nan = given != given;
+    return given > best || (is_nan && best == best) || (takes_last && (given == best || (is_nan && best != best)));
   };
   const Bits last = takes_last ? ~Bits{} : Bits{};
   size_t i = 0;
@@ -83,7 +83,7 @@ ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool ta
   }
   for (; i < count; ++i) {
     const float given = x[i] * sign;
-    if (is_kept_back(given, kept[i])) continue;
+    if (!wins_over(given, kept[i])) continue;
     kept[i] = given;
     places[i] = place;
   }
