@@ -1,4 +1,5 @@
 // Every tactic of convolutions and matrix products against the reference operators, on drawn layers.
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -125,6 +126,25 @@ std::string drawn_product(unsigned seed) {
       "{{2}}> "
       "{{ {5} {6} }}",
       rows, depth, columns, draw.constant("w", weights), draw.constant("b", {columns}), product, ending(draw));
+}
+
+// Of two inputs; the right one may be turned over, and there may be several of each.
+std::string drawn_computed_product(unsigned seed) {
+  Draw draw(seed);
+  const std::string items = draw.one_of<const char*>({"", "", "2,", "2,3,"});
+  const std::string right_items = draw.one_of({true, false}) ? items : std::string();
+  const int64_t rows = draw.one_of<int64_t>({1, 2, 9, 60});
+  const int64_t depth = draw.one_of<int64_t>({1, 17, 64, 130});
+  const int64_t columns = draw.one_of<int64_t>({1, 3, 64, 129, 256, 400});
+  const bool turns = draw.one_of({true, false});
+  const std::string right = turns ? fmt::format("{},{}", columns, depth) : fmt::format("{},{}", depth, columns);
+  const size_t dims = 2 + static_cast<size_t>(std::ranges::count(right_items, ','));
+  const char* const order = dims == 2 ? "1, 0" : dims == 3 ? "0, 2, 1" : "0, 1, 3, 2";
+  const std::string turned = turns ? fmt::format("t = Transpose<perm = [{}]>(w)", order) : "t = Identity(w)";
+  return fmt::format(
+      "g (float[{0}{1},{2}] x, float[{3}{4}] w, float[{0}{1},{5}] r) => (float[{0}{1},{5}] y) <float low = {{-0.5}}, "
+      "float high = {{2}}> {{ {6} p = MatMul(x, t) {7} }}",
+      items, rows, depth, right_items, right, columns, turned, ending(draw));
 }
 
 std::vector<ops::InputDatum> drawn_inputs(const ir::Model& model, unsigned seed) {
@@ -258,6 +278,12 @@ TEST_F(Tactics, OfProductsAgreeWithTheReference) {
   for (const char* const name : {"product.onednn:rows", "product.onednn:columns", "product.tiles"}) {
     EXPECT_GE(counts[name], 3) << name;
   }
+}
+
+TEST_F(Tactics, OfProductsOfComputedMatricesAgreeWithTheReference) {
+  std::map<std::string, int> counts;
+  for (unsigned seed = 0; seed < 120; ++seed) compare(drawn_computed_product(seed), seed, counts);
+  for (const char* const name : {"product.onednn:rows", "product.onednn:columns"}) EXPECT_GE(counts[name], 10) << name;
 }
 
 // Rounding to codes may fall to the neighbour, and where codes are added, once more.

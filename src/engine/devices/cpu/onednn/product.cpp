@@ -236,10 +236,12 @@ class ProductCall final : public Call {
     Running& running = running_[lane][piece.operation];
     const int64_t left = g.offset(piece.item, g.left_items) + piece.row * g.left_row;
     running.set(kSource, at(input(g.left), left, source.left_type));
-    if (piece.weights != nullptr)
+    if (piece.weights != nullptr) {
       running.set(kWeights, piece.weights);
-    else
-      running.set(kWeights, at(input(g.right), g.offset(piece.item, g.right_items), source.left_type));
+    } else {
+      const int64_t right = g.offset(piece.item, g.right_items) + piece.column * g.right_column;
+      running.set(kWeights, at(input(g.right), right, source.left_type));
+    }
     if (g.bias >= 0) running.set(kBias, at(input(g.bias), piece.column, kernel_.out_type_));
     if (source.quantized) set_scaling(running, piece.column);
     if (source.zero >= 0) set_share(running, piece, lane);
