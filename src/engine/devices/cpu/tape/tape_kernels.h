@@ -40,6 +40,8 @@ enum class TapeOp : uint8_t {
   elu,
   selu,
   hard_swish,
+  shifted_swish,  // x times x + p, of 0 to q, in shares of q
+  scaled_sum,     // x * p + q
   hard_sigmoid,
   softplus,
   softsign,

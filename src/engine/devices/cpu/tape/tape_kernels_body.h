@@ -55,6 +55,11 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
     bound(a * (1.0F / 6.0F) + 0.5F, 0, 1, t);
     out = a * t;
   }
+  if constexpr (kOp == TapeOp::shifted_swish) {
+    bound(a + numbers.p, 0, numbers.q, t);
+    out = a * (t * (1.0F / numbers.q));
+  }
+  if constexpr (kOp == TapeOp::scaled_sum) out = a * numbers.p + numbers.q;
   if constexpr (kOp == TapeOp::hard_sigmoid) bound(a * numbers.p + numbers.q, 0, 1, out);
   if constexpr (kOp == TapeOp::softsign) {
     magnitude(a, t);
@@ -300,6 +305,10 @@ ASSAY_KERNEL void unary(TapeOp op, TapeView a, TapeTarget out, float p, float q)
       return loop<TapeOp::tanh>(a, a, out, p, q);
     case TapeOp::hard_swish:
       return loop<TapeOp::hard_swish>(a, a, out, p, q);
+    case TapeOp::shifted_swish:
+      return loop<TapeOp::shifted_swish>(a, a, out, p, q);
+    case TapeOp::scaled_sum:
+      return loop<TapeOp::scaled_sum>(a, a, out, p, q);
     case TapeOp::silu:
       return loop<TapeOp::silu>(a, a, out, p, q);
     case TapeOp::hard_sigmoid:

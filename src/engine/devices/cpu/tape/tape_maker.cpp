@@ -4,11 +4,13 @@
 #include <map>
 
 #include "engine/devices/cpu/element_walk.h"
+#include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/elementwise.h"
 #include "engine/quantization.h"
 #include "engine/spelled_gelu.h"
+#include "engine/spelled_hard_swish.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -105,7 +107,7 @@ class TapeMaker {
     if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
     tape_.extents_ = walked_extents(out);
     for (size_t i = first; i < layer_.nodes.size();) {
-      const size_t taken = std::max(add_gelu(i), add_silu(i));
+      const size_t taken = std::max({add_gelu(i), add_silu(i), add_hard_swish(i), add_scaled_sum(i)});
       if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
       i += std::max<size_t>(taken, 1);
     }
@@ -244,6 +246,58 @@ class TapeMaker {
     if (in < 0 || layer_.desc_of(share).count() != layer_.outputs[0].count()) return 0;
     push_step({.op = TapeOp::silu, .a = in}, layer_.result(product, 0));
     return 2;
+  }
+
+  // A written-out HardSwish: a product by the share of its bound instead of a division.
+  size_t add_hard_swish(size_t first) {
+    const SpelledHardSwish swish = layer_.is_strict ? SpelledHardSwish() : match_hard_swish(layer_, first);
+    if (swish.nodes == 0) return 0;
+    const bool is_right = layer_.constant(layer_.operand(layer_.nodes[first], 0)) != nullptr;
+    const int in = register_of(layer_.operand(layer_.nodes[first], is_right ? 1 : 0));
+    const ir::ValueId result = layer_.result(layer_.nodes[first + swish.nodes - 1], 0);
+    if (in < 0 || layer_.desc_of(result).count() != layer_.outputs[0].count()) return 0;
+    push_step({.op = TapeOp::shifted_swish, .a = in, .p = swish.shift, .q = swish.most}, result);
+    return swish.nodes;
+  }
+
+  // Of one operand: what is multiplied by a number, and what is added. The bits are those of the operator.
+  struct Scaled {
+    ir::ValueId given;
+    float factor, sum;
+  };
+  std::optional<Scaled> scaled_sum(ir::NodeId node) const {
+    constexpr float kNothing = -0.0F;  // keeps the sign of zeros
+    const std::string_view op = layer_.op(node);
+    if (op != "Add" && op != "Sub" && op != "Mul") return std::nullopt;
+    const ir::ValueId left = layer_.operand(node, 0), right = layer_.operand(node, 1);
+    const bool is_right = layer_.constant(right) != nullptr;
+    const std::optional<float> number = this->number(node, is_right ? 1 : 0, 0);
+    if (!number || !is_float(layer_.desc_of(layer_.result(node, 0)).dtype)) return std::nullopt;
+    if (op == "Mul") return Scaled{is_right ? left : right, *number, kNothing};
+    if (op == "Add") return Scaled{is_right ? left : right, 1, *number};
+    return is_right ? Scaled{left, 1, -*number} : Scaled{right, -1, *number};
+  }
+
+  // A sum or product with a number, or, where rounding once in place of twice is permitted, a product and a sum.
+  size_t add_scaled_sum(size_t first) {
+    std::optional<Scaled> found = scaled_sum(layer_.nodes[first]);
+    if (!found) return 0;
+    ir::ValueId result = layer_.result(layer_.nodes[first], 0);
+    size_t taken = 1;
+    const bool is_joined = !layer_.is_strict && layer_.op(layer_.nodes[first]) == "Mul" && is_used_once(layer_, result);
+    if (is_joined && first + 1 < layer_.nodes.size()) {
+      const std::optional<Scaled> next = scaled_sum(layer_.nodes[first + 1]);
+      if (next && next->given == result && layer_.op(layer_.nodes[first + 1]) != "Mul") {
+        found = Scaled{found->given, found->factor * next->factor, next->sum};
+        result = layer_.result(layer_.nodes[first + 1], 0);
+        taken = 2;
+      }
+    }
+    if (layer_.desc_of(result).count() != layer_.outputs[0].count()) return 0;
+    const int in = register_of(found->given);
+    if (in < 0) return 0;
+    push_step({.op = TapeOp::scaled_sum, .a = in, .p = found->factor, .q = found->sum}, result);
+    return taken;
   }
 
   void push_step(Tape::Step step, ir::ValueId result) {
