@@ -52,6 +52,8 @@ class Implementation {
   virtual std::string_view name() const = 0;  // `conv.onednn`
   // Of a layer that it may compute; what it takes by itself is `""`.
   virtual std::vector<std::string> variants(const Layer&) const { return {""}; }
+  // Whether it leaves a layer to others, if any of them computes it, where nothing is measured.
+  virtual bool yields(const Layer&) const { return false; }
   // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
   // compute such layers, or not in this variant.
   virtual std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const = 0;

@@ -151,6 +151,7 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   }
   std::vector<Tactic> tactics;
   if (TrialWeights weights; true) tactics = tactics_of(layer, weights);
+  std::ranges::stable_partition(tactics, [&](const Tactic& tactic) { return !tactic.implementation->yields(layer); });
   for (const Tactic& tactic : tactics) {
     if (Choice choice = make_choice(tactic, layer); choice.kernel) return choice;
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/parallel.h"
 #include "engine/context.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/onednn/library.h"
@@ -81,6 +82,43 @@ std::string drawn_convolution(unsigned seed) {
       "Conv<pads = [{7},{7},{7},{7}], strides = [{8},{8}], group = {9}>(x, w, b) {10} }}",
       batch, channels, height, width, result, draw.constant("w", {out_channels, channels / groups, kernel, kernel}),
       draw.constant("b", {out_channels}), pad, stride, groups, ending(draw));
+}
+
+// Over one dim, which has the other beside it or not.
+std::string drawn_line(unsigned seed) {
+  Draw draw(seed);
+  const bool is_transposed = draw.one_of({true, false, false, false});
+  const int64_t kernel = draw.one_of<int64_t>({1, 3, 4, 5});
+  const int64_t stride = draw.one_of<int64_t>({1, 1, 2});
+  const int64_t dilation = draw.one_of<int64_t>({1, 1, 3});
+  const int64_t groups = draw.one_of<int64_t>({1, 1, 16});
+  const int64_t channels = draw.one_of<int64_t>({1, 3, 16, 48}) * groups;
+  const int64_t out_channels = draw.one_of<int64_t>({1, 16, 130, 144}) * groups;
+  const int64_t size = draw.one_of<int64_t>({13, 40, 101});
+  const int64_t before = draw.one_of<int64_t>({0, 1, 2}), after = draw.one_of<int64_t>({0, 1});
+  const int64_t batch = draw.one_of<int64_t>({1, 1, 3});
+  const int64_t reach = dilation * (kernel - 1);
+  const int64_t out = is_transposed ? (size - 1) * stride + reach + 1 - before - after
+                                    : (size + before + after - reach - 1) / stride + 1;
+  enum class Form : uint8_t { line, row, column };
+  const Form form = draw.one_of({Form::line, Form::row, Form::column});
+  // A number of this dim, with that of the other one beside it.
+  const auto pair = [&](int64_t number, int64_t other) {
+    if (form == Form::line) return fmt::format("{}", number);
+    return form == Form::row ? fmt::format("{},{}", other, number) : fmt::format("{},{}", number, other);
+  };
+  tensor::Shape weights = {out_channels, channels / groups};
+  if (is_transposed) weights = {channels, out_channels / groups};
+  if (form == Form::row) weights.push_back(1);
+  weights.push_back(kernel);
+  if (form == Form::column) weights.push_back(1);
+  const std::string result = fmt::format("float[{},{},{}]", batch, out_channels, pair(out, 1));
+  return fmt::format(
+      "g (float[{0},{1},{2}] x, {3} r) => ({3} y) <{4}, {5}, float low = {{-0.5}}, float high = {{2}}> {{ p = "
+      "{6}<pads = [{7},{8}], strides = [{9}], dilations = [{10}], group = {11}>(x, w, b) {12} }}",
+      batch, channels, pair(size, 1), result, draw.constant("w", weights), draw.constant("b", {out_channels}),
+      is_transposed ? "ConvTranspose" : "Conv", pair(before, 0), pair(after, 0), pair(stride, 1), pair(dilation, 1),
+      groups, ending(draw));
 }
 
 // A convolution of integers between its quantisers, with or without a sum before the last.
@@ -270,6 +308,31 @@ TEST_F(Tactics, OfConvolutionsAgreeWithTheReference) {
                                  "conv.winograd:stages", "conv.pointwise", "conv.windows"}) {
     EXPECT_GE(counts[name], 3) << name;
   }
+}
+
+TEST_F(Tactics, OfConvolutionsOfLinesAgreeWithTheReference) {
+  std::map<std::string, int> counts;
+  for (unsigned seed = 0; seed < 80; ++seed) compare(drawn_line(seed), seed, counts);
+  for (const char* const name : {"conv.onednn:rows", "conv.onednn:channels", "conv.windows"}) {
+    EXPECT_GE(counts[name], 10) << name;
+  }
+}
+
+// One row cannot be shared: others than the library come first then, where they compute the layer.
+TEST_F(Tactics, OfOneRowLeaveNoThreadIdle) {
+  const auto first_choice = [&](int64_t groups) {
+    ir::Model model =
+        parsed(fmt::format("g (float[1,32,200] x) => (float[1,32,200] y) <{}> {{ y = Conv<pads = [1,1], "
+                           "group = {}>(x, w) }}",
+                           Draw(0).constant("w", {32, 32 / groups, 3}), groups));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter);
+    const Program program(model, *device_, {});
+    const auto is_conv = [](const Step& step) { return step.tactic.starts_with("conv."); };
+    return std::ranges::find_if(program.steps(), is_conv)->tactic;
+  };
+  EXPECT_EQ(first_choice(1), thread_count() > 1 ? "conv.windows" : "conv.onednn");
+  EXPECT_EQ(first_choice(2), "conv.onednn");
 }
 
 TEST_F(Tactics, OfProductsAgreeWithTheReference) {

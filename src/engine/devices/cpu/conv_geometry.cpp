@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace assay::engine::cpu {
 namespace {
@@ -48,6 +49,19 @@ void set_cuts(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
   g.pad_right = x - g.pad_left;
 }
 
+// A picture of one column is one of one row: channels innermost, both lie alike.
+void turn_column(ConvGeometry& g) {
+  const bool is_column = g.width == 1 && g.out_width == 1 && g.kernel_width == 1 && g.pad_left == 0 && g.pad_right == 0;
+  if (!is_column) return;
+  std::swap(g.height, g.width);
+  std::swap(g.out_height, g.out_width);
+  std::swap(g.kernel_height, g.kernel_width);
+  std::swap(g.stride_y, g.stride_x);
+  std::swap(g.dilation_y, g.dilation_x);
+  std::swap(g.pad_top, g.pad_left);
+  std::swap(g.pad_bottom, g.pad_right);
+}
+
 }  // namespace
 
 int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
@@ -79,6 +93,7 @@ std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, c
     set_cuts(facts, is_flat, g);
   else
     set_padding(facts, is_flat, g);
+  turn_column(g);
   return g;
 }
 

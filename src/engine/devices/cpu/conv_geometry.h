@@ -7,7 +7,7 @@
 
 namespace assay::engine::cpu {
 
-// A convolution over pictures, channels last; those of one dim are pictures of one row.
+// A convolution over pictures, channels last; those of one dim, and of one column, are pictures of one row.
 struct ConvGeometry {
   int64_t batch, channels, height, width;
   int64_t out_channels, out_height, out_width;

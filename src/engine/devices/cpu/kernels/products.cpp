@@ -13,38 +13,41 @@ class OneDnn final : public Implementation {
  public:
   using Make = std::unique_ptr<Kernel> (*)(const onednn::Library&, const Layer&, std::string_view);
   using Variants = std::vector<std::string> (*)(const onednn::Library&, const Layer&);
-  OneDnn(std::string_view name, const onednn::Library& library, Make maker, Variants lister)
-      : name_(name), library_(library), make_(maker), variants_(lister) {}
+  using Yields = bool (*)(const Layer&);
+  OneDnn(std::string_view name, const onednn::Library& library, Make maker, Variants lister, Yields yielder)
+      : name_(name), library_(library), make_(maker), variants_(lister), yields_(yielder) {}
   std::string_view name() const override { return name_; }
   std::vector<std::string> variants(const Layer& layer) const override { return variants_(library_, layer); }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
     return make_(library_, layer, variant);
   }
+  bool yields(const Layer& layer) const override { return yields_ != nullptr && yields_(layer); }
 
  private:
   std::string_view name_;
   const onednn::Library& library_;
   Make make_;
   Variants variants_;
+  Yields yields_;  // null: never
 };
 
 Implementations make_product_kernels(const Libraries& libraries) {
   Implementations all;
-  const auto add = [&](std::string_view name, OneDnn::Make maker, OneDnn::Variants lister) {
+  const auto add = [&](std::string_view name, OneDnn::Make maker, OneDnn::Variants lister, OneDnn::Yields yielder) {
     if (libraries.onednn == nullptr) return;
-    all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister));
+    all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister, yielder));
   };
   all.push_back(winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
   const bool makes_codes = code_kernels(false).makes_codes;  // then they are mostly faster
   if (makes_codes) all.push_back(coded_convolutions());
-  add("conv.onednn", onednn::make_convolution, onednn::convolution_variants);
+  add("conv.onednn", onednn::make_convolution, onednn::convolution_variants, onednn::has_uneven_lanes);
   if (!makes_codes) all.push_back(coded_convolutions());
   all.push_back(coded_convolutions_in_groups());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
-  add("product.onednn", onednn::make_product, onednn::product_variants);
+  add("product.onednn", onednn::make_product, onednn::product_variants, nullptr);
   all.push_back(coded_matrices());
   return all;
 }

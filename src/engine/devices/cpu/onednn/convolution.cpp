@@ -340,8 +340,8 @@ Plan parse_plan(std::string_view variant) {
 // Divided, they would leave a lane little to do at once.
 bool has_few_rows(const Layer& layer) {
   constexpr int64_t kFew = 10;
-  const tensor::Shape& dims = layer.outputs.empty() ? tensor::Shape() : layer.outputs[0].dims;
-  return dims.size() == 4 && dims[0] == 1 && dims[2] < kFew;
+  const std::optional<ConvSource> source = find_conv_source(layer);
+  return source && source->geometry.batch == 1 && source->geometry.out_height < kFew;
 }
 
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
@@ -375,6 +375,18 @@ std::vector<std::string> convolution_variants(const Library& library, const Laye
     for (const char* const division : {"rows", "channels"}) variants.push_back(fmt::format("{}/{}", division, name));
   }
   return variants;
+}
+
+bool has_uneven_lanes(const Layer& layer) {
+  constexpr int64_t kEvenEnough = 8;  // rows of a lane, one more of which is little
+  const std::optional<ConvSource> source = find_conv_source(layer);
+  if (!source || source->is_integer()) return false;
+  const ConvGeometry& g = source->geometry;
+  const auto lanes = static_cast<int64_t>(thread_count());
+  const int64_t rows = g.batch * g.out_height;
+  if (rows % lanes == 0 || rows > lanes * kEvenEnough) return false;
+  const bool has_channels = g.groups == 1 && g.out_channels >= std::max(kLeastChannels, lanes * kChannelStep);
+  return !has_channels || g.batch > 1 || g.out_height * g.out_width > kFewPixels;
 }
 
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
