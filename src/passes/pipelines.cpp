@@ -7,8 +7,17 @@ constexpr std::string_view kCleanup[] = {"remove-dead"};
 constexpr std::string_view kFolding[] = {"simplify-shapes", "fold-constants", "flatten-if", "remove-dead"};
 // Without inline-functions, which makes models larger.
 constexpr std::string_view kSimplify[] = {
-    "simplify-shapes",        "fold-constants",         "flatten-if",       "remove-no-ops", "merge-chains",
-    "transposes-to-reshapes", "remove-reshapes-around", "merge-duplicates", "merge-weights", "remove-dead",
+    "simplify-shapes",
+    "fold-constants",
+    "flatten-if",
+    "capture-states",
+    "remove-no-ops",
+    "merge-chains",
+    "transposes-to-reshapes",
+    "remove-reshapes-around",
+    "merge-duplicates",
+    "merge-weights",
+    "remove-dead",
 };
 // Whole Gemms first, which then take in what follows them.
 constexpr std::string_view kFusion[] = {

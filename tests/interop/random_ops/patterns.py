@@ -82,6 +82,13 @@ class PatternBuilder(Builder):
         y = self.node(op, [x], self.values[x])
         self.node(op, [y], self.values[x])
 
+    def step_repeats(self, x):
+        """The same few nodes again."""
+        shape = self.values[x]
+        for _ in range(2):
+            for op in ("Abs", "Sqrt", "Neg", "Ceil"):
+                x = self.node(op, [x], shape)
+
     def step_logic(self, x):
         condition = self.node("Not", [self.node("Greater", [x, self.scalar(0)])])
         if self.r.maybe():
@@ -262,22 +269,29 @@ class PatternBuilder(Builder):
                                            else_branch=branches[1]))
 
     def step_loop(self, x):
-        """So many rounds, known from the start, of a carried value and of one that is collected; the body captures x."""
+        """So many rounds, known from the start, of a carried value and of one that is collected; the body reads x, or a
+        state that stays what it is."""
         carried, inner, seen = self.name("l"), self.name("l"), self.name("l")
         rounds, going, still = self.name("l"), self.name("l"), self.name("l")
+        kept = [self.name("l")] if self.r.maybe() else []
+        same = [self.name("l")] if kept else []
         step = self.r.choice(["Add", "Mul", "Max"])
-        nodes = [helper.make_node("Identity", [going], [still]), helper.make_node(step, [carried, x], [inner]),
-                 helper.make_node("Neg", [inner], [seen])]
+        nodes = [helper.make_node("Identity", [going], [still]),
+                 helper.make_node(step, [carried, *(kept or [x])], [inner]), helper.make_node("Neg", [inner], [seen]),
+                 *(helper.make_node("Identity", kept, same) for _ in kept)]
         info = helper.make_tensor_value_info
-        body = helper.make_graph(nodes, "body", [info(rounds, TensorProto.INT64, []), info(going, TensorProto.BOOL, []),
-                                                 info(carried, FLOAT, None)],
-                                 [info(still, TensorProto.BOOL, []), info(inner, FLOAT, None), info(seen, FLOAT, None)])
+        body = helper.make_graph(
+            nodes, "body", [info(rounds, TensorProto.INT64, []), info(going, TensorProto.BOOL, []),
+                            *(info(name, FLOAT, None) for name in (carried, *kept))],
+            [info(still, TensorProto.BOOL, []), *(info(name, FLOAT, None) for name in (inner, *same, seen))])
         count = self.r.randint(1, 4)
         result, collected = self.name("v"), self.name("v")
+        last = [self.name("v") for _ in kept]
         self.nodes.append(helper.make_node(
-            "Loop", [self.constant(np.array(count, np.int64)), self.constant(np.array(True)), x], [result, collected],
-            body=body))
-        self.values[result] = self.values[x]
+            "Loop", [self.constant(np.array(count, np.int64)), self.constant(np.array(True)), x, *(x for _ in kept)],
+            [result, *last, collected], body=body))
+        for name in (result, *last):
+            self.values[name] = self.values[x]
         if len(self.values[x]) < 5 and np.prod(self.values[x]) * count <= 1000:
             self.values[collected] = (count, *self.values[x])
 
