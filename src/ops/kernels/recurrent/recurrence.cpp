@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "ops/kernels/product/matrix_product.h"
+#include "ops/kernels/quantization/dynamic_codes.h"
 
 namespace assay::ops {
 namespace {
 
 constexpr uint32_t kX = 0, kW = 1, kR = 2, kB = 3, kLengths = 4, kInitialH = 5, kInitialC = 6, kPeepholes = 7;
+constexpr uint32_t kScaleOfW = 8, kScaleOfR = 10;  // each with its zero point behind it, where there are codes
 
 // The first version of GRU has a default with a typing mistake.
 bool goes_back(const Node& node, uint64_t direction) { return direction == 1 || node.string("direction") == "reverse"; }
@@ -41,6 +43,13 @@ struct RecurrentDims {
   Dim length, batch, input, hidden;
 };
 
+// One for each direction, or for each of its columns.
+void check_factors(const Infer& node, uint32_t input, const Dim& directions, const Dim& columns) {
+  if (!node.has(input) || !node.is_ranked(input)) return;
+  unify(product(node.dims(input)), node.rank(input) == 1 ? directions : directions * columns,
+        "scales or zero points and the directions or columns that they are for");
+}
+
 RecurrentDims read_dims(const Infer& node, const RecurrentKind& kind) {
   RecurrentDims d;
   const bool is_turned = is_batch_first(node);
@@ -50,14 +59,21 @@ RecurrentDims read_dims(const Infer& node, const RecurrentKind& kind) {
   unify_dims(node, kX, {is_turned ? &d.batch : &d.length, is_turned ? &d.length : &d.batch, &d.input}, "dims of X");
   if (node.is_ranked(kR)) {
     node.require_rank(kR, 3);
-    d.hidden = unify(d.hidden, node.dims(kR)[2], "hidden sizes of attribute and R");
+    d.hidden = unify(d.hidden, node.dims(kR)[kind.has_codes ? 1 : 2], "hidden sizes of attribute and R");
   }
   Dim rows = d.hidden * Dim(gates);
   Dim biases = rows * Dim(2);
   Dim peepholes = d.hidden * Dim(3);
   Dim hidden = d.hidden;
-  unify_dims(node, kW, {&directions, &rows, &d.input}, "dims of W and those that X, R and attributes ask for");
-  unify_dims(node, kR, {&directions, &rows, &hidden}, "dims of R and those that W and attributes ask for");
+  const auto unify_weights = [&](uint32_t input, Dim* columns, std::string_view what) {
+    Dim* const second = kind.has_codes ? columns : &rows;
+    unify_dims(node, input, {&directions, second, kind.has_codes ? &rows : columns}, what);
+  };
+  unify_weights(kW, &d.input, "dims of W and those that X, R and attributes ask for");
+  unify_weights(kR, &hidden, "dims of R and those that W and attributes ask for");
+  if (kind.has_codes) {
+    for (uint32_t input = kScaleOfW; input < kScaleOfR + 2; ++input) check_factors(node, input, directions, rows);
+  }
   unify_dims(node, kB, {&directions, &biases}, "dims of B and those that R asks for");
   unify_dims(node, kLengths, {&d.batch}, "batch size and length of sequence_lens");
   for (const uint32_t state : {kInitialH, kInitialC}) {
@@ -105,6 +121,12 @@ std::vector<double> multiply(const ProductSize& size, const std::vector<double>&
   return out;
 }
 
+// Numbers become what codes of 8 bits stand for.
+void round_to_codes(std::vector<double>& numbers, bool is_wide) {
+  const DynamicCodes found = to_dynamic_codes(numbers, is_wide);
+  for (double& x : numbers) x = (x - found.zero) * found.scale;
+}
+
 // One node's run: what all directions share.
 class Run {
  public:
@@ -114,7 +136,7 @@ class Run {
     length_ = static_cast<uint64_t>(x[is_turned_ ? 1 : 0]);
     batch_ = static_cast<uint64_t>(x[is_turned_ ? 0 : 1]);
     input_ = static_cast<uint64_t>(x[2]);
-    hidden_ = static_cast<uint64_t>(node.shape(kR)[2]);
+    hidden_ = static_cast<uint64_t>(node.shape(kR)[kind.has_codes ? 1 : 2]);
     y_.resize(directions_ * batch_ * length_ * hidden_);
     last_h_.resize(directions_ * batch_ * hidden_);
     last_c_.resize(kind.has_cell ? last_h_.size() : 0);
@@ -157,13 +179,29 @@ class Run {
     return result;
   }
 
+  // [depth, columns]
+  std::vector<double> weights_of(uint32_t input, uint64_t d, uint64_t columns, uint64_t depth) const {
+    const std::vector<double> all = node_.load<double>(input);
+    if (!kind_.has_codes) return turned(all.data() + d * columns * depth, columns, depth);
+    std::vector<double> weights = part_of(all, d, columns * depth);
+    const uint32_t scale = input == kW ? kScaleOfW : kScaleOfR;
+    const std::vector<double> scales = node_.load<double>(scale), zeros = node_.load<double>(scale + 1);
+    const auto factor = [&](const std::vector<double>& factors, uint64_t column) {
+      return factors[factors.size() == directions_ ? d : d * columns + column];
+    };
+    for (uint64_t i = 0; i < weights.size(); ++i)
+      weights[i] = (weights[i] - factor(zeros, i % columns)) * factor(scales, i % columns);
+    return weights;
+  }
+
   RecurrentCell make_cell(uint64_t d) const {
     RecurrentCell cell;
     cell.batch = batch_;
     cell.hidden = hidden_;
     cell.gates = kind_.gates;
-    const std::vector<double> r = node_.load<double>(kR);
-    cell.recurrence = turned(r.data() + d * cell.row() * hidden_, cell.row(), hidden_);
+    cell.has_codes = kind_.has_codes;
+    cell.is_wide = node_.is_wide();
+    cell.recurrence = weights_of(kR, d, cell.row(), hidden_);
     const std::vector<double> biases = load_or_zeros(node_, kB, directions_ * 2 * cell.row());
     cell.input_bias = part_of(biases, 2 * d, cell.row());
     cell.own_bias = part_of(biases, 2 * d + 1, cell.row());
@@ -183,10 +221,10 @@ class Run {
 
   void run_direction(uint64_t d, RecurrentStep step) {
     RecurrentCell cell = make_cell(d);
-    const std::vector<double> w = node_.load<double>(kW);
-    const std::vector<double> weights = turned(w.data() + d * cell.row() * input_, cell.row(), input_);
+    std::vector<double> x = node_.load<double>(kX);
+    if (kind_.has_codes) round_to_codes(x, node_.is_wide());
     const std::vector<double> inputs =
-        multiply({length_ * batch_, cell.row(), input_}, node_.load<double>(kX), weights, cell.row(), 0);
+        multiply({length_ * batch_, cell.row(), input_}, x, weights_of(kW, d, cell.row(), input_), cell.row(), 0);
     std::vector<const double*> rows(batch_);
     for (uint64_t s = 0; s < length_; ++s) {
       for (uint64_t b = 0; b < batch_; ++b) {
@@ -248,7 +286,10 @@ double RecurrentCell::activate(size_t which, double x) const {
 }
 
 std::vector<double> RecurrentCell::recur(const std::vector<double>& from, uint64_t first, uint64_t count) const {
-  return multiply({batch, count * hidden, hidden}, from, recurrence, row(), first * hidden);
+  if (!has_codes) return multiply({batch, count * hidden, hidden}, from, recurrence, row(), first * hidden);
+  std::vector<double> rounded = from;
+  round_to_codes(rounded, is_wide);
+  return multiply({batch, count * hidden, hidden}, rounded, recurrence, row(), first * hidden);
 }
 
 void eval_recurrent(Eval& node, const RecurrentKind& kind, RecurrentStep step) { Run(node, kind).run(step); }

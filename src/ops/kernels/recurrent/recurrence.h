@@ -16,6 +16,9 @@ struct RecurrentKind {
   uint64_t gates;  // each of `hidden` rows of W and R
   bool has_cell = false;
   std::span<const std::string_view> activations;  // of one direction
+  // W and R are [directions, columns of X or h, gates * hidden] of 8 bits, with a scale and a zero point for each
+  // direction, or each column of one, in the four operands behind P; X and h become 8 bits before each product.
+  bool has_codes = false;
 };
 
 void infer_recurrent(Infer& node, const RecurrentKind& kind);
@@ -31,6 +34,8 @@ struct RecurrentCell {
   std::vector<double> peepholes;             // [3 * hidden], empty if none
   std::vector<RecurrentActivation> activations;
   double clip = 0;           // 0: none
+  bool has_codes = false;    // h becomes 8 bits before it is multiplied
+  bool is_wide = false;      // scales of these are not rounded to float32
   std::vector<double> h, c;  // [batch, hidden]
 
   uint64_t row() const { return gates * hidden; }

@@ -3,6 +3,7 @@
 
 #include "ops/kernels/elements/broadcast.h"
 #include "ops/kernels/product/batched_product.h"
+#include "ops/kernels/quantization/dynamic_codes.h"
 #include "ops/kernels/quantization/numeric_limits.h"
 #include "ops/kernels/quantization/rounding.h"
 #include "ops/operator.h"
@@ -70,34 +71,11 @@ void infer_dynamic(Infer& node) {
   if (node.is_ranked(0) && node.is_ranked(1)) node.set_dims(0, matmul_dims(node.dims(0), node.dims(1)));
 }
 
-// Scale and zero point that map the range of the elements, and 0, to the 8-bit numbers; as DynamicQuantizeLinear.
-struct DynamicScale {
-  double scale = 1;
-  double zero = 0;
-};
-
-DynamicScale dynamic_scale(const std::vector<double>& values, bool is_wide) {
-  double least = 0;
-  double largest = 0;
-  for (const double x : values) {
-    least = std::min(least, x);
-    largest = std::max(largest, x);
-  }
-  const auto rounded = [&](double x) { return is_wide ? x : static_cast<double>(static_cast<float>(x)); };
-  DynamicScale result;
-  if (least != largest) result.scale = rounded((largest - least) / 255);
-  result.zero = std::clamp(round_even(rounded(-least / result.scale)), 0.0, 255.0);
-  return result;
-}
-
 // A becomes 8-bit numbers, which the product is of.
 void eval_dynamic(Eval& node) {
   std::vector<double> a = node.load<double>(0);
-  const DynamicScale found = dynamic_scale(a, node.is_wide());
-  for (double& x : a) {
-    const double quotient = node.is_wide() ? x / found.scale : static_cast<double>(static_cast<float>(x / found.scale));
-    x = std::clamp(round_even(quotient) + found.zero, 0.0, 255.0) - found.zero;
-  }
+  const DynamicCodes found = to_dynamic_codes(a, node.is_wide());
+  for (double& x : a) x -= found.zero;
   store_scaled(node, make_rounded(DType::float64, node.shape(0), std::move(a)),
                centered(node.tensor_in(1), load_or_empty(node, 3)), found.scale, node.load<double>(2),
                load_or_empty(node, 4));

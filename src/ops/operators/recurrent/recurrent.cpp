@@ -10,6 +10,7 @@ constexpr std::string_view kLstmFunctions[] = {"sigmoid", "tanh", "tanh"};
 constexpr RecurrentKind kRnn = {1, false, kRnnFunctions};
 constexpr RecurrentKind kGru = {3, false, kGruFunctions};
 constexpr RecurrentKind kLstm = {4, true, kLstmFunctions};
+constexpr RecurrentKind kCodedLstm = {4, true, kLstmFunctions, true};
 
 // What goes into gate `gate` for hidden element `i`, from the input and from the state.
 struct GateSums {
@@ -109,9 +110,9 @@ void eval_gru(Eval& node) {
   });
 }
 
-void eval_lstm(Eval& node) {
+void eval_lstm_of(Eval& node, const RecurrentKind& kind) {
   const bool couples = node.flag("input_forget");
-  eval_recurrent(node, kLstm,
+  eval_recurrent(node, kind,
                  [&](RecurrentCell& cell, std::span<const double* const> inputs) { step_lstm(cell, inputs, couples); });
 }
 
@@ -129,7 +130,12 @@ OperatorRows operator_recurrent_recurrent() {
        .macs = recurrent_macs},
       {.name = "LSTM",
        .infer = [](Infer& node) { infer_recurrent(node, kLstm); },
-       .eval = eval_lstm,
+       .eval = [](Eval& node) { eval_lstm_of(node, kLstm); },
+       .macs = recurrent_macs},
+      {.domain = kMicrosoft,
+       .name = "DynamicQuantizeLSTM",
+       .infer = [](Infer& node) { infer_recurrent(node, kCodedLstm); },
+       .eval = [](Eval& node) { eval_lstm_of(node, kCodedLstm); },
        .macs = recurrent_macs},
   };
   return kRows;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+namespace assay::ops {
+
+struct DynamicCodes {
+  double scale = 1;
+  double zero = 0;
+};
+
+// Makes numbers of 8 bits, 0 to 255, of elements, as DynamicQuantizeLinear does: their range is widened to hold 0, and
+// if that is all it holds, the scale is 1. ONNX defines scale and quotients to be rounded to float32 before they are
+// used; `is_wide`: they are not.
+DynamicCodes to_dynamic_codes(std::vector<double>& elements, bool is_wide);
+
+}  // namespace assay::ops
