@@ -129,7 +129,8 @@ bool ProgramBuilder::add_views(ir::NodeId node) {
   size_t source = slots_of_.at(operand).front();
   if (!program_.slots_[source].desc.exists()) return false;
   const auto can_show = [&](const ViewOf& view) { return view(program_.slots_[source].desc).has_value(); };
-  if (!std::ranges::all_of(*views, can_show)) source = slot_in(operand, layer->inputs[0]);
+  if (!std::ranges::all_of(*views, can_show))
+    source = slot_in(operand, desc_to_show(*layer, program_.slots_[source].desc));
   for (size_t i = 0; i < views->size(); ++i) {
     const View view = (*views)[i](program_.slots_[source].desc).value();
     if (model_[node].results[i].valid()) add_view(model_[node].results[i], source, view.desc, view.offset);

@@ -1,6 +1,8 @@
 #include "engine/tensor_desc.h"
 
 #include <algorithm>
+#include <limits>
+#include <ranges>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,6 +21,30 @@ std::vector<size_t> inner_to_outer(size_t rank, Layout layout) {
     if (!moves || i != 1) order.push_back(i);
   }
   return order;
+}
+
+// Neighbouring dims that become other ones, and the least stride of them.
+struct DimGroup {
+  size_t begin, end;
+  int64_t stride;
+};
+
+// Nullopt where there are no elements, or the same one stands in several places.
+std::optional<std::vector<DimGroup>> find_groups(const TensorDesc& desc, const tensor::Shape& dims) {
+  if (desc.count() == 0) return std::nullopt;
+  std::vector<DimGroup> groups;
+  int64_t from = 1, to = 1;
+  for (size_t i = 0, j = 0; i < desc.dims.size(); ++i) {
+    if (from == to && (groups.empty() || desc.dims[i] != 1))
+      groups.push_back({i, i, std::numeric_limits<int64_t>::max()});
+    groups.back().end = i + 1;
+    if (desc.dims[i] == 1) continue;
+    if (desc.strides[i] == 0) return std::nullopt;
+    groups.back().stride = std::min(groups.back().stride, desc.strides[i]);
+    from *= desc.dims[i];
+    while (to < from && j < dims.size()) to *= dims[j++];
+  }
+  return groups;
 }
 
 }  // namespace
@@ -76,6 +102,22 @@ std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Sh
     made.strides[i] = stride;
     left /= dims[i];
     stride *= dims[i];
+  }
+  return made;
+}
+
+TensorDesc make_reshapable(const TensorDesc& desc, const tensor::Shape& dims) {
+  const std::optional<std::vector<DimGroup>> groups = find_groups(desc, dims);
+  if (!groups) return make_desc(desc.dtype, desc.dims);
+  std::vector<DimGroup> order = *groups;
+  std::ranges::stable_sort(order, std::ranges::greater(), &DimGroup::stride);
+  TensorDesc made{desc.dtype, desc.dims, tensor::Shape(desc.dims.size(), 1)};
+  int64_t stride = 1;
+  for (const DimGroup& group : std::views::reverse(order)) {
+    for (size_t i = group.end; i-- > group.begin;) {
+      made.strides[i] = stride;
+      stride *= desc.dims[i];
+    }
   }
   return made;
 }

@@ -30,6 +30,10 @@ bool has_layout(const TensorDesc& desc, Layout layout);
 // The same elements, taken in the order of the dims, with other dims; nullopt: no strides say where they are.
 std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Shape& dims);
 
+// Dense, and such that find_reshaped makes these dims of it: dims that become one, or of which one becomes several, lie
+// in their order, and such groups in that in which their innermost dims lie now.
+TensorDesc make_reshapable(const TensorDesc& desc, const tensor::Shape& dims);
+
 // Dims with more than one element in the order of memory, outermost first.
 std::vector<size_t> memory_order(const TensorDesc& desc);
 

@@ -161,4 +161,9 @@ std::optional<Views> find_views(const Layer& layer) {
   return std::nullopt;
 }
 
+TensorDesc desc_to_show(const Layer& layer, const TensorDesc& operand) {
+  const bool is_reshape = std::ranges::find(kReshapes, layer.op(layer.nodes[0])) != kReshapes.end();
+  return is_reshape ? make_reshapable(operand, layer.outputs[0].dims) : layer.inputs[0];
+}
+
 }  // namespace assay::engine

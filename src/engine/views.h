@@ -19,6 +19,9 @@ struct View {
 using ViewOf = std::function<std::optional<View>(const TensorDesc& operand)>;
 using Views = std::vector<ViewOf>;  // by result
 
+// How an operand is to lie that a layer of views cannot show as it does.
+TensorDesc desc_to_show(const Layer& layer, const TensorDesc& operand);
+
 // Of Reshape and its relatives, Transpose, Slice, Split and Expand; nullopt for others.
 std::optional<Views> find_views(const Layer& layer);
 

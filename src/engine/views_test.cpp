@@ -1,5 +1,10 @@
 #include "engine/views.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "support/engine_run.h"
@@ -47,6 +52,44 @@ TEST(Views, a_shape_that_data_decides_is_not_planned) {
   for (const std::string text : kModels) {
     const ir::Model model = parsed(("<ir_version: 8, opset_import: [\"\" : 17]> g " + text).c_str());
     EXPECT_EQ(difference(run_on_engine(model, from_two).outputs, run_on_reference(model, from_two), 0), "") << text;
+  }
+}
+
+// Groups of a picture's channels that take turns: one copy, and pictures stay as convolutions want them.
+TEST(Views, channels_are_shuffled_pixel_by_pixel) {
+  const tensor::Shape dims = {1, 29, 2, 7, 5};  // of which a picture of 58 channels is made
+  const TensorDesc shuffled{tensor::DType::float32, dims, {2030, 1, 29, 5 * 58, 58}};
+  EXPECT_FALSE(find_reshaped(shuffled, {1, 58, 7, 5}));
+  const std::optional<TensorDesc> picture = find_reshaped(make_reshapable(shuffled, {1, 58, 7, 5}), {1, 58, 7, 5});
+  ASSERT_TRUE(picture);
+  EXPECT_TRUE(has_layout(*picture, Layout::channels_last));
+}
+
+// Of drawn shapes in any order of dims.
+TEST(Views, what_is_made_to_be_reshaped_can_be) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    tensor::Shape factors(1 + random() % 6);
+    for (int64_t& factor : factors) factor = static_cast<int64_t>(1 + random() % 4);
+    const auto joined = [&] {
+      tensor::Shape dims = {1};
+      for (const int64_t factor : factors) {
+        if (random() % 2 == 0) dims.push_back(1);
+        dims.back() *= factor;
+      }
+      return dims;
+    };
+    const tensor::Shape from = joined(), to = joined();
+    std::vector<size_t> order(from.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::shuffle(order, random);
+    TensorDesc desc{tensor::DType::float32, from, from};
+    int64_t stride = 1;
+    for (const size_t dim : order) desc.strides[dim] = std::exchange(stride, stride * from[dim]);
+    const TensorDesc made = make_reshapable(desc, to);
+    EXPECT_EQ(made.dims, from);
+    EXPECT_TRUE(is_dense(made));
+    EXPECT_TRUE(find_reshaped(made, to)) << round;
   }
 }
 

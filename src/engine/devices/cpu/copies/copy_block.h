@@ -94,6 +94,24 @@ void interleave4(const T* from, int64_t channel, T* to, int64_t count) {
   }
 }
 
+// The same of two.
+template <typename T>
+void interleave2(const T* from, int64_t channel, T* to, int64_t count) {
+  using Lanes = typename CopyGroup<T>::Lanes;
+  constexpr auto kCount = static_cast<int64_t>(CopyGroup<T>::kCount);
+  int64_t i = 0;
+  for (; i + kCount <= count; i += kCount) {
+    Lanes read[2];
+    Lanes out[2];
+    for (int64_t c = 0; c < 2; ++c) std::memcpy(&read[c], from + c * channel + i, sizeof(Lanes));
+    zip<T>(read[0], read[1], out);
+    std::memcpy(to + 2 * i, out, sizeof(out));
+  }
+  for (; i < count; ++i) {
+    for (int64_t c = 0; c < 2; ++c) to[2 * i + c] = from[c * channel + i];
+  }
+}
+
 // The same of three.
 template <typename T>
 void interleave3(const T* from, int64_t channel, T* to, int64_t count) {
@@ -116,9 +134,9 @@ template <typename T>
 bool interleave(const CopyBlock<T>& block) {
   const int64_t channels = block.columns.size;
   const bool is_picture = block.rows.from == 1 && block.rows.to == channels && block.columns.to == 1;
-  if (!is_picture || (channels != 3 && channels != 4)) return false;
-  channels == 3 ? interleave3(block.from, block.columns.from, block.to, block.rows.size)
-                : interleave4(block.from, block.columns.from, block.to, block.rows.size);
+  if (!is_picture || channels < 2 || channels > 4) return false;
+  const auto run = channels == 2 ? interleave2<T> : channels == 3 ? interleave3<T> : interleave4<T>;
+  run(block.from, block.columns.from, block.to, block.rows.size);
   return true;
 }
 
