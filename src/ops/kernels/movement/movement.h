@@ -38,7 +38,7 @@ class MoveTo {
     if (width_ == 0) {
       std::copy_n(from.strings_.begin() + static_cast<ptrdiff_t>(source), count,
                   strings_.begin() + static_cast<ptrdiff_t>(target));
-    } else {
+    } else if (count != 0) {
       std::memcpy(bytes_.data() + target * width_, from.bytes_.data() + source * width_, count * width_);
     }
   }

@@ -56,7 +56,7 @@ AttentionScratch::AttentionScratch(float* memory, const AttentionGeometry& g) {
   const int64_t width = rounded_up(g.width, kColumns);
   const int64_t longest = std::max(g.depth, g.width);
   const auto take = [&](int64_t count) {
-    float* const taken = memory + size;
+    float* const taken = memory == nullptr ? nullptr : memory + size;
     size += count;
     return taken;
   };

@@ -312,8 +312,9 @@ class Blocks {
     block.first = first;
     block.channels = ~uint64_t{0} >> (64 - count);
     Quarters<kBytes> zeros, taken = {};
-    const auto zero = static_cast<uint8_t>(std::to_integer<int>(*span_.zeros) ^ (span_.are_signed ? 0x80 : 0));
-    for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + zero * 0x01010101;
+    const unsigned zero = std::to_integer<unsigned>(*span_.zeros) ^ (span_.are_signed ? 0x80U : 0U);
+    const auto in_each_byte = static_cast<int32_t>(zero * 0x01010101U);
+    for (auto& quarter : zeros.at) quarter = typename Vectors<kBytes>::Words{} + in_each_byte;
     block.passes = has_more(block) ? 2 : 1;
     for (size_t i = 0; i < block.passes * span_.lines; ++i) {
       Quarters<kBytes> factors;
