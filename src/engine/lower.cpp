@@ -9,6 +9,7 @@
 #include "engine/lowering/join_products.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/lowering/spell_deep_conv.h"
+#include "engine/lowering/spell_deep_pool.h"
 #include "engine/lowering/spell_einsum.h"
 #include "engine/lowering/spell_fused.h"
 #include "engine/lowering/spell_heads.h"
@@ -65,6 +66,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
   spell_deep_conv(model, rewriter);
+  spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
