@@ -47,6 +47,17 @@ TEST(Context, WhatReferenceStepsHandOnStays) {
   EXPECT_EQ(testing_support::difference(seen, testing_support::run_on_reference(model, number), 1e-5), "");
 }
 
+// Parts of what is read backwards lie before it in memory.
+TEST(Context, WhatIsReadBackwardsMayBeCut) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[3,11] x) => (float[3,4] y, float[3,2] z) "
+      "<int64[1] last = {9}, int64[1] end = {-12}, int64[1] step = {-1}, int64[1] one = {1}, int64[1] five = {5}, "
+      "int64[2] sizes = {8, 2}> { b = Slice(x, last, end, one, step) c = Slice(b, one, five, one) y = Neg(c) "
+      "d, e = Split<axis = 1>(b, sizes) z = Neg(e) }");
+  const auto seen = testing_support::run_on_engine(model, testing_support::sine).outputs;
+  EXPECT_EQ(testing_support::difference(seen, testing_support::run_on_reference(model, testing_support::sine), 0), "");
+}
+
 // What a kernel has packed it does not read: derived weights are made to be packed, and never again.
 TEST(Context, PackedWeightsAreNotMadeAgain) {
   ir::Model model = testing_support::parsed(

@@ -140,10 +140,11 @@ bool ProgramBuilder::add_views(ir::NodeId node) {
 
 void ProgramBuilder::add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset) {
   const Slot from = program_.slots_[source];
-  const uint64_t bytes = static_cast<uint64_t>(offset) * tensor::bit_width(desc.dtype) / 8;
+  const int64_t bits =
+      offset * static_cast<int64_t>(tensor::bit_width(desc.dtype));  // negative: the operand is read backwards
   Slot view{.place = from.place, .value = value, .desc = std::move(desc)};
   view.base = from.base.value_or(source);
-  view.offset = bytes + (from.base ? from.offset : 0);
+  view.offset = static_cast<uint64_t>(bits / 8) + (from.base ? from.offset : 0);
   add_slot(std::move(view));
 }
 
