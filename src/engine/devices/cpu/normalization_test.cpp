@@ -25,5 +25,21 @@ TEST(Normalization, RmsThatIsWrittenOut) {
   }
 }
 
+// Factors and shifts may be views: one number for all, or every other one.
+TEST(Normalization, NumbersOfChannelsThatAreViews) {
+  for (const char* const op : {"InstanceNormalization", "GroupNormalization<num_groups = 2>"}) {
+    const std::string text = fmt::format(
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2,6,5,4] x, float[1] s, float[12] t) => "
+        "(float[2,6,5,4] y) <int64[1] six = {{6}}, int64[1] zero = {{0}}, int64[1] all = {{12}}, int64[1] two = {{2}}> "
+        "{{ e = Expand(s, six) f = Slice(t, zero, all, zero, two) y = {}(x, e, f) }}",
+        op);
+    const ir::Model model = testing_support::parsed(text);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, row_sine);
+    EXPECT_EQ(run.tactics, (std::vector<std::string>{"copy", "copy", "normalization.channels"})) << text;
+    EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, row_sine), 1e-5), "")
+        << text;
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine::cpu

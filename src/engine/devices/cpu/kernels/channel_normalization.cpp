@@ -178,8 +178,9 @@ class ChannelNormalization final : public Implementation {
     const bool is_channels_last =
         has_layout(in, Layout::channels_last) && has_layout(layer.outputs[0], Layout::channels_last);
     if (!is_float(in.dtype) || in.dims.size() < 2 || in.count() == 0 || (!is_plain && !is_channels_last)) return {};
-    for (const TensorDesc& desc : {layer.inputs[1], layer.inputs[2], layer.outputs[0]}) {
-      if (desc.dtype != in.dtype) return {};
+    if (layer.outputs[0].dtype != in.dtype) return {};
+    for (const TensorDesc& numbers : {layer.inputs[1], layer.inputs[2]}) {
+      if (numbers.dtype != in.dtype || !has_layout(numbers, Layout::plain)) return {};
     }
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const int64_t channels = in.dims[1];
