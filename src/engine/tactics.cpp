@@ -23,11 +23,21 @@ std::string tactic_name(const Implementation& implementation, std::string_view v
   return variant.empty() ? std::string(implementation.name()) : fmt::format("{}:{}", implementation.name(), variant);
 }
 
-// Of what its elements span, gaps included.
-uint64_t span_bytes(const TensorDesc& desc) {
+// What elements span, gaps included: bytes before the first one, which lies behind others where strides are negative,
+// and in all.
+struct Span {
+  uint64_t before, bytes;
+};
+
+Span span_of(const TensorDesc& desc) {
+  int64_t before = 0;
   int64_t last = 0;
-  for (size_t i = 0; i < desc.dims.size(); ++i) last += std::max<int64_t>(desc.dims[i] - 1, 0) * desc.strides[i];
-  return static_cast<uint64_t>(last + 1) * tensor::bit_width(desc.dtype) / 8;
+  for (size_t i = 0; i < desc.dims.size(); ++i) {
+    const int64_t reach = std::max<int64_t>(desc.dims[i] - 1, 0) * desc.strides[i];
+    (reach < 0 ? before : last) += reach;
+  }
+  const auto bytes = [&](int64_t count) { return static_cast<uint64_t>(count) * tensor::bit_width(desc.dtype) / 8; };
+  return {bytes(-before), bytes(last + 1 - before)};
 }
 
 // Memory for a run of its own.
@@ -47,8 +57,9 @@ class Sample {
  private:
   Address place(const TensorDesc& desc) {
     if (!desc.exists()) return {};
-    owned_.push_back(device_.allocate_sample(desc.dtype, span_bytes(desc)));
-    return *owned_.back();
+    const Span span = span_of(desc);
+    owned_.push_back(device_.allocate_sample(desc.dtype, span.bytes));
+    return *owned_.back() + span.before;
   }
 
   const Device& device_;

@@ -369,6 +369,15 @@ TEST_F(Tactics, OfIntegersAreWithinOneCode) {
   EXPECT_GE(sums, 5);
 }
 
+// What is measured reads memory of its own, as the operands of the layer lie.
+TEST_F(Tactics, OperandsThatAreReadBackwardsAreMeasured) {
+  const std::string text =
+      "g (float16[4,9] x) => (float[2,9] y) <int64[1] last = {3}, int64[1] end = {-5}, int64[1] axis = {0}, "
+      "int64[1] step = {-2}> { b = Slice(x, last, end, axis, step) y = Cast<to = 1>(b) }";
+  std::map<std::string, int> counts;
+  compare(text, 0, counts);
+}
+
 TEST_F(Tactics, OfBfloat16AgreeWithTheReference) {
   std::map<std::string, int> counts;
   for (unsigned seed = 0; seed < 30; ++seed) {
