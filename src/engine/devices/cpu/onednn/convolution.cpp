@@ -198,6 +198,7 @@ class ConvolutionKernel final : public Kernel {
     const tensor::DType bias_type = source_.quantized ? tensor::DType::float32 : dtype_;
     if (has_bias()) convolution.bias = plain_desc(library_, bias_type, {out_channels});
     if (source_.quantized) convolution.scaling = &shares_.back().scaling;
+    convolution.sums_codes = source_.quantized.has_value();
     convolution.is_grouped = g_.groups > 1;
     convolution.is_transposed = g_.is_transposed;
     convolution.strides = {g_.stride_y, g_.stride_x};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/tensor_desc.h"
 
 namespace assay::engine::cpu::onednn {
@@ -142,16 +143,25 @@ std::string implementation_of(const Library& library, const PrimitiveDesc* desc)
   return name == nullptr ? "" : name;
 }
 
-bool is_slow(std::string_view implementation) {
-  return implementation.starts_with("ref") || implementation.starts_with("gemm:ref");
+// Whether it adds up two products of codes in 16 bits, which saturate, though the processor has better instructions:
+// there are_sums_exact() allows weights of any size.
+bool may_saturate(std::string_view implementation) {
+  const auto is_for = [&](std::string_view instructions) { return implementation.ends_with(instructions); };
+  return has_avx512_vnni() && (is_for(":avx512_core") || is_for(":avx2") || is_for(":sse41"));
 }
 
-// Moves to the implementation of that name; false: there is none.
-bool seek(const Library& library, PrimitiveDesc* desc, std::string_view name) {
-  while (!name.empty() && implementation_of(library, desc) != name) {
+bool is_left_out(std::string_view implementation, bool sums_codes) {
+  const bool is_slow = implementation.starts_with("ref") || implementation.starts_with("gemm:ref");
+  return is_slow || (sums_codes && may_saturate(implementation));
+}
+
+// Moves to the implementation of that name, or to the first; false: there is none.
+bool seek(const Library& library, PrimitiveDesc* desc, std::string_view name, bool sums_codes) {
+  for (;;) {
+    const std::string found = implementation_of(library, desc);
+    if ((name.empty() || found == name) && !is_left_out(found, sums_codes)) return true;
     if (library.api().dnnl_primitive_desc_next_impl(desc) != kSuccess) return false;
   }
-  return !is_slow(implementation_of(library, desc));
 }
 
 template <typename Wanted>
@@ -162,7 +172,8 @@ std::vector<std::string> list_implementations(const Library& library, const Want
   if (!desc) return names;
   do {
     std::string name = implementation_of(library, desc.get());
-    if (!is_slow(name) && std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    const bool is_new = std::ranges::find(names, name) == names.end();
+    if (is_new && !is_left_out(name, wanted.sums_codes)) names.push_back(std::move(name));
   } while (library.api().dnnl_primitive_desc_next_impl(desc.get()) == kSuccess);
   return names;
 }
@@ -173,7 +184,7 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const C
                                                  std::string_view implementation) {
   const OneThread one(library);
   const OwnedDesc desc = describe(library, convolution);
-  if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
+  if (!desc || !seek(library, desc.get(), implementation, convolution.sums_codes)) return nullptr;
   return std::shared_ptr<const Operation>(new Operation(
       library, desc.get(), {{kSource, convolution.source}, {kTarget, convolution.target}, {kBias, convolution.bias}},
       convolution.appended, convolution.scaling));
@@ -183,7 +194,7 @@ std::shared_ptr<const Operation> Operation::make(const Library& library, const P
                                                  std::string_view implementation) {
   const OneThread one(library);
   const OwnedDesc desc = describe(library, product);
-  if (!desc || !seek(library, desc.get(), implementation)) return nullptr;
+  if (!desc || !seek(library, desc.get(), implementation, product.sums_codes)) return nullptr;
   return std::shared_ptr<const Operation>(
       new Operation(library, desc.get(), {{kSource, product.source}, {kTarget, product.target}, {kBias, product.bias}},
                     product.appended, product.scaling));

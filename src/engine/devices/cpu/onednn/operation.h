@@ -53,19 +53,22 @@ class Operation {
     const Scaling* scaling = nullptr;  // of floats: null
     bool is_grouped = false;
     bool is_transposed = false;
+    bool sums_codes = false;
   };
   struct Product {
     Desc source, weights, bias, target;
     std::vector<Appended> appended;
     const Scaling* scaling = nullptr;
+    bool sums_codes = false;
   };
 
-  // Null: the library has no implementation of that name (empty: none) but its slow reference.
+  // Null: the library has no implementation of that name (empty: of any) but its slow reference and, of codes, those
+  // whose sums saturate.
   static std::shared_ptr<const Operation> make(const Library& library, const Convolution& convolution,
                                                std::string_view implementation = {});
   static std::shared_ptr<const Operation> make(const Library& library, const Product& product,
                                                std::string_view implementation = {});
-  // The names of all, best first by the library's guess; slow references are left out.
+  // The names of all others, best first by the library's guess.
   static std::vector<std::string> implementations(const Library& library, const Convolution& convolution);
   static std::vector<std::string> implementations(const Library& library, const Product& product);
 

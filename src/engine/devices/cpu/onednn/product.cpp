@@ -142,6 +142,7 @@ class ProductKernel final : public Kernel {
                           : any_desc(library_, right_type, weights_dims);
     if (has_bias()) product.bias = plain_desc(library_, bias_type_, {1, piece.columns});
     if (source_.quantized) product.scaling = &scaling;
+    product.sums_codes = source_.is_integer();
     product.appended = epilogue_.appended(library_, dims, {target_row(piece), 1});
     return product;
   }
@@ -157,6 +158,7 @@ class ProductKernel final : public Kernel {
     convolution.weights = any_desc(library_, source_.weights->dtype(), {piece.columns, g_.depth, 1, 1});
     if (has_bias()) convolution.bias = plain_desc(library_, bias_type_, {piece.columns});
     if (source_.quantized) convolution.scaling = &scaling;
+    convolution.sums_codes = source_.is_integer();
     convolution.strides = {1, 1};
     convolution.dilations = convolution.padding_before = convolution.padding_after = {0, 0};
     convolution.appended = epilogue_.appended(library_, dims, strides);
