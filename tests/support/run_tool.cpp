@@ -3,6 +3,8 @@
 // Inputs are input_0.pb, input_1.pb, …, for the inputs of the main graph in order; one that is missing is not fed. The
 // values (the outputs by default) become output_0.pb, …; an empty optional becomes an empty file. The answer is a line:
 // `ok KIND KIND …`, `error CODE: text` or `bug: text`.
+// A backend may have settings, as `engine+strict+threads=2`; with `+plan` it runs a plan that was built and saved, with
+// `+runs=2` the values are those of the second run.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -56,22 +58,56 @@ std::vector<std::string> wanted_values(const ir::Model& model, std::span<const s
   return names;
 }
 
+// How a backend is asked: `engine+strict+threads=2`.
+struct Way {
+  exec::BackendPtr backend;
+  exec::SessionOptions options = kLimits;
+  bool is_planned = false;
+  unsigned long runs = 1;
+};
+
+Way way_of(std::string_view text) {
+  const std::vector<std::string_view> words = split(text, '+');
+  Way way{.backend = exec::find_backend(std::string(words[0]))};
+  for (const std::string_view word : std::span(words).subspan(1)) {
+    const std::string name(word.substr(0, word.find('=')));
+    const std::string value(word.substr(std::min(name.size() + 1, word.size())));
+    if (name == "plan")
+      way.is_planned = true;
+    else if (name == "threads")
+      way.options.threads = static_cast<unsigned>(std::stoul(value));
+    else if (name == "runs")
+      way.runs = std::stoul(value);
+    else
+      way.options.settings.set(name, {value});
+  }
+  return way;
+}
+
+std::unique_ptr<exec::Session> prepare(const Way& way, const ir::Model& model, const fs::path& folder) {
+  Diagnostics findings;
+  if (!way.is_planned) return way.backend->prepare(model, way.options, findings);
+  const fs::path plan = folder / "plan.engine";
+  way.backend->build_plan(model, way.options, plan, findings);
+  return way.backend->open_plan(plan, way.options, findings);
+}
+
 std::string run(std::string_view request) {
   const std::vector<std::string_view> words = split(request, '\t');
   if (words.size() != 4 && words.size() != 5) fail(ErrorCode::usage, "a request has four or five fields");
   const ir::Model model = testing_support::loaded(words[0]);
-  const std::vector<std::string_view> backend_words = split(words[3], '+');  // engine+strict
-  const exec::BackendPtr backend = exec::find_backend(std::string(backend_words[0]));
+  Way way = way_of(words[3]);
   const std::vector<exec::Feed> feeds = read_feeds(model, words[1]);
   const std::vector<std::string> names = wanted_values(model, words);
-  exec::SessionOptions options = kLimits;
-  options.values = names;
-  options.path = words[0];
-  for (const std::string_view flag : std::span(backend_words).subspan(1)) options.settings.set(std::string(flag), {""});
-  Diagnostics findings;
-  const std::unique_ptr<exec::Session> session = backend->prepare(model, options, findings);
+  way.options.values = names;
+  way.options.path = words[0];
+  const std::unique_ptr<exec::Session> session = prepare(way, model, words[2]);
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({});
   Collector collector;
-  session->make_execution({})->run(feeds, names, collector);
+  for (unsigned long i = 0; i < way.runs; ++i) {
+    collector.values.clear();
+    execution->run(feeds, names, collector);
+  }
   std::string reply = "ok";
   for (size_t i = 0; i < names.size(); ++i) {
     const auto found = collector.values.find(names[i]);
