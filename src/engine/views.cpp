@@ -144,6 +144,21 @@ bool is_shape_computed(const Layer& layer, std::string_view op) {
   return layer.operand(layer.nodes[0], 1).valid() && !integers(layer, 1);
 }
 
+// Whether a Resize leaves everything where it is. Cubic sums may be others.
+bool is_unresized(const Layer& layer) {
+  constexpr int64_t kFirstWithSizes = 11;
+  if (layer.inputs[0].dims != layer.outputs[0].dims) return false;
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const bool is_crop = facts.string("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+  if (is_crop || facts.string("mode", "nearest") == "cubic") return false;
+  const bool has_sizes = facts.version() >= kFirstWithSizes;
+  if (has_sizes && layer.operand(layer.nodes[0], 3).valid())
+    return layer.constant(layer.operand(layer.nodes[0], 3)) != nullptr;
+  const tensor::Tensor* const scales = layer.constant(layer.operand(layer.nodes[0], has_sizes ? 2 : 1));
+  const auto is_one = [](double scale) { return scale == 1; };
+  return scales != nullptr && std::ranges::all_of(tensor::load_elements<double>(*scales), is_one);
+}
+
 }  // namespace
 
 std::optional<Views> find_views(const Layer& layer) {
@@ -158,6 +173,7 @@ std::optional<Views> find_views(const Layer& layer) {
   if (op == "Gather") return gather(layer);
   if (op == "Split") return split(layer);
   if (op == "Expand") return expand(layer);
+  if (op == "Resize" && is_unresized(layer)) return reshape(layer);
   return std::nullopt;
 }
 

@@ -55,6 +55,28 @@ TEST(Views, a_shape_that_data_decides_is_not_planned) {
   }
 }
 
+TEST(Views, a_resize_to_the_same_size_is_one) {
+  constexpr const char* kNodes[] = {
+      "<float[4] s = {1, 1, 1, 1}> { a = Neg(x) r = Resize<mode = \"linear\">(a, , s) y = Abs(r) }",
+      "<int64[4] s = {1, 2, 3, 5}> { a = Neg(x) r = Resize<mode = \"nearest\">(a, , , s) y = Abs(r) }",
+      "<int64[4] s = {1, 2, 3, 5}> { a = Neg(x) r = Resize<mode = \"linear\", coordinate_transformation_mode = "
+      "\"align_corners\">(a, , , s) y = Abs(r) }",
+  };
+  for (const std::string nodes : kNodes) {
+    const std::string text =
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,2,3,5] x) => (float[1,2,3,5] y) " + nodes;
+    const ir::Model model = parsed(text.c_str());
+    const testing_support::EngineRun run = run_on_engine(model, number);
+    EXPECT_EQ(difference(run.outputs, run_on_reference(model, number), 0), "") << text;
+    for (const std::string& tactic : run.tactics) EXPECT_EQ(tactic, "elementwise.tape") << text;
+  }
+  // 1.1 of 5 rows are 5, too, but others.
+  const ir::Model model = parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,2,3,5] x) => (float[1,2,3,5] y) <float[4] s = {1, 1, 1, "
+      "1.1}> { y = Resize<mode = \"linear\">(x, , s) }");
+  EXPECT_EQ(difference(run_on_engine(model, number).outputs, run_on_reference(model, number), 1e-6), "");
+}
+
 // Groups of a picture's channels that take turns: one copy, and pictures stay as convolutions want them.
 TEST(Views, channels_are_shuffled_pixel_by_pixel) {
   const tensor::Shape dims = {1, 29, 2, 7, 5};  // of which a picture of 58 channels is made

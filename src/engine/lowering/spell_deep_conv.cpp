@@ -29,6 +29,14 @@ struct DeepConv {
   tensor::Shape in, out;
   const tensor::Tensor* weights = nullptr;
   std::vector<int64_t> strides, dilations, pads;
+  int64_t groups = 1;
+
+  // Whether the last two dims may be one, which nothing reaches over.
+  bool is_line() const {
+    const tensor::Shape& dims = weights->shape();
+    const bool is_padded = pads[1] + pads[2] + pads[4] + pads[5] != 0;
+    return dims[3] == 1 && dims[4] == 1 && strides[1] == 1 && strides[2] == 1 && !is_padded;
+  }
 };
 
 std::vector<int64_t> list_or(const ops::Node& facts, const char* name, size_t count, int64_t otherwise) {
@@ -46,12 +54,14 @@ std::optional<DeepConv> find_deep_conv(Context& context, NodeId node) {
   if (*tensor::element_count(*in) == 0 || *tensor::element_count(*out) == 0) return {};
   const ops::Node facts = context.run.facts(node);
   const std::string_view padding = facts.string("auto_pad", "NOTSET");
-  if (facts.integer("group", 1) != 1 || (padding != "NOTSET" && padding != "VALID")) return {};
+  if (padding != "NOTSET" && padding != "VALID") return {};
   conv.in = *in;
   conv.out = *out;
   conv.strides = list_or(facts, "strides", 3, 1);
   conv.dilations = list_or(facts, "dilations", 3, 1);
   conv.pads = padding == "VALID" ? std::vector<int64_t>(6, 0) : list_or(facts, "pads", 6, 0);
+  conv.groups = facts.integer("group", 1);
+  if (conv.groups != 1 && !conv.is_line()) return {};
   return conv;
 }
 
@@ -77,20 +87,46 @@ class Speller {
 
   void replace(NodeId node) {
     const ir::Model& model = context_.run.model();
-    const ir::ValueId bias = ir::operand(model, node, 2);
-    std::vector<PatchValue> operands = {slices(ir::operand(model, node, 0)),
-                                        patch_.add_constant(flat_weights(*conv_.weights))};
-    if (bias) operands.push_back(bias);
-    const PatchValue flat =
-        patch_.add({.op = "Conv", .name = model[node].name, .operands = operands, .attributes = attributes()});
-    const tensor::Shape& out = conv_.out;
-    const PatchValue deep = reshaped(flat, {out[0], out[2], out[1], out[3], out[4]});
-    patch_.replace(ir::result(model, node), turned(deep, {0, 2, 1, 3, 4}));
+    patch_.replace(ir::result(model, node), conv_.is_line() ? of_lines(node) : of_slices(node));
     patch_.remove(node);
     context_.run.rewriter().commit("{0} as one over two dims", patch_);
   }
 
  private:
+  PatchValue convolved(NodeId node, PatchValue x, tensor::Tensor weights, std::vector<ir::Attribute> attributes) {
+    const ir::Model& model = context_.run.model();
+    std::vector<PatchValue> operands = {x, patch_.add_constant(std::move(weights))};
+    if (const ir::ValueId bias = ir::operand(model, node, 2)) operands.push_back(bias);
+    return patch_.add(
+        {.op = "Conv", .name = model[node].name, .operands = std::move(operands), .attributes = std::move(attributes)});
+  }
+
+  // The first dim, beside the two others as one.
+  PatchValue of_lines(NodeId node) {
+    const tensor::Shape &in = conv_.in, &dims = conv_.weights->shape();
+    const PatchValue lines = reshaped(ir::operand(context_.run.model(), node, 0), {in[0], in[1], in[2], in[3] * in[4]});
+    const tensor::Tensor weights(DType::float32, {dims[0], dims[1], dims[2], 1}, conv_.weights->storage());
+    const ir::Attribute groups = ir::Attribute::of(context_.run.edit().intern("group"), conv_.groups);
+    return reshaped(convolved(node, lines, weights,
+                              {list("kernel_shape", {dims[2], 1}), list("strides", {conv_.strides[0], 1}),
+                               list("dilations", {conv_.dilations[0], 1}),
+                               list("pads", {conv_.pads[0], 0, conv_.pads[3], 0}), groups}),
+                    conv_.out);
+  }
+
+  PatchValue of_slices(NodeId node) {
+    const tensor::Shape &kernel = conv_.weights->shape(), &out = conv_.out;
+    const PatchValue flat =
+        convolved(node, slices(ir::operand(context_.run.model(), node, 0)), flat_weights(*conv_.weights),
+                  {list("kernel_shape", {kernel[3], kernel[4]}), list("strides", {conv_.strides[1], conv_.strides[2]}),
+                   list("dilations", {conv_.dilations[1], conv_.dilations[2]}),
+                   list("pads", {conv_.pads[1], conv_.pads[2], conv_.pads[4], conv_.pads[5]})});
+    return turned(reshaped(flat, {out[0], out[2], out[1], out[3], out[4]}), {0, 2, 1, 3, 4});
+  }
+
+  ir::Attribute list(const char* name, const std::vector<int64_t>& numbers) {
+    return passes::integers_attribute(context_.run, name, numbers);
+  }
   PatchValue turned(PatchValue value, const std::vector<int64_t>& order) {
     const ir::Attribute perm = passes::integers_attribute(context_.run, "perm", order);
     return patch_.add({.op = "Transpose", .operands = {value}, .attributes = {perm}});
@@ -133,16 +169,6 @@ class Speller {
     }
     const PatchValue pictures = turned(joined(std::move(seen), 4), {0, 1, 4, 2, 3});
     return reshaped(pictures, {conv_.in[0] * conv_.out[2], depth * conv_.in[1], conv_.in[3], conv_.in[4]});
-  }
-
-  std::vector<ir::Attribute> attributes() {
-    const auto list = [&](const char* name, const std::vector<int64_t>& numbers) {
-      return passes::integers_attribute(context_.run, name, numbers);
-    };
-    const tensor::Shape& kernel = conv_.weights->shape();
-    return {list("kernel_shape", {kernel[3], kernel[4]}), list("strides", {conv_.strides[1], conv_.strides[2]}),
-            list("dilations", {conv_.dilations[1], conv_.dilations[2]}),
-            list("pads", {conv_.pads[1], conv_.pads[2], conv_.pads[4], conv_.pads[5]})};
   }
 
   Context& context_;

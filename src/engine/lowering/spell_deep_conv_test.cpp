@@ -65,5 +65,25 @@ TEST(SpellDeepConv, DrawnConvolutions) {
   }
 }
 
+// Windows over the first dim only, also of groups.
+TEST(SpellDeepConv, DrawnLines) {
+  std::mt19937 random(5);
+  const auto up_to = [&](int most) { return static_cast<int>(1 + random() % static_cast<unsigned>(most)); };
+  for (int round = 0; round < 100; ++round) {
+    const int kernel = up_to(3), dilation = up_to(2), groups = up_to(3), channels = up_to(3);
+    const int filters = groups * up_to(3);
+    std::string weights = "1";
+    for (int i = 1; i < filters * channels * kernel; ++i) weights += fmt::format(",{}", up_to(9) - 5);
+    const std::string text = fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[{0},{1},{2},3,4] x, float[{3}] b) => (float y) "
+        "<float[{3},{4},{5},1,1] w = {{{6}}}> {{ y = Conv<strides = [{7},1,1], dilations = [{8},1,1], group = {9}, "
+        "pads "
+        "= [{10},0,0,{11},0,0]>(x, w, b) }}",
+        up_to(2), groups * channels, dilation * (kernel - 1) + up_to(5), filters, channels, kernel, weights, up_to(2),
+        dilation, groups, up_to(3) - 1, up_to(2) - 1);
+    EXPECT_EQ(expect_same_results(text), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine

@@ -20,8 +20,9 @@ bool are_matrices(const ProductGeometry& g) {
 std::optional<ProductSource> float_source(const Layer& layer) {
   const std::optional<ProductGeometry> geometry = product_geometry(layer, layer.nodes[0]);
   if (!geometry || geometry->right < 0 || !are_matrices(*geometry)) return std::nullopt;
-  const tensor::Tensor* const weights = layer.constants[static_cast<size_t>(geometry->right)];
-  if (weights != nullptr && geometry->item_count() != 1) return std::nullopt;
+  // Those of several items are read as computed ones are.
+  const bool is_one = geometry->item_count() == 1;
+  const tensor::Tensor* const weights = is_one ? layer.constants[static_cast<size_t>(geometry->right)] : nullptr;
   if (geometry->bias >= 0 && !has_bias_row(layer, *geometry)) return std::nullopt;
   return ProductSource{
       .geometry = *geometry, .left_type = layer.outputs[0].dtype, .weights = weights, .done = 1, .quantized = {}};

@@ -41,18 +41,39 @@ class GatherKernel final : public PlainKernel {
   void run(const Arguments& arguments) const override {
     const auto* const data = host<const std::byte>(arguments.inputs[0]);
     const auto* const indices = host<const Index>(arguments.inputs[1]);
-    auto* out = host<std::byte>(arguments.outputs[0]);
-    for (int64_t o = 0; o < outer_; ++o) {
-      for (int64_t i = 0; i < indices_; ++i, out += row_bytes_) {
-        int64_t row = indices[i];
-        if (row < -rows_ || row >= rows_) fail(ErrorCode::usage, "index {} is not in [{}, {}]", row, -rows_, rows_ - 1);
-        if (row < 0) row += rows_;
-        std::memcpy(out, data + static_cast<uint64_t>(o * rows_ + row) * row_bytes_, row_bytes_);
+    auto* const out = host<std::byte>(arguments.outputs[0]);
+    const uint64_t grain = kGrain / std::max<uint64_t>(row_bytes_, sizeof(Index)) + 1;
+    parallel_for(static_cast<uint64_t>(outer_ * indices_), grain, [&](uint64_t begin, uint64_t end) {
+      const auto count = static_cast<uint64_t>(indices_);
+      for (uint64_t at = begin; at < end;) {
+        const uint64_t first = at % count, last = std::min(count, first + end - at);
+        const std::byte* const from = data + at / count * static_cast<uint64_t>(rows_) * row_bytes_;
+        take(from, {indices + first, indices + last}, out + at * row_bytes_);
+        at += last - first;
       }
-    }
+    });
   }
 
  private:
+  static constexpr uint64_t kGrain = 1 << 15;  // bytes
+
+  void take(const std::byte* from, std::span<const Index> indices, std::byte* out) const {
+    if (row_bytes_ == sizeof(uint32_t)) return take_rows<sizeof(uint32_t)>(from, indices, out);
+    if (row_bytes_ == sizeof(uint64_t)) return take_rows<sizeof(uint64_t)>(from, indices, out);
+    take_rows<0>(from, indices, out);
+  }
+  // Rows of so many bytes; 0: as many as they have.
+  template <uint64_t kBytes>
+  void take_rows(const std::byte* from, std::span<const Index> indices, std::byte* out) const {
+    const uint64_t bytes = kBytes == 0 ? row_bytes_ : kBytes;
+    for (const int64_t index : indices) {
+      if (index < -rows_ || index >= rows_)
+        fail(ErrorCode::usage, "index {} is not in [{}, {}]", index, -rows_, rows_ - 1);
+      std::memcpy(out, from + static_cast<uint64_t>(index < 0 ? index + rows_ : index) * bytes, bytes);
+      out += bytes;
+    }
+  }
+
   int64_t outer_, rows_, indices_;
   uint64_t row_bytes_;
 };
