@@ -149,12 +149,12 @@ def mel_weight_matrix(r, d):
 
 @generator("NonMaxSuppression")
 def non_max_suppression(r, d):
-    n, boxes, classes = r.choice([1, 2]), r.randint(1, 6), r.choice([1, 2])
-    corners = r.array("float32", [n, boxes, 4], 0, 4)
+    n, boxes, classes = r.choice([1, 2]), r.randint(1, r.choice([6, 60])), r.choice([1, 2])
+    corners = r.array("float32", [n, boxes, 4], 0, r.choice([4, 20]))
     corners[..., 2:] += corners[..., :2] + 1
     d.input(corners)
     d.input(r.array("float32", [n, classes, boxes], 0, 1))
-    d.optional(np.array([r.randint(0, 4)], np.int64), 0.8, shape_like=True)
+    d.optional(np.array([r.randint(0, r.choice([4, 60]))], np.int64), 0.8, shape_like=True)
     d.optional(np.array([0.5], np.float32), 0.7)
     d.optional(np.array([0.2], np.float32), 0.5)
     d.maybe_attribute(center_point_box=r.randint(0, 1))

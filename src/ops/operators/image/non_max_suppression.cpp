@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -53,11 +54,37 @@ bool overlap(const Box& a, const Box& b, double threshold) {
   return common / (a.area() + b.area() - common) > threshold;
 }
 
+constexpr uint64_t kLeastBoxes = 2000;  // that are worth a thread
+
 struct Limits {
   int64_t most;
   double overlap;
   double score;  // must be exceeded, if there is one
   bool has_score;
+};
+
+// Boxes by where they begin along the first axis, so that few have to be held against another one.
+class KeptBoxes {
+ public:
+  void add(const Box& box) {
+    if (!(box.high[0] > box.low[0])) return;  // overlaps with none
+    longest_ = std::max(longest_, box.high[0] - box.low[0]);
+    boxes_.insert(std::ranges::upper_bound(boxes_, box.low[0], {}, begin_of), box);
+  }
+  bool has_overlap(const Box& box, double threshold) const {
+    constexpr double kRoundoff = 1e-15;
+    const double first = box.low[0] - longest_ - kRoundoff * (std::fabs(box.low[0]) + longest_);
+    auto at = std::ranges::lower_bound(boxes_, box.high[0], {}, begin_of);
+    while (at != boxes_.begin() && !((--at)->low[0] < first)) {
+      if (overlap(box, *at, threshold)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static double begin_of(const Box& box) { return box.low[0]; }
+  std::vector<Box> boxes_;
+  double longest_ = 0;
 };
 
 // Indices of the boxes of one class that are kept, best first; of equal scores the first.
@@ -77,14 +104,15 @@ std::vector<int64_t> select(std::span<const double> scores, const std::vector<Bo
   };
   std::ranges::make_heap(open, comes_later);
   std::vector<int64_t> kept;
+  KeptBoxes kept_boxes;
   while (!open.empty() && static_cast<int64_t>(kept.size()) < limits.most) {
     std::ranges::pop_heap(open, comes_later);
     const int64_t index = open.back().index;
     open.pop_back();
     const Box& box = boxes[static_cast<size_t>(index)];
-    const bool is_free = std::ranges::none_of(
-        kept, [&](int64_t other) { return overlap(box, boxes[static_cast<size_t>(other)], limits.overlap); });
-    if (is_free) kept.push_back(index);
+    if (kept_boxes.has_overlap(box, limits.overlap)) continue;
+    kept_boxes.add(box);
+    kept.push_back(index);
   }
   return kept;
 }
@@ -96,18 +124,18 @@ void eval_suppression(Eval& node) {
   const Shape& shape = node.shape(1);
   const auto count = static_cast<size_t>(shape[2]);
   const bool has_center = node.flag("center_point_box");
+  std::vector<std::vector<Box>> boxes(static_cast<size_t>(shape[0]));
+  for (size_t i = 0; i < boxes.size() * count; ++i) boxes[i / count].emplace_back(numbers.data() + i * 4, has_center);
+  const auto classes = static_cast<uint64_t>(shape[1]);
+  std::vector<std::vector<int64_t>> kept(boxes.size() * classes);
+  parallel_for(kept.size(), kLeastBoxes / (count + 1) + 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i)
+      kept[i] = select(std::span(scores).subspan(i * count, count), boxes[i / classes], limits);
+  });
   std::vector<int64_t> selected;
-  for (int64_t b = 0; b < shape[0]; ++b) {
-    std::vector<Box> boxes;
-    for (size_t i = 0; i < count; ++i) {
-      boxes.emplace_back(numbers.data() + (static_cast<size_t>(b) * count + i) * 4, has_center);
-    }
-    for (int64_t c = 0; c < shape[1]; ++c) {
-      const size_t first = static_cast<size_t>(b * shape[1] + c) * count;
-      for (const int64_t index : select(std::span(scores).subspan(first, count), boxes, limits)) {
-        selected.insert(selected.end(), {b, c, index});
-      }
-    }
+  for (uint64_t i = 0; i < kept.size(); ++i) {
+    for (const int64_t index : kept[i])
+      selected.insert(selected.end(), {static_cast<int64_t>(i / classes), static_cast<int64_t>(i % classes), index});
   }
   const auto rows = static_cast<int64_t>(selected.size() / 3);
   node.store(0, {rows, 3}, std::move(selected));

@@ -38,7 +38,7 @@ ASSAY_KERNEL inline void change(const ScoreStep& step, size_t r, float* scores, 
   const size_t whole = count / kWidth * kWidth;
   for (size_t i = 0; i < whole; i += kWidth) {
     Vector x = at(scores + i).lanes;
-    apply(step, added + i, conditions + i, x);
+    apply(step, added == nullptr ? nullptr : added + i, conditions == nullptr ? nullptr : conditions + i, x);
     at(scores + i).lanes = x;
   }
   if (whole == count) return;
