@@ -14,6 +14,7 @@ using tensor::DType;
 using testing_support::difference;
 using testing_support::parsed;
 __extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
 
 constexpr DType kTypes[] = {DType::int8,  DType::uint8,  DType::int16, DType::uint16,
                             DType::int32, DType::uint32, DType::int64, DType::uint64};
@@ -69,7 +70,8 @@ Wide expected(IntegerOp op, DType type, Wide a, Wide b, Wide c) {
     case IntegerOp::subtract:
       return a - b;
     case IntegerOp::multiply:
-      return wrapped(type, a) * wrapped(type, b);
+      return static_cast<Wide>(static_cast<UnsignedWide>(wrapped(type, a)) *
+                               static_cast<UnsignedWide>(wrapped(type, b)));
     case IntegerOp::divide:
       return b == 0 ? 0 : a / b;
     case IntegerOp::remainder:
