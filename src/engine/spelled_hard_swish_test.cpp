@@ -53,5 +53,39 @@ TEST(SpelledHardSwish, IsNotFoundInWhatIsAlike) {
   EXPECT_EQ(swish_in(lowered_swish(kept, "float[64] y, float[64] c")).nodes, 0U);
 }
 
+double from_minus_eight(size_t index) { return static_cast<double>(index) / 4 - 8; }
+
+std::string swish_model(const std::string& nodes, const std::string& outputs = "float[64] y") {
+  return fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[64] x) => ({}) <float three = {{3}}, float "
+      "zero = {{0}}, float six = {{6}}> {{ {} }}",
+      outputs, nodes);
+}
+
+TEST(SpelledHardSwish, IsComputedWithinRoundoff) {
+  for (const char* const nodes : {"a = Add(x, three) c = Clip(a, zero, six) m = Mul(x, c) y = Div(m, six)",
+                                  "a = Add(x, three) c = Clip(a, zero, six) d = Div(c, six) y = Mul(x, d)"}) {
+    const ir::Model model = parsed(swish_model(nodes));
+    EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, from_minus_eight).outputs,
+                                          testing_support::run_on_reference(model, from_minus_eight), 1e-6),
+              "");
+  }
+}
+
+// A value that is given out keeps what computes it apart.
+TEST(SpelledHardSwish, AHardSigmoidTimesItsOperandHasTheSameBits) {
+  for (const char* const alpha : {"0.16666667", "0.2"}) {
+    const std::string nodes = fmt::format("s = HardSigmoid<alpha = {}, beta = 0.5>(x) y = Mul(s, x)", alpha);
+    const ir::Model together = parsed(swish_model(nodes));
+    const ir::Model apart = parsed(swish_model(nodes, "float[64] y, float[64] s"));
+    auto expected = testing_support::run_on_engine(apart, from_minus_eight).outputs;
+    expected.resize(1);
+    EXPECT_EQ(
+        testing_support::difference(testing_support::run_on_engine(together, from_minus_eight).outputs, expected, 0),
+        "")
+        << alpha;
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine

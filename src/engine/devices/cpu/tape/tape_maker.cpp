@@ -107,7 +107,7 @@ class TapeMaker {
     if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
     tape_.extents_ = walked_extents(out);
     for (size_t i = first; i < layer_.nodes.size();) {
-      const size_t taken = std::max({add_gelu(i), add_silu(i), add_hard_swish(i), add_scaled_sum(i)});
+      const size_t taken = std::max({add_gelu(i), add_swish(i), add_hard_swish(i), add_scaled_sum(i)});
       if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
       i += std::max<size_t>(taken, 1);
     }
@@ -231,21 +231,28 @@ class TapeMaker {
     return 0;
   }
 
-  // The same for a Sigmoid times its operand, in strict engines too: it rounds less often than its parts do.
-  size_t add_silu(size_t first) {
-    if (layer_.nodes.size() < first + 2 || layer_.op(layer_.nodes[first]) != "Sigmoid") return 0;
-    const ir::NodeId product = layer_.nodes[first + 1];
-    const ir::ValueId given = layer_.operand(layer_.nodes[first], 0);
-    const ir::ValueId share = layer_.result(layer_.nodes[first], 0);
+  // The same for a Sigmoid times its operand, in strict engines too: it rounds less often than its parts do; and for a
+  // HardSigmoid whose numbers are those of HardSwish, which keeps the bits.
+  size_t add_swish(size_t first) {
+    if (layer_.nodes.size() < first + 2) return 0;
+    const ir::NodeId node = layer_.nodes[first], product = layer_.nodes[first + 1];
+    const bool is_hard = layer_.op(node) == "HardSigmoid" && is_sixth(node);
+    if (!is_hard && layer_.op(node) != "Sigmoid") return 0;
+    const ir::ValueId given = layer_.operand(node, 0), share = layer_.result(node, 0);
     const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
-    const bool is_silu =
+    const bool is_swish =
         layer_.op(product) == "Mul" && (operands == std::array{given, share} || operands == std::array{share, given});
     // The product has it as one operand, nothing else uses it.
-    if (!is_silu || (*layer_.model)[share].first_use->next) return 0;
+    if (!is_swish || (*layer_.model)[share].first_use->next) return 0;
     const int in = register_of(given);
     if (in < 0 || layer_.desc_of(share).count() != layer_.outputs[0].count()) return 0;
-    push_step({.op = TapeOp::silu, .a = in}, layer_.result(product, 0));
+    push_step({.op = is_hard ? TapeOp::hard_swish : TapeOp::silu, .a = in}, layer_.result(product, 0));
     return 2;
+  }
+
+  bool is_sixth(ir::NodeId hard_sigmoid) const {
+    Tape::Step step{.op = TapeOp::hard_sigmoid};
+    return read_numbers(hard_sigmoid, step) && step.p == 1.0F / 6 && step.q == 0.5F;
   }
 
   // A written-out HardSwish: a product by the share of its bound instead of a division.
