@@ -1,5 +1,5 @@
-// Before: nodes that give one of their operands as it is: Identity, Dropout at inference, a Cast to the type at hand,
-//         a Reshape to the shape at hand, a Slice of everything, x * 1, x - 0, Neg of Neg, and the like.
+// Before: nodes that give one of their operands as it is: Identity, Dropout at inference or of nothing, a Cast to the
+//         type at hand, a Reshape to the shape at hand, a Slice of everything, x * 1, x - 0, Neg of Neg, and the like.
 // After:  the operand in their place.
 // Only if: every element keeps its bits, NaN and -0 too (x + 0 does not, x + -0 does), the shape is known to be the
 //         same, and a graph output does not become an input or a second output.
@@ -41,9 +41,12 @@ void identity(Context& context, NodeId node) {
 void dropout(Context& context, NodeId node) {
   const ops::Node facts = context.run.facts(node);
   if (facts.version() < 7 && !facts.flag("is_test")) return;
-  const ValueId training = operand(context.model(), node, 2);
-  if (facts.version() >= 12 && training && integer_of(context.run, training) != 0) return;
-  replace(context, node, operand(context.model(), node, 0), "drops nothing at inference");
+  const ValueId ratio = operand(context.model(), node, 1), training = operand(context.model(), node, 2);
+  const tensor::Tensor* const share = ratio ? context.run.constant(ratio) : nullptr;
+  const bool drops_none = share != nullptr && is_filled_with(*share, 0);
+  if (facts.version() >= 12 && training && !drops_none && integer_of(context.run, training) != 0) return;
+  replace(context, node, operand(context.model(), node, 0),
+          drops_none ? "drops nothing" : "drops nothing at inference");
 }
 
 void cast(Context& context, NodeId node) {

@@ -26,6 +26,7 @@ TEST(RemoveNoOps, RemovesCopies) {
 }
 
 TEST(RemoveNoOps, KeepsWhatTrains) {
+  EXPECT_EQ(between("float[N,4]", "s = Dropout(x, r, t)", "float r = {0}, bool t = {1}"), kGone);
   EXPECT_NE(between("float[N,4]", "s = Dropout(x, r, t)", "float r = {0.5}, bool t = {1}"), kGone);
   EXPECT_NE(after_removing("g (float[4] x) => (float[4] y, bool[4] m) {y, m = Dropout(x)}"), "");
 }
