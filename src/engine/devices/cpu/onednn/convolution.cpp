@@ -9,6 +9,7 @@
 #include "engine/devices/cpu/onednn/conv_bands.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
@@ -345,6 +346,15 @@ bool has_few_rows(const Layer& layer) {
   return source && source->geometry.batch == 1 && source->geometry.out_height < kFew;
 }
 
+// Before AVX-512 VNNI, what oneDNN's kernels add to depthwise sums of codes is wrong in the last channels, where these
+// do not fill a vector.
+bool can_append(const ConvSource& source, const Plan& plan) {
+  constexpr int64_t kVector = 8;
+  const ConvGeometry& g = source.geometry;
+  if (!source.quantized) return !plan.by_channels;
+  return has_avx512_vnni() || g.groups != g.channels || g.out_channels % kVector == 0;
+}
+
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
   std::optional<ConvSource> source = find_conv_source(layer);
@@ -355,7 +365,7 @@ std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& lay
   const bool has_padding = g.pad_top > 0 || g.pad_left > 0 || g.pad_bottom > 0 || g.pad_right > 0;
   if (source->quantized && !has_padding) source->quantized = without_zero_point(*std::move(source->quantized), 0);
   for (const bool is_appended : {true, false}) {
-    if (is_appended && plan.by_channels && !source->quantized) continue;
+    if (is_appended && !can_append(*source, plan)) continue;
     std::optional<Epilogue> epilogue = is_appended && source->quantized
                                            ? make_integer_epilogue(layer, source->done)
                                            : make_epilogue(layer, is_appended, source->done);
