@@ -16,6 +16,8 @@
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/spell_reductions.h"
+#include "engine/lowering/spell_variadic.h"
+#include "engine/lowering/turn_products.h"
 #include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
 #include "passes/merge_options.h"
@@ -68,12 +70,14 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   spell_deep_conv(model, rewriter);
   spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);
+  spell_variadic(model, rewriter);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter);
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
   pipeline.run(passes::cleanup_passes());
+  turn_products(model, rewriter);
   join_products(model, rewriter);
   bfloat16.store(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
