@@ -59,8 +59,7 @@ TEST(Views, a_resize_to_the_same_size_is_one) {
   constexpr const char* kNodes[] = {
       "<float[4] s = {1, 1, 1, 1}> { a = Neg(x) r = Resize<mode = \"linear\">(a, , s) y = Abs(r) }",
       "<int64[4] s = {1, 2, 3, 5}> { a = Neg(x) r = Resize<mode = \"nearest\">(a, , , s) y = Abs(r) }",
-      "<int64[4] s = {1, 2, 3, 5}> { a = Neg(x) r = Resize<mode = \"linear\", coordinate_transformation_mode = "
-      "\"align_corners\">(a, , , s) y = Abs(r) }",
+      "<int64[4] s = {1, 2, 3, 5}> { a = Neg(x) r = Resize<mode = \"linear\">(a, , , s) y = Abs(r) }",
   };
   for (const std::string nodes : kNodes) {
     const std::string text =

@@ -7,6 +7,7 @@
 #include "engine/devices/cpu/integers/exact_sums.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/conv_bands.h"
+#include "engine/devices/cpu/onednn/conv_lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/processor.h"
@@ -16,9 +17,6 @@ namespace assay::engine::cpu::onednn {
 namespace {
 
 constexpr int64_t kHotBytes = int64_t{192} * 1024;  // of a result that stays in the second cache until its tape has run
-constexpr int64_t kChannelStep = 64;                // lanes begin at multiples
-constexpr int64_t kFewPixels = int64_t{28} * 28;    // of a result; where there are more, rows are divided
-constexpr int64_t kLeastChannels = 128;
 
 // How a layer's work is divided, and which of the library's implementations does it; empty: its first.
 struct Plan {
@@ -139,11 +137,9 @@ class ConvolutionKernel final : public Kernel {
   // Every lane computes some channels of whole pictures beside the result, and puts them there pixel by pixel.
   bool divide_channels() {
     const auto lanes = static_cast<int64_t>(thread_count());
-    if (g_.groups > 1 || g_.is_transposed || g_.out_channels < std::max(kLeastChannels, lanes * kChannelStep))
-      return false;
+    if (!can_divide_channels(g_)) return false;
     // What is added lies like the result.
     if (std::ranges::any_of(epilogue_.steps, [](const Epilogue::Step& step) { return step.added >= 0; })) return false;
-    if (lanes == 1 || g_.out_height * g_.out_width > kFewPixels) return false;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       shares_.push_back(share_of(lane_of(g_.out_channels, lanes, lane, kChannelStep)));
       const Lane& channels = shares_.back().channels;
@@ -339,13 +335,6 @@ Plan parse_plan(std::string_view variant) {
           .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
 }
 
-// Divided, they would leave a lane little to do at once.
-bool has_few_rows(const Layer& layer) {
-  constexpr int64_t kFew = 10;
-  const std::optional<ConvSource> source = find_conv_source(layer);
-  return source && source->geometry.batch == 1 && source->geometry.out_height < kFew;
-}
-
 // Before AVX-512 VNNI, what oneDNN's kernels add to depthwise sums of codes is wrong in the last channels, where these
 // do not fill a vector.
 bool can_append(const ConvSource& source, const Plan& plan) {
@@ -388,22 +377,12 @@ std::vector<std::string> convolution_variants(const Library& library, const Laye
   return variants;
 }
 
-bool has_uneven_lanes(const Layer& layer) {
-  constexpr int64_t kEvenEnough = 8;  // rows of a lane, one more of which is little
-  const std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source || source->is_integer()) return false;
-  const ConvGeometry& g = source->geometry;
-  const auto lanes = static_cast<int64_t>(thread_count());
-  const int64_t rows = g.batch * g.out_height;
-  if (rows % lanes == 0 || rows > lanes * kEvenEnough) return false;
-  const bool has_channels = g.groups == 1 && g.out_channels >= std::max(kLeastChannels, lanes * kChannelStep);
-  return !has_channels || g.batch > 1 || g.out_height * g.out_width > kFewPixels;
-}
-
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
   if (!variant.empty()) return make(library, layer, parse_plan(variant));
   std::unique_ptr<Kernel> kernel;
-  if (has_few_rows(layer)) kernel = make(library, layer, {.by_channels = true, .implementation = ""});
+  const std::optional<ConvSource> source = find_conv_source(layer);
+  if (source && has_few_rows(source->geometry))
+    kernel = make(library, layer, {.by_channels = true, .implementation = ""});
   return kernel ? std::move(kernel) : make(library, layer, {});
 }
 
