@@ -97,8 +97,8 @@ class PoolSpeller {
       if (name == "kernel_shape" || name == "strides" || name == "dilations" || name == "pads") continue;
       attributes.push_back(attribute);
     }
-    const auto add = [&](const char* name, std::vector<int64_t> list) {
-      attributes.push_back(passes::integers_attribute(context_.run, name, std::move(list)));
+    const auto add = [&](const char* name, const std::vector<int64_t>& list) {
+      attributes.push_back(passes::integers_attribute(context_.run, name, list));
     };
     add("kernel_shape", numbers(pool_.kernel, 0, 1));
     add("strides", numbers(pool_.strides, 0, 1));
@@ -108,7 +108,7 @@ class PoolSpeller {
       std::vector<int64_t> pads = numbers(pool_.pads, 0, 0);
       const std::vector<int64_t> ends = numbers(pool_.pads, 3, 0);
       pads.insert(pads.end(), ends.begin(), ends.end());
-      add("pads", std::move(pads));
+      add("pads", pads);
     }
     return patch_.add({.op = model.text(model[node_].op),
                        .name = model[node_].name,
