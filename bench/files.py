@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Models of your own on the engine beside ONNX Runtime and OpenVINO: whether the engine gives ONNX Runtime's numbers, least
-milliseconds of a run, and the ratio of the better rival's to the engine's, least first.
+milliseconds of a run, and the ratio of the better rival's to the engine's.
 
     files.py [--seconds N] FILE|FOLDER...
 
@@ -58,14 +58,15 @@ def main():
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
     models = [file for given in options.files for file in (sorted(given.glob("*.onnx")) if given.is_dir() else [given])]
-    rows = [row(model, options.seconds) for model in models]
-    if not rows:
+    if not models:
         print("no models are named")
         return
     print("| model | numbers | engine | onnxrt | openvino | ratio |\n|---|---|---|---|---|---|")
-    for _, line in sorted(rows, key=lambda pair: (math.isnan(pair[0]), pair[0])):
-        print(line)
-    ratios = [ratio for ratio, _ in rows if not math.isnan(ratio)]
+    ratios = []
+    for model in models:
+        ratio, line = row(model, options.seconds)
+        print(line, flush=True)
+        ratios += [ratio] if not math.isnan(ratio) else []
     if ratios:
         print(f"| geometric mean | | | | | {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} |")
 
