@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
@@ -38,11 +39,6 @@ struct DeepConv {
     return dims[3] == 1 && dims[4] == 1 && strides[1] == 1 && strides[2] == 1 && !is_padded;
   }
 };
-
-std::vector<int64_t> list_or(const ops::Node& facts, const char* name, size_t count, int64_t otherwise) {
-  const std::vector<int64_t> written = facts.integers(name);
-  return written.empty() ? std::vector<int64_t>(count, otherwise) : written;
-}
 
 std::optional<DeepConv> find_deep_conv(Context& context, NodeId node) {
   const ir::Model& model = context.run.model();
@@ -104,14 +100,16 @@ class Speller {
   // The first dim, beside the two others as one.
   PatchValue of_lines(NodeId node) {
     const tensor::Shape &in = conv_.in, &dims = conv_.weights->shape();
-    const PatchValue lines = reshaped(ir::operand(context_.run.model(), node, 0), {in[0], in[1], in[2], in[3] * in[4]});
+    const PatchValue lines =
+        add_reshape(patch_, ir::operand(context_.run.model(), node, 0), {in[0], in[1], in[2], in[3] * in[4]});
     const tensor::Tensor weights(DType::float32, {dims[0], dims[1], dims[2], 1}, conv_.weights->storage());
     const ir::Attribute groups = ir::Attribute::of(context_.run.edit().intern("group"), conv_.groups);
-    return reshaped(convolved(node, lines, weights,
-                              {list("kernel_shape", {dims[2], 1}), list("strides", {conv_.strides[0], 1}),
-                               list("dilations", {conv_.dilations[0], 1}),
-                               list("pads", {conv_.pads[0], 0, conv_.pads[3], 0}), groups}),
-                    conv_.out);
+    return add_reshape(patch_,
+                       convolved(node, lines, weights,
+                                 {list("kernel_shape", {dims[2], 1}), list("strides", {conv_.strides[0], 1}),
+                                  list("dilations", {conv_.dilations[0], 1}),
+                                  list("pads", {conv_.pads[0], 0, conv_.pads[3], 0}), groups}),
+                       conv_.out);
   }
 
   PatchValue of_slices(NodeId node) {
@@ -121,18 +119,12 @@ class Speller {
                   {list("kernel_shape", {kernel[3], kernel[4]}), list("strides", {conv_.strides[1], conv_.strides[2]}),
                    list("dilations", {conv_.dilations[1], conv_.dilations[2]}),
                    list("pads", {conv_.pads[1], conv_.pads[2], conv_.pads[4], conv_.pads[5]})});
-    return turned(reshaped(flat, {out[0], out[2], out[1], out[3], out[4]}), {0, 2, 1, 3, 4});
+    return add_transpose(context_.run, patch_, add_reshape(patch_, flat, {out[0], out[2], out[1], out[3], out[4]}),
+                         {0, 2, 1, 3, 4});
   }
 
   ir::Attribute list(const char* name, const std::vector<int64_t>& numbers) {
     return passes::integers_attribute(context_.run, name, numbers);
-  }
-  PatchValue turned(PatchValue value, const std::vector<int64_t>& order) {
-    const ir::Attribute perm = passes::integers_attribute(context_.run, "perm", order);
-    return patch_.add({.op = "Transpose", .operands = {value}, .attributes = {perm}});
-  }
-  PatchValue reshaped(PatchValue value, const std::vector<int64_t>& dims) {
-    return patch_.add({.op = "Reshape", .operands = {value, patch_.add_constant(passes::integer_tensor(dims))}});
   }
   PatchValue joined(std::vector<PatchValue> parts, int64_t axis) {
     if (parts.size() == 1) return parts[0];
@@ -147,7 +139,7 @@ class Speller {
       const std::vector<float> elements(*tensor::element_count(dims));
       return patch_.add_constant(tensor::make_tensor<float>(DType::float32, dims, elements));
     };
-    std::vector<PatchValue> parts = {turned(x, {0, 2, 3, 4, 1})};
+    std::vector<PatchValue> parts = {add_transpose(context_.run, patch_, x, {0, 2, 3, 4, 1})};
     if (conv_.pads[0] > 0) parts.insert(parts.begin(), zeros(conv_.pads[0]));
     if (conv_.pads[3] > 0) parts.push_back(zeros(conv_.pads[3]));
     return joined(std::move(parts), 1);
@@ -167,8 +159,8 @@ class Speller {
       }
       seen.push_back(patch_.add({.op = "Slice", .operands = std::move(operands)}));
     }
-    const PatchValue pictures = turned(joined(std::move(seen), 4), {0, 1, 4, 2, 3});
-    return reshaped(pictures, {conv_.in[0] * conv_.out[2], depth * conv_.in[1], conv_.in[3], conv_.in[4]});
+    const PatchValue pictures = add_transpose(context_.run, patch_, joined(std::move(seen), 4), {0, 1, 4, 2, 3});
+    return add_reshape(patch_, pictures, {conv_.in[0] * conv_.out[2], depth * conv_.in[1], conv_.in[3], conv_.in[4]});
   }
 
   Context& context_;

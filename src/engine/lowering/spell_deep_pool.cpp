@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
@@ -26,11 +27,6 @@ struct DeepPool {
   std::vector<int64_t> kernel, strides, dilations, pads;  // pads: none where the operator finds them by itself
 };
 
-std::vector<int64_t> list_or_ones(const ops::Node& facts, const char* name) {
-  const std::vector<int64_t> written = facts.integers(name);
-  return written.empty() ? std::vector<int64_t>(3, 1) : written;
-}
-
 std::optional<DeepPool> find_deep_pool(PoolContext& context, NodeId node) {
   const ir::Model& model = context.run.model();
   const std::optional<tensor::Shape> in = context.inferred.shape(ir::operand(model, node, 0));
@@ -43,8 +39,8 @@ std::optional<DeepPool> find_deep_pool(PoolContext& context, NodeId node) {
   return DeepPool{*in,
                   *out,
                   facts.integers("kernel_shape"),
-                  list_or_ones(facts, "strides"),
-                  list_or_ones(facts, "dilations"),
+                  list_or(facts, "strides", 3, 1),
+                  list_or(facts, "dilations", 3, 1),
                   facts.integers("pads")};
 }
 
@@ -57,12 +53,12 @@ class PoolSpeller {
     const tensor::Shape &in = pool_.in, &out = pool_.out;
     PatchValue value = ir::operand(model, node_, 0);
     if (changes(1) || changes(2)) {
-      value = reshaped(turned(value), {in[0] * in[2], in[1], in[3], in[4]});
+      value = add_reshape(patch_, turned(value), {in[0] * in[2], in[1], in[3], in[4]});
       value = pooled(value, {1, 2});
-      value = turned(reshaped(value, {in[0], in[2], in[1], out[3], out[4]}));
+      value = turned(add_reshape(patch_, value, {in[0], in[2], in[1], out[3], out[4]}));
     }
-    if (changes(0)) value = pooled(reshaped(value, {in[0], in[1], in[2], out[3] * out[4]}), {0});
-    patch_.replace(ir::result(model, node_), reshaped(value, out));
+    if (changes(0)) value = pooled(add_reshape(patch_, value, {in[0], in[1], in[2], out[3] * out[4]}), {0});
+    patch_.replace(ir::result(model, node_), add_reshape(patch_, value, out));
     patch_.remove(node_);
     context_.run.rewriter().commit("{0} as two over fewer dims", patch_);
   }
@@ -75,14 +71,7 @@ class PoolSpeller {
   }
 
   // Slices and channels change places.
-  PatchValue turned(PatchValue value) {
-    const ir::Attribute perm = passes::integers_attribute(context_.run, "perm", {0, 2, 1, 3, 4});
-    return patch_.add({.op = "Transpose", .operands = {value}, .attributes = {perm}});
-  }
-  PatchValue reshaped(PatchValue value, const std::vector<int64_t>& dims) {
-    return patch_.add({.op = "Reshape", .operands = {value, patch_.add_constant(passes::integer_tensor(dims))}});
-  }
-
+  PatchValue turned(PatchValue value) { return add_transpose(context_.run, patch_, value, {0, 2, 1, 3, 4}); }
   // Over these of the three dims; a second one that is not named has windows of one element.
   PatchValue pooled(PatchValue value, const std::vector<size_t>& dims) {
     const auto numbers = [&](const std::vector<int64_t>& all, size_t offset, int64_t otherwise) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
 #include "ops/kernels/product/einsum_equation.h"
 #include "passes/constants.h"
@@ -113,13 +114,11 @@ class Speller {
     for (const EinsumLabel label : order) {
       places.push_back(std::ranges::find(x.term, label) - x.term.begin());
     }
-    const ir::Attribute perm = passes::integers_attribute(context_.run, "perm", places);
-    return patch_.add({.op = "Transpose", .operands = {x.value}, .attributes = {perm}});
+    return add_transpose(context_.run, patch_, x.value, places);
   }
 
   PatchValue reshaped(PatchValue value, const tensor::Shape& dims) {
-    const PatchValue shape = patch_.add_constant(passes::integer_tensor({dims.begin(), dims.end()}));
-    return patch_.add({.op = "Reshape", .operands = {value, shape}});
+    return add_reshape(patch_, value, {dims.begin(), dims.end()});
   }
 
  private:

@@ -4,8 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
-#include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
 #include "passes/rules.h"
@@ -59,10 +59,10 @@ void turn(TurningContext& context, ir::NodeId node) {
   const bool is_weighed = is_given_by_softmax(context, a);  // of an attention as it should be
   if (!is_given_by_softmax(context, b) && (is_weighed || !is_wide(*left, *right))) return;
   ir::Patch patch;
-  const ir::Attribute perm = passes::integers_attribute(context.run, "perm", turning_order(left->size()));
-  const ir::PatchValue other = patch.add({.op = "Transpose", .operands = {a}, .attributes = {perm}});
+  const std::vector<int64_t> order = turning_order(left->size());
+  const ir::PatchValue other = add_transpose(context.run, patch, a, order);
   const ir::PatchValue product = patch.add({.op = "MatMul", .name = model[node].name, .operands = {b, other}});
-  patch.replace(ir::result(model, node), patch.add({.op = "Transpose", .operands = {product}, .attributes = {perm}}));
+  patch.replace(ir::result(model, node), add_transpose(context.run, patch, product, order));
   patch.remove(node);
   patch.remove(ir::producer(model, t));
   context.run.rewriter().commit("{0} the other way round", patch);

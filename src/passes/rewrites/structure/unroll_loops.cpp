@@ -10,6 +10,7 @@
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
+#include "passes/loops.h"
 #include "passes/unroll/unroll_options.h"
 #include "passes/unroll/unroller.h"
 
@@ -19,18 +20,9 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr uint32_t kLoopState = 2;  // operands and inputs of the body before it: count or number, condition
-
-// What a body's output always is: that of a chain of Identity nodes.
-ValueId origin(PassRun& run, ValueId value) {
-  for (NodeId node = producer(run.model(), value); node && run.is_op(node, "Identity");
-       node = producer(run.model(), value)) {
-    value = operand(run.model(), node, 0);
-  }
-  return value;
+bool is_always_true(PassRun& run, ValueId value) {
+  return integer_of(run, before_identities(run, value)).value_or(0) != 0;
 }
-
-bool is_always_true(PassRun& run, ValueId value) { return integer_of(run, origin(run, value)).value_or(0) != 0; }
 
 class Unrolling {
  public:
@@ -85,14 +77,14 @@ std::optional<UnrollPlan> Unrolling::plan_loop(NodeId node) {
   const ir::Attribute* body = model.find_attribute(model[node], "body");
   if (!count || !body || body->graphs().size() != 1) return std::nullopt;
   UnrollPlan plan = {.node = node, .body = body->graphs()[0], .iterations = *count};
-  if (model[plan.body].inputs.size() < kLoopState || model.outputs(plan.body).empty()) return std::nullopt;
+  if (model[plan.body].inputs.size() < kFirstLoopState || model.outputs(plan.body).empty()) return std::nullopt;
   plan.number = model[plan.body].inputs[0];
   plan.condition = model[plan.body].inputs[1];
-  plan.first_state_operand = plan.first_state_input = kLoopState;
+  plan.first_state_operand = plan.first_state_input = kFirstLoopState;
   plan.first_state_output = 1;
-  plan.states = static_cast<uint32_t>(model[plan.body].inputs.size()) - kLoopState;
+  plan.states = static_cast<uint32_t>(model[plan.body].inputs.size()) - kFirstLoopState;
   const ValueId start = operand(model, node, 1);
-  const ValueId next = origin(run_, model.outputs(plan.body)[0].value);
+  const ValueId next = before_identities(run_, model.outputs(plan.body)[0].value);
   const bool starts = !start || is_always_true(run_, start);
   const bool goes_on = next && (next == plan.condition || (start && next == start) || is_always_true(run_, next));
   return starts && goes_on ? std::optional(plan) : std::nullopt;
