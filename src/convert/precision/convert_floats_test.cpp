@@ -10,6 +10,7 @@
 #include "support/origin_checks.h"
 #include "support/parsed_model.h"
 #include "support/sound_model.h"
+#include "tensor/casts.h"
 
 namespace assay::convert {
 namespace {
@@ -132,6 +133,27 @@ TEST(ConvertFloats, KeepsWeightsThatDoNotFit) {
   EXPECT_EQ(clamped.reason("y"), "converted");
   const Converted brain = convert(text, {.half = tensor::DType::bfloat16});
   EXPECT_EQ(brain.dtype("w"), "bfloat16");
+}
+
+// Masks of float32's least number: as a constant, as what is computed from one, and as an input that is added.
+TEST(ConvertFloats, MasksStayFiniteInBfloat16) {
+  const HalfOptions brain = {.half = tensor::DType::bfloat16};
+  const std::string head =
+      "g (float[2,2] x, bool[2] c, int64[2] t, float[2] m) => (float[2,2] y) "
+      "<float least = {-3.4028235e38}, float one = {1}> ";
+  const Converted chosen = convert(head + "{ y = Where(c, x, least) }", brain);
+  EXPECT_EQ(chosen.ops(), "Constant Constant Clip Cast Where Cast ");
+  const ir::Model& model = chosen.model;
+  const tensor::Tensor& least = model[model[value_named(model, "least")].constant].tensor;
+  double number = 0;
+  tensor::load(tensor::DType::bfloat16, least.bytes(), 0, {&number, 1});
+  EXPECT_EQ(number, -0x1.FEp127);
+  const std::string turned = "f = Cast<to = 1>(t)  i = Sub(one, f)  l = Mul(i, least)  p = MatMul(x, x)  ";
+  EXPECT_EQ(convert(head + "{ " + turned + "y = Add(p, l) }", brain).ops(),
+            "Cast Cast Sub Mul Constant Constant Clip Cast MatMul Add Cast ");
+  EXPECT_EQ(convert(head + "{ p = MatMul(x, x)  y = Add(p, m) }", brain).ops(),
+            "Cast Constant Constant Clip Cast MatMul Add Cast ");
+  EXPECT_EQ(convert(head + "{ p = Relu(x)  y = MatMul(p, x) }", brain).ops(), "Cast Relu MatMul Cast ");
 }
 
 // Inputs are taken to be ordinary: what may be too large for them stays float32 until it is bounded again.

@@ -27,7 +27,7 @@ struct Place {
 class HalfEditor {
  public:
   HalfEditor(ir::Model& model, ir::Edit& edit, const HalfOptions& options, const HalfPlan& plan)
-      : model_(model), edit_(edit), half_(options.half), clamps_(options.overflow == HalfOverflow::clamp), plan_(plan) {
+      : model_(model), edit_(edit), half_(options.half), clamps_(options.clamps()), plan_(plan) {
     for (uint32_t i = 0; i < model.graph_slots(); ++i) first_.push_back(model[ir::GraphId{i}].first);
   }
 
@@ -44,6 +44,7 @@ class HalfEditor {
 
  private:
   bool is_main_output(ir::NodeId user) const { return user == model_[model_.main_graph()].outputs_node; }
+  bool is_wide(ir::ValueId value) const { return value.index < plan_.is_wide.size() && plan_.is_wide[value.index]; }
   DType dtype(bool is_half) const { return is_half ? half_ : DType::float32; }
 
   // Casts that are there; those that are added here are none of them.
@@ -82,7 +83,7 @@ class HalfEditor {
         continue;
       }
       if (!other && constant) other = add_constant(value, *constant, to_half_type);
-      if (!other) other = add_cast(value, to_half_type);
+      if (!other) other = add_cast(is_wide(value) ? add_clip(value) : value, to_half_type);
       edit_.set_operand(place.user, place.index, other);
     }
     const auto is_output = [this](const Place& place) { return is_main_output(place.user); };
@@ -110,9 +111,10 @@ class HalfEditor {
     return model_.types().intern(std::move(type));
   }
 
-  ir::Symbol fresh_name(ir::ValueId value, bool is_half) {
-    return ir::fresh_name(edit_, fmt::format("{}_{}", model_.text(model_[value].name), tensor::name(dtype(is_half))));
+  ir::Symbol fresh_name(ir::ValueId value, std::string_view what) {
+    return ir::fresh_name(edit_, fmt::format("{}_{}", model_.text(model_[value].name), what));
   }
+  ir::Symbol fresh_name(ir::ValueId value, bool is_half) { return fresh_name(value, tensor::name(dtype(is_half))); }
 
   // An output keeps its name, whatever stands behind it.
   void hand_on_name(ir::ValueId old_value, ir::ValueId new_value) {
@@ -127,19 +129,35 @@ class HalfEditor {
   }
 
   ir::ValueId add_cast(ir::ValueId value, bool is_half) {
-    const ir::Symbol name = fresh_name(value, is_half);
     const std::array attributes = {ir::Attribute::of(edit_.intern("to"), static_cast<int64_t>(dtype(is_half)))};
-    const std::string node_name = fmt::format("Cast_{}", model_.text(name));
-    ir::NodeSpec spec;
-    spec.op = edit_.intern("Cast");
-    spec.name = edit_.keep(node_name);
-    spec.operands = {&value, 1};
-    spec.results = {&name, 1};
-    spec.attributes = attributes;
-    const ir::NodeId node = edit_.add_node(model_[value].graph, spec, node_after(value));
-    const ir::ValueId result = model_[node].results[0];
-    edit_.set_type(result, retyped(model_[value].type, dtype(is_half)));
     ++edits_.casts_added;
+    return add_node({.op = edit_.intern("Cast"), .operands = {&value, 1}, .attributes = attributes},
+                    fresh_name(value, is_half), dtype(is_half), node_after(value));
+  }
+
+  // What bfloat16 would make infinite becomes its largest number.
+  ir::ValueId add_clip(ir::ValueId value) {
+    const float largest = largest_half(half_);
+    const ir::NodeId before = node_after(value);
+    const auto number = [&](std::string_view what, float bound) {
+      Tensor tensor = tensor::make_tensor<float>(DType::float32, {}, {&bound, 1});
+      const ir::NewConstant constant = {model_[value].graph, fresh_name(value, what), std::move(tensor), before};
+      return model_[ir::add_constant_node(edit_, constant)].results[0];
+    };
+    const std::array operands = {value, number("least", -largest), number("greatest", largest)};
+    return add_node({.op = edit_.intern("Clip"), .operands = operands}, fresh_name(value, "clipped"), DType::float32,
+                    before);
+  }
+
+  // A node with one result.
+  ir::ValueId add_node(ir::NodeSpec spec, ir::Symbol result_name, DType dtype, ir::NodeId before) {
+    const ir::ValueId from = spec.operands[0];
+    const std::string name = fmt::format("{}_{}", model_.text(spec.op), model_.text(result_name));
+    spec.name = edit_.keep(name);
+    spec.results = {&result_name, 1};
+    const ir::NodeId node = edit_.add_node(model_[from].graph, spec, before);
+    const ir::ValueId result = model_[node].results[0];
+    edit_.set_type(result, retyped(model_[from].type, dtype));
     return result;
   }
 

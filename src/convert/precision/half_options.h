@@ -23,6 +23,10 @@ struct HalfOptions {
   LayerChoice choice = {};
   std::vector<std::string> forced = {};  // nodes that are converted though they would better not be
   std::set<ir::NodeId> measured = {};    // nodes whose values are known not to be too large
+
+  // The largest bfloat16 is off by less than half a percent from any float32 beyond it, and a mask of such numbers must
+  // not become infinite.
+  bool clamps() const { return overflow == HalfOverflow::clamp || half == tensor::DType::bfloat16; }
 };
 
 }  // namespace assay::convert

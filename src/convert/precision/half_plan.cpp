@@ -11,6 +11,7 @@
 #include "convert/precision/float_values.h"
 #include "convert/precision/half_rules.h"
 #include "convert/precision/typed_by_attribute.h"
+#include "convert/precision/wide_values.h"
 
 namespace assay::convert {
 namespace {
@@ -45,6 +46,8 @@ class HalfPlanner {
     plan_interface();
     for (const ir::NodeId node : floats_.nodes) plan_node(node);
     settle_open_values();
+    plan_.is_wide = options_.half == DType::bfloat16 ? find_wide_values(model_, floats_, plan_)
+                                                     : std::vector<bool>(model_.value_slots());
     return std::move(plan_);
   }
 
@@ -185,7 +188,7 @@ class HalfPlanner {
     if (attribute->type() != ir::AttributeType::tensor) return false;
     const ir::TensorEntry& entry = model_[attribute->tensors()[0]];
     if (entry.sparse || entry.tensor.dtype() != tensor::DType::float32) return false;
-    return options_.overflow == HalfOverflow::clamp || survey(entry.tensor).overflows == 0;
+    return options_.clamps() || survey(entry.tensor).overflows == 0;
   }
 
   Outcome convert_control_flow(ir::NodeId id) {
@@ -240,7 +243,7 @@ class HalfPlanner {
       const std::optional<tensor::Tensor> constant = float_constant(model_, value);
       found = plan_.weights.emplace(value, survey(*constant)).first;
     }
-    return found->second.overflows > 0 && options_.overflow == HalfOverflow::keep;
+    return found->second.overflows > 0 && !options_.clamps();
   }
 
   HalfSurvey survey(const tensor::Tensor& constant) const {

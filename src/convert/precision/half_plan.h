@@ -25,6 +25,7 @@ struct HalfPlan {
   std::vector<bool> is_float;  // by value: a tensor of floats that the conversion may touch
   std::vector<bool> is_half;   // by value: of those, the ones that are half once the plan is carried out
   std::vector<bool> was_half;  // by value: half before
+  std::vector<bool> is_wide;   // by value: of those that stay float32, the ones that Clips cut before they are cast
   std::vector<TypedNode> typed;
   std::vector<std::vector<Wanted>> wanted;    // by node: of its operands; empty: all float32
   std::map<ir::ValueId, HalfSurvey> weights;  // constants that converted nodes use

@@ -67,6 +67,7 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) {
   if (is_one_of(callee.schema->name, kGenerators)) return "it generates its result";
   if (forced_[id.index]) return {};
   if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
+  if (callee.schema->name == "Clip" && is_cast_to_half(node)) return "what it cuts off would become infinite";
   if (is_quantized(node)) return "it works on quantized values";
   if (is_counted(id)) return "computed from integers";
   return misfits_[id.index];
@@ -83,6 +84,18 @@ std::string HalfRules::unfit_values(const ir::Node& node) const {
   for (const ir::ValueId value : node.results) look(value);
   if (has_list) return "sequences and optionals stay float32";
   return has_unknown ? "the types of its values are not known" : "";
+}
+
+// Whether Casts to half are all that uses the result.
+bool HalfRules::is_cast_to_half(const ir::Node& node) const {
+  const ir::ValueId result = node.results.empty() ? ir::ValueId{} : node.results[0];
+  if (!is_float(result) || !model_[result].first_use) return false;
+  for (const ir::Use& use : ir::uses(model_, result)) {
+    const ir::Node& user = model_[use.user];
+    const bool is_cast = !user.is_outputs && model_.text(user.op) == "Cast" && !user.results.empty() && user.results[0];
+    if (!is_cast || holds_[user.results[0].index] != Holds::half) return false;
+  }
+  return true;
 }
 
 bool HalfRules::is_quantized(const ir::Node& node) const {

@@ -25,6 +25,7 @@ class HalfRules {
  private:
   bool is_float(ir::ValueId value) const { return value && holds_[value.index] == Holds::float32; }
   std::string unfit_values(const ir::Node& node) const;
+  bool is_cast_to_half(const ir::Node& node) const;
   bool is_quantized(const ir::Node& node) const;
   bool is_counted(ir::NodeId id);
 
