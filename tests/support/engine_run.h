@@ -47,12 +47,12 @@ inline std::vector<ir::ValueId> outputs_of(const ir::Model& model) {
 
 // On our own kernels for the processor, without libraries. `number(i)` is the i-th number of the inputs.
 inline EngineRun run_on_engine(const ir::Model& given, const std::function<double(size_t)>& number,
-                               bool is_strict = false, std::shared_ptr<engine::KeptWeights> packed = nullptr) {
+                               const engine::ProgramOptions& options) {
   ir::Model model = given.copy();
   ir::Rewriter rewriter(model);
   engine::lower(model, rewriter);
   const std::unique_ptr<engine::Device> device = engine::cpu::make_device({});
-  const engine::Program program(model, *device, {.is_strict = is_strict, .packed = std::move(packed)});
+  const engine::Program program(model, *device, options);
   engine::Context context(program, {}, false);
   EngineRun run;
   for (const engine::Step& step : program.steps()) run.tactics.push_back(step.tactic);
@@ -63,6 +63,11 @@ inline EngineRun run_on_engine(const ir::Model& given, const std::function<doubl
   });
   for (const ir::ValueId value : wanted) run.outputs.push_back(found.at(value));
   return run;
+}
+
+inline EngineRun run_on_engine(const ir::Model& given, const std::function<double(size_t)>& number,
+                               bool is_strict = false, std::shared_ptr<engine::KeptWeights> packed = nullptr) {
+  return run_on_engine(given, number, engine::ProgramOptions{.is_strict = is_strict, .packed = std::move(packed)});
 }
 
 inline std::vector<std::vector<double>> run_on_reference(const ir::Model& model,

@@ -4,6 +4,7 @@
 #include "engine/devices/cpu/tiles/code_layers.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
+#include "engine/devices/cpu/winograd/exact_layers.h"
 #include "engine/devices/cpu/winograd/winograd_layers.h"
 
 namespace assay::engine::cpu {
@@ -38,6 +39,7 @@ Implementations make_product_kernels(const Libraries& libraries) {
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister, yielder));
   };
   all.push_back(winograd_layers());
+  all.push_back(exact_winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
   const bool makes_codes = code_kernels(false).makes_codes;  // then they are mostly faster

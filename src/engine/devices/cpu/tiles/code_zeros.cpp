@@ -44,4 +44,10 @@ const int32_t* CodeZeros::starts(int32_t zero, std::vector<int32_t>& made) const
   return made.data();
 }
 
+const int32_t* CodeZeros::plain_starts(int32_t zero, std::vector<int32_t>& made) const {
+  if (input_ < 0 && CodeProduct::offset(are_signed_) == 0) return starts_.data();
+  set_starts(sums_, zero, made);
+  return made.data();
+}
+
 }  // namespace assay::engine::cpu

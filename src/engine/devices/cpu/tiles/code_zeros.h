@@ -26,6 +26,8 @@ class CodeZeros {
   int32_t of_data(const Arguments& arguments) const;
   // What sums begin with, by channel or column, where this is the zero point of the data; `made` may hold it.
   const int32_t* starts(int32_t zero, std::vector<int32_t>& made) const;
+  // The same where codes with a sign are multiplied as they are.
+  const int32_t* plain_starts(int32_t zero, std::vector<int32_t>& made) const;
   // By what sums of the data under a window, less the zero point, are multiplied to be added to them; null: nothing is.
   const int32_t* row_factors() const { return row_factors_.empty() ? nullptr : row_factors_.data(); }
 

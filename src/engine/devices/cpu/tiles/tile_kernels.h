@@ -69,6 +69,9 @@ const TileKernels* half_tile_kernels();
 const TileKernels* pair_kernels();
 // For codes of 8 bits in rows, which have a sign or none, by constants that have one.
 const TileKernels& code_kernels(bool are_signed);
+// For pairs of whole numbers of 16 bits, in rows and panels; sums are kept modulo 2^32. Null: it has no instructions
+// for them.
+const TileKernels* wide_code_kernels();
 // All for float32 that this processor has, for tests.
 std::span<const TileKernels* const> all_tile_kernels();
 

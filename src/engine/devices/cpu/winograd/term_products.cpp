@@ -21,6 +21,10 @@ void put(double term, uint16_t* to) {
   const auto number = static_cast<float>(term);
   row_kernels().narrow(&number, to, 1);
 }
+void put(double term, int16_t* to) { *to = static_cast<int16_t>(term); }
+
+// Of a word.
+int64_t terms_of_word(tensor::DType weights) { return weights == tensor::DType::int8 ? 2 : numbers_of_word(weights); }
 
 }  // namespace
 
@@ -29,7 +33,7 @@ TermProducts::TermProducts(PackedWeights& packed, const tensor::Tensor& weights,
     : terms_(static_cast<int64_t>(form.terms())),
       channels_(weights.shape()[1]),
       out_channels_(weights.shape()[0]),
-      word_(numbers_of_word(weights.dtype())),
+      word_(terms_of_word(weights.dtype())),
       kernels_(kernels),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
       weights_(pack(packed, weights, form)) {}
@@ -40,8 +44,9 @@ std::string TermProducts::packed_form(const WinogradForm& form, const TileKernel
 
 PackedWeights::Bytes TermProducts::pack(PackedWeights& packed, const tensor::Tensor& weights,
                                         const WinogradForm& form) const {
-  const auto size = static_cast<uint64_t>(terms_ * channels_ * out_channels_ * float_bytes(weights.dtype()));
-  return packed.get(weights, packed_form(form, kernels_), size, [&](std::byte* bytes) {
+  const auto size = static_cast<uint64_t>(terms_ * channels_ * out_channels_) * sizeof(float);
+  return packed.get(weights, packed_form(form, kernels_), size / static_cast<uint64_t>(word_), [&](std::byte* bytes) {
+    if (weights.dtype() == tensor::DType::int8) return put_all(weights, form, reinterpret_cast<int16_t*>(bytes));
     word_ == 1 ? put_all(weights, form, reinterpret_cast<float*>(bytes))
                : put_all(weights, form, reinterpret_cast<uint16_t*>(bytes));
   });

@@ -19,6 +19,7 @@ struct WinogradForm {
   size_t stride, out, side;
   // The three weights of a line, at every `step`, into terms.
   void (*line_of_weights)(const double* weights, size_t step, double* terms, size_t out_step);
+  double reading = 12;  // in how many multiplications a weight is read
 
   size_t terms() const { return side * side; }
 };

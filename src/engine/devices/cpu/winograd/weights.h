@@ -13,7 +13,7 @@ using WinogradTerms = std::array<double, kMostWinogradTerms>;
 
 // The terms of one window, [3][3].
 WinogradTerms winograd_weights(const WinogradForm& form, const float* window);
-// The window of that number of weights [out_channels][channels][3][3], of float32 or bfloat16.
+// The window of that number of weights [out_channels][channels][3][3], of float32, bfloat16 or int8.
 std::array<float, 9> window_of(tensor::DType dtype, const std::byte* weights, int64_t number);
 
 // The largest error of results in the type of these weights, against sums in double, in units of their root mean

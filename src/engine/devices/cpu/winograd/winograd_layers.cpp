@@ -219,7 +219,7 @@ class WinogradLayers final : public Implementation {
     std::vector<std::string> names;
     const std::optional<ConvSource> source = source_of(layer);
     if (!source) return names;
-    for (const WinogradPlan& plan : winograd_plans(source->geometry)) names.push_back(plan.name());
+    for (const WinogradPlan& plan : winograd_plans(source->geometry, winograd_forms())) names.push_back(plan.name());
     return names;
   }
 
@@ -233,7 +233,7 @@ class WinogradLayers final : public Implementation {
       return layer.packed->has(*source->weights, TermProducts::packed_form(form, kernels)) ||
              winograd_error(form, *source->weights) <= most;
     };
-    const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, variant, is_exact);
+    const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, winograd_forms(), variant, is_exact);
     if (!plan) return {};
     std::optional<Tape> tape = Tape();
     if (layer.nodes.size() > 1) tape = Tape::make(layer, 1, layer.result(layer.nodes[0], 0));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,11 +41,11 @@ struct WinogradTiles {
 
 // Whether a form computes it.
 bool fits_winograd(const ConvGeometry& g);
-// Those that may be worth measuring.
-std::vector<WinogradPlan> winograd_plans(const ConvGeometry& g);
+// Those of some forms that may be worth measuring.
+std::vector<WinogradPlan> winograd_plans(const ConvGeometry& g, std::span<const WinogradForm> forms);
 // That of the name; empty: the one that is taken unmeasured. Nullopt: there is none that is exact enough, or nothing is
 // gained.
-std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::string_view name,
-                                          FunctionRef<bool(const WinogradForm&)> is_exact);
+std::optional<WinogradPlan> winograd_plan(const ConvGeometry& g, std::span<const WinogradForm> forms,
+                                          std::string_view name, FunctionRef<bool(const WinogradForm&)> is_exact);
 
 }  // namespace assay::engine::cpu

@@ -11,7 +11,7 @@ ConvGeometry square_geometry(int64_t channels, int64_t side) {
 
 std::string guess(const ConvGeometry& g, int64_t most_results) {
   const auto is_exact = [&](const WinogradForm& form) { return static_cast<int64_t>(form.out) <= most_results; };
-  const std::optional<WinogradPlan> plan = winograd_plan(g, "", is_exact);
+  const std::optional<WinogradPlan> plan = winograd_plan(g, winograd_forms(), "", is_exact);
   return plan ? plan->name() : "direct";
 }
 
@@ -24,9 +24,9 @@ TEST(WinogradPlans, TheLargestFormThatIsExactEnoughIsTaken) {
 
 TEST(WinogradPlans, ANamedOneHasToBeExactEnoughToo) {
   const ConvGeometry g = square_geometry(64, 80);
-  EXPECT_TRUE(winograd_plan(g, "lanes/2", [](const WinogradForm&) { return true; }));
-  EXPECT_FALSE(winograd_plan(g, "lanes/2", [](const WinogradForm&) { return false; }));
-  EXPECT_FALSE(winograd_plan(g, "lanes/3", [](const WinogradForm&) { return true; }));
+  EXPECT_TRUE(winograd_plan(g, winograd_forms(), "lanes/2", [](const WinogradForm&) { return true; }));
+  EXPECT_FALSE(winograd_plan(g, winograd_forms(), "lanes/2", [](const WinogradForm&) { return false; }));
+  EXPECT_FALSE(winograd_plan(g, winograd_forms(), "lanes/3", [](const WinogradForm&) { return true; }));
 }
 
 // Reading four times the weights takes longer than the multiplications that are saved.
