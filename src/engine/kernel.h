@@ -74,6 +74,8 @@ class Device {
   virtual LayoutRule layout_rule(const Layer& layer) const = 0;
   // Those that may compute layers, best first.
   virtual std::span<const Implementation* const> implementations() const = 0;
+  // Whether products of it are at least as fast as those of float32.
+  virtual bool multiplies(tensor::DType dtype) const = 0;
   // Copies a tensor from one layout to another.
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
   // Memory of the device, aligned for its kernels; it is given back with the pointer.

@@ -61,7 +61,8 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
-  widen_halves(model, rewriter, precision.rounds_halves);
+  widen_halves(model, rewriter, tensor::DType::float16, precision.rounds_halves);
+  if (!precision.multiplies_bfloat16) widen_halves(model, rewriter, tensor::DType::bfloat16, precision.rounds_halves);
   spell_heads(model, rewriter);
   spell_fused(model, rewriter);
   spell_qlinear(model, rewriter);

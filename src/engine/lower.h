@@ -15,8 +15,8 @@ inline constexpr std::string_view kDomain = "assay.engine";
 
 // The order of lowering; every step goes through the rewriter, and after each one the model still runs on the
 // reference:
-//   sort, inline functions, widen float16, fold, simplify, merge into weights, lower the precision as asked for, form
-//   layers.
+//   sort, inline functions, widen 16-bit floats, fold, simplify, merge into weights, lower the precision as asked for,
+//   form layers.
 // A layer of several operators becomes the call of a function in `kDomain`, whose body is these operators.
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision = {});
 

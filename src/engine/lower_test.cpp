@@ -215,6 +215,36 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
                                       "Neg_Cast_1"}));
 }
 
+// Without instructions for bfloat16, a permission is used for weights that few rows are multiplied by, and a model of
+// bfloat16 computes in float32.
+TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {
+  const auto lowered = [](const std::string& text, const Precision& precision) {
+    ir::Model model = parsed("<ir_version: 10, opset_import: [\"\" : 22]> " + text);
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, precision);
+    return model;
+  };
+  const std::string products =
+      "g (float[2,2] x, float[9,2] z) => (float[2,2] y, float[9,2] k) <float[2,2] w = {1.01, -3.3e38, 0.3, 3.4e38}> { "
+      "y = MatMul(x, w) k = MatMul(z, w) }";
+  const Precision permitted = {.bfloat16 = true, .multiplies_bfloat16 = false};
+  const ir::Model model = lowered(products, permitted);
+  EXPECT_EQ(ops_of(model), (std::vector<std::string>{"MatMul", "MatMul"}));
+  std::vector<std::vector<double>> weights;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    const ir::TensorId constant = model[model[node].operands[1].value].constant;
+    weights.push_back(tensor::load_elements<double>(model[constant].tensor));
+  }
+  EXPECT_EQ(weights[0], (std::vector<double>{1.0078125, -0x1.f0p127, 0.30078125, 0x1.fep127}));
+  EXPECT_EQ(weights[1][0], double{1.01F});
+  Precision kept = permitted;
+  kept.float32_layers = {"y"};
+  EXPECT_EQ(outputs_of(lowered(products, kept)), outputs_of(lowered(products, {})));
+  const char* const of_bfloat16 = "g (bfloat16[2,3] x) => (bfloat16[2,3] y) { a = Exp(x) b = Neg(a) y = Sigmoid(b) }";
+  EXPECT_EQ(ops_of(lowered(of_bfloat16, {.multiplies_bfloat16 = false})),
+            (std::vector<std::string>{"Cast_Exp_Neg_Sigmoid_Cast_0"}));
+}
+
 // What moves codes, and what makes the same ones again, is no part of it.
 TEST(Lower, attention_between_quantizers_forms_a_layer) {
   const ir::Model model = parsed(with_header(kLowered[11]));

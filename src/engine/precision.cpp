@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "convert/precision/convert_floats.h"
+#include "engine/lowering/round_weights.h"
+#include "engine/lowering/wide_halves.h"
 #include "ir/walk.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
@@ -43,6 +45,11 @@ void raise_opset(ir::Model& model, ir::Rewriter& rewriter) {
 
 }  // namespace
 
+void set_machine(Precision& precision, const Device& device, bool is_strict) {
+  precision.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16);
+  precision.rounds_halves = is_strict;
+}
+
 void check_precision(const ir::Model& source, const Precision& precision, Diagnostics& findings) {
   for (const auto* names : {&precision.float32_layers, &precision.bfloat16_layers}) {
     try {
@@ -61,11 +68,18 @@ Bfloat16Layers::Bfloat16Layers(const ir::Model& source, const Precision& precisi
 
 bool Bfloat16Layers::is_kept(const ir::Model& model, ir::NodeId node) const {
   if (stands_for(model, node, bfloat16_)) return false;
-  return !precision_.bfloat16 || stands_for(model, node, float32_);
+  return !precision_.bfloat16 || !precision_.multiplies_bfloat16 || stands_for(model, node, float32_);
 }
 
 void Bfloat16Layers::store(ir::Model& model, ir::Rewriter& rewriter) const {
-  if (!precision_.bfloat16 && bfloat16_.empty()) return;
+  const bool rounds = precision_.bfloat16 && !precision_.multiplies_bfloat16;
+  if (rounds) round_weights(model, rewriter, [&](ir::NodeId node) { return stands_for(model, node, float32_); });
+  if (bfloat16_.empty() && (rounds || !precision_.bfloat16)) return;
+  convert(model, rewriter);
+  if (!precision_.multiplies_bfloat16) widen_halves(model, rewriter, tensor::DType::bfloat16, true);
+}
+
+void Bfloat16Layers::convert(ir::Model& model, ir::Rewriter& rewriter) const {
   raise_opset(model, rewriter);
   convert::HalfOptions half;
   half.half = tensor::DType::bfloat16;

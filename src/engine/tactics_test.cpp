@@ -161,6 +161,7 @@ class StillDevice final : public Device {
   std::string_view name() const override { return "still"; }
   LayoutRule layout_rule(const Layer&) const override { return LayoutRule::plain; }
   std::span<const Implementation* const> implementations() const override { return all_; }
+  bool multiplies(tensor::DType) const override { return false; }
   std::unique_ptr<Kernel> make_copy(const TensorDesc&, const TensorDesc&) const override { return nullptr; }
   std::shared_ptr<const Address> allocate(uint64_t) const override { return std::make_shared<Address>(); }
   std::shared_ptr<const Address> allocate_sample(tensor::DType, uint64_t) const override { return allocate(0); }

@@ -11,7 +11,7 @@ import unittest
 import numpy as np
 import onnx
 import onnxruntime
-from in_folder import InFolder, run
+from in_folder import InFolder, run, saturates
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_dynamic, quantize_static
 
@@ -217,7 +217,7 @@ class FusedOperatorsTest(InFolder):
                     model = assembled(5, has_past)
                     path = self.save(model)
                     if is_quantised:
-                        quantize_dynamic(str(path), str(self.path / "quantised.onnx"),
+                        quantize_dynamic(str(path), str(self.path / "quantised.onnx"), reduce_range=saturates(),
                                          op_types_to_quantize=["Attention", "MatMul"],
                                          extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT})
                         path = self.path / "quantised.onnx"
@@ -237,12 +237,12 @@ class FusedOperatorsTest(InFolder):
                     source = str(self.save(model))
                     made = self.path / "quantised.onnx"
                     if form == "dynamic":
-                        quantize_dynamic(source, str(made))
+                        quantize_dynamic(source, str(made), reduce_range=saturates())
                     else:
                         feeds = iter([feeds_of(model, 1), feeds_of(model, 2)])
                         reader = type("Reader", (CalibrationDataReader,), {"get_next": lambda self: next(feeds, None)})()
-                        quantize_static(source, str(made), reader, per_channel=True, quant_format=QuantFormat.QDQ
-                                        if form == "static" else QuantFormat.QOperator)
+                        quantize_static(source, str(made), reader, per_channel=True, reduce_range=saturates(),
+                                        quant_format=QuantFormat.QDQ if form == "static" else QuantFormat.QOperator)
                     expected = {"DynamicQuantizeMatMul"} if form == "dynamic" else set()
                     path, optimised = self.optimised(made, expected, "layout" if form == "operators" else "extended")
                     self.check(path, optimised, 1e-5, 0.8 if (name, form) == ("encoder", "static") else 0)

@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 import onnx
 import onnxruntime
-from in_folder import InFolder, run
+from in_folder import InFolder, run, saturates
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 
@@ -95,7 +95,7 @@ class Uint8WeightsTest(InFolder):
                     path = self.path / "quantised.onnx"
                     quantize_static(str(self.save(network(1))), str(path), Reader(), quant_format=form,
                                     per_channel=per_channel, activation_type=QuantType.QUInt8,
-                                    weight_type=QuantType.QUInt8)
+                                    weight_type=QuantType.QUInt8, reduce_range=saturates())
                     onnx.checker.check_model(str(path))
                     self.check(path)
 
@@ -104,7 +104,7 @@ class Uint8WeightsTest(InFolder):
             with self.subTest(per_channel=per_channel):
                 path = self.path / "quantised.onnx"
                 quantize_dynamic(str(self.save(network(2))), str(path), per_channel=per_channel,
-                                 weight_type=QuantType.QUInt8)
+                                 weight_type=QuantType.QUInt8, reduce_range=saturates())
                 self.check(path)
 
 

@@ -265,7 +265,7 @@ engine::BuilderConfig read_builder_config(const exec::Settings& settings, const 
   engine::BuilderConfig config;
   config.is_strict = settings.has(kStrict);
   config.precision = read_precision(settings, findings);
-  config.precision.rounds_halves = config.is_strict;
+  engine::set_machine(config.precision, device, config.is_strict);
   config.profiles = read_profiles(settings);
   engine::TacticOptions& tactics = config.tactics;
   read_tactics(settings, device, tactics);

@@ -17,8 +17,8 @@ namespace {
 
 using tensor::DType;
 
-constexpr int64_t kFirstWithCast = 9;  // that has float16 and names types by number
-// They only move elements, as float16 unless these are float32 already.
+constexpr int64_t kFirstWithCast = 9;  // that names types by number
+// They only move elements, as they are unless these are float32 already.
 constexpr std::array<std::string_view, 15> kMoves = {"Concat",   "Expand",   "Flatten", "Gather",    "GatherElements",
                                                      "GatherND", "Identity", "Pad",     "Reshape",   "Slice",
                                                      "Split",    "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
@@ -29,7 +29,7 @@ tensor::Tensor widened(const tensor::Tensor& halves) {
   std::array<double, kBlock> block;
   for (uint64_t first = 0; first < floats.size(); first += kBlock) {
     const std::span part = std::span(block).first(std::min<uint64_t>(kBlock, floats.size() - first));
-    tensor::load(DType::float16, halves.bytes(), first, part);
+    tensor::load(halves.dtype(), halves.bytes(), first, part);
     std::ranges::transform(part, floats.begin() + static_cast<ptrdiff_t>(first),
                            [](double x) { return static_cast<float>(x); });
   }
@@ -38,8 +38,8 @@ tensor::Tensor widened(const tensor::Tensor& halves) {
 
 class Widener {
  public:
-  Widener(ir::Model& model, ir::Rewriter& rewriter, bool rounded)
-      : model_(model), rewriter_(rewriter), edit_(rewriter.edit()), rounded_(rounded), inference_(model) {
+  Widener(ir::Model& model, ir::Rewriter& rewriter, DType half, bool rounded)
+      : model_(model), rewriter_(rewriter), edit_(rewriter.edit()), half_(half), rounded_(rounded), inference_(model) {
     inference_.run();
   }
 
@@ -57,9 +57,9 @@ class Widener {
   bool is_half(ir::ValueId value) const {
     if (!value.valid() || halves_.contains(value)) return value.valid();
     const ir::TensorId constant = model_[value].constant;
-    if (constant.valid()) return !model_[constant].sparse && model_[constant].tensor.dtype() == DType::float16;
+    if (constant.valid()) return !model_[constant].sparse && model_[constant].tensor.dtype() == half_;
     const ops::Type& type = inference_.type(value);
-    return type.is_tensor() && type.dtype == DType::float16;
+    return type.is_tensor() && type.dtype == half_;
   }
 
   bool is_tensor(ir::ValueId value) const {
@@ -129,7 +129,7 @@ class Widener {
     const ir::TypeId type = model_[result].type;
     const ir::Symbol name = model_[result].name;
     edit_.rename(result, fresh_name(result));
-    const ir::ValueId half = add_cast(result, DType::float16, name, model_[id].next);
+    const ir::ValueId half = add_cast(result, half_, name, model_[id].next);
     edit_.replace_uses(result, half);
     edit_.set_operand(model_[half].producer, 0, result);
     edit_.origins().replace(result, half);
@@ -163,27 +163,28 @@ class Widener {
   ir::Model& model_;
   ir::Rewriter& rewriter_;
   ir::Edit& edit_;
+  DType half_;
   bool rounded_;
   ops::Inference inference_;
   std::unordered_map<ir::ValueId, ir::ValueId> wide_;
   std::unordered_set<ir::ValueId> halves_;  // that were made here, which inference has not seen
 };
 
-bool has_halves(const ir::Model& model) {
+bool has_halves(const ir::Model& model, DType half) {
   for (uint32_t i = 0; i < model.value_slots(); ++i) {
     const ir::Value& value = model[ir::ValueId{i}];
     if (!value.alive) continue;
-    if (value.type.valid() && model[value.type].dtype == DType::float16) return true;
-    if (value.constant.valid() && model[value.constant].tensor.dtype() == DType::float16) return true;
+    if (value.type.valid() && model[value.type].dtype == half) return true;
+    if (value.constant.valid() && model[value.constant].tensor.dtype() == half) return true;
   }
   return false;
 }
 
 }  // namespace
 
-void widen_halves(ir::Model& model, ir::Rewriter& rewriter, bool rounded) {
-  if (schema::imported_version(model) < kFirstWithCast || !has_halves(model)) return;
-  Widener(model, rewriter, rounded).run();
+void widen_halves(ir::Model& model, ir::Rewriter& rewriter, DType half, bool rounded) {
+  if (schema::imported_version(model) < kFirstWithCast || !has_halves(model, half)) return;
+  Widener(model, rewriter, half, rounded).run();
 }
 
 }  // namespace assay::engine

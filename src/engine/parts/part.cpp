@@ -64,7 +64,8 @@ PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, cons
     : model_(source.copy()), inputs_(model_[model_.main_graph()].inputs) {
   fix_types(model_, shapes);
   ir::Rewriter rewriter(model_);
-  lower(model_, rewriter, {.rounds_halves = options.is_strict});
+  lower(model_, rewriter,
+        {.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16), .rounds_halves = options.is_strict});
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs_.push_back(use.value);
   program_.emplace(model_, device, options);
   let_go_of_own(model_, source);

@@ -65,6 +65,9 @@ class CpuDevice final : public Device {
   }
 
   std::span<const Implementation* const> implementations() const override { return all_; }
+  bool multiplies(tensor::DType dtype) const override {
+    return dtype == tensor::DType::float32 || (dtype == tensor::DType::bfloat16 && has_avx512_bf16());
+  }
   std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const override {
     return cpu::make_copy(from, to);
   }

@@ -4,8 +4,9 @@
 struct Bfloat16Numbers {
   using Stored = uint16_t;
   ASSAY_KERNEL static void load(const uint16_t* from, Vector& out) {
-    out =
-        reinterpret_cast<Vector>(__builtin_convertvector(reinterpret_cast<const HalfPlace*>(from)->lanes, Bits) << 16);
+    Bits bits;
+    load_bits(from, bits);
+    out = reinterpret_cast<Vector>(bits << 16);
   }
 };
 
