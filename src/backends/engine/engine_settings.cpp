@@ -14,7 +14,12 @@ using namespace setting;
 using Kind = exec::Setting::Kind;
 
 // What is permitted and not used on this processor.
-void tell_unused(const exec::Settings& settings, Diagnostics& findings) {
+void tell_unused(const exec::Settings& settings, const engine::Device& device, Diagnostics& findings) {
+  if (settings.has(kBfloat16) && !device.multiplies(tensor::DType::bfloat16)) {
+    findings.warn("engine_precision", "",
+                  "bfloat16 is permitted and hardly used: this processor has no instructions for it, so that only "
+                  "weights of products of few rows are stored in it");
+  }
   for (const auto& [name, type] :
        {std::pair(kFloat16, "float16"), std::pair(kTf32, "TF32"), std::pair(kFloat8, "float8")}) {
     if (!settings.has(name)) continue;
@@ -145,7 +150,7 @@ std::vector<exec::Setting> declared_engine_settings() {
 EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
                                     Diagnostics& findings) {
   tell_ignored_settings(settings, findings);
-  tell_unused(settings, findings);
+  tell_unused(settings, device, findings);
   EngineSettings read;
   read.config = read_builder_config(settings, device, measures, findings);
   read.profile = read_number(settings, kProfile);

@@ -58,10 +58,23 @@ ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) 
   set(high, greatest);
   if constexpr (sizeof(V) == 64) {
     out = _mm512_maskz_min_ps(kAllLanes, high, _mm512_maskz_max_ps(kAllLanes, low, x));
+  } else if constexpr (sizeof(V) == 32) {
+    out = _mm256_min_ps(high, _mm256_max_ps(low, x));
   } else {
     choose(x < low, low, x, out);
     choose(out > high, high, out, out);
   }
+}
+
+// NaN stays.
+template <typename V>
+ASSAY_KERNEL inline void at_least(const V& x, float least, V& out) {
+  V low;
+  set(low, least);
+  if constexpr (sizeof(V) == 32)
+    out = _mm256_max_ps(low, x);
+  else
+    choose(x < low, low, x, out);
 }
 
 // x * 2^n for whole numbers n; x is from 0.5 to 2, results may be denormal.
@@ -76,24 +89,73 @@ ASSAY_KERNEL inline void scale(const V& x, const V& n, V& out) {
   }
 }
 
-// 2^n * (1 + r + r^2 q(r)) with |r| <= ln 2 / 2.
-ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
+constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
+
+// e^x / 2^n = 1 + r + r^2 q(r) with |r| <= ln 2 / 2. `shifted` is n and another whole number.
+ASSAY_KERNEL inline void reduced_exponential(const Vector& x, float shift, Vector& shifted, Vector& out) {
   constexpr float kLog2e = 1.44269504088896341F;
   constexpr float kLn2High = 0.693145751953125F;
   constexpr float kLn2Low = 1.42860682030941723e-6F;
   constexpr float kQ[] = {5.000000014e-01F, 1.666657340e-01F, 4.166645686e-02F, 8.363769614e-03F, 1.393453499e-03F};
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
-  Vector x, n, r, q;
-  bound(given, -104.0F, 89.0F, x);
-  set(n, kRound);
-  fused(x, kLog2e, n, n);
-  n -= kRound;
+  Vector r, q;
+  set(shifted, shift);
+  fused(x, kLog2e, shifted, shifted);
+  const Vector n = shifted - shift;
   fused(n, -kLn2High, x, r);
   fused(n, -kLn2Low, r, r);
   polynomial(kQ, r, q);
   fused(q * r, r, r, q);
-  scale(q + 1.0F, n, out);
+  out = q + 1.0F;
+}
+
+ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
+  Vector x, shifted, power;
+  bound(given, -104.0F, 89.0F, x);
+  reduced_exponential(x, kRound, shifted, power);
+  scale(power, shifted - kRound, out);
   if constexpr (kBytes != 64) choose(given != given, given, out, out);  // where whole numbers of NaN are none
+}
+
+// The same of numbers that are not above 0.
+template <typename V>
+ASSAY_KERNEL inline void falling_exponential(const V& given, V& out) {
+  if constexpr (sizeof(V) == 64) return exponential(given, out);
+  constexpr float kAway = 32;  // from denormal numbers
+  V x, shifted, power;
+  at_least(given, -104.0F, x);
+  reduced_exponential(x, kRound + kAway, shifted, power);
+  out = reinterpret_cast<V>(reinterpret_cast<Bits>(power) + (reinterpret_cast<Bits>(shifted) << 23)) * 0x1p-32F;
+  choose(given != given, given, out, out);
+}
+
+// 1 + 2^x for what is divided by it, off by less than (2 + |x| / 10) 1e-7 of itself; beyond 126 it is only known to be
+// huge. The chain of dependent steps is short, since a processor has few of them waiting at once.
+template <typename V>
+ASSAY_KERNEL inline void one_and_power(const V& given, V& out) {
+  constexpr float kPowers[] = {1.000000072e+00F, 6.931469669e-01F, 2.402211951e-01F,
+                               5.550713394e-02F, 9.675552797e-03F, 1.327646065e-03F};
+  V x, low, middle, high;
+  bound(given, -126.0F, sizeof(V) == 64 ? 129.0F : 127.0F, x);
+  const V rounded = x + kRound;
+  const V whole = rounded - kRound;
+  const V rest = x - whole;
+  const V square = rest * rest;
+  set(low, kPowers[0]);
+  set(middle, kPowers[2]);
+  set(high, kPowers[4]);
+  fused(rest, kPowers[1], low, low);
+  fused(rest, kPowers[3], middle, middle);
+  fused(rest, kPowers[5], high, high);
+  fused(square, high, middle, middle);
+  fused(square, middle, low, low);
+  if constexpr (sizeof(V) == 64) {
+    scale(low, whole, low);
+    out = low + 1.0F;
+  } else {  // infinity stays by the second summand, which is 1 otherwise
+    V one;
+    at_least(given - 126.0F, 1.0F, one);
+    out = reinterpret_cast<V>(reinterpret_cast<Bits>(low) + (reinterpret_cast<Bits>(rounded) << 23)) + one;
+  }
 }
 
 ASSAY_KERNEL inline void hyperbolic_tangent(const Vector& x, Vector& out) {
@@ -114,7 +176,7 @@ ASSAY_KERNEL inline void hyperbolic_tangent(const Vector& x, Vector& out) {
 ASSAY_KERNEL inline void logistic(const Vector& x, Vector& out) {
   Vector size, one, shrunk, above;
   magnitude(x, size);
-  exponential(-size, shrunk);
+  falling_exponential(-size, shrunk);
   set(one, 1.0F);
   choose(x < Vector{}, shrunk, one, above);
   out = above / (shrunk + 1.0F);
@@ -160,7 +222,7 @@ ASSAY_KERNEL inline void logarithm(const Vector& given, Vector& out) {
 ASSAY_KERNEL inline void exponential_less_one(const Vector& x, Vector& out) {
   constexpr float kSeries[] = {1, 1.0F / 2, 1.0F / 6, 1.0F / 24, 1.0F / 120, 1.0F / 720, 1.0F / 5040};
   Vector grown, small;
-  exponential(x, grown);
+  falling_exponential(x, grown);
   polynomial(kSeries, x, small);
   choose(x > -0.35F, small * x, grown - 1.0F, out);
 }
@@ -168,7 +230,6 @@ ASSAY_KERNEL inline void exponential_less_one(const Vector& x, Vector& out) {
 // sin(x + quarters * pi / 2), with x below 2^13 in size.
 ASSAY_KERNEL inline void wave(const Vector& x, int32_t quarters, Vector& out) {
   constexpr float kTwoByPi = 0.636619772367581343F;
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
   // pi / 2 in three parts, of which a whole number times the first two is exact
   constexpr float kHigh = 1.5703125F;
   constexpr float kMiddle = 4.837512969970703125e-4F;

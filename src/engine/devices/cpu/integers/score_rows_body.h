@@ -113,7 +113,7 @@ ASSAY_KERNEL inline float make_weights(float* scores, size_t count, float greate
   for (size_t i = 0; i < count; i += kWidth) {
     const Vector below = at(scores + i).lanes - greatest;
     Vector grown;
-    exponential(below, grown);
+    falling_exponential(below, grown);
     at(scores + i).lanes = grown;
     sums += grown;
   }

@@ -184,7 +184,7 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
   for (; i + kWidth <= count; i += kWidth) {
     const Vector below = at(x + i).lanes - greatest;
     Vector grown;
-    exponential(below, grown);
+    falling_exponential(below, grown);
     at(out + i).lanes = grown;
     sums += grown;
   }
@@ -194,7 +194,7 @@ ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
     for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - greatest;
     const Vector rest = at(tail).lanes;
     Vector grown;
-    exponential(rest, grown);
+    falling_exponential(rest, grown);
     for (size_t k = 0; i + k < count; ++k) {
       out[i + k] = grown[k];
       sum += grown[k];
@@ -210,7 +210,7 @@ ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
   for (; i + kWidth <= count; i += kWidth) {
     const Vector below = at(x + i).lanes - greatest;
     Vector grown;
-    exponential(below, grown);
+    falling_exponential(below, grown);
     sums += grown;
   }
   double sum = sum_of_lanes(sums);
@@ -256,7 +256,7 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
     const Vector below = at(x + i).lanes - less;
-    exponential(below, grown);
+    falling_exponential(below, grown);
     at(x + i).lanes = grown;
     sums += grown;
   }
@@ -264,7 +264,7 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   if (i == count) return sum;
   Vector tail = {};
   for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - less;
-  exponential(tail, grown);
+  falling_exponential(tail, grown);
   for (size_t k = 0; i + k < count; ++k) {
     x[i + k] = grown[k];
     sum += grown[k];

@@ -4,7 +4,6 @@
 // The nearest whole number, and what x is more than that.
 template <typename V>
 ASSAY_KERNEL inline void divide_up(const V& given, V& whole, V& rest) {
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
   if constexpr (sizeof(V) == 64) {
     constexpr int kToNearest = 8;
     rest = _mm512_maskz_reduce_ps(kAllLanes, given, kToNearest);

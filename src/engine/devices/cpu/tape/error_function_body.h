@@ -6,7 +6,6 @@
 // By the polynomial of the interval, whose coefficients are looked up.
 template <typename V>
 ASSAY_KERNEL inline void error_function_by_intervals(const V& x, V& out) {
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers, in the lowest bits
   V size, end, scale, round, place;
   magnitude(x, size);
   set(end, kErfEnd);

@@ -40,6 +40,8 @@ ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& 
   if constexpr (kOp == TapeOp::logical_xor) truth((a != Vector{}) ^ (b != Vector{}), out);
 }
 
+constexpr float kLog2e = 1.44269504088896341F;
+
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& numbers, Vector& out) {
   Vector t;
@@ -47,8 +49,8 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   if constexpr (kOp == TapeOp::leaky_relu) choose(a < Vector{}, a * numbers.p, a, out);
   if constexpr (kOp == TapeOp::sigmoid) logistic(a, out);
   if constexpr (kOp == TapeOp::silu) {
-    exponential(-a, t);
-    out = a / (t + 1.0F);
+    one_and_power(a * -kLog2e, t);
+    out = a / t;
   }
   if constexpr (kOp == TapeOp::tanh) hyperbolic_tangent(a, out);
   if constexpr (kOp == TapeOp::hard_swish) {
@@ -71,15 +73,14 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   }
   if constexpr (kOp == TapeOp::gelu_tanh) {
     // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
-    exponential((a * a * a * 0.044715F + a) * -1.59576912160573071F, t);
-    out = a / (t + 1.0F);
+    one_and_power((a * a * a * 0.044715F + a) * (-1.59576912160573071F * kLog2e), t);
+    out = a / t;
   }
 }
 
 // To the nearest whole number, ties to even, between `least` and `least` + 255; NaN becomes 0.
 ASSAY_KERNEL inline void quantized(const Vector& x, const Numbers& numbers, float least, Vector& out) {
   constexpr float kFar = 1048576;
-  constexpr float kRound = 12582912;  // 1.5 * 2^23: adding it rounds to whole numbers
   Vector near;
   bound(x / numbers.p, -kFar, kFar, near);
   near += kRound;
@@ -124,7 +125,7 @@ ASSAY_KERNEL inline void apply_smooth(const Vector& a, const Numbers& numbers, V
   if constexpr (kOp == TapeOp::log) logarithm(a, out);
   if constexpr (kOp == TapeOp::softplus) {
     magnitude(a, t);
-    exponential(-t, t);
+    falling_exponential(-t, t);
     logarithm_of_one_and(t, t);
     choose(a < Vector{}, Vector{}, a, out);
     out += t;
