@@ -50,6 +50,27 @@ ASSAY_KERNEL inline void polynomial(const float (&coefficients)[kCount], const V
   }
 }
 
+// terms[0] + terms[1] x + terms[2] x^2 ..., into the first.
+template <size_t kCount>
+ASSAY_KERNEL [[gnu::always_inline]] inline void sum_by_halves(const Vector& x, Vector* terms) {
+  if constexpr (kCount > 1) {
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kCount / 2; ++i) fused(terms[2 * i + 1], x, terms[2 * i], terms[i]);
+    if constexpr (kCount % 2 == 1) terms[kCount / 2] = terms[kCount - 1];
+    sum_by_halves<(kCount + 1) / 2>(x * x, terms);
+  }
+}
+
+// The same as polynomial(), with few dependent steps: processors have too little room for many that wait.
+template <size_t kCount>
+ASSAY_KERNEL inline void short_polynomial(const float (&coefficients)[kCount], const Vector& x, Vector& out) {
+  Vector terms[kCount];
+#pragma GCC unroll 16
+  for (size_t i = 0; i < kCount; ++i) set(terms[i], coefficients[i]);
+  sum_by_halves<kCount>(x, terms);
+  out = terms[0];
+}
+
 // Between two numbers; NaN stays.
 template <typename V>
 ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) {
@@ -91,21 +112,20 @@ ASSAY_KERNEL inline void scale(const V& x, const V& n, V& out) {
 
 constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
 
-// e^x / 2^n = 1 + r + r^2 q(r) with |r| <= ln 2 / 2. `shifted` is n and another whole number.
+// e^x / 2^n is a polynomial in r with |r| <= ln 2 / 2. `shifted` is n and another whole number.
 ASSAY_KERNEL inline void reduced_exponential(const Vector& x, float shift, Vector& shifted, Vector& out) {
   constexpr float kLog2e = 1.44269504088896341F;
   constexpr float kLn2High = 0.693145751953125F;
   constexpr float kLn2Low = 1.42860682030941723e-6F;
-  constexpr float kQ[] = {5.000000014e-01F, 1.666657340e-01F, 4.166645686e-02F, 8.363769614e-03F, 1.393453499e-03F};
-  Vector r, q;
+  constexpr float kPowers[] = {
+      1, 1, 5.000000014e-01F, 1.666657340e-01F, 4.166645686e-02F, 8.363769614e-03F, 1.393453499e-03F};
+  Vector r;
   set(shifted, shift);
   fused(x, kLog2e, shifted, shifted);
   const Vector n = shifted - shift;
   fused(n, -kLn2High, x, r);
   fused(n, -kLn2Low, r, r);
-  polynomial(kQ, r, q);
-  fused(q * r, r, r, q);
-  out = q + 1.0F;
+  short_polynomial(kPowers, r, out);
 }
 
 ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
@@ -129,32 +149,24 @@ ASSAY_KERNEL inline void falling_exponential(const V& given, V& out) {
 }
 
 // 1 + 2^x for what is divided by it, off by less than (2 + |x| / 10) 1e-7 of itself; beyond 126 it is only known to be
-// huge. The chain of dependent steps is short, since a processor has few of them waiting at once.
+// huge.
 template <typename V>
 ASSAY_KERNEL inline void one_and_power(const V& given, V& out) {
   constexpr float kPowers[] = {1.000000072e+00F, 6.931469669e-01F, 2.402211951e-01F,
                                5.550713394e-02F, 9.675552797e-03F, 1.327646065e-03F};
-  V x, low, middle, high;
+  V x, power;
   bound(given, -126.0F, sizeof(V) == 64 ? 129.0F : 127.0F, x);
   const V rounded = x + kRound;
   const V whole = rounded - kRound;
   const V rest = x - whole;
-  const V square = rest * rest;
-  set(low, kPowers[0]);
-  set(middle, kPowers[2]);
-  set(high, kPowers[4]);
-  fused(rest, kPowers[1], low, low);
-  fused(rest, kPowers[3], middle, middle);
-  fused(rest, kPowers[5], high, high);
-  fused(square, high, middle, middle);
-  fused(square, middle, low, low);
+  short_polynomial(kPowers, rest, power);
   if constexpr (sizeof(V) == 64) {
-    scale(low, whole, low);
-    out = low + 1.0F;
+    scale(power, whole, power);
+    out = power + 1.0F;
   } else {  // infinity stays by the second summand, which is 1 otherwise
     V one;
     at_least(given - 126.0F, 1.0F, one);
-    out = reinterpret_cast<V>(reinterpret_cast<Bits>(low) + (reinterpret_cast<Bits>(rounded) << 23)) + one;
+    out = reinterpret_cast<V>(reinterpret_cast<Bits>(power) + (reinterpret_cast<Bits>(rounded) << 23)) + one;
   }
 }
 
