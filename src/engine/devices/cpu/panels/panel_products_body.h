@@ -3,6 +3,7 @@
 // spread.
 
 constexpr size_t kVectors = kPanel / kWidth;
+constexpr size_t kRegisters = kBytes == 64 ? 32 : 16;
 
 // Two chains of sums where there are too few rows to hide how long an addition takes.
 template <size_t kRows>
@@ -14,10 +15,29 @@ struct PanelWords {
   ASSAY_KERNEL static void load(const float* from, Vector& out) { out = at(from).lanes; }
 };
 
+// The same as add_panel_row(), where registers hold the words of rows more easily than those of the panel.
+template <typename Numbers, size_t kRows>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_by_vectors(const PanelRows& given, size_t k,
+                                                               const typename Numbers::Stored* panel,
+                                                               Vector (&sums)[kRows][kVectors]) {
+  Vector left[kRows];
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r)
+    spread(given.left + static_cast<int64_t>(r) * given.left_row + static_cast<int64_t>(k), left[r]);
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) {
+    Vector right;
+    Numbers::load(panel + v * kWidth, right);
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) multiply_add(left[r], right, sums[r][v]);
+  }
+}
+
 template <typename Numbers, size_t kRows>
 ASSAY_KERNEL [[gnu::always_inline]] inline void add_panel_row(const PanelRows& given, size_t k,
                                                               const typename Numbers::Stored* panel,
                                                               Vector (&sums)[kRows][kVectors]) {
+  if constexpr (kRows * kVectors + kVectors >= kRegisters) return add_by_vectors<Numbers>(given, k, panel, sums);
   Vector right[kVectors];
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) Numbers::load(panel + v * kWidth, right[v]);
