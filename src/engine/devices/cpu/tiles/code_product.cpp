@@ -49,7 +49,7 @@ CodeProduct::CodeProduct(const Layer& layer, const tensor::Tensor& weights, cons
       words_(parts_of(shape_.depth, code_kernels(shape.are_signed).codes)),
       epilogue_(std::move(epilogue)),
       kernels_(code_kernels(shape.are_signed)),
-      makes_codes_(kernels_.makes_codes && epilogue_.fits_tiles()),
+      makes_codes_(kernels_.code_columns > 0 && epilogue_.fits_tiles()),
       panel_columns_(panel_columns(kernels_, shape.columns)),
       division_(work_of(shape_, kernels_, epilogue_.has_tape(), panel_columns_), kernels_) {
   const WordPanels panels{.dtype = tensor::DType::int8,
@@ -127,7 +127,7 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
   tile.ahead = reinterpret_cast<const float*>(next);
   tile.ahead_step = static_cast<size_t>((row_words * kernels_.codes + tiles - 1) / tiles);
-  if (is_last && makes_codes_) {
+  if (is_last && makes_codes_ && static_cast<size_t>(columns) % kernels_.code_columns == 0) {
     tile.finish = &piece.epilogue.in_tiles(shape_.first_column + first, columns, shape_.all_columns);
     tile.element = piece.row * shape_.all_columns + shape_.first_column + first;
     if (!piece.keeps_all) tile.sums = nullptr;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
@@ -45,7 +46,7 @@ constexpr TileKernels kKernels = {"base", kWidth, kMostVectors, most_rows, multi
 namespace avx2 {
 constexpr size_t kBytes = 32;
 constexpr bool kFlips = false;
-constexpr bool kMakesCodes = false;
+constexpr bool kMakesCodes = true;
 constexpr size_t kMostRows[] = {0, 8, 6};
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
@@ -58,9 +59,10 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
   const __m256i products = _mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b));
   sum = reinterpret_cast<Vector>(_mm256_add_epi32(reinterpret_cast<__m256i>(sum), products));
 }
+#include "engine/devices/cpu/tiles/finished_pairs_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx2", kWidth, kMostVectors, most_rows, multiply, 2};
+constexpr TileKernels kKernels = {"avx2", kWidth, kMostVectors, most_rows, multiply, 2, kWidth};
 }  // namespace avx2
 
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,fma")]]
@@ -79,7 +81,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 #include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
-constexpr TileKernels kKernels = {"avx512_vnni", kWidth, kMostVectors, most_rows, multiply, 4, true};
+constexpr TileKernels kKernels = {"avx512_vnni", kWidth, kMostVectors, most_rows, multiply, 4, 1};
 }  // namespace plain_codes
 
 namespace flipped_codes {
@@ -96,7 +98,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 #include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
-constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4, true};
+constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4, 1};
 }  // namespace flipped_codes
 
 #undef ASSAY_KERNEL

@@ -56,7 +56,8 @@ struct TileKernels {
   void (*multiply)(const Tile& tile, size_t vectors);
   // Of a word: four as they are, or two, which in rows are of 16 bits and in panels of 8; 0: words of floats.
   int64_t codes = 0;
-  bool makes_codes = false;  // of sums, by all steps but GELU and sums with floats
+  // Sums become codes, by all steps but GELU and sums with floats, where columns are a multiple of so many; 0: none do.
+  size_t code_columns = 0;
 };
 
 // The best that this processor has.
