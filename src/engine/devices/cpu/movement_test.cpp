@@ -70,14 +70,14 @@ TEST(Cast, MovesPictures) {
 // So does a QuantizeLinear.
 TEST(Cast, MovesPicturesOfCodes) {
   for (const char* const type : {"uint8", "int8"}) {
-    for (const char* const channels : {"3", "4", "5", "35"}) {
+    for (const char* const dims : {"3,9,7", "4,9,7", "5,9,7", "35,9,7", "3,41,37"}) {
       const ir::Model model = parsed(fmt::format(
-          "<ir_version: 10, opset_import: [\"\" : 22]> g (float[2,{1},9,7] x) => ({0} y) <float s = "
+          "<ir_version: 10, opset_import: [\"\" : 22]> g (float[2,{1}] x) => ({0} y) <float s = "
           "{{0.0061}}, {0} z = {{23}}> {{ c = QuantizeLinear(x, s, z)  y = MaxPool<kernel_shape = [3,3]>(c) }}",
-          type, channels));
+          type, dims));
       const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
       EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, testing_support::sine), 0), "")
-          << type << " " << channels;
+          << type << " " << dims;
       EXPECT_EQ(run.tactics, (std::vector<std::string>{"elementwise.cast", "pool.channels_last", "copy"}));
     }
   }

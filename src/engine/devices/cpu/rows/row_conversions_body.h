@@ -72,14 +72,35 @@ ASSAY_KERNEL inline void widen_codes(const T* x, float* out, size_t count) {
 ASSAY_KERNEL void widen_signed(const int8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
 ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
 
-ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
+// How many whole vectors' bytes were written; a template, so that instructions of other sets are not looked at.
+template <typename Whole>
+ASSAY_KERNEL inline size_t narrow_vectors(const float* x, uint8_t* out, size_t count) {
   size_t i = 0;
+#if defined(__x86_64__)
+  if constexpr (sizeof(Whole) == 32) {
+    const __m256i low = _mm256_set1_epi32(0xFF);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 4 * kWidth <= count; i += 4 * kWidth) {
+      __m256i bytes[4];
+#pragma GCC unroll 4
+      for (size_t v = 0; v < 4; ++v) bytes[v] = _mm256_cvttps_epi32(_mm256_loadu_ps(x + i + v * kWidth)) & low;
+      const __m256i all =
+          _mm256_packus_epi16(_mm256_packus_epi32(bytes[0], bytes[1]), _mm256_packus_epi32(bytes[2], bytes[3]));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_permutevar8x32_epi32(all, order));
+    }
+  }
+#endif
   for (; i + kWidth <= count; i += kWidth) {
     const Vector numbers = at(x + i).lanes;
-    const Bits whole = __builtin_convertvector(numbers, Bits);
+    const Whole whole = __builtin_convertvector(numbers, Whole);
     *reinterpret_cast<UnsignedBytes*>(out + i) = __builtin_convertvector(whole, UnsignedBytes);
   }
-  for (; i < count; ++i) out[i] = static_cast<uint8_t>(static_cast<int32_t>(x[i]));
+  return i;
+}
+
+ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
+  for (size_t i = narrow_vectors<Bits>(x, out, count); i < count; ++i)
+    out[i] = static_cast<uint8_t>(static_cast<int32_t>(x[i]));
 }
 
 // Where an element of the result of interleave3 comes from: two vectors of `width` side by side, the first of which is

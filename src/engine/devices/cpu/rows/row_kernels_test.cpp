@@ -41,6 +41,20 @@ void for_all(Test&& test) {
   }
 }
 
+TEST(RowKernels, whole_numbers_as_bytes) {
+  for_all([](const RowKernels& kernels, std::mt19937& random, size_t first, size_t count) {
+    std::vector<float> x(first + count);
+    std::vector<uint8_t> out(first + count + 1, 99), expected = out;
+    for (size_t i = first; i < first + count; ++i) {
+      const int number = static_cast<int>(random() % 384) - 128;
+      x[i] = static_cast<float>(number);
+      expected[i] = static_cast<uint8_t>(number);
+    }
+    kernels.narrow_byte(x.data() + first, out.data() + first, count);
+    EXPECT_EQ(out, expected);
+  });
+}
+
 TEST(RowKernels, greatest_elements_and_where_they_are) {
   for_all([](const RowKernels& kernels, std::mt19937& random, size_t first, size_t count) {
     for (const bool takes_last : {false, true}) {
