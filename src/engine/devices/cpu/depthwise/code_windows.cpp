@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #endif
 
+#include "engine/devices/cpu/depthwise/pair_windows.h"
 #include "engine/devices/cpu/processor.h"
 
 namespace assay::engine::cpu {
@@ -360,15 +361,17 @@ ASSAY_KERNEL void run(const CodeWindowSpan& span) {
 
 }  // namespace
 
-bool has_code_windows(int64_t columns) {
-#if defined(__x86_64__)
-  return columns <= static_cast<int64_t>(kWord) && has_avx512_vnni();
-#else
-  return false;
-#endif
+bool has_code_windows(int64_t lines, int64_t columns) {
+  return has_avx512_vnni() ? columns <= static_cast<int64_t>(kWord) : has_pair_windows(lines, columns);
+}
+
+int64_t code_window_line(int64_t channels) {
+  const int64_t whole = (channels + kCodeWindowBlock - 1) / kCodeWindowBlock * kCodeWindowBlock;
+  return whole * (has_avx512_vnni() ? static_cast<int64_t>(kWord) : kPairWindowBytes);
 }
 
 void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines, int64_t columns, std::byte* out) {
+  if (!has_avx512_vnni()) return pack_pair_windows(weights, channels, lines, columns, out);
   std::memset(out, 0, static_cast<size_t>(lines * code_window_line(channels)));
   const auto count = static_cast<size_t>(channels);
   for (size_t channel = 0, block = 0; channel < count; ++channel) {
@@ -383,8 +386,9 @@ void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines
 
 void run_code_windows(const CodeWindowSpan& span) {
 #if defined(__x86_64__)
-  run(span);
+  if (has_avx512_vnni()) return run(span);
 #endif
+  run_pair_windows(span);
 }
 
 }  // namespace assay::engine::cpu

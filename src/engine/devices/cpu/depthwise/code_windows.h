@@ -28,16 +28,15 @@ struct CodeWindowSpan {
   void* out = nullptr;
   int64_t out_step = 0;  // from one result to the next, in elements
   size_t results = 0;
-  size_t channels = 0;
+  size_t channels = 0;  // up to kMostWindowChannels
 };
+constexpr size_t kMostWindowChannels = 4096;
 
-// Whether this processor has loops for windows of so many columns.
-bool has_code_windows(int64_t columns);
+// Whether this processor has loops for such windows.
+bool has_code_windows(int64_t lines, int64_t columns);
 // The bytes of a line of weights. Channels are packed in blocks; parts of them begin at multiples of kCodeWindowBlock.
 constexpr int64_t kCodeWindowBlock = 64;
-constexpr int64_t code_window_line(int64_t channels) {
-  return (channels + kCodeWindowBlock - 1) / kCodeWindowBlock * kCodeWindowBlock * 4;
-}
+int64_t code_window_line(int64_t channels);
 // Of weights in 8 bits, [channels][lines][columns], line by line.
 void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines, int64_t columns, std::byte* out);
 void run_code_windows(const CodeWindowSpan& span);

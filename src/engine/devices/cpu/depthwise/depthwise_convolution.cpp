@@ -91,7 +91,7 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
 
 // Whether what zero points take off weights is of 8 bits too.
 bool DepthwiseConvolution::fits_words(const ConvSource& source) {
-  return source.is_integer() && has_code_windows(source.geometry.kernel_width) &&
+  return source.is_integer() && has_code_windows(source.geometry.kernel_height, source.geometry.kernel_width) &&
          std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });
 }
 
@@ -159,7 +159,7 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
   const int64_t channel = line.channels.begin;
   const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
   const float* const given = bias(arguments);
-  // A word of four weights has the size of one weight in float32.
+  // A word of weights has the size of one in float32.
   const int64_t weights_line = by_words_ ? code_window_line(g_.channels) / 4 : g_.kernel_width * g_.channels;
   return {.in = image + (first_line * g_.channels + channel) * bytes(),
           .line_step = g_.dilation_y * g_.width * g_.channels,
