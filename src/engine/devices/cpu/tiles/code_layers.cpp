@@ -45,7 +45,10 @@ class ProductKernel final : public PlainKernel {
     auto* const workspace = host<std::byte>(arguments.workspace);
     const int32_t zero = zeros_.of_data(arguments);
     std::vector<int32_t> starts;
-    const std::byte* const left = rows_.prepare(codes, workspace);
+    const bool by_rows = rows_.copies() && product_.reads_rows_once();
+    const std::byte* const left = rows_.prepare(codes, workspace, by_rows);
+    const auto prepare_rows = [&](int64_t first, int64_t rows) { rows_.prepare_rows(codes, first, rows, workspace); };
+    const FunctionRef<void(int64_t first, int64_t rows)> prepare(prepare_rows);
     const auto find = [&](int64_t first, int64_t rows, const float** out) {
       for (int64_t i = 0; i < rows; ++i)
         out[i] = reinterpret_cast<const float*>(left + (first + i) * rows_.row_bytes());
@@ -55,7 +58,8 @@ class ProductKernel final : public PlainKernel {
       sums = reinterpret_cast<int32_t*>(workspace + behind(rows_.workspace_bytes()));
       sum_rows({codes, g_.rows, g_.depth, g_.left_row, zeros_.are_signed(), zero}, sums);
     }
-    product_.run({arguments, zeros_.starts(zero, starts), sums, zeros_.row_factors(), find});
+    product_.run(
+        {arguments, zeros_.starts(zero, starts), sums, zeros_.row_factors(), find, by_rows ? &prepare : nullptr});
   }
 
  private:
@@ -132,7 +136,12 @@ class ConvolutionKernel final : public PlainKernel {
     const int32_t* sums = nullptr;
     if (factors != nullptr)
       sums = window_sums_.run(codes, zeros_.are_signed(), zero, workspace + behind(pictures.workspace_bytes()));
-    const std::byte* const prepared = pictures.prepare(codes, workspace);
+    const bool by_pixels = pictures.copies_pixels() && products_.size() == 1 && products_[0].reads_rows_once();
+    const std::byte* const prepared = pictures.prepare(codes, workspace, by_pixels);
+    const auto prepare_pixels = [&](int64_t first, int64_t pixels) {
+      pictures.prepare_pixels(codes, {first, pixels}, workspace);
+    };
+    const FunctionRef<void(int64_t first, int64_t rows)> prepare(prepare_pixels);
     parallel_for(products_.size(), 1, [&](uint64_t begin, uint64_t end) {
       for (auto group = static_cast<int64_t>(begin); group < static_cast<int64_t>(end); ++group) {
         const int64_t column = group * (g_.out_channels / g_.groups);
@@ -140,9 +149,9 @@ class ConvolutionKernel final : public PlainKernel {
           pictures.find(prepared, {first, pixels}, out);
           if (group > 0) move_to(group, pixels, out);
         };
-        products_[static_cast<size_t>(group)].run({arguments, starts + column,
-                                                   sums == nullptr ? sums : sums + group * window_sums_.of_group(),
-                                                   factors == nullptr ? factors : factors + column, find});
+        products_[static_cast<size_t>(group)].run(
+            {arguments, starts + column, sums == nullptr ? sums : sums + group * window_sums_.of_group(),
+             factors == nullptr ? factors : factors + column, find, by_pixels ? &prepare : nullptr});
       }
     });
   }

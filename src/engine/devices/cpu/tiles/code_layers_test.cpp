@@ -176,6 +176,9 @@ const Draw kDrawn[] = {
     {1, 800, 20, 3, 3, 2, 1, 1, ""},
     {2, 3, 32, 11, 13, 3, 2, 2, ", pads = [1, 2, 3, 0]"},
     {1, 1024, 24, 5, 5, 3, 1, 1, ", pads = [1, 1, 1, 1]"},
+    // Pieces that begin in the middle of a line.
+    {1, 20, 33, 41, 25, 1, 2, 1, ", pads = [1, 1, 0, 1]"},
+    {2, 24, 40, 37, 29, 1, 1, 1, ""},
 };
 
 TEST_F(CodedLayers, ConvolutionsAgreeWithTheReference) {

@@ -27,6 +27,7 @@ TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_
           .columns = shape.columns,
           .most_sums = kMostSums,
           .keeps_sums = keeps_sums,
+          .keeps_rows = kernels.codes == 2,
           .vectors = static_cast<size_t>(panel_columns) / kernels.width};
 }
 
@@ -78,6 +79,7 @@ void CodeProduct::run(const Given& given) const {
 void CodeProduct::run_piece(const Given& given, const TileDivision::Piece& piece) const {
   std::array<const float*, TileDivision::kMostPlaces> places;
   given.places(piece.row, piece.rows, places.data());
+  if (given.prepare != nullptr) (*given.prepare)(piece.row, piece.rows);
   alignas(64) std::array<float, kMostSums> sums;
   const bool keeps_all = keeps_sums();
   IntegerEpilogue::Run epilogue(epilogue_, given.arguments);

@@ -34,6 +34,8 @@ class CodeProduct {
     const int32_t* row_sums;
     const int32_t* row_factors;
     Places places;
+    // Is called for the rows of each piece before they are read, where these are read once; null: nothing is.
+    const FunctionRef<void(int64_t first, int64_t rows)>* prepare = nullptr;
   };
 
   // What codes are more when they are multiplied.
@@ -42,6 +44,8 @@ class CodeProduct {
   static bool fits(const CodeShape& shape);
   CodeProduct(const Layer& layer, const tensor::Tensor& weights, const CodeShape& shape, IntegerEpilogue epilogue);
   void run(const Given& given) const;
+  // Whether each row belongs to one piece only.
+  bool reads_rows_once() const { return division_.reads_rows_once(); }
 
  private:
   using Part = TileDivision::Part;

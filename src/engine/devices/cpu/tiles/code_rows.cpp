@@ -93,10 +93,14 @@ uint64_t CodeMatrix::workspace_bytes() const {
   return copies_ ? static_cast<uint64_t>(rows_ * row_bytes()) + kSlack : 0;
 }
 
-const std::byte* CodeMatrix::prepare(const std::byte* codes, std::byte* workspace) const {
+const std::byte* CodeMatrix::prepare(const std::byte* codes, std::byte* workspace, bool by_rows) const {
   if (!copies_) return codes;
-  for_code_lines(rows_, depth_, [&](int64_t i) { form_.copy(codes + i * row_, depth_, workspace + i * row_bytes()); });
+  if (!by_rows) for_code_lines(rows_, depth_, [&](int64_t i) { prepare_rows(codes, i, 1, workspace); });
   return workspace;
+}
+
+void CodeMatrix::prepare_rows(const std::byte* codes, int64_t first, int64_t count, std::byte* workspace) const {
+  for (int64_t i = first; i < first + count; ++i) form_.copy(codes + i * row_, depth_, workspace + i * row_bytes());
 }
 
 CodePictures::CodePictures(const CodeForm& form, const ConvGeometry& geometry, std::byte padding)
@@ -115,30 +119,48 @@ uint64_t CodePictures::workspace_bytes() const {
   return static_cast<uint64_t>(g_.batch * copy_.height * copy_.width * g_.channels * form_.bytes()) + kSlack;
 }
 
-const std::byte* CodePictures::prepare(const std::byte* pictures, std::byte* workspace) const {
+const std::byte* CodePictures::prepare(const std::byte* pictures, std::byte* workspace, bool by_pixels) const {
   if (!copies_) return pictures;
-  const int64_t line_codes = copy_.width * g_.channels;
-  for_code_lines(g_.batch * copy_.height, line_codes, [&](int64_t i) {
-    const std::byte* const picture = pictures + i / copy_.height * g_.height * g_.width * g_.channels;
-    copy_line(picture, i % copy_.height, workspace + i * line_codes * form_.bytes());
-  });
+  if (by_pixels) return workspace;
+  const Lane all{0, copy_.width};
+  for_code_lines(g_.batch * copy_.height, copy_.width * g_.channels,
+                 [&](int64_t line) { copy_line(pictures, line, all, workspace); });
   return workspace;
 }
 
-void CodePictures::copy_line(const std::byte* picture, int64_t line, std::byte* to) const {
+void CodePictures::prepare_pixels(const std::byte* pictures, const Windows::Pixels& pixels,
+                                  std::byte* workspace) const {
+  const int64_t end = pixels.first + pixels.count;
+  for (int64_t pixel = pixels.first; pixel < end;) {
+    const int64_t line = pixel / copy_.width;
+    const Lane columns{pixel % copy_.width, std::min(copy_.width, end - line * copy_.width)};
+    copy_line(pictures, line, columns, workspace);
+    pixel += columns.end - columns.begin;
+  }
+}
+
+// Some columns of a line of the copy, which is counted through all pictures.
+void CodePictures::copy_line(const std::byte* pictures, int64_t line, const Lane& columns, std::byte* workspace) const {
   const int64_t pixel = g_.channels * form_.bytes();
-  const int64_t y = line * step_y_ - g_.pad_top;
+  const int64_t y = line % copy_.height * step_y_ - g_.pad_top;
   // Columns of the copy that lie within the picture.
-  const int64_t begin = std::clamp<int64_t>((g_.pad_left + step_x_ - 1) / step_x_, 0, copy_.width);
-  const int64_t end = std::clamp<int64_t>((g_.width + g_.pad_left + step_x_ - 1) / step_x_, begin, copy_.width);
-  if (y < 0 || y >= g_.height) return form_.fill(padding_, copy_.width * g_.channels, to);
+  const int64_t left = (g_.pad_left + step_x_ - 1) / step_x_;
+  const int64_t right = (g_.width + g_.pad_left + step_x_ - 1) / step_x_;
+  const int64_t begin = std::clamp<int64_t>(left, columns.begin, columns.end);
+  const int64_t end = std::clamp<int64_t>(right, begin, columns.end);
+  std::byte* const to = workspace + line * copy_.width * pixel;
+  const auto pad = [&](int64_t from, int64_t until) {
+    form_.fill(padding_, (until - from) * g_.channels, to + from * pixel);
+  };
+  if (y < 0 || y >= g_.height) return pad(columns.begin, columns.end);
+  const std::byte* const picture = pictures + line / copy_.height * g_.height * g_.width * g_.channels;
   const std::byte* const from = picture + (y * g_.width + begin * step_x_ - g_.pad_left) * g_.channels;
-  form_.fill(padding_, begin * g_.channels, to);
+  pad(columns.begin, begin);
   if (step_x_ == 1) form_.copy(from, (end - begin) * g_.channels, to + begin * pixel);
   for (int64_t x = begin; x < end && step_x_ > 1; ++x) {
     form_.copy(from + (x - begin) * step_x_ * g_.channels, g_.channels, to + x * pixel);
   }
-  form_.fill(padding_, (copy_.width - end) * g_.channels, to + end * pixel);
+  pad(end, columns.end);
 }
 
 }  // namespace assay::engine::cpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tiles/windows.h"
 #include "tensor/dtype.h"
 
@@ -22,8 +23,10 @@ class CodeMatrix {
  public:
   CodeMatrix(const CodeForm& form, int64_t rows, int64_t depth, int64_t row);  // elements from one to the next
   uint64_t workspace_bytes() const;                                            // 0: they are read where they lie
-  // Where the first row is read. Uses all threads.
-  const std::byte* prepare(const std::byte* codes, std::byte* workspace) const;
+  // Where the first row is read. Uses all threads, unless it is asked for rows itself, before they are read.
+  const std::byte* prepare(const std::byte* codes, std::byte* workspace, bool by_rows) const;
+  void prepare_rows(const std::byte* codes, int64_t first, int64_t count, std::byte* workspace) const;
+  bool copies() const { return copies_; }
   int64_t row_bytes() const { return copies_ ? depth_ * form_.bytes() : row_; }
 
  private:
@@ -39,15 +42,18 @@ class CodePictures {
   CodePictures(const CodeForm& form, const ConvGeometry& geometry, std::byte padding);
   uint64_t workspace_bytes() const;           // 0: they are read where they lie
   int64_t joined() const { return joined_; }  // places of a window that are one step
-  // Where the first picture is read. Uses all threads.
-  const std::byte* prepare(const std::byte* pictures, std::byte* workspace) const;
+  // Where the first picture is read. Uses all threads, unless it is asked for pixels itself, before they are read.
+  const std::byte* prepare(const std::byte* pictures, std::byte* workspace, bool by_pixels) const;
+  // Of windows of one place, for some pixels of the result.
+  bool copies_pixels() const { return copies_ && g_.kernel_height * g_.kernel_width == 1; }
+  void prepare_pixels(const std::byte* pictures, const Windows::Pixels& pixels, std::byte* workspace) const;
   // Of prepared pictures.
   void find(const std::byte* pictures, const Windows::Pixels& pixels, const float** out) const {
     windows_.find(pictures, pixels, out);
   }
 
  private:
-  void copy_line(const std::byte* picture, int64_t line, std::byte* to) const;
+  void copy_line(const std::byte* pictures, int64_t line, const Lane& columns, std::byte* workspace) const;
 
   CodeForm form_;
   ConvGeometry g_;

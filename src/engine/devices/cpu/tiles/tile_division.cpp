@@ -16,6 +16,7 @@ constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kLeastEvenRows = 24;                    // likewise, so that threads get equally much
 constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
+constexpr int64_t kMostWithRows = 16;                     // panels that are computed where rows are
 constexpr double kPieceStart = 20'000;                    // multiplications in the time that beginning a piece takes
 constexpr double kNearlyEven = 1.02;                      // of what each thread would get at best
 constexpr int64_t kMostUneven = 8;                        // pieces for each thread; of more, the last one is short
@@ -59,6 +60,8 @@ void TileDivision::divide_result(const TileKernels& kernels) {
   for (int64_t panels = 1; panels <= std::min(work_.most_panels, panel_count_); ++panels) {
     if (longest(panels) <= longest(block_panels_)) block_panels_ = panels;
   }
+  const bool are_many = work_.rows >= threads * kUsualRows;
+  if (work_.keeps_rows && are_many && panel_count_ <= kMostWithRows) block_panels_ = panel_count_;
   const int64_t groups = parts_of(panel_count_, block_panels_);
   const int64_t depth = work_.steps * work_.depth;
   const int64_t read_depth = parts.front().steps * parts.front().depth;

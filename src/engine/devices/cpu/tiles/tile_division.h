@@ -15,7 +15,8 @@ struct TileWork {
   int64_t most_sums = 0;   // of a piece that keeps them apart; 0: they are kept in the result
   bool keeps_sums = true;  // whether it does so where the depth is one part
   int64_t most_panels = 4;
-  size_t vectors = 0;  // of a panel; 0: as many as kernels take
+  bool keeps_rows = false;  // of many rows, each belongs to one piece, unless there are many panels, too
+  size_t vectors = 0;       // of a panel; 0: as many as kernels take
 };
 
 // The depth of a product in parts whose constants stay in the second cache, and its result in pieces whose rows do.
@@ -34,6 +35,7 @@ class TileDivision {
   TileDivision(const TileWork& work, const TileKernels& kernels);
   // Calls for each piece, on all threads.
   void run(FunctionRef<void(const Piece& piece)> fn) const;
+  bool reads_rows_once() const { return groups() == 1; }
   int64_t block_rows() const { return block_rows_; }  // of a piece, but for the last one
 
   std::vector<Part> parts;

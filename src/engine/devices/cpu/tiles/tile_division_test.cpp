@@ -31,10 +31,16 @@ int64_t sums_of(const TileDivision::Piece& piece, int64_t columns) {
 }
 
 const TileWork kWorks[] = {
-    {.rows = 49, .depth = 576, .columns = 160},   {.rows = 49, .depth = 960, .columns = 320},
-    {.rows = 784, .depth = 32, .columns = 192},   {.rows = 196, .depth = 384, .columns = 96},
-    {.rows = 12544, .depth = 16, .columns = 96},  {.rows = 3136, .depth = 24, .columns = 144},
-    {.rows = 128, .depth = 768, .columns = 3072}, {.rows = 5, .depth = 7, .columns = 3},
+    {.rows = 49, .depth = 576, .columns = 160},
+    {.rows = 49, .depth = 960, .columns = 320},
+    {.rows = 784, .depth = 32, .columns = 192},
+    {.rows = 196, .depth = 384, .columns = 96},
+    {.rows = 12544, .depth = 16, .columns = 96},
+    {.rows = 3136, .depth = 24, .columns = 144},
+    {.rows = 128, .depth = 768, .columns = 3072},
+    {.rows = 5, .depth = 7, .columns = 3},
+    {.rows = 3136, .depth = 32, .columns = 64, .keeps_rows = true},
+    {.rows = 12544, .depth = 8, .columns = 96, .keeps_rows = true},
 };
 
 TEST(TileDivision, PiecesAreAllOfTheResult) {
@@ -47,6 +53,16 @@ TEST(TileDivision, PiecesAreAllOfTheResult) {
         EXPECT_GT(piece.rows, 0);
       }
       EXPECT_EQ(sums, work.rows * work.columns) << work.columns << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(TileDivision, ManyRowsBelongToOnePiece) {
+  for (const TileWork& work : kWorks) {
+    for (const unsigned threads : {1U, 2U, 3U}) {
+      if (!work.keeps_rows) continue;
+      for (const TileDivision::Piece& piece : pieces_of(work, threads))
+        EXPECT_EQ(sums_of(piece, work.columns), piece.rows * work.columns) << work.columns << ", " << threads;
     }
   }
 }
