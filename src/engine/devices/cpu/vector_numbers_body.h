@@ -39,6 +39,21 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_bytes(const Byte* x, Whole&
   out = __builtin_convertvector(bytes, Whole);
 }
 
+// The low bytes of whole numbers.
+template <typename Whole>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_low_bytes(const Whole& whole, uint8_t* out) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Whole) == 32) {
+    constexpr int kLowBytes = 0x0C080400;
+    const __m256i bytes = _mm256_shuffle_epi8(reinterpret_cast<__m256i>(whole), _mm256_set1_epi32(kLowBytes));
+    const __m128i high = _mm256_extracti128_si256(bytes, 1);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), high));
+    return;
+  }
+#endif
+  *reinterpret_cast<UnsignedBytes*>(out) = __builtin_convertvector(whole, UnsignedBytes);
+}
+
 ASSAY_KERNEL inline void read_numbers(const float* x, Vector& out) { out = at(x).lanes; }
 ASSAY_KERNEL inline void read_numbers(const uint16_t* x, Vector& out) {
   Words words;

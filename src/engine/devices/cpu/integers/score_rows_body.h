@@ -145,7 +145,8 @@ ASSAY_KERNEL inline int32_t make_codes(const ScoreRows& rows, const float* weigh
     Vector x = at(weights + i).lanes * unit;
     keep_within(least, least + 255, x);
     last = reinterpret_cast<Bits>(x + kToWhole) - kWholeBits;
-    *reinterpret_cast<UnsignedBytes*>(codes + i) = __builtin_convertvector(last + rows.zero, UnsignedBytes);
+    const Bits whole_codes = last + rows.zero;
+    write_low_bytes(whole_codes, codes + i);
     if (i < whole) sums += last;
   }
   int32_t sum = 0;

@@ -93,7 +93,7 @@ ASSAY_KERNEL inline size_t narrow_vectors(const float* x, uint8_t* out, size_t c
   for (; i + kWidth <= count; i += kWidth) {
     const Vector numbers = at(x + i).lanes;
     const Whole whole = __builtin_convertvector(numbers, Whole);
-    *reinterpret_cast<UnsignedBytes*>(out + i) = __builtin_convertvector(whole, UnsignedBytes);
+    write_low_bytes(whole, out + i);
   }
   return i;
 }
