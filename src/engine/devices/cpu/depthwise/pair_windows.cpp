@@ -265,7 +265,7 @@ void pack_pair_windows(const std::byte* weights, int64_t channels, int64_t lines
   for (int64_t channel = 0; channel < channels; ++channel) {
     for (int64_t y = 0; y < lines; ++y, weights += columns) {
       int16_t line[kColumns] = {};
-      for (int64_t x = 0; x < columns; ++x) line[x] = static_cast<int8_t>(weights[x]);
+      for (int64_t x = 0; x < columns; ++x) line[x] = static_cast<int16_t>(int{static_cast<int8_t>(weights[x])});
       std::byte* const to = out + y * line_bytes + channel * static_cast<int64_t>(sizeof(int32_t));
       std::memcpy(to, line, sizeof(int32_t));
       std::memcpy(to + line_bytes / 2, line + 1, sizeof(int32_t));

@@ -25,7 +25,7 @@ struct FourByFour {
     for (size_t i = 0; i < kSide; ++i) t[i * out_step] = terms[i];
   }
   template <typename V>
-  [[gnu::always_inline]] static inline void in(const V* d, V* t, size_t step) {
+  [[gnu::always_inline]] static void in(const V* d, V* t, size_t step) {
     const V even = d[4] - 4 * d[2], odd = d[3] - 4 * d[1];
     const V near = d[4] - d[2], twice = 2 * (d[3] - d[1]);
     t[0] = 4 * d[0] - 5 * d[2] + d[4];
@@ -36,7 +36,7 @@ struct FourByFour {
     t[5 * step] = 4 * d[1] - 5 * d[3] + d[5];
   }
   template <typename V>
-  [[gnu::always_inline]] static inline void out(const V* t, V* y) {
+  [[gnu::always_inline]] static void out(const V* t, V* y) {
     const V ones = 4 * (t[1] + t[2]), minus_ones = 4 * (t[1] - t[2]), twos = t[3] + t[4], minus_twos = t[3] - t[4];
     y[0] = 6 * t[0] - ones + twos;
     y[1] = 2 * minus_twos - minus_ones;
@@ -57,14 +57,14 @@ struct TwoByTwo {
     for (size_t i = 0; i < kSide; ++i) t[i * out_step] = terms[i];
   }
   template <typename V>
-  [[gnu::always_inline]] static inline void in(const V* d, V* t, size_t step) {
+  [[gnu::always_inline]] static void in(const V* d, V* t, size_t step) {
     t[0] = d[0] - d[2];
     t[step] = d[1] + d[2];
     t[2 * step] = d[2] - d[1];
     t[3 * step] = d[3] - d[1];
   }
   template <typename V>
-  [[gnu::always_inline]] static inline void out(const V* t, V* y) {
+  [[gnu::always_inline]] static void out(const V* t, V* y) {
     y[0] = 2 * t[0] + t[1] + t[2];
     y[1] = t[1] - t[2] + 2 * t[3];
   }
