@@ -55,7 +55,10 @@ class BenchTest(InFolder):
         np.testing.assert_allclose((high - low) / 2, 2.093 * np.std(blocks, ddof=1) / np.sqrt(20), rtol=1e-6)
         first, third = nearest_rank(times, 25), nearest_rank(times, 75)
         reach = 3 * (third - first)
-        self.assertEqual(found["outliers"], ((times < first - reach) | (times > third + reach)).sum())
+        # Many times are the same number of ticks, perhaps just that of a bound, which rounding moves to either side.
+        fewest, most = (((times < first - reach - slack) | (times > third + reach + slack)).sum()
+                        for slack in (1e-12, -1e-12))
+        self.assertTrue(fewest <= found["outliers"] <= most, (fewest, found["outliers"], most))
 
     def test_statistics_are_those_of_the_exported_times(self):
         for streams in 1, 2:
