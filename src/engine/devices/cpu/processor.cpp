@@ -1,10 +1,15 @@
 #include "engine/devices/cpu/processor.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
-#include <utility>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -15,19 +20,35 @@ namespace {
 
 #if defined(__x86_64__)
 
+// What kernels may use, each with those before it. ASSAY_INSTRUCTIONS names the last one; without it, all.
+constexpr std::array<std::string_view, 4> kLevels = {"base", "avx2", "avx512", "all"};
+
+size_t find_level() {
+  const char* const word = std::getenv("ASSAY_INSTRUCTIONS");
+  if (word == nullptr || *word == '\0') return kLevels.size() - 1;
+  const auto found = std::ranges::find(kLevels, std::string_view(word));
+  if (found != kLevels.end()) return static_cast<size_t>(found - kLevels.begin());
+  fail(ErrorCode::usage, "ASSAY_INSTRUCTIONS: expected base, avx2, avx512 or all, seen `{}`", printable(word));
+}
+
+bool permits(std::string_view level) {
+  static const size_t most = find_level();
+  return std::ranges::find(kLevels, level) - kLevels.begin() <= static_cast<ptrdiff_t>(most);
+}
+
 bool find_avx512() {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  return permits("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-bool find_avx512_vnni() { return find_avx512() && __builtin_cpu_supports("avx512vnni"); }
+bool find_avx512_vnni() { return permits("all") && find_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
-bool find_avx512_bf16() { return find_avx512() && __builtin_cpu_supports("avx512bf16"); }
+bool find_avx512_bf16() { return permits("all") && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
 bool find_avx2() {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return permits("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 using Registers = std::array<unsigned, 4>;
@@ -53,10 +74,10 @@ std::string instruction_sets() {
   const auto add = [&](bool has, const char* name) {
     if (has) sets += fmt::format("{}{}", sets.empty() ? "" : " ", name);
   };
-  add(__builtin_cpu_supports("avx2") != 0, "avx2");
-  add(__builtin_cpu_supports("avx512f") != 0, "avx512");
-  add(__builtin_cpu_supports("avx512vnni") != 0, "vnni");
-  add((cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
+  add(permits("avx2") && __builtin_cpu_supports("avx2") != 0, "avx2");
+  add(permits("avx512") && __builtin_cpu_supports("avx512f") != 0, "avx512");
+  add(permits("all") && __builtin_cpu_supports("avx512vnni") != 0, "vnni");
+  add(permits("all") && (cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
   return sets;
 }
 
