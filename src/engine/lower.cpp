@@ -19,6 +19,7 @@
 #include "engine/lowering/spell_variadic.h"
 #include "engine/lowering/turn_products.h"
 #include "engine/lowering/wide_halves.h"
+#include "ops/call_rules.h"
 #include "ops/write_types.h"
 #include "passes/merge_options.h"
 #include "passes/pipelines.h"
@@ -43,8 +44,11 @@ void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& sh
 std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference) {
   std::set<ir::NodeId> broken;
   for (const ops::InferenceFinding& finding : inference.findings()) {
-    const bool is_of_main = finding.node.valid() && model[finding.node].graph == model.main_graph();
-    if (finding.code == "shape" && is_of_main) broken.insert(finding.node);
+    if (!finding.node.valid() || model[finding.node].graph != model.main_graph()) continue;
+    const ops::Callee& callee = inference.callees()[finding.node];
+    const ops::Node facts(model, model[finding.node], callee.schema, callee.version, nullptr);
+    const bool is_called_wrongly = finding.code == "schema" && !ops::broken_call_rules(facts).empty();
+    if (finding.code == "shape" || is_called_wrongly) broken.insert(finding.node);
   }
   return broken;
 }

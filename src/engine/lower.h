@@ -20,7 +20,8 @@ inline constexpr std::string_view kDomain = "assay.engine";
 // A layer of several operators becomes the call of a function in `kDomain`, whose body is these operators.
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision = {});
 
-// Nodes whose operands do not fit: the reference fails there and says why. A model that has any is not lowered.
+// Nodes that have other operands or attributes than their operators, or whose operands do not fit: the reference fails
+// there and says why. A model that has any is not lowered.
 std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference);
 
 // The same model for another type of an input.

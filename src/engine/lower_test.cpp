@@ -245,6 +245,21 @@ TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {
             (std::vector<std::string>{"Cast_Exp_Neg_Sigmoid_Cast_0"}));
 }
 
+// The reference says what is wrong: nothing else looks at operands that are not there.
+TEST(Lower, nodes_with_missing_operands_or_attributes_of_other_types_stay) {
+  for (const char* const text :
+       {"g (float[1,2] x) => (float[1,2] y) { y = MatMul(x) }",
+        "g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {1,2,3,4}> { y = Gemm<transA = \"yes\">(x, w) }"}) {
+    ir::Model model = parsed(with_header(text));
+    ops::Inference inference(model);
+    inference.run();
+    EXPECT_EQ(broken_nodes(model, inference).size(), 1U) << text;
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, {.bfloat16 = true, .multiplies_bfloat16 = false});
+    EXPECT_TRUE(rewriter.steps().empty()) << text;
+  }
+}
+
 // What moves codes, and what makes the same ones again, is no part of it.
 TEST(Lower, attention_between_quantizers_forms_a_layer) {
   const ir::Model model = parsed(with_header(kLowered[11]));

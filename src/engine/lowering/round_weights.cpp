@@ -2,7 +2,6 @@
 
 #include <map>
 
-#include "base/parallel.h"
 #include "convert/precision/half_kernels.h"
 #include "engine/layer.h"
 #include "ir/constants.h"
