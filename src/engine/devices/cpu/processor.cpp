@@ -20,35 +20,37 @@ namespace {
 
 #if defined(__x86_64__)
 
-// What kernels may use, each with those before it. ASSAY_INSTRUCTIONS names the last one; without it, all.
+// What kernels may use, each with those before it.
+enum class Level : uint8_t { base, avx2, avx512, all };
 constexpr std::array<std::string_view, 4> kLevels = {"base", "avx2", "avx512", "all"};
 
-size_t find_level() {
+// That which ASSAY_INSTRUCTIONS names; without it, all.
+Level find_level() {
   const char* const word = std::getenv("ASSAY_INSTRUCTIONS");
-  if (word == nullptr || *word == '\0') return kLevels.size() - 1;
+  if (word == nullptr || *word == '\0') return Level::all;
   const auto found = std::ranges::find(kLevels, std::string_view(word));
-  if (found != kLevels.end()) return static_cast<size_t>(found - kLevels.begin());
+  if (found != kLevels.end()) return static_cast<Level>(found - kLevels.begin());
   fail(ErrorCode::usage, "ASSAY_INSTRUCTIONS: expected base, avx2, avx512 or all, seen `{}`", printable(word));
 }
 
-bool permits(std::string_view level) {
-  static const size_t most = find_level();
-  return std::ranges::find(kLevels, level) - kLevels.begin() <= static_cast<ptrdiff_t>(most);
+bool permits(Level level) {
+  static const Level most = find_level();
+  return level <= most;
 }
 
 bool find_avx512() {
   __builtin_cpu_init();
-  return permits("avx512") && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  return permits(Level::avx512) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-bool find_avx512_vnni() { return permits("all") && find_avx512() && __builtin_cpu_supports("avx512vnni"); }
+bool find_avx512_vnni() { return permits(Level::all) && find_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
-bool find_avx512_bf16() { return permits("all") && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
+bool find_avx512_bf16() { return permits(Level::all) && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
 bool find_avx2() {
   __builtin_cpu_init();
-  return permits("avx2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return permits(Level::avx2) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 using Registers = std::array<unsigned, 4>;
@@ -74,10 +76,10 @@ std::string instruction_sets() {
   const auto add = [&](bool has, const char* name) {
     if (has) sets += fmt::format("{}{}", sets.empty() ? "" : " ", name);
   };
-  add(permits("avx2") && __builtin_cpu_supports("avx2") != 0, "avx2");
-  add(permits("avx512") && __builtin_cpu_supports("avx512f") != 0, "avx512");
-  add(permits("all") && __builtin_cpu_supports("avx512vnni") != 0, "vnni");
-  add(permits("all") && (cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
+  add(permits(Level::avx2) && __builtin_cpu_supports("avx2") != 0, "avx2");
+  add(permits(Level::avx512) && __builtin_cpu_supports("avx512f") != 0, "avx512");
+  add(permits(Level::all) && __builtin_cpu_supports("avx512vnni") != 0, "vnni");
+  add(permits(Level::all) && (cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
   return sets;
 }
 
@@ -99,9 +101,21 @@ std::string model() { return ""; }
 
 std::string processor() { return fmt::format("{} {} [{}]", brand(), model(), instruction_sets()); }
 
-bool has_avx512() { return find_avx512(); }
-bool has_avx512_vnni() { return find_avx512_vnni(); }
-bool has_avx512_bf16() { return find_avx512_bf16(); }
-bool has_avx2() { return find_avx2(); }
+bool has_avx512() {
+  static const bool has = find_avx512();
+  return has;
+}
+bool has_avx512_vnni() {
+  static const bool has = find_avx512_vnni();
+  return has;
+}
+bool has_avx512_bf16() {
+  static const bool has = find_avx512_bf16();
+  return has;
+}
+bool has_avx2() {
+  static const bool has = find_avx2();
+  return has;
+}
 
 }  // namespace assay::engine::cpu
