@@ -6,17 +6,14 @@
 
 #include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/integers/integer_epilogue.h"
-#include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tiles/code_zeros.h"
 #include "engine/devices/cpu/winograd/exact_forms.h"
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/weights.h"
-#include "engine/devices/cpu/winograd/winograd_plans.h"
+#include "engine/devices/cpu/winograd/winograd_work.h"
 
 namespace assay::engine::cpu {
 namespace {
-
-constexpr int64_t kBlock = 24;  // tiles: with fewer, the weights take longer to read than to use
 
 int32_t known_zero(const ConvSource& source) { return source.quantized ? source.quantized->quantizer.zero : 0; }
 
@@ -27,7 +24,7 @@ class ExactKernel final : public PlainKernel {
         g_(source.geometry),
         form_(*plan.form),
         loops_((*exact_loops())[form_.index]),
-        tiles_(g_, form_),
+        work_(g_, plan),
         terms_(static_cast<int64_t>(form_.terms())),
         zeros_({.data_type = layer.inputs[data_].dtype,
                 .zero = known_zero(source),
@@ -36,18 +33,11 @@ class ExactKernel final : public PlainKernel {
                 .axis = 0,
                 .zeros = &source.weight_zeros}),
         epilogue_(std::move(epilogue)),
-        products_(*layer.packed, *source.weights, form_, *wide_code_kernels()),
-        in_stages_(plan.in_stages),
-        lanes_(thread_count()),
-        block_(std::min(kBlock, tiles_.count)) {
-    const auto side = static_cast<int64_t>(form_.side);
-    for (int64_t i = 0; i < terms_; ++i) offsets_.push_back((i / side * g_.width + i % side) * g_.channels);
-  }
+        products_(*layer.packed, *source.weights, form_, *wide_code_kernels()) {}
 
   // Padding, then what products and sums of each lane take, then terms.
   uint64_t workspace_bytes() const override {
-    const int64_t blocks = in_stages_ ? tiles_.count : lanes_ * block_;
-    return static_cast<uint64_t>(padding_bytes() + lanes_ * lane_bytes() + blocks * tile_bytes());
+    return static_cast<uint64_t>(padding_bytes() + work_.lanes() * lane_bytes() + work_.places() * tile_bytes());
   }
 
   void run(const Arguments& arguments) const override {
@@ -55,7 +45,10 @@ class ExactKernel final : public PlainKernel {
     std::fill_n(host<std::byte>(arguments.workspace), padding_bytes(), static_cast<std::byte>(zero));
     std::vector<int32_t> made;
     const Given given = {arguments, zeros_.plain_starts(zero, made)};
-    in_stages_ ? run_stages(given) : run_lanes(given);
+    const auto take = [&](const Lane& tiles, int64_t place) { take_in(tiles, terms_of(place, arguments), arguments); };
+    const auto multiply_block = [&](const WinogradWork::Block& block) { multiply(block, given); };
+    const auto end = [](const Lane&) {};
+    work_.run(products_.panel_count(), {take, multiply_block, end});
   }
 
  private:
@@ -67,101 +60,54 @@ class ExactKernel final : public PlainKernel {
   int64_t padding_bytes() const { return (g_.channels + 63) / 64 * 64; }
   int64_t tile_bytes() const { return terms_ * g_.channels * static_cast<int64_t>(sizeof(int16_t)); }
   // Of a block by a panel.
-  int64_t product_count() const { return block_ * terms_ * products_.panel_columns(); }
-  int64_t sum_count() const { return block_ * tiles_.out * tiles_.out * products_.panel_columns(); }
+  int64_t product_count() const { return work_.block() * terms_ * products_.panel_columns(); }
+  int64_t sum_count() const {
+    return work_.block() * work_.tiles().out * work_.tiles().out * products_.panel_columns();
+  }
   int64_t lane_bytes() const { return (product_count() + sum_count()) * static_cast<int64_t>(sizeof(int32_t)); }
 
   int32_t* products_of(int64_t lane, const Arguments& arguments) const {
     return host<int32_t>(arguments.workspace + static_cast<uint64_t>(padding_bytes() + lane * lane_bytes()));
   }
   int16_t* terms_of(int64_t tile, const Arguments& arguments) const {
-    const int64_t bytes = padding_bytes() + lanes_ * lane_bytes() + tile * tile_bytes();
+    const int64_t bytes = padding_bytes() + work_.lanes() * lane_bytes() + tile * tile_bytes();
     return host<int16_t>(arguments.workspace + static_cast<uint64_t>(bytes));
-  }
-
-  template <typename Fn>
-  void for_lanes(Fn&& fn) const {
-    parallel_for(static_cast<uint64_t>(lanes_), 1, [&](uint64_t first, uint64_t last) {
-      for (auto lane = static_cast<int64_t>(first); lane < static_cast<int64_t>(last); ++lane) fn(lane);
-    });
-  }
-
-  void run_lanes(const Given& given) const {
-    for_lanes([&](int64_t lane) {
-      IntegerEpilogue::Run epilogue(epilogue_, given.arguments);
-      int16_t* const terms = terms_of(lane * block_, given.arguments);
-      const Lane share = lane_of(tiles_.count, lanes_, lane);
-      const int64_t blocks = (share.end - share.begin + block_ - 1) / block_;
-      for (int64_t i = 0; i < blocks; ++i) {
-        const Lane part = lane_of(share.end - share.begin, blocks, i);
-        const Lane block = {share.begin + part.begin, share.begin + part.end};
-        take_in(block, terms, given.arguments);
-        for (int64_t panel = 0; panel < products_.panel_count(); ++panel)
-          multiply(given, block, panel, terms, products_of(lane, given.arguments), epilogue);
-      }
-    });
-  }
-
-  void run_stages(const Given& given) const {
-    const int64_t blocks = (tiles_.count + block_ - 1) / block_;
-    for_lanes([&](int64_t lane) {
-      const Lane share = lane_of(tiles_.count, lanes_, lane);
-      take_in(share, terms_of(share.begin, given.arguments), given.arguments);
-    });
-    for_lanes([&](int64_t lane) {
-      IntegerEpilogue::Run epilogue(epilogue_, given.arguments);
-      const Lane share = lane_of(products_.panel_count() * blocks, lanes_, lane);
-      for (int64_t i = share.begin; i < share.end; ++i) {
-        const Lane block = lane_of(tiles_.count, blocks, i % blocks);
-        multiply(given, block, i / blocks, terms_of(block.begin, given.arguments), products_of(lane, given.arguments),
-                 epilogue);
-      }
-    });
   }
 
   void take_in(const Lane& tiles, int16_t* terms, const Arguments& arguments) const {
     const auto channels = static_cast<size_t>(g_.channels);
-    const auto side = static_cast<int64_t>(form_.side);
     const auto* const in = host<const std::byte>(arguments.inputs[data_]);
     const auto* const padding = host<const std::byte>(arguments.workspace);
     std::array<const std::byte*, kMostWinogradTerms> pixels{};
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile, terms += terms_ * g_.channels) {
-      const WinogradTiles::Place at = tiles_.place_of(tile);
-      const int64_t top = at.y - g_.pad_top;
-      const int64_t left = at.x - g_.pad_left;
-      const int64_t first = ((at.image * g_.height + top) * g_.width + left) * g_.channels;
-      const bool is_inside = top >= 0 && left >= 0 && top + side <= g_.height && left + side <= g_.width;
-      for (int64_t i = 0; i < terms_; ++i) {
-        const int64_t y = top + i / side;
-        const int64_t x = left + i % side;
-        const bool is_there = is_inside || (y >= 0 && y < g_.height && x >= 0 && x < g_.width);
-        pixels[static_cast<size_t>(i)] = is_there ? in + first + offsets_[static_cast<size_t>(i)] : padding;
-      }
+      work_.find_pixels(tile, in, padding, pixels.data());
       loops_.in(pixels.data(), zeros_.are_signed(), terms, channels, channels);
     }
   }
 
   // Some tiles by a panel, into the layer's result: those that stand side by side become lines of sums.
-  void multiply(const Given& given, const Lane& tiles, int64_t panel, const int16_t* terms, int32_t* products,
-                IntegerEpilogue::Run& epilogue) const {
-    products_.run(panel, reinterpret_cast<const float*>(terms), tiles.end - tiles.begin,
+  void multiply(const WinogradWork::Block& block, const Given& given) const {
+    const auto& [lane, tiles, panel, place] = block;
+    int32_t* const products = products_of(lane, given.arguments);
+    products_.run(panel, reinterpret_cast<const float*>(terms_of(place, given.arguments)), tiles.end - tiles.begin,
                   reinterpret_cast<float*>(products));
+    IntegerEpilogue::Run epilogue(epilogue_, given.arguments);
     const int64_t columns = products_.columns_of(panel);
     int32_t* const sums = products + product_count();
     for (int64_t tile = tiles.begin; tile < tiles.end;) {
-      const WinogradTiles::Place at = tiles_.place_of(tile);
-      const int64_t count = std::min(tiles.end - tile, tiles_.across - at.x / tiles_.out);
-      const int64_t line = count * tiles_.out * columns;
+      const WinogradTiles::Place at = work_.tiles().place_of(tile);
+      const int64_t count = std::min(tiles.end - tile, work_.tiles().across - at.x / work_.tiles().out);
+      const int64_t line = count * work_.tiles().out * columns;
       for (int64_t i = 0; i < count; ++i) {
         loops_.out({.terms = products + (tile - tiles.begin + i) * terms_ * columns,
                     .stride = static_cast<size_t>(columns),
                     .starts = given.starts + panel * products_.panel_columns(),
-                    .sums = sums + i * tiles_.out * columns,
+                    .sums = sums + i * work_.tiles().out * columns,
                     .pixel = static_cast<size_t>(columns),
                     .line = static_cast<size_t>(line),
                     .columns = static_cast<size_t>(columns)});
       }
-      finish(at, std::min(count * tiles_.out, g_.out_width - at.x), panel, sums, line, epilogue);
+      finish(at, std::min(count * work_.tiles().out, g_.out_width - at.x), panel, sums, line, epilogue);
       tile += count;
     }
   }
@@ -170,7 +116,7 @@ class ExactKernel final : public PlainKernel {
               IntegerEpilogue::Run& epilogue) const {
     const int64_t channel = panel * products_.panel_columns();
     const int64_t columns = products_.columns_of(panel);
-    for (int64_t y = at.y; y < std::min(at.y + tiles_.out, g_.out_height); ++y, sums += line) {
+    for (int64_t y = at.y; y < std::min(at.y + work_.tiles().out, g_.out_height); ++y, sums += line) {
       const int64_t pixel = (at.image * g_.out_height + y) * g_.out_width + at.x;
       epilogue.finish({.sums = sums,
                        .sums_row = columns,
@@ -186,15 +132,11 @@ class ExactKernel final : public PlainKernel {
   ConvGeometry g_;
   const WinogradForm& form_;
   const ExactLoops& loops_;
-  WinogradTiles tiles_;
+  WinogradWork work_;
   int64_t terms_;
   CodeZeros zeros_;
   IntegerEpilogue epilogue_;
   TermProducts products_;
-  bool in_stages_;
-  int64_t lanes_;
-  int64_t block_;                 // tiles
-  std::vector<int64_t> offsets_;  // of a tile's pixels from its first
 };
 
 std::optional<ConvSource> source_of(const Layer& layer) {
