@@ -18,6 +18,7 @@ struct ConvSource {
   std::vector<int32_t> weight_zeros;          // of integers, by result channel; empty: all are 0
 
   bool is_integer() const { return quantized || is_sum; }
+  int32_t known_zero() const { return quantized ? quantized->quantizer.zero : 0; }  // of the data, without an input
 };
 
 // Whether a layer begins with a Conv or ConvTranspose of floats over one or two dims, channels last, with constant

@@ -110,11 +110,11 @@ ASSAY_KERNEL inline void scale(const V& x, const V& n, V& out) {
   }
 }
 
+constexpr float kLog2e = 1.44269504088896341F;
 constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to whole numbers
 
 // e^x / 2^n is a polynomial in r with |r| <= ln 2 / 2. `shifted` is n and another whole number.
 ASSAY_KERNEL inline void reduced_exponential(const Vector& x, float shift, Vector& shifted, Vector& out) {
-  constexpr float kLog2e = 1.44269504088896341F;
   constexpr float kLn2High = 0.693145751953125F;
   constexpr float kLn2Low = 1.42860682030941723e-6F;
   constexpr float kPowers[] = {

@@ -57,8 +57,7 @@ std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_o
                                                                                   const ConvSource& source) {
   Followers found;
   if (source.is_integer()) {
-    found.of_sums = source.quantized ? IntegerEpilogue::make(layer, *source.quantized, source.done)
-                                     : IntegerEpilogue::make(layer, source.geometry.out_channels, source.done);
+    found.of_sums = IntegerEpilogue::make(layer, source.quantized, source.geometry.out_channels, source.done);
     return found.of_sums ? std::optional(std::move(found)) : std::nullopt;
   }
   size_t done = source.done;

@@ -6,11 +6,6 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_octet(const T* from, Vector
   out = _mm256_cvtepi32_ps(std::is_signed_v<T> ? _mm256_cvtepi8_epi32(codes) : _mm256_cvtepu8_epi32(codes));
 }
 
-// Between two numbers; NaN stays.
-ASSAY_KERNEL [[gnu::always_inline]] inline void bound_octet(const Vector& low, const Vector& high, Vector& x) {
-  x = _mm256_min_ps(high, _mm256_max_ps(low, x));
-}
-
 template <typename T, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void add_octets(const FinishStep& step, int64_t element,
                                                            Vector (&x)[kVectors]) {
@@ -29,9 +24,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_octets(const FinishStep& ste
 template <size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void apply_alone(const FinishStep& step, Vector (&x)[kRows][kVectors]) {
   const bool requantises = step.op == FinishOp::requantise;
-  Vector low, high, factor, offset;
-  set(low, step.least);
-  set(high, step.greatest);
+  Vector factor, offset;
   set(factor, step.factor);
   set(offset, step.offset);
 #pragma GCC unroll 16
@@ -39,7 +32,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply_alone(const FinishStep& st
 #pragma GCC unroll 4
     for (size_t v = 0; v < kVectors; ++v) {
       if (requantises) x[r][v] = _mm256_round_ps(x[r][v], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-      bound_octet(low, high, x[r][v]);
+      bound(x[r][v], step.least, step.greatest, x[r][v]);
       if (requantises) fused(x[r][v], factor, offset, x[r][v]);
     }
   }

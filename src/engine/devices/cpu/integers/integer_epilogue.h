@@ -31,6 +31,11 @@ class IntegerEpilogue {
   static std::optional<IntegerEpilogue> make(const Layer& layer, const QuantizedProduct& product, size_t done);
   // The same after sums that have neither scales nor biases, of so many channels; they may themselves be the result.
   static std::optional<IntegerEpilogue> make(const Layer& layer, int64_t channels, size_t done);
+  // Of either; nullopt as a product: sums have neither.
+  static std::optional<IntegerEpilogue> make(const Layer& layer, const std::optional<QuantizedProduct>& product,
+                                             int64_t channels, size_t done) {
+    return product ? make(layer, *product, done) : make(layer, channels, done);
+  }
 
   // Whether a tape goes over what is finished, which is faster for many rows at once.
   bool has_tape() const { return !tape_.is_empty(); }

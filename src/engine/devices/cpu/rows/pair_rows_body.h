@@ -59,7 +59,6 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void read_scores(const ScoreRow& row,
 // exp(x) for x not above 0, within 2^-18 of it: what is rounded to bfloat16 has no use for more. Below -104 it is 0;
 // NaN stays. 2^n from the power itself, and a polynomial for what it is beyond n.
 ASSAY_KERNEL [[gnu::always_inline]] inline void coarse_exponential(const Vector& x, Vector& out) {
-  constexpr float kLog2e = 1.44269504088896341F;
   constexpr float kPower[] = {1.000002593e+00F, 6.930038345e-01F, 2.414427569e-01F, 5.201146061e-02F, 1.353416792e-02F};
   constexpr int kBeyondFloor = 0x01;  // of vreduceps
   const Vector power = x * kLog2e;

@@ -33,8 +33,6 @@ ASSAY_KERNEL inline void coarse_share(const V& x, V& out) {
   }
 }
 
-constexpr float kLog2e = 1.44269504088896341F;
-
 ASSAY_KERNEL inline void coarse_logistic(const Vector& x, Vector& out) { coarse_share(x * -kLog2e, out); }
 
 // Near zero, x times a polynomial in its square.

@@ -40,8 +40,6 @@ ASSAY_KERNEL inline void apply_binary(const Vector& a, const Vector& b, Vector& 
   if constexpr (kOp == TapeOp::logical_xor) truth((a != Vector{}) ^ (b != Vector{}), out);
 }
 
-constexpr float kLog2e = 1.44269504088896341F;
-
 template <TapeOp kOp>
 ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& numbers, Vector& out) {
   Vector t;

@@ -84,9 +84,7 @@ class CodedMatrices final : public Implementation {
                           .depth_stride = g.right_row,
                           .column_stride = g.right_column,
                           .all_columns = g.columns};
-    std::optional<IntegerEpilogue> epilogue = source->quantized
-                                                  ? IntegerEpilogue::make(layer, *source->quantized, source->done)
-                                                  : IntegerEpilogue::make(layer, g.columns, source->done);
+    std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, source->quantized, g.columns, source->done);
     if (!epilogue) return {};
     return std::make_unique<ProductKernel>(*source, CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
   }
@@ -104,16 +102,12 @@ class ConvolutionKernel final : public PlainKernel {
         pictures_(std::move(pictures)),
         window_sums_(g_),
         zeros_({.data_type = codes,
-                .zero = known_zero(source),
+                .zero = source.known_zero(),
                 .input = source.zero,
                 .weights = source.weights,
                 .axis = 0,
                 .zeros = &source.weight_zeros}),
         products_(std::move(products)) {}
-
-  static int32_t known_zero(const ConvSource& source) {
-    return source.quantized ? source.quantized->quantizer.zero : 0;
-  }
 
   uint64_t workspace_bytes() const override {
     const uint64_t bytes = pictures_.workspace_bytes();
@@ -184,10 +178,9 @@ class CodedConvolutions final : public Implementation {
     const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
     const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
     if (g.is_transposed || (g.groups > 1) != in_groups_ || is_by_channel || !are_codes(codes)) return {};
-    CodePictures pictures(CodeForm::of(codes), g, static_cast<std::byte>(ConvolutionKernel::known_zero(*source)));
-    const std::optional<IntegerEpilogue> epilogue = source->quantized
-                                                        ? IntegerEpilogue::make(layer, *source->quantized, source->done)
-                                                        : IntegerEpilogue::make(layer, g.out_channels, source->done);
+    CodePictures pictures(CodeForm::of(codes), g, static_cast<std::byte>(source->known_zero()));
+    const std::optional<IntegerEpilogue> epilogue =
+        IntegerEpilogue::make(layer, source->quantized, g.out_channels, source->done);
     if (!epilogue) return {};
     std::vector<CodeProduct> products;
     for (int64_t group = 0; group < g.groups; ++group) {

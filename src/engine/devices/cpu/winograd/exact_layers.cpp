@@ -15,8 +15,6 @@
 namespace assay::engine::cpu {
 namespace {
 
-int32_t known_zero(const ConvSource& source) { return source.quantized ? source.quantized->quantizer.zero : 0; }
-
 class ExactKernel final : public PlainKernel {
  public:
   ExactKernel(const Layer& layer, const ConvSource& source, const WinogradPlan& plan, IntegerEpilogue epilogue)
@@ -27,7 +25,7 @@ class ExactKernel final : public PlainKernel {
         work_(g_, plan),
         terms_(static_cast<int64_t>(form_.terms())),
         zeros_({.data_type = layer.inputs[data_].dtype,
-                .zero = known_zero(source),
+                .zero = source.known_zero(),
                 .input = source.zero,
                 .weights = source.weights,
                 .axis = 0,
@@ -173,8 +171,7 @@ class ExactLayers final : public Implementation {
     const std::optional<WinogradPlan> plan = winograd_plan(source->geometry, exact_forms(), variant, is_exact);
     if (!plan) return {};
     std::optional<IntegerEpilogue> epilogue =
-        source->quantized ? IntegerEpilogue::make(layer, *source->quantized, source->done)
-                          : IntegerEpilogue::make(layer, source->geometry.out_channels, source->done);
+        IntegerEpilogue::make(layer, source->quantized, source->geometry.out_channels, source->done);
     if (!epilogue) return {};
     return std::make_unique<ExactKernel>(layer, *source, *plan, std::move(*epilogue));
   }
