@@ -80,8 +80,9 @@ class Pooling final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     constexpr std::array<const char*, 3> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool"};
     const bool is_pool = std::ranges::any_of(kPools, [&](const char* op) { return layer.starts_with(op); });
+    if (!is_pool || !layer.is_single()) return {};
     const size_t rank = layer.inputs[0].dims.size();
-    if (!is_pool || !layer.is_single() || (rank != 3 && rank != 4)) return {};
+    if (rank != 3 && rank != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
       const bool is_known = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool") ? is_readable(desc.dtype)
                                                                                                : is_float(desc.dtype);

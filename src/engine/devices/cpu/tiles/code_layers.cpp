@@ -45,7 +45,7 @@ class ProductKernel final : public PlainKernel {
     auto* const workspace = host<std::byte>(arguments.workspace);
     const int32_t zero = zeros_.of_data(arguments);
     std::vector<int32_t> starts;
-    const bool by_rows = rows_.copies() && product_.reads_rows_once();
+    const bool by_rows = rows_.copies_rows() && product_.reads_rows_once();
     const std::byte* const left = rows_.prepare(codes, workspace, by_rows);
     const auto prepare_rows = [&](int64_t first, int64_t rows) { rows_.prepare_rows(codes, first, rows, workspace); };
     const FunctionRef<void(int64_t first, int64_t rows)> prepare(prepare_rows);

@@ -14,6 +14,7 @@ struct CodeForm {
 
   static CodeForm of(tensor::DType codes);  // on this processor
   int64_t bytes() const { return widens ? 2 : 1; }
+  bool fills_words(int64_t count) const { return count * bytes() % 4 == 0; }
   void copy(const std::byte* from, int64_t count, std::byte* to) const;
   void fill(std::byte code, int64_t count, std::byte* to) const;
 };
@@ -26,7 +27,8 @@ class CodeMatrix {
   // Where the first row is read. Uses all threads, unless it is asked for rows itself, before they are read.
   const std::byte* prepare(const std::byte* codes, std::byte* workspace, bool by_rows) const;
   void prepare_rows(const std::byte* codes, int64_t first, int64_t count, std::byte* workspace) const;
-  bool copies() const { return copies_; }
+  // Whether rows may be copied where they are read: words of one hold nothing of the next.
+  bool copies_rows() const { return copies_ && form_.fills_words(depth_); }
   int64_t row_bytes() const { return copies_ ? depth_ * form_.bytes() : row_; }
 
  private:
@@ -44,8 +46,10 @@ class CodePictures {
   int64_t joined() const { return joined_; }  // places of a window that are one step
   // Where the first picture is read. Uses all threads, unless it is asked for pixels itself, before they are read.
   const std::byte* prepare(const std::byte* pictures, std::byte* workspace, bool by_pixels) const;
-  // Of windows of one place, for some pixels of the result.
-  bool copies_pixels() const { return copies_ && g_.kernel_height * g_.kernel_width == 1; }
+  // Of windows of one place, for some pixels of the result, whose words hold nothing of the next.
+  bool copies_pixels() const {
+    return copies_ && g_.kernel_height * g_.kernel_width == 1 && form_.fills_words(g_.channels);
+  }
   void prepare_pixels(const std::byte* pictures, const Windows::Pixels& pixels, std::byte* workspace) const;
   // Of prepared pictures.
   void find(const std::byte* pictures, const Windows::Pixels& pixels, const float** out) const {
