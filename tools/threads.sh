@@ -11,6 +11,6 @@ if [ ${#known[@]} = 0 ]; then
   exit 2
 fi
 known=("${known[@]//\//_}")
-tools/build.sh threads "${known[@]/#/test_}"
+tools/build.sh threads assay "${known[@]/#/test_}"
 export TSAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-16 TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1
 exec ctest --test-dir build/threads --output-on-failure --timeout 3600 -j "$(nproc)" -R "^unit/(${names:-.*})\$"

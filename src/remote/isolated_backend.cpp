@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "base/temporary_folder.h"
+#include "base/text.h"
 #include "exec/bound_outputs.h"
 #include "onnx/export.h"
 
@@ -204,16 +205,21 @@ exec::BackendPtr isolated_backend(IsolationOptions options) {
 
 std::filesystem::path worker_program() {
   Dl_info info = {};
-  if (dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr) {
-    // Beside `lib`, or what it has below it: lib/x86_64-linux-gnu.
-    std::filesystem::path folder = absolute_path(info.dli_fname).lexically_normal().parent_path();
-    for (int level = 0; level < 2; ++level) {
-      folder = folder.parent_path();
-      const std::filesystem::path program = folder / "bin" / "assay";
-      if (is_file(program)) return program;
-    }
+  const bool is_known = dladdr(reinterpret_cast<const void*>(&worker_program), &info) != 0 && info.dli_fname != nullptr;
+  return worker_program_of(is_known ? absolute_path(info.dli_fname) : std::filesystem::path());
+}
+
+// Never the program that runs: a stranger's that has loaded the library would start itself, and again.
+std::filesystem::path worker_program_of(const std::filesystem::path& library) {
+  std::filesystem::path folder = library.lexically_normal().parent_path();
+  // Side by side, as in a Python package; or beside `lib`, or what it has below it: lib/x86_64-linux-gnu.
+  if (is_file(folder / "assay")) return folder / "assay";
+  for (int level = 0; level < 2; ++level) {
+    folder = folder.parent_path();
+    if (is_file(folder / "bin" / "assay")) return folder / "bin" / "assay";
   }
-  return "/proc/self/exe";
+  fail(ErrorCode::backend, "the program `assay`, which runs backends in processes of their own, is not beside {}",
+       library.empty() ? "the library" : printable(library.string()));
 }
 
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search) {

@@ -15,8 +15,10 @@ struct IsolationOptions {
   std::filesystem::path program = {};  // started as `PROGRAM --worker FD`; empty: worker_program()
 };
 
-// The program `assay` that belongs to this library, which may be loaded by any other; else the one that runs.
+// The program `assay` that belongs to this library, which may be loaded by any other; an Error where there is none.
 std::filesystem::path worker_program();
+// That of a library at this path.
+std::filesystem::path worker_program_of(const std::filesystem::path& library);
 
 // A backend by name, in a process of its own for each session. Its own errors stay what they are; its death is an Error
 // (backend), a hang an Error (limit). SessionOptions::max_memory_bytes also limits the data of the process, with 1 GiB

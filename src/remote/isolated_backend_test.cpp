@@ -61,6 +61,25 @@ class Script {
   fs::path folder_;
 };
 
+TEST(WorkerProgram, LiesBesideItsLibraryAndIsNeverTheProgramThatRuns) {
+  char name[] = "/tmp/assay_workerXXXXXX";
+  const fs::path root = mkdtemp(name);
+  const auto put = [&](const fs::path& file) {
+    fs::create_directories((root / file).parent_path());
+    std::ofstream(root / file) << "#!/bin/sh\n";
+  };
+  const fs::path in_lib = root / "lib/libassay.so.0";
+  EXPECT_THROW(worker_program_of(in_lib), Error);
+  EXPECT_THROW(worker_program_of({}), Error);
+  put("bin/assay");
+  EXPECT_EQ(worker_program_of(in_lib), root / "bin/assay");
+  EXPECT_EQ(worker_program_of(root / "lib/x86_64-linux-gnu/libassay.so.0"), root / "bin/assay");
+  EXPECT_EQ(worker_program_of(root / "bin/assay"), root / "bin/assay");
+  put("site-packages/assay/assay");
+  EXPECT_EQ(worker_program_of(root / "site-packages/assay/libassay.so"), root / "site-packages/assay/assay");
+  fs::remove_all(root);
+}
+
 exec::BackendPtr isolated(double timeout_seconds = 0, std::string backend = "ref", fs::path program = ASSAY_PROGRAM) {
   return isolated_backend({std::move(backend), timeout_seconds, std::move(program)});
 }
