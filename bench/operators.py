@@ -69,6 +69,9 @@ def windows():
     for mode in ("nearest", "linear", "cubic"):
         yield f"Resize {mode}", model("Resize", [PICTURE], [np.float32([1, 1, 2, 2])], operands=["x0", "", "c0"], mode=mode)
     yield "GridSample", model("GridSample", [PICTURE, (1, 56, 56, 2)])
+    regions = np.float32([[x, y, x + 90, y + 120] for x in range(0, 300, 30) for y in range(0, 300, 30)])
+    yield "RoiAlign", model("RoiAlign", [(1, 256, 50, 50)], [regions, np.zeros(100, np.int64)], output_height=7,
+                            output_width=7, sampling_ratio=2, spatial_scale=0.125)
     yield "LRN", model("LRN", [PICTURE], size=5)
 
 

@@ -1,4 +1,4 @@
-"""Resize and GridSample."""
+"""Resize, GridSample, RoiAlign and the grids of AffineGrid."""
 
 from .registry import draws
 
@@ -48,6 +48,24 @@ def grid_sample(graph, dtype):
     graph.looseness *= 100  # places are computed, and pixels lie between
     grid = graph.operand([batch, *target, rank], dtype, lambda shape: random.normal(shape) * 0.6)
     return graph.add("GridSample", [graph.operand([batch, channels, *source], dtype), grid], **facts)
+
+
+@draws(2, "float32 float32 float64")
+def roi_align(graph, dtype):
+    random = graph.random
+    graph.version = 21  # ONNX Runtime has none for 22
+    images, channels = random.choice([1, 2]), random.size(260)
+    source = [min(size, 90) for size in random.sizes(2, max(1, 400_000 // (images * channels)))]
+    count, bins = random.size(40), random.choice([(1, 1), (7, 7), (14, 14), (3, 5)])
+    facts = {"mode": random.choice(["avg", "avg", "max"]), "sampling_ratio": random.choice([0, 1, 2, 2, 5]),
+             "coordinate_transformation_mode": random.choice(["half_pixel", "output_half_pixel"]),
+             "output_height": bins[0], "output_width": bins[1], "spatial_scale": random.choice([1.0, 0.25, 0.0625])}
+
+    graph.looseness *= 100  # places are computed in float32 elsewhere, and pixels lie between
+    x = graph.operand([images, channels, *source], dtype)
+    reach = max(source) / facts["spatial_scale"]
+    return graph.add("RoiAlign", [x, graph.operand([count, 4], dtype, lambda shape: random.normal(shape) * reach),
+                                  graph.integers(*(random.randint(0, images - 1) for _ in range(count)))], **facts)
 
 
 @draws(1, "float32")

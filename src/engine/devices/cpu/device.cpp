@@ -19,8 +19,8 @@ namespace assay::engine::cpu {
 namespace {
 
 // Operators over pictures that are computed with the channels innermost.
-constexpr std::array<std::string_view, 7> kPictures = {"Conv",        "ConvInteger",       "ConvTranspose", "MaxPool",
-                                                       "AveragePool", "GlobalAveragePool", "GlobalMaxPool"};
+constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteger",       "ConvTranspose", "MaxPool",
+                                                       "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "RoiAlign"};
 
 class PlainCall final : public Call {
  public:

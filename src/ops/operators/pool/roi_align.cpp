@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <cmath>
 
 #include "base/parallel.h"
+#include "ops/kernels/window/roi.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
 namespace {
-
-constexpr double kMostSamples = 1 << 20;  // of one bin along one axis
 
 void check_attributes(const Node& node) {
   const std::string_view mode = node.string("mode");
@@ -37,47 +35,17 @@ void infer_roi_align(Infer& node) {
                     node.integer("output_width")});
 }
 
-// Where one sample lies along an axis: between `low` and `high`, `rest` of the way.
-struct Sample {
-  int64_t low = 0;
-  int64_t high = 0;
-  double rest = 0;
-  bool is_outside = false;
-
-  Sample(double at, int64_t size) {
-    is_outside = !(at >= -1 && at <= static_cast<double>(size)) || size == 0;
-    if (is_outside) return;
-    const double inside = std::max(at, 0.0);
-    low = std::min(static_cast<int64_t>(inside), size - 1);
-    high = std::min(low + 1, size - 1);
-    rest = low == high ? 0 : inside - static_cast<double>(low);
-  }
-};
-
-// How many samples a bin has along one axis.
-int64_t samples_per_bin(double length, int64_t bins, int64_t ratio) {
-  const double wanted = ratio > 0 ? static_cast<double>(ratio) : std::ceil(length / static_cast<double>(bins));
-  if (!(wanted <= kMostSamples)) fail(ErrorCode::shape, "a bin of a region has {} samples along an axis", wanted);
-  return static_cast<int64_t>(std::max(wanted, 0.0));
-}
-
 // The samples of all bins along one axis, bin by bin.
 struct AxisSamples {
   int64_t per_bin = 0;
-  std::vector<Sample> samples;
+  std::vector<RoiSample> samples;
 
-  AxisSamples(double start, double length, int64_t bins, int64_t ratio, int64_t size)
-      : per_bin(samples_per_bin(length, bins, ratio)) {
-    const double step = length / static_cast<double>(bins);
-    for (int64_t bin = 0; bin < bins; ++bin) {
-      for (int64_t i = 0; i < per_bin; ++i) {
-        samples.emplace_back(start + static_cast<double>(bin) * step +
-                                 (static_cast<double>(i) + 0.5) * step / static_cast<double>(per_bin),
-                             size);
-      }
+  explicit AxisSamples(const RoiAxis& axis) : per_bin(axis.samples_per_bin) {
+    for (int64_t bin = 0; bin < axis.bins; ++bin) {
+      for (int64_t i = 0; i < per_bin; ++i) samples.push_back(axis.sample(bin, i));
     }
   }
-  std::span<const Sample> of(int64_t bin) const {
+  std::span<const RoiSample> of(int64_t bin) const {
     return std::span(samples).subspan(static_cast<size_t>(bin * per_bin), static_cast<size_t>(per_bin));
   }
 };
@@ -86,7 +54,7 @@ struct AxisSamples {
 struct Corners {
   double values[4] = {0, 0, 0, 0};
 
-  Corners(const double* plane, int64_t width, const Sample& y, const Sample& x) {
+  Corners(const double* plane, int64_t width, const RoiSample& y, const RoiSample& x) {
     if (y.is_outside || x.is_outside) return;
     values[0] = (1 - y.rest) * (1 - x.rest) * plane[y.low * width + x.low];
     values[1] = (1 - y.rest) * x.rest * plane[y.low * width + x.high];
@@ -98,13 +66,13 @@ struct Corners {
 };
 
 // `max` takes the largest of all weighted neighbours, not of the interpolated samples.
-double pool_bin(const double* plane, int64_t width, std::span<const Sample> rows, std::span<const Sample> columns,
+double pool_bin(const double* plane, int64_t width, std::span<const RoiSample> rows, std::span<const RoiSample> columns,
                 bool takes_max) {
   double sum = 0;
   double best = 0;
   bool is_first = true;
-  for (const Sample& y : rows) {
-    for (const Sample& x : columns) {
+  for (const RoiSample& y : rows) {
+    for (const RoiSample& x : columns) {
       const Corners corners(plane, width, y, x);
       sum += corners.sum();
       best = is_first ? corners.largest() : std::max(best, corners.largest());
@@ -115,36 +83,18 @@ double pool_bin(const double* plane, int64_t width, std::span<const Sample> rows
   return sum / static_cast<double>(std::max<size_t>(rows.size() * columns.size(), 1));
 }
 
-struct Region {
-  double top, left, height, width;
-};
-
-Region region_of(const Node& node, const double* roi) {
-  const double scale = node.floating("spatial_scale");
-  const bool is_half_pixel = node.string("coordinate_transformation_mode", "output_half_pixel") == "half_pixel";
-  const double offset = is_half_pixel ? 0.5 : 0;
-  const double left = roi[0] * scale - offset;
-  const double top = roi[1] * scale - offset;
-  const double width = roi[2] * scale - offset - left;
-  const double height = roi[3] * scale - offset - top;
-  if (is_half_pixel) return {top, left, height, width};
-  return {top, left, std::max(height, 1.0), std::max(width, 1.0)};
-}
-
 // Four neighbours for each sample of each bin; how many samples there are may depend on the regions.
 Dim macs_of_roi_align(const Infer& node) {
   if (!node.is_ranked(0) || !node.is_ranked(1)) return {};
-  const int64_t ratio = node.integer("sampling_ratio");
-  const int64_t height = node.integer("output_height");
-  const int64_t width = node.integer("output_width");
-  const Dim of_sample = Dim(4) * node.dims(0)[1] * Dim(height) * Dim(width);
-  if (ratio > 0) return of_sample * node.dims(1)[0] * Dim(ratio) * Dim(ratio);
+  const RoiRules rules(node);
+  const Dim of_sample = Dim(4) * node.dims(0)[1] * Dim(rules.height) * Dim(rules.width);
+  if (rules.ratio > 0) return of_sample * node.dims(1)[0] * Dim(rules.ratio) * Dim(rules.ratio);
   if (!node.constant(1)) return {};
   const std::vector<double> rois = load_elements<double>(*node.constant(1));
   Dim samples = 0;
   for (size_t r = 0; r + 4 <= rois.size(); r += 4) {
-    const Region region = region_of(node, rois.data() + r);
-    samples = samples + Dim(samples_per_bin(region.height, height, 0)) * Dim(samples_per_bin(region.width, width, 0));
+    const RoiRegion region = rules.region(rois.data() + r, 0, 0);
+    samples = samples + Dim(region.rows.samples_per_bin) * Dim(region.columns.samples_per_bin);
   }
   return of_sample * samples;
 }
@@ -156,16 +106,14 @@ void eval_roi_align(Eval& node) {
   const std::vector<double> rois = node.load<double>(1);
   const std::vector<int64_t> batches = node.integers_in(2);
   const bool takes_max = node.string("mode") == "max";
-  const int64_t ratio = node.integer("sampling_ratio");
+  const RoiRules rules(node);
   const uint64_t bins = static_cast<uint64_t>(result[2] * result[3]);
   std::vector<double> out(node.out_count(0));
   for (uint64_t r = 0; r < batches.size(); ++r) {
-    if (batches[r] < 0 || batches[r] >= shape[0]) {
-      fail(ErrorCode::shape, "region {} is of image {}, there are {} images", r, batches[r], shape[0]);
-    }
-    const Region region = region_of(node, rois.data() + r * 4);
-    const AxisSamples rows(region.top, region.height, result[2], ratio, shape[2]);
-    const AxisSamples columns(region.left, region.width, result[3], ratio, shape[3]);
+    check_roi_image(static_cast<int64_t>(r), batches[r], shape[0]);
+    const RoiRegion region = rules.region(rois.data() + r * 4, shape[2], shape[3]);
+    const AxisSamples rows(region.rows);
+    const AxisSamples columns(region.columns);
     parallel_for(static_cast<uint64_t>(shape[1]), 1, [&](uint64_t c, uint64_t) {
       const uint64_t plane = static_cast<uint64_t>(batches[r] * shape[1]) + c;
       const double* data = input.data() + plane * static_cast<uint64_t>(shape[2] * shape[3]);
