@@ -211,12 +211,11 @@ std::filesystem::path worker_program() {
 
 // Never the program that runs: a stranger's that has loaded the library would start itself, and again.
 std::filesystem::path worker_program_of(const std::filesystem::path& library) {
-  std::filesystem::path folder = library.lexically_normal().parent_path();
   // Side by side, as in a Python package; or beside `lib`, or what it has below it: lib/x86_64-linux-gnu.
-  if (is_file(folder / "assay")) return folder / "assay";
-  for (int level = 0; level < 2; ++level) {
-    folder = folder.parent_path();
-    if (is_file(folder / "bin" / "assay")) return folder / "bin" / "assay";
+  const std::filesystem::path folder = library.lexically_normal().parent_path();
+  for (const char* const place : {"assay", "../bin/assay", "../../bin/assay"}) {
+    const std::filesystem::path program = (folder / place).lexically_normal();
+    if (!library.empty() && is_file(program)) return program;
   }
   fail(ErrorCode::backend, "the program `assay`, which runs backends in processes of their own, is not beside {}",
        library.empty() ? "the library" : printable(library.string()));
