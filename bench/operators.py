@@ -81,6 +81,7 @@ def rows():
         yield f"{op} of channels", model(op, [PICTURE], [[1]])
     for op in ("Softmax", "LogSoftmax", "ArgMax"):
         yield op, model(op, [ROWS], axis=-1)
+    yield "Softmax of channels", model("Softmax", [PICTURE], axis=1)
     yield "CumSum", model("CumSum", [ROWS], [1])
     yield "TopK", model("TopK", [(16, 30000)], [[50]])
     yield "LayerNormalization", model("LayerNormalization", [(1, 128, 768)], [floats(768), floats(768)])

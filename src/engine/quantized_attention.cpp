@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/node_run.h"
+#include "engine/softmax_dims.h"
 
 namespace assay::engine {
 namespace {
@@ -108,12 +109,8 @@ class QuantizedMatcher : NodeRun {
   }
 
   bool take_weights() {
-    constexpr int64_t kFirstOverOneAxis = 13;
     if (!is("Softmax") || operand(0) != given_) return false;
-    const ops::Node softmax = facts();
-    const auto rank = static_cast<int64_t>(scores_.size());
-    const int64_t axis = softmax.integer("axis", softmax.version() < kFirstOverOneAxis ? 1 : -1);
-    if (ops::normalize_axis(axis, rank) != rank - 1) return false;
+    if (softmax_axis(facts(), scores_.size()) != static_cast<int64_t>(scores_.size()) - 1) return false;
     pass();
     return take_quantisers(found_.weights, found_.weights_read);
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "engine/node_run.h"
+#include "engine/softmax_dims.h"
 
 namespace assay::engine {
 namespace {
@@ -92,11 +93,7 @@ class Matcher : NodeRun {
   }
   bool is_softmax() const {
     if (!is("Softmax") || operand(0) != given()) return false;
-    constexpr int64_t kFirstOverOneAxis = 13;
-    const ops::Node softmax = facts();
-    const auto rank = static_cast<int64_t>(scores_.size());
-    const int64_t axis = softmax.integer("axis", softmax.version() < kFirstOverOneAxis ? 1 : -1);
-    return ops::normalize_axis(axis, rank) == rank - 1;
+    return softmax_axis(facts(), scores_.size()) == static_cast<int64_t>(scores_.size()) - 1;
   }
   // The same items in all operands, or one for all.
   bool fit(std::initializer_list<ir::ValueId> operands) const {

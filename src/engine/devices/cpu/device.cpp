@@ -14,6 +14,7 @@
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/processor.h"
 #include "engine/elementwise.h"
+#include "engine/softmax_dims.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -21,6 +22,17 @@ namespace {
 // Operators over pictures that are computed with the channels innermost.
 constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteger",       "ConvTranspose", "MaxPool",
                                                        "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "RoiAlign"};
+
+// Of single operators, those that are computed in whatever order their dims lie.
+bool reads_any_order(const Layer& layer) {
+  constexpr std::array<std::string_view, 8> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
+                                                          "Upsample",     "InstanceNormalization", "GroupNormalization",
+                                                          "DepthToSpace", "SpaceToDepth"};
+  const ir::NodeId node = layer.nodes.front();
+  if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end()) return true;
+  const bool is_softmax = layer.starts_with("Softmax") || layer.starts_with("LogSoftmax");
+  return is_softmax && layer.inputs[0].dtype == tensor::DType::float32 && !flattens_dims(layer.facts(node));
+}
 
 class PlainCall final : public Call {
  public:
@@ -45,17 +57,12 @@ class CpuDevice final : public Device {
   std::string_view name() const override { return "cpu"; }
 
   LayoutRule layout_rule(const Layer& layer) const override {
-    const std::string_view first = layer.op(layer.nodes.front());
     const auto is_picture = [&](ir::NodeId node) {
       return std::ranges::find(kPictures, layer.op(node)) != kPictures.end();
     };
     if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
-    constexpr std::array<std::string_view, 8> kAsTheyLie = {
-        "Concat",       "DynamicQuantizeLinear", "Resize", "Upsample", "InstanceNormalization", "GroupNormalization",
-        "DepthToSpace", "SpaceToDepth"};
-    const bool is_free_alone = layer.is_single() && std::ranges::find(kAsTheyLie, first) != kAsTheyLie.end();
-    if (is_free_alone) return LayoutRule::follows;
+    if (layer.is_single() && reads_any_order(layer)) return LayoutRule::follows;
     // Elementwise operators, perhaps with a reduction behind them.
     const bool reduces = layer.op(layer.nodes.back()).starts_with("Reduce");
     const std::span<const ir::NodeId> nodes(layer.nodes);

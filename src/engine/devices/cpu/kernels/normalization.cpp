@@ -5,6 +5,8 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/devices/cpu/rows/softmax_columns.h"
+#include "engine/softmax_dims.h"
 #include "engine/spelled_norm.h"
 
 namespace assay::engine::cpu {
@@ -56,6 +58,11 @@ std::vector<float> widened_row(tensor::DType dtype, Address address, int64_t cou
   return row;
 }
 
+// The dim of a softmax in the middle of others: so many of it lie side by side, and such groups one behind the other.
+struct Middle {
+  int64_t groups = 1, length = 1, inner = 1;
+};
+
 class SoftmaxKernel final : public PlainKernel {
  public:
   SoftmaxKernel(Rows rows, tensor::DType dtype, bool is_log) : rows_(rows), dtype_(dtype), is_log_(is_log) {}
@@ -71,20 +78,64 @@ class SoftmaxKernel final : public PlainKernel {
   bool is_log_;
 };
 
+class MiddleSoftmaxKernel final : public PlainKernel {
+ public:
+  MiddleSoftmaxKernel(const Middle& dims, bool is_log) : dims_(dims), is_log_(is_log) {}
+  void run(const Arguments& arguments) const override {
+    const auto* const in = host<const float>(arguments.inputs[0]);
+    auto* const out = host<float>(arguments.outputs[0]);
+    constexpr int64_t kColumns = 256;  // of a part
+    const int64_t parts = (dims_.inner + kColumns - 1) / kColumns;
+    const int64_t of_part = dims_.length * std::min(kColumns, dims_.inner);
+    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kNormalizationGrain / of_part));
+    parallel_for(static_cast<uint64_t>(dims_.groups * parts), grain, [&](uint64_t begin, uint64_t end) {
+      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
+        const int64_t column = i % parts * kColumns;
+        const int64_t first = i / parts * dims_.length * dims_.inner + column;
+        softmax_columns().run(in + first, static_cast<size_t>(dims_.length), static_cast<size_t>(dims_.inner),
+                              static_cast<size_t>(std::min(kColumns, dims_.inner - column)), is_log_, out + first);
+      }
+    });
+  }
+
+ private:
+  Middle dims_;
+  bool is_log_;
+};
+
 class Softmax final : public Implementation {
  public:
   std::string_view name() const override { return "softmax.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const bool is_log = layer.starts_with("LogSoftmax");
     if (!layer.is_single() || (!is_log && !layer.starts_with("Softmax"))) return {};
-    if (!is_plain_float(layer.inputs[0]) || !is_plain_float(layer.outputs[0])) return {};
+    const TensorDesc& in = layer.inputs[0];
+    if (!is_float(in.dtype) || in.count() == 0) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
-    const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
-    constexpr int64_t kFirstOverOneAxis = 13;
-    const bool is_flattened = facts.version() < kFirstOverOneAxis;
-    const int64_t axis = ops::normalize_axis(facts.integer("axis", is_flattened ? 1 : -1), rank);
-    if (!is_flattened && axis != rank - 1) return {};
-    return std::make_unique<SoftmaxKernel>(rows_of(layer.inputs[0].dims, axis), layer.inputs[0].dtype, is_log);
+    const int64_t axis = softmax_axis(facts, in.dims.size());
+    if (flattens_dims(facts)) {
+      if (!is_plain_float(in) || !is_plain_float(layer.outputs[0])) return {};
+      return std::make_unique<SoftmaxKernel>(rows_of(in.dims, axis), in.dtype, is_log);
+    }
+    if (!is_dense(in) || in.strides != layer.outputs[0].strides) return {};
+    const Middle dims = middle_of(in, static_cast<size_t>(axis));
+    if (dims.inner == 1) return std::make_unique<SoftmaxKernel>(Rows{dims.groups, dims.length}, in.dtype, is_log);
+    if (in.dtype != tensor::DType::float32) return {};
+    return std::make_unique<MiddleSoftmaxKernel>(dims, is_log);
+  }
+
+ private:
+  static Middle middle_of(const TensorDesc& desc, size_t axis) {
+    Middle middle;
+    bool is_behind = false;
+    for (const size_t dim : memory_order(desc)) {
+      if (dim == axis)
+        middle.length = desc.dims[dim];
+      else
+        (is_behind ? middle.inner : middle.groups) *= desc.dims[dim];
+      is_behind = is_behind || dim == axis;
+    }
+    return middle;
   }
 };
 

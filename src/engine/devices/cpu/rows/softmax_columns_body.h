@@ -1,0 +1,64 @@
+// The loops of softmax_columns.h for vectors of kBytes, after vector_math_body.h; included by softmax_columns.cpp once
+// for each instruction set, in a namespace of its own, with ASSAY_KERNEL saying which.
+
+// Some columns beside each other: whole vectors, or the first lanes of one.
+template <bool kIsWhole>
+struct Columns {
+  size_t lanes = kWidth;
+
+  ASSAY_KERNEL void read(const float* x, Vector& out) const {
+    if constexpr (kIsWhole) {
+      out = at(x).lanes;
+    } else {
+      out = Vector{};
+      for (size_t i = 0; i < lanes; ++i) out[i] = x[i];
+    }
+  }
+  ASSAY_KERNEL void write(const Vector& x, float* out) const {
+    if constexpr (kIsWhole)
+      at(out).lanes = x;
+    else
+      for (size_t i = 0; i < lanes; ++i) out[i] = x[i];
+  }
+};
+
+template <size_t kVectors, bool kIsWhole>
+ASSAY_KERNEL inline void run_columns(const Columns<kIsWhole>& columns, const float* x, size_t length, size_t row,
+                                     bool is_log, float* out) {
+  Vector greatest[kVectors], sums[kVectors] = {}, number, grown;
+  for (size_t v = 0; v < kVectors; ++v) columns.read(x + v * kWidth, greatest[v]);
+  for (size_t r = 1; r < length; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      columns.read(x + r * row + v * kWidth, number);
+      choose((number > greatest[v]) | (number != number), number, greatest[v], greatest[v]);
+    }
+  }
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      columns.read(x + r * row + v * kWidth, number);
+      const Vector below = number - greatest[v];
+      falling_exponential(below, grown);
+      sums[v] += grown;
+      columns.write(is_log ? below : grown, out + r * row + v * kWidth);
+    }
+  }
+  for (size_t v = 0; v < kVectors; ++v) {
+    for (size_t lane = 0; lane < kWidth; ++lane) sums[v][lane] = is_log ? std::log(sums[v][lane]) : 1 / sums[v][lane];
+  }
+  for (size_t r = 0; r < length; ++r) {
+    for (size_t v = 0; v < kVectors; ++v) {
+      float* const place = out + r * row + v * kWidth;
+      columns.read(place, number);
+      columns.write(is_log ? number - sums[v] : number * sums[v], place);
+    }
+  }
+}
+
+ASSAY_KERNEL void run(const float* x, size_t length, size_t row, size_t count, bool is_log, float* out) {
+  constexpr size_t kTogether = 2;
+  size_t i = 0;
+  for (; i + kTogether * kWidth <= count; i += kTogether * kWidth)
+    run_columns<kTogether>(Columns<true>{}, x + i, length, row, is_log, out + i);
+  for (; i + kWidth <= count; i += kWidth) run_columns<1>(Columns<true>{}, x + i, length, row, is_log, out + i);
+  if (i < count) run_columns<1>(Columns<false>{count - i}, x + i, length, row, is_log, out + i);
+}
