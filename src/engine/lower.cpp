@@ -16,6 +16,7 @@
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/spell_reductions.h"
+#include "engine/lowering/spell_transposed_conv.h"
 #include "engine/lowering/spell_variadic.h"
 #include "engine/lowering/turn_products.h"
 #include "engine/lowering/wide_halves.h"
@@ -72,6 +73,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   spell_qlinear(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
+  spell_transposed_conv(model, rewriter);
   spell_deep_conv(model, rewriter);
   spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);
