@@ -61,6 +61,40 @@ Datum made_like(const Datum& datum, Fn&& fn) {
   return {Tensor(DType::float64, datum.tensor().shape(), tensor::make_owned(std::move(bytes))), datum.declared()};
 }
 
+// Elements of the last two dims, or of the last one.
+uint64_t plane_of(const Tensor& tensor) {
+  uint64_t count = 1;
+  const tensor::Shape& dims = tensor.shape();
+  for (size_t i = dims.size() > 2 ? 2 : dims.size() > 1 ? 1 : 0; i < dims.size(); ++i)
+    count *= static_cast<uint64_t>(dims[i]);
+  return std::max<uint64_t>(count, 1);
+}
+
+double greatest_size(std::span<const double> values) {
+  double greatest = 0;
+  for (const double value : values) greatest = std::isfinite(value) ? std::max(greatest, std::fabs(value)) : greatest;
+  return greatest;
+}
+
+// The greatest size in each picture of `result`, and in the one of `source` that has as many, or in all of these.
+std::vector<double> plane_sizes(const Datum& result, const Datum* source) {
+  const std::span<const double> values = doubles(result);
+  const uint64_t plane = plane_of(result.tensor());
+  std::vector<double> sizes(values.size() / plane);
+  const bool is_read = source != nullptr && is_moved(*source);
+  const std::span<const double> read = is_read ? doubles(*source) : std::span<const double>();
+  const uint64_t read_plane = is_read ? plane_of(source->tensor()) : 1;
+  const bool is_alike = is_read && read.size() / read_plane == sizes.size();
+  const double all = is_read && !is_alike ? greatest_size(read) : 0;
+  parallel_for(sizes.size(), 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) {
+      sizes[i] = std::max(all, greatest_size(values.subspan(i * plane, plane)));
+      if (is_alike) sizes[i] = std::max(sizes[i], greatest_size(read.subspan(i * read_plane, read_plane)));
+    }
+  });
+  return sizes;
+}
+
 void round_to(DType dtype, std::span<double> values) {
   if (dtype == DType::float64) return;
   if (dtype == DType::float32) {
@@ -105,14 +139,17 @@ Datum moved_output(const Datum& datum, const Rounding& rounding, const Datum* fi
   const Draws draws(key);
   const double scale = rounding.output * std::max(arithmetic_roundoff(datum.declared()), key.least_roundoff);
   const double least = rounding.counts_one ? 1 : 0;
+  const std::vector<double> planes = rounding.counts_plane ? plane_sizes(datum, first_input) : std::vector<double>();
+  const uint64_t plane = plane_of(datum.tensor());
   const DType target = kept_type(datum, key);
   return made_like(datum, [&](uint64_t begin, std::span<double> to) {
     std::copy_n(from.begin() + static_cast<int64_t>(begin), to.size(), to.begin());
     round_to(target, to);
     for (size_t i = 0; i < to.size(); ++i) {
       const double exact = from[begin + i];
-      if (to[i] == exact || !std::isfinite(exact)) continue;
-      const double size = std::max({std::fabs(exact), least, std::fabs(inputs[begin + i])});
+      if ((to[i] == exact && planes.empty()) || !std::isfinite(exact)) continue;
+      const double of_plane = planes.empty() ? 0 : planes[(begin + i) / plane];
+      const double size = std::max({std::fabs(exact), least, std::fabs(inputs[begin + i]), of_plane});
       to[i] = exact + scale * size * draws(begin + i);
     }
     round_to(target, to);

@@ -11,14 +11,15 @@ namespace {
 
 using tensor::Datum;
 
-constexpr double kEdgeMargin = 8;       // deviations of an operand from an edge that still count as near
-constexpr double kManyFlips = 0.05;     // of the elements of a quantizer
-constexpr double kSelectionFactor = 3;  // how much further two of the runs are moved where elements are picked
+constexpr double kEdgeMargin = 8;        // deviations of an operand from an edge that still count as near
+constexpr double kManyFlips = 0.05;      // of the elements of a quantizer
+constexpr double kPlaceShift = 0x1p-22;  // four roundoffs of float32, in which places are computed
+constexpr double kSelectionFactor = 3;   // how much further two of the runs are moved where elements are picked
 
 // Whether inputs that are the same in all runs may give different results.
 bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   if (rounding.kind == RoundingKind::quantized) return rounding.inputs > 0;
-  return rounding.kind == RoundingKind::rounded && !are_exact(exact);
+  return rounding.picks_places || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
 }
 
 // What an operand may be away, and so many roundoffs more: of each element and of the greatest, since quantizers
@@ -157,6 +158,11 @@ bool NodeRuns::has_inner(ir::NodeId node) { return bodies_.is_call(node) || !mod
 
 NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs) {
   bodies_.set_run(run);
+  constexpr std::array<ops::PlaceShift, 4> kShifts = {{{-kPlaceShift, -kPlaceShift},
+                                                       {kPlaceShift, kPlaceShift},
+                                                       {kPlaceShift, -kPlaceShift},
+                                                       {-kPlaceShift, kPlaceShift}}};
+  interpreter_.shift_places(run && *run < kShifts.size() ? kShifts[*run] : ops::PlaceShift());
   std::vector<ops::InputDatum> captured;
   for (const auto& [value, samples] : given.captured) {
     captured.push_back({value, ops::widen(run ? samples->of(*run) : samples->nominal)});

@@ -119,9 +119,10 @@ double first_dim(const tensor::Datum& datum) {
   return datum.is_tensor() && !datum.tensor().shape().empty() ? static_cast<double>(datum.tensor().shape()[0]) : 1;
 }
 
-double greatest_dim(std::span<const tensor::Datum> outputs) {
-  const bool has_dims = !outputs.empty() && outputs[0].is_tensor() && !outputs[0].tensor().shape().empty();
-  return has_dims ? static_cast<double>(std::ranges::max(outputs[0].tensor().shape())) : 1;
+// Of the first value.
+double greatest_dim(std::span<const tensor::Datum> data) {
+  const bool has_dims = !data.empty() && data[0].is_tensor() && !data[0].tensor().shape().empty();
+  return has_dims ? static_cast<double>(std::ranges::max(data[0].tensor().shape())) : 1;
 }
 
 bool is_sum(std::string_view op) {
@@ -158,8 +159,18 @@ bool is_training(std::span<const tensor::Datum> inputs) {
   return inputs[2].tensor().bytes()[0] != std::byte{0};
 }
 
-Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
-                    std::span<const tensor::Datum> outputs) {
+// Whether an operator that samples pictures takes elements as they are.
+bool takes_nearest_elements(const ir::Model& model, ir::NodeId node) {
+  const std::string_view op = model.text(model[node].op);
+  const ir::Attribute* const mode = model.find_attribute(model[node], "mode");
+  if (op != "Resize" && op != "Upsample" && op != "GridSample") return false;
+  if (mode == nullptr) return op != "GridSample";
+  const bool is_written = mode->type() == ir::AttributeType::string && !mode->is_reference();
+  return is_written && model.text(mode->string()) == "nearest";
+}
+
+Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs, std::span<const tensor::Datum> outputs,
+                    bool takes_nearest) {
   Rounding rounding{.kind = RoundingKind::rounded, .inputs = 1, .output = 4};
   if (has(kArithmetic, op)) return {.kind = RoundingKind::rounded, .output = 3};
   const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
@@ -168,8 +179,10 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
   rounding.counts_one = has(kPartsOfOne, op);
   rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
   rounding.counts_input = has(kActivations, op);
+  if (has(kSampling, op) && takes_nearest) return {.kind = RoundingKind::rounded, .picks_places = true};
   if (has(kSampling, op)) {
-    rounding.output += greatest_dim(outputs);
+    rounding.output += std::max(greatest_dim(inputs), greatest_dim(outputs));
+    rounding.counts_plane = true;  // an element between two that differ is off by a part of their difference
     rounding.moves_first_only = op == "Resize" || op == "Upsample";
   }
   return rounding;
@@ -180,10 +193,11 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
 Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs,
                      std::span<const tensor::Datum> outputs) {
   const std::string_view op = model.text(model[node].op);
+  const bool takes_nearest = takes_nearest_elements(model, node);
   if (has(kRandom, op) || (op == "Dropout" && is_training(inputs))) return {.kind = RoundingKind::random};
   if (std::ranges::none_of(inputs, is_floating) && op != "DequantizeLinear") {
     const bool computes = std::ranges::any_of(outputs, is_floating) && !has(kExact, op);
-    return computes ? continuous(op, inputs, outputs) : Rounding();
+    return computes ? continuous(op, inputs, outputs, takes_nearest) : Rounding();
   }
   if (has(kExact, op)) return {};
   const bool is_cast_to_steps = op.starts_with("Cast") && !outputs.empty() && !is_floating(outputs[0]);
@@ -193,7 +207,7 @@ Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const te
   }
   if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
   if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) return {.kind = RoundingKind::selected};
-  return continuous(op, inputs, outputs);
+  return continuous(op, inputs, outputs, takes_nearest);
 }
 
 }  // namespace assay::analysis

@@ -25,6 +25,8 @@ struct Rounding {
   double output = 0;          // of each floating result
   bool counts_one = false;    // results are parts of 1: the amplitude of the output is absolute
   bool counts_input = false;  // it is that of the first input's element, where that is greater
+  bool picks_places = false;  // results are elements at places that are computed: in another one, a neighbour's
+  bool counts_plane = false;  // it is that of the greatest element of its picture, or of what the picture is read from
 };
 
 // Of a node that was run on these inputs. Nodes with bodies and calls of functions are exact: what is in them is not.

@@ -27,6 +27,11 @@ class BodyRunner {
   virtual uint64_t max_steps() const = 0;  // of one Loop
 };
 
+// See Eval::place_shift, of even and of odd dims.
+struct PlaceShift {
+  double even = 0, odd = 0;
+};
+
 // One node during evaluation: inputs as data, outputs to set. infer() has run on the same inputs: its rules hold, and
 // out_shape() and out_dtype() are what it found.
 //
@@ -36,8 +41,14 @@ class BodyRunner {
 class Eval : public Node {
  public:
   Eval(const Node& node, std::span<const Datum> inputs, std::span<const Type> types, std::span<Datum> outputs,
-       BodyRunner& runner, bool is_wide)
-      : Node(node), inputs_(inputs), types_(types), outputs_(outputs), runner_(runner), is_wide_(is_wide) {}
+       BodyRunner& runner, bool is_wide, const PlaceShift& place_shift = {})
+      : Node(node),
+        inputs_(inputs),
+        types_(types),
+        outputs_(outputs),
+        runner_(runner),
+        is_wide_(is_wide),
+        place_shift_(place_shift) {}
 
   uint32_t input_count() const { return static_cast<uint32_t>(inputs_.size()); }
   bool has(uint32_t input) const;  // given, and not an empty optional
@@ -73,6 +84,9 @@ class Eval : public Node {
   void set_tensor(uint32_t output, Tensor value);
 
   bool is_wide() const { return is_wide_; }
+  // How far computed places along a dim of a picture, of which the nearest element is taken, are moved, in parts of its
+  // size: as roundings of other implementations may move them.
+  double place_shift(size_t dim) const { return dim % 2 == 0 ? place_shift_.even : place_shift_.odd; }
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) const {
     return runner_.run_body(body, inputs);
   }
@@ -84,6 +98,7 @@ class Eval : public Node {
   std::span<Datum> outputs_;
   BodyRunner& runner_;
   bool is_wide_;
+  PlaceShift place_shift_;
 };
 
 // A tensor from elements, each rounded once.

@@ -35,6 +35,7 @@ class Sampler {
     const Shape& shape = node.shape(0);
     for (size_t i = 2; i < shape.size(); ++i)
       axes_.push_back({shape[i], grid_padding(node), node.flag("align_corners")});
+    for (size_t i = 0; i < 2 && mode_ == GridMode::nearest; ++i) shifts_[i] = 2 * node.place_shift(i);
     for (const GridAxis& axis : axes_) plane_ *= static_cast<uint64_t>(axis.length);
     channels_ = static_cast<uint64_t>(shape[1]);
     const Shape out = node.out_shape(0);
@@ -49,7 +50,7 @@ class Sampler {
       for (uint64_t at = begin; at < end; ++at) {
         std::vector<GridPicks> picks;  // the grid names the last axis first
         for (size_t i = 0; i < axes_.size(); ++i) {
-          picks.emplace_back(mode_, axes_[i], grid_[(at + 1) * axes_.size() - 1 - i]);
+          picks.emplace_back(mode_, axes_[i], grid_[(at + 1) * axes_.size() - 1 - i] + shifts_[i % 2]);
         }
         const uint64_t plane = at / points_ * channels_;
         for (uint64_t c = 0; c < channels_; ++c) {
@@ -76,6 +77,7 @@ class Sampler {
   GridMode mode_;
   std::vector<double> grid_;
   std::vector<GridAxis> axes_;
+  double shifts_[2] = {0, 0};  // of places: an axis goes from -1 to 1
   uint64_t channels_ = 0;
   uint64_t plane_ = 1;   // elements
   uint64_t points_ = 1;  // of the output, of one plane

@@ -40,13 +40,24 @@ void each_beside(const Eval& node, const std::vector<ResampledAxis>& plan, Fn fn
   }
 }
 
+// Whether places along an axis are computed without rounding.
+bool has_exact_places(const Node& node, const ResampledAxis& axis) {
+  int exponent = 0;
+  const bool has_corners = resize_coordinate_mode(node) == "align_corners";
+  const double ratio = has_corners ? static_cast<double>(axis.in - 1) / static_cast<double>(axis.out - 1) : axis.scale;
+  return std::abs(std::frexp(ratio, &exponent)) == 0.5;
+}
+
 // For each axis, how far the element that each place takes lies from the first.
 std::vector<std::vector<uint64_t>> nearest_offsets(const Eval& node, const std::vector<ResampledAxis>& plan) {
   std::vector<std::vector<uint64_t>> offsets(plan.size());
   uint64_t stride = 1;
   for (size_t i = plan.size(); i-- > 0;) {
+    const double shift = has_exact_places(node, plan[i])
+                             ? 0
+                             : node.place_shift(i) * static_cast<double>(std::max(plan[i].in, plan[i].out));
     for (int64_t x = 0; x < plan[i].out; ++x) {
-      const double place = original_place(resize_coordinate_mode(node), plan[i], x);
+      const double place = original_place(resize_coordinate_mode(node), plan[i], x) + shift;
       const int64_t element =
           is_unchanged(plan[i]) ? x : nearest_element(resize_nearest_mode(node, plan[i].scale), place, plan[i]);
       offsets[i].push_back(static_cast<uint64_t>(element) * stride);
