@@ -109,7 +109,8 @@ def products():
 def movement():
     yield "Transpose", model("Transpose", [PICTURE], perm=[0, 2, 3, 1])
     yield "Concat", model("Concat", [PICTURE, PICTURE], axis=1)
-    yield "Pad", model("Pad", [PICTURE], [[0, 0, 1, 1, 0, 0, 1, 1]])
+    for mode in ("constant", "reflect"):
+        yield f"Pad {mode}", model("Pad", [PICTURE], [[0, 0, 1, 1, 0, 0, 1, 1]], mode=mode)
     yield "DepthToSpace", model("DepthToSpace", [PICTURE], blocksize=2)
     yield "SpaceToDepth", model("SpaceToDepth", [PICTURE], blocksize=2)
     yield "Tile", model("Tile", [(128, 256)], [[2, 4]])

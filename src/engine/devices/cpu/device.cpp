@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteg
 
 // Of single operators, those that are computed in whatever order their dims lie.
 bool reads_any_order(const Layer& layer) {
-  constexpr std::array<std::string_view, 8> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
+  constexpr std::array<std::string_view, 9> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
                                                           "Upsample",     "InstanceNormalization", "GroupNormalization",
-                                                          "DepthToSpace", "SpaceToDepth"};
+                                                          "DepthToSpace", "SpaceToDepth",          "Pad"};
   const ir::NodeId node = layer.nodes.front();
   if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end() || gives_places(layer)) return true;
   const bool is_softmax = layer.starts_with("Softmax") || layer.starts_with("LogSoftmax");
