@@ -32,13 +32,13 @@ def codes(*shape):
     return RANDOM.integers(-127, 127, shape).astype(np.int8)
 
 
-def model(op, inputs, constants=(), opset=18, operands=None, **attributes):
+def model(op, inputs, constants=(), opset=18, operands=None, outputs=None, **attributes):
     """One node; inputs are shapes or (type, shape), operands name `x0`, `x1`, …, `c0`, … in their order."""
     typed = [given if isinstance(given[0], int) and isinstance(given[1], tuple) else (TensorProto.FLOAT, given) for given in inputs]
     values = [helper.make_tensor_value_info(f"x{i}", dtype, shape) for i, (dtype, shape) in enumerate(typed)]
     tensors = [numpy_helper.from_array(np.asarray(value), f"c{i}") for i, value in enumerate(constants)]
     names = operands or [value.name for value in (*values, *tensors)]
-    outputs = ["y", "z"] if op in ("TopK", "Split") else ["y"]
+    outputs = outputs or (["y", "z"] if op in ("TopK", "Split") else ["y"])
     node = helper.make_node(op, names, outputs, **attributes)
     graph = helper.make_graph([node], "g", values, [helper.make_empty_tensor_value_info(name) for name in outputs], tensors)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
@@ -65,6 +65,7 @@ def windows():
     yield "ConvTranspose", model("ConvTranspose", [(1, 128, 28, 28)], [floats(128, 64, 4, 4)], strides=[2, 2], pads=[1] * 4)
     for op in ("AveragePool", "MaxPool", "LpPool"):
         yield op, model(op, [PICTURE], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    yield "MaxPool with places", model("MaxPool", [PICTURE], kernel_shape=[2, 2], strides=[2, 2], outputs=["y", "i"])
     yield "GlobalAveragePool", model("GlobalAveragePool", [PICTURE])
     for mode in ("nearest", "linear", "cubic"):
         yield f"Resize {mode}", model("Resize", [PICTURE], [np.float32([1, 1, 2, 2])], operands=["x0", "", "c0"], mode=mode)
@@ -108,7 +109,8 @@ def products():
 def movement():
     yield "Transpose", model("Transpose", [PICTURE], perm=[0, 2, 3, 1])
     yield "Concat", model("Concat", [PICTURE, PICTURE], axis=1)
-    yield "Pad", model("Pad", [PICTURE], [[0, 0, 1, 1, 0, 0, 1, 1]])
+    for mode in ("constant", "reflect"):
+        yield f"Pad {mode}", model("Pad", [PICTURE], [[0, 0, 1, 1, 0, 0, 1, 1]], mode=mode)
     yield "DepthToSpace", model("DepthToSpace", [PICTURE], blocksize=2)
     yield "SpaceToDepth", model("SpaceToDepth", [PICTURE], blocksize=2)
     yield "Tile", model("Tile", [(128, 256)], [[2, 4]])

@@ -12,6 +12,7 @@
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/integers/integer_layer.h"
 #include "engine/devices/cpu/onednn/library.h"
+#include "engine/devices/cpu/pools/pool_geometry.h"
 #include "engine/devices/cpu/processor.h"
 #include "engine/elementwise.h"
 #include "engine/softmax_dims.h"
@@ -25,11 +26,11 @@ constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteg
 
 // Of single operators, those that are computed in whatever order their dims lie.
 bool reads_any_order(const Layer& layer) {
-  constexpr std::array<std::string_view, 8> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
+  constexpr std::array<std::string_view, 9> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
                                                           "Upsample",     "InstanceNormalization", "GroupNormalization",
-                                                          "DepthToSpace", "SpaceToDepth"};
+                                                          "DepthToSpace", "SpaceToDepth",          "Pad"};
   const ir::NodeId node = layer.nodes.front();
-  if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end()) return true;
+  if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end() || gives_places(layer)) return true;
   const bool is_softmax = layer.starts_with("Softmax") || layer.starts_with("LogSoftmax");
   return is_softmax && layer.inputs[0].dtype == tensor::DType::float32 && !flattens_dims(layer.facts(node));
 }
@@ -60,7 +61,7 @@ class CpuDevice final : public Device {
     const auto is_picture = [&](ir::NodeId node) {
       return std::ranges::find(kPictures, layer.op(node)) != kPictures.end();
     };
-    if (std::ranges::any_of(layer.nodes, is_picture)) return LayoutRule::channels_last;
+    if (std::ranges::any_of(layer.nodes, is_picture) && !gives_places(layer)) return LayoutRule::channels_last;
     const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
     if (layer.is_single() && reads_any_order(layer)) return LayoutRule::follows;
     // Elementwise operators, perhaps with a reduction behind them.

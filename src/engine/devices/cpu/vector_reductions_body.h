@@ -21,3 +21,15 @@ ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
   }
   return greatest;
 }
+
+// Of truths in each lane.
+template <typename Truths>
+ASSAY_KERNEL inline bool holds_everywhere(const Truths& truths) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(Truths) == 64) return _mm512_movepi32_mask(reinterpret_cast<__m512i>(truths)) == kAllLanes;
+  if constexpr (sizeof(Truths) == 32) return _mm256_movemask_ps(reinterpret_cast<__m256>(truths)) == 0xFF;
+#endif
+  int32_t all = -1;
+  for (size_t lane = 0; lane < kWidth; ++lane) all &= truths[lane];
+  return all != 0;
+}

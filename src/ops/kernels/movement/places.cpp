@@ -13,29 +13,6 @@ namespace {
 using tensor::Shape;
 using tensor::Tensor;
 
-// Neighbouring elements along the last axis that come from neighbours.
-struct Run {
-  uint64_t target = 0;
-  int64_t source = 0;
-  uint64_t count = 0;
-};
-
-std::vector<Run> runs_of(const AxisMap& map) {
-  std::vector<Run> runs;
-  for (uint64_t i = 0; i < map.size(); ++i) {
-    const bool continues =
-        !runs.empty() &&
-        map[i] ==
-            (runs.back().source == kNowhere ? kNowhere : runs.back().source + static_cast<int64_t>(runs.back().count));
-    if (continues) {
-      ++runs.back().count;
-    } else {
-      runs.push_back({i, map[i], 1});
-    }
-  }
-  return runs;
-}
-
 class MapMover {
  public:
   MapMover(const Tensor& from, std::span<const AxisMap> maps, const Tensor* fill)
@@ -72,7 +49,7 @@ class MapMover {
       if (index == kNowhere) return fill(target, maps_.back().size());
       base += index * strides_[a];
     }
-    for (const Run& run : runs_) {
+    for (const AxisRun& run : runs_) {
       if (run.source == kNowhere) {
         fill(target + run.target, run.count);
       } else {
@@ -91,10 +68,26 @@ class MapMover {
   Tensor filler_;
   MoveFrom fill_;
   MoveTo target_;
-  std::vector<Run> runs_;
+  std::vector<AxisRun> runs_;
 };
 
 }  // namespace
+
+std::vector<AxisRun> runs_of(const AxisMap& map) {
+  std::vector<AxisRun> runs;
+  for (uint64_t i = 0; i < map.size(); ++i) {
+    const bool continues =
+        !runs.empty() &&
+        map[i] ==
+            (runs.back().source == kNowhere ? kNowhere : runs.back().source + static_cast<int64_t>(runs.back().count));
+    if (continues) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({i, map[i], 1});
+    }
+  }
+  return runs;
+}
 
 uint64_t checked_index(int64_t index, uint64_t length) {
   const auto limit = static_cast<int64_t>(length);

@@ -35,6 +35,14 @@ struct IndexedPlaces {
 using AxisMap = std::vector<int64_t>;
 inline constexpr int64_t kNowhere = -1;
 
+// Neighbouring elements along an axis that come from neighbours, or from nowhere.
+struct AxisRun {
+  uint64_t target = 0;
+  int64_t source = 0;
+  uint64_t count = 0;
+};
+std::vector<AxisRun> runs_of(const AxisMap& map);
+
 // The tensor whose element at index i is that of `from` at maps[a][i[a]] for all axes a, or the only element of `fill`
 // (without one zero, or an empty string) where one of them is kNowhere.
 tensor::Tensor move_by_maps(const tensor::Tensor& from, std::span<const AxisMap> maps, const tensor::Tensor* fill);

@@ -1,9 +1,10 @@
-// Pools of pictures, channels last.
+// Pools of pictures, channels last; those that also give places, in either layout.
 #include <algorithm>
 #include <array>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/pools/maximum_places.h"
 #include "engine/devices/cpu/pools/maximum_pool.h"
 #include "engine/devices/cpu/rows/floats.h"
 
@@ -80,7 +81,7 @@ class Pooling final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     constexpr std::array<const char*, 3> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool"};
     const bool is_pool = std::ranges::any_of(kPools, [&](const char* op) { return layer.starts_with(op); });
-    if (!is_pool || !layer.is_single()) return {};
+    if (!is_pool || !layer.is_single() || gives_places(layer)) return {};
     const size_t rank = layer.inputs[0].dims.size();
     if (rank != 3 && rank != 4) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
@@ -96,9 +97,29 @@ class Pooling final : public Implementation {
   }
 };
 
+class PoolingWithPlaces final : public Implementation {
+ public:
+  std::string_view name() const override { return "pool.places"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!gives_places(layer) || !layer.outputs[0].exists()) return {};
+    const TensorDesc& in = layer.inputs[0];
+    if (!is_readable(in.dtype) || (in.dims.size() != 3 && in.dims.size() != 4)) return {};
+    const std::optional<PoolGeometry> geometry = pool_geometry(layer);
+    if (!geometry) return {};
+    const bool is_column_major = layer.facts(layer.nodes[0]).integer("storage_order", 0) != 0;
+    for (const Layout layout : {Layout::plain, Layout::channels_last}) {
+      const auto lies_so = [&](const TensorDesc& desc) { return has_layout(desc, layout) && desc.count() != 0; };
+      if (lies_so(in) && std::ranges::all_of(layer.outputs, lies_so))
+        return make_maximum_places(*geometry, in.dtype, is_column_major, layout);
+    }
+    return {};
+  }
+};
+
 Implementations make_pooling_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Pooling>());
+  all.push_back(std::make_unique<PoolingWithPlaces>());
   return all;
 }
 

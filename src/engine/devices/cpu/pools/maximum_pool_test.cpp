@@ -40,7 +40,7 @@ std::function<double(size_t)> codes(unsigned seed) {
   return [seed](size_t i) { return static_cast<double>(scattered(seed, i) % 100); };
 }
 
-std::string drawn_pool(std::mt19937& random, const Picture& picture) {
+std::string drawn_pool(std::mt19937& random, const Picture& picture, int order = 0) {
   const int64_t high = drawn(random, 1, 6);
   const int64_t wide = drawn(random, 1, 6);
   const int64_t apart = drawn(random, 1, 2);
@@ -49,15 +49,16 @@ std::string drawn_pool(std::mt19937& random, const Picture& picture) {
   const int64_t left = std::max(pad(wide), (wide - 1) * apart + 1 - picture.width);
   return fmt::format(
       "MaxPool<kernel_shape = [{},{}], strides = [{},{}], dilations = [{},{}], pads = [{},{},{},{}], "
-      "ceil_mode = {}>(x)",
-      high, wide, drawn(random, 1, 3), drawn(random, 1, 3), apart, apart, top, left, pad(high), pad(wide),
-      random() % 2);
+      "ceil_mode = {}, storage_order = {}>(x)",
+      high, wide, drawn(random, 1, 3), drawn(random, 1, 3), apart, apart, top, left, pad(high), pad(wide), random() % 2,
+      order);
 }
 
 // Also which zero of several it is.
-void expect_alike(const ir::Model& model, const std::function<double(size_t)>& number, const std::string& what) {
+void expect_alike(const ir::Model& model, const std::function<double(size_t)>& number, const std::string& what,
+                  const char* tactic = "pool.channels_last") {
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
-  ASSERT_NE(std::ranges::find(run.tactics, "pool.channels_last"), run.tactics.end()) << what;
+  ASSERT_NE(std::ranges::find(run.tactics, tactic), run.tactics.end()) << what;
   const std::vector<std::vector<double>> expected = testing_support::run_on_reference(model, number);
   ASSERT_EQ(difference(run.outputs, expected, 0), "") << what;
   for (size_t i = 0; i < expected[0].size(); ++i) {
@@ -108,6 +109,44 @@ TEST(MaximumPool, ManyChannels) {
         const std::string text = fmt::format("g ({}[1,1030,5,11] x) => ({} y) {{ y = {}(x) }}", type, type, op);
         expect_alike(parsed("<ir_version: 10, opset_import: [\"\" : 22]> " + text), codes(threads), text);
       }
+    }
+  }
+}
+
+// As planes, and with the channels innermost where the layer before leaves them so.
+TEST(MaximumPlaces, AnyGeometry) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 120; ++round) {
+    const Picture picture{drawn(random, 1, 2), drawn(random, 1, round % 8 == 0 ? 600 : 20), drawn(random, 1, 13),
+                          drawn(random, 1, 40)};
+    const std::string pool = drawn_pool(random, picture, round % 2);
+    const std::string before = round % 4 < 2 ? "x = Identity(a)" : "x = MaxPool<kernel_shape = [1,1]>(a)";
+    for (const char* const type : {"float", "float16", "int8", "uint8"}) {
+      const std::string text =
+          fmt::format("g ({}[{},{},{},{}] a) => ({} y, int64 i) {{ {}  y, i = {} }}", type, picture.batch,
+                      picture.channels, picture.height, picture.width, type, before, pool);
+      const bool is_code = std::string_view(type).ends_with("int8");
+      expect_alike(parsed("<ir_version: 10, opset_import: [\"\" : 22]> " + text),
+                   is_code ? codes(static_cast<unsigned>(round)) : special(static_cast<unsigned>(round)), text,
+                   "pool.places");
+    }
+  }
+}
+
+// Windows that see only padding, large pictures in blocks of lines, one row, long steps; by several threads.
+TEST(MaximumPlaces, UnusualPools) {
+  for (const unsigned threads : {1U, 3U}) {
+    const ThreadPool pool(threads);
+    const PoolScope scope(pool);
+    for (const char* const text :
+         {"g (float[1,2,3,4] x) => (float y, int64 i) { y, i = MaxPool<kernel_shape = [2,3], pads = [5,4,6,7]>(x) }",
+          "g (int8[1,2,3,4] x) => (int8 y, int64 i) { y, i = MaxPool<kernel_shape = [2,3], pads = [5,4,6,7]>(x) }",
+          "g (float[1,3,300,211] x) => (float y, int64 i) { y, i = MaxPool<kernel_shape = [3,3], strides = [2,2]>(x) }",
+          "g (float[2,5,70] x) => (float y, int64 i) { y, i = MaxPool<kernel_shape = [5], strides = [3]>(x) }",
+          "g (float[1,4,90,80] x) => (float y, int64 i) { y, i = MaxPool<kernel_shape = [2,40], strides = [31,7], "
+          "dilations = [33,1], storage_order = 1>(x) }"}) {
+      expect_alike(parsed(std::string("<ir_version: 10, opset_import: [\"\" : 22]> ") + text), special(threads), text,
+                   "pool.places");
     }
   }
 }

@@ -34,6 +34,10 @@ bool takes_too_long(const PoolGeometry& g, const TensorDesc& out) {
 
 }  // namespace
 
+bool gives_places(const Layer& layer) {
+  return layer.is_single() && layer.starts_with("MaxPool") && layer.outputs.size() > 1 && layer.outputs[1].exists();
+}
+
 std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
   const tensor::Shape& in = layer.inputs[0].dims;
   const tensor::Shape& out = layer.outputs[0].dims;
@@ -51,7 +55,6 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
     g.kernel_width = g.width;
     return g;
   }
-  if (layer.outputs.size() > 1 && layer.outputs[1].exists()) return std::nullopt;
   const ops::Node facts = layer.facts(layer.nodes[0]);
   const auto numbers = [&](const char* name, int64_t of_flat) {
     std::vector<int64_t> written = facts.integers(name);

@@ -125,17 +125,6 @@ ASSAY_KERNEL void greatest_size(const float* x, int64_t row, size_t rows, size_t
   kept = std::bit_cast<float>(found);
 }
 
-template <typename Truths>
-ASSAY_KERNEL inline bool holds_everywhere(const Truths& truths) {
-#if defined(__x86_64__)
-  if constexpr (sizeof(Truths) == 64) return _mm512_movepi32_mask(reinterpret_cast<__m512i>(truths)) == kAllLanes;
-  if constexpr (sizeof(Truths) == 32) return _mm256_movemask_ps(reinterpret_cast<__m256>(truths)) == 0xFF;
-#endif
-  int32_t all = -1;
-  for (size_t lane = 0; lane < kWidth; ++lane) all &= truths[lane];
-  return all != 0;
-}
-
 ASSAY_KERNEL size_t count_above(const float* x, size_t count, float bound) {
   while (count % kWidth != 0) {
     if (!(x[count - 1] <= bound)) return count;
