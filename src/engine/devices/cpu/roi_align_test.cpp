@@ -20,7 +20,7 @@ struct Facts {
 // Over two pictures of 7 x 9 pixels at half the scale of the regions, some of which are partly or wholly outside,
 // smaller than a pixel, empty, or turned around.
 std::string model(const Facts& facts) {
-  constexpr const char* kRegions = "2, 1, 13, 12, -6, -5, 7, 9, 4, 4, 4.5, 4.25, 16, 10, 3, 1, 90, 80, 95, 99";
+  constexpr const char* kRegions = "2, 1, 13, 12, -6, -5, 7, 9, 4, 4, 4.5, 4.25, 16, 10, 3, 1, -300, -90, 400, 600";
   return fmt::format(
       "<ir_version: 10, opset_import: [\"\" : 19]> g (float[2,{},7,9] x) => (float y) "
       "<float[5,4] r = {{{}}}, int64[5] i = {{0, 1, 0, 1, 1}}> {{ y = RoiAlign<mode = \"{}\", "

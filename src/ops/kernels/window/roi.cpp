@@ -33,6 +33,19 @@ RoiSample RoiAxis::sample(int64_t bin, int64_t i) const {
   return {start + static_cast<double>(bin) * step + place, size};
 }
 
+RoiAxis::Range RoiAxis::near_picture(int64_t bin) const {
+  const double step = length / static_cast<double>(bins);
+  const double distance = step / static_cast<double>(samples_per_bin);
+  if (!(distance > 0)) return {0, samples_per_bin};
+  const double first = start + static_cast<double>(bin) * step;
+  const auto count = static_cast<double>(samples_per_bin);
+  const auto at = [&](double place) { return std::clamp((place - first) / distance, -2.0, count + 2); };
+  // One more on both sides, for what rounding does to them.
+  const auto begin = static_cast<int64_t>(std::clamp(at(-1) - 2, 0.0, count));
+  const auto end = static_cast<int64_t>(std::clamp(at(static_cast<double>(size)) + 2, 0.0, count));
+  return {begin, std::max(begin, end)};
+}
+
 void check_roi_image(int64_t region, int64_t image, int64_t images) {
   if (image >= 0 && image < images) return;
   fail(ErrorCode::shape, "region {} is of image {}, there are {} images", region, image, images);

@@ -22,6 +22,12 @@ struct RoiAxis {
   int64_t samples_per_bin = 0;  // 0: the region is empty
 
   RoiSample sample(int64_t bin, int64_t i) const;
+  // Samples of a bin beside which all are outside of the picture, of which there may be very many.
+  struct Range {
+    int64_t begin = 0, end = 0;
+    int64_t count() const { return end - begin; }
+  };
+  Range near_picture(int64_t bin) const;
 };
 
 struct RoiRegion {

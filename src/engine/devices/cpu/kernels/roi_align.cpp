@@ -24,8 +24,8 @@ struct AxisPixels {
   std::array<double, 2 * kSamples> weights{};
   size_t count = 0;
 
-  AxisPixels(const RoiAxis& axis, int64_t bin, int64_t first) {
-    for (int64_t i = first; i < std::min(first + kSamples, axis.samples_per_bin); ++i) {
+  AxisPixels(const RoiAxis& axis, int64_t bin, int64_t first, int64_t end) {
+    for (int64_t i = first; i < std::min(first + kSamples, end); ++i) {
       const RoiSample sample = axis.sample(bin, i);
       if (sample.is_outside) continue;
       add(sample.low, 1 - sample.rest);
@@ -140,10 +140,12 @@ class RoiKernel final : public PlainKernel {
     const double share =
         1.0 / static_cast<double>(std::max<int64_t>(1, rows.samples_per_bin * columns.samples_per_bin));
     BinSum sum(out, static_cast<size_t>(channels_));
-    for (int64_t i = 0; i < rows.samples_per_bin; i += kSamples) {
-      const AxisPixels lines(rows, bin.y, i);
-      for (int64_t k = 0; k < columns.samples_per_bin; k += kSamples) {
-        const AxisPixels across(columns, bin.x, k);
+    const RoiAxis::Range down = rows.near_picture(bin.y);
+    const RoiAxis::Range beside = columns.near_picture(bin.x);
+    for (int64_t i = down.begin; i < down.end; i += kSamples) {
+      const AxisPixels lines(rows, bin.y, i, down.end);
+      for (int64_t k = beside.begin; k < beside.end; k += kSamples) {
+        const AxisPixels across(columns, bin.x, k, beside.end);
         for (size_t y = 0; y < lines.count; ++y) {
           for (size_t x = 0; x < across.count; ++x)
             sum.add(pixel(picture, lines.places[y], across.places[x]), lines.weights[y] * across.weights[x] * share);
@@ -157,15 +159,20 @@ class RoiKernel final : public PlainKernel {
   void find_greatest(const float* picture, const RoiRegion& region, const Bin& bin, float* products, float* out) const {
     const auto& [rows, columns] = region;
     const auto count = static_cast<size_t>(channels_);
-    if (rows.samples_per_bin * columns.samples_per_bin == 0) std::fill_n(out, count, 0.0F);
-    for (int64_t i = 0; i < rows.samples_per_bin; ++i) {
+    const RoiAxis::Range down = rows.near_picture(bin.y);
+    const RoiAxis::Range beside = columns.near_picture(bin.x);
+    bool is_first = down.begin == 0 && beside.begin == 0 && down.count() * beside.count() > 0;
+    if (!is_first) std::fill_n(out, count, 0.0F);
+    for (int64_t i = down.begin; i < down.end; ++i) {
       const RoiSample y = rows.sample(bin.y, i);
-      for (int64_t k = 0; k < columns.samples_per_bin; ++k) {
-        const bool is_first = i + k == 0;
+      for (int64_t k = beside.begin; k < beside.end; ++k) {
         find_products(picture, y, columns.sample(bin.x, k), is_first ? out : products);
         for (size_t c = 0; c < count && !is_first; ++c) out[c] = std::max(out[c], products[c]);
+        is_first = false;
       }
     }
+    const bool are_all = down.count() == rows.samples_per_bin && beside.count() == columns.samples_per_bin;
+    for (size_t c = 0; c < count && !are_all; ++c) out[c] = std::max(out[c], 0.0F);
   }
 
   void find_products(const float* picture, const RoiSample& y, const RoiSample& x, float* out) const {
@@ -195,7 +202,8 @@ class RoiAlign final : public Implementation {
     const bool are_read = layer.inputs[1].dtype == tensor::DType::float32 &&
                           layer.inputs[2].dtype == tensor::DType::int64 && has_layout(layer.inputs[1], Layout::plain) &&
                           has_layout(layer.inputs[2], Layout::plain);
-    if (!are_read) return {};
+    constexpr int64_t kMostSamples = 64;  // of more, the reference says whether they are too many
+    if (!are_read || layer.facts(layer.nodes[0]).integer("sampling_ratio") > kMostSamples) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     return std::make_unique<RoiKernel>(ops::RoiRules(facts), facts.string("mode") == "max", layer.inputs[0].dims,
                                        layer.outputs[0].dims[0]);

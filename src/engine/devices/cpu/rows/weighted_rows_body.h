@@ -10,7 +10,10 @@ ASSAY_KERNEL inline void sum_block(const float* const* rows, const float* weight
   for (size_t r = 0; r < count; ++r) {
     const float* const row = rows[r] + first;
 #pragma GCC unroll 4
-    for (size_t v = 0; v < kVectors; ++v) fused(at(row + v * kWidth).lanes, weights[r], sums[v], sums[v]);
+    for (size_t v = 0; v < kVectors; ++v) {
+      const Vector number = at(row + v * kWidth).lanes;
+      fused(number, weights[r], sums[v], sums[v]);
+    }
   }
   for (size_t v = 0; v < kVectors; ++v) at(out + first + v * kWidth).lanes = sums[v];
 }
