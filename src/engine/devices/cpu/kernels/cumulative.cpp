@@ -1,20 +1,18 @@
 // CumSum along one dim.
-#include <algorithm>
 #include <array>
 #include <type_traits>
 
-#include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/middle_dim.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kColumns = 64;               // that are summed up side by side
-constexpr int64_t kCumulativeGrain = 1 << 14;  // elements
+constexpr int64_t kColumns = 64;  // that are summed up side by side
 
 struct CumulativeSum {
-  int64_t groups = 1, length = 1, inner = 1;  // dims before the one, itself, and behind it
+  MiddleDim dim;
   bool is_exclusive = false;
   bool is_reverse = false;
 };
@@ -37,16 +35,8 @@ class CumulativeKernel final : public PlainKernel {
   void run(const Arguments& arguments) const override {
     const T* const in = host<const T>(arguments.inputs[0]);
     T* const out = host<T>(arguments.outputs[0]);
-    const int64_t parts = (sum_.inner + kColumns - 1) / kColumns;
-    const int64_t of_part = sum_.length * std::min(kColumns, sum_.inner);
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kCumulativeGrain / of_part));
-    parallel_for(static_cast<uint64_t>(sum_.groups * parts), grain, [&](uint64_t begin, uint64_t end) {
-      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-        const int64_t column = i % parts * kColumns;
-        const int64_t first = i / parts * sum_.length * sum_.inner + column;
-        run_columns(in + first, out + first, static_cast<size_t>(std::min(kColumns, sum_.inner - column)));
-      }
-    });
+    sum_.dim.for_columns<kColumns>(
+        [&](int64_t first, int64_t columns) { run_columns(in + first, out + first, static_cast<size_t>(columns)); });
   }
 
  private:
@@ -54,8 +44,8 @@ class CumulativeKernel final : public PlainKernel {
 
   void run_columns(const T* in, T* out, size_t count) const {
     std::array<Total, kColumns> totals{};
-    for (int64_t step = 0; step < sum_.length; ++step) {
-      const int64_t row = (sum_.is_reverse ? sum_.length - 1 - step : step) * sum_.inner;
+    for (int64_t step = 0; step < sum_.dim.length; ++step) {
+      const int64_t row = (sum_.is_reverse ? sum_.dim.length - 1 - step : step) * sum_.dim.inner;
       const T* const from = in + row;
       T* const to = out + row;
       const bool is_first = step == 0 && !sum_.is_exclusive;  // -0 stays as it is
@@ -80,11 +70,7 @@ class Cumulative final : public Implementation {
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const int64_t axis = ops::normalize_axis(tensor::load_elements<int64_t>(*layer.constants[1]).front(),
                                              static_cast<int64_t>(in.dims.size()));
-    CumulativeSum sum{.is_exclusive = facts.flag("exclusive"), .is_reverse = facts.flag("reverse")};
-    for (size_t i = 0; i < in.dims.size(); ++i) {
-      const auto dim = static_cast<int64_t>(i);
-      (dim < axis ? sum.groups : dim == axis ? sum.length : sum.inner) *= in.dims[i];
-    }
+    const CumulativeSum sum{MiddleDim(in, axis), facts.flag("exclusive"), facts.flag("reverse")};
     switch (in.dtype) {
       case tensor::DType::float32:
         return std::make_unique<CumulativeKernel<float>>(sum);

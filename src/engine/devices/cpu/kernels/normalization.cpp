@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/middle_dim.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/rows/softmax_columns.h"
 #include "engine/softmax_dims.h"
@@ -58,11 +59,6 @@ std::vector<float> widened_row(tensor::DType dtype, Address address, int64_t cou
   return row;
 }
 
-// The dim of a softmax in the middle of others: so many of it lie side by side, and such groups one behind the other.
-struct Middle {
-  int64_t groups = 1, length = 1, inner = 1;
-};
-
 class SoftmaxKernel final : public PlainKernel {
  public:
   SoftmaxKernel(Rows rows, tensor::DType dtype, bool is_log) : rows_(rows), dtype_(dtype), is_log_(is_log) {}
@@ -80,26 +76,18 @@ class SoftmaxKernel final : public PlainKernel {
 
 class MiddleSoftmaxKernel final : public PlainKernel {
  public:
-  MiddleSoftmaxKernel(const Middle& dims, bool is_log) : dims_(dims), is_log_(is_log) {}
+  MiddleSoftmaxKernel(const MiddleDim& dim, bool is_log) : dim_(dim), is_log_(is_log) {}
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const float>(arguments.inputs[0]);
     auto* const out = host<float>(arguments.outputs[0]);
-    constexpr int64_t kColumns = 256;  // of a part
-    const int64_t parts = (dims_.inner + kColumns - 1) / kColumns;
-    const int64_t of_part = dims_.length * std::min(kColumns, dims_.inner);
-    const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, kNormalizationGrain / of_part));
-    parallel_for(static_cast<uint64_t>(dims_.groups * parts), grain, [&](uint64_t begin, uint64_t end) {
-      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-        const int64_t column = i % parts * kColumns;
-        const int64_t first = i / parts * dims_.length * dims_.inner + column;
-        softmax_columns().run(in + first, static_cast<size_t>(dims_.length), static_cast<size_t>(dims_.inner),
-                              static_cast<size_t>(std::min(kColumns, dims_.inner - column)), is_log_, out + first);
-      }
+    dim_.for_columns<256>([&](int64_t first, int64_t columns) {
+      softmax_columns().run(in + first, static_cast<size_t>(dim_.length), static_cast<size_t>(dim_.inner),
+                            static_cast<size_t>(columns), is_log_, out + first);
     });
   }
 
  private:
-  Middle dims_;
+  MiddleDim dim_;
   bool is_log_;
 };
 
@@ -118,24 +106,10 @@ class Softmax final : public Implementation {
       return std::make_unique<SoftmaxKernel>(rows_of(in.dims, axis), in.dtype, is_log);
     }
     if (!is_dense(in) || in.strides != layer.outputs[0].strides) return {};
-    const Middle dims = middle_of(in, static_cast<size_t>(axis));
-    if (dims.inner == 1) return std::make_unique<SoftmaxKernel>(Rows{dims.groups, dims.length}, in.dtype, is_log);
+    const MiddleDim dim(in, axis);
+    if (dim.inner == 1) return std::make_unique<SoftmaxKernel>(Rows{dim.groups, dim.length}, in.dtype, is_log);
     if (in.dtype != tensor::DType::float32) return {};
-    return std::make_unique<MiddleSoftmaxKernel>(dims, is_log);
-  }
-
- private:
-  static Middle middle_of(const TensorDesc& desc, size_t axis) {
-    Middle middle;
-    bool is_behind = false;
-    for (const size_t dim : memory_order(desc)) {
-      if (dim == axis)
-        middle.length = desc.dims[dim];
-      else
-        (is_behind ? middle.inner : middle.groups) *= desc.dims[dim];
-      is_behind = is_behind || dim == axis;
-    }
-    return middle;
+    return std::make_unique<MiddleSoftmaxKernel>(dim, is_log);
   }
 };
 
