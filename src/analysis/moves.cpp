@@ -70,12 +70,6 @@ uint64_t plane_of(const Tensor& tensor) {
   return std::max<uint64_t>(count, 1);
 }
 
-double greatest_size(std::span<const double> values) {
-  double greatest = 0;
-  for (const double value : values) greatest = std::isfinite(value) ? std::max(greatest, std::fabs(value)) : greatest;
-  return greatest;
-}
-
 // The greatest size in each picture of `result`, and in the one of `source` that has as many, or in all of these.
 std::vector<double> plane_sizes(const Datum& result, const Datum* source) {
   const std::span<const double> values = doubles(result);
@@ -107,6 +101,12 @@ void round_to(DType dtype, std::span<double> values) {
 }
 
 }  // namespace
+
+double greatest_size(std::span<const double> values) {
+  double greatest = 0;
+  for (const double value : values) greatest = std::isfinite(value) ? std::max(greatest, std::fabs(value)) : greatest;
+  return greatest;
+}
 
 bool keeps_wide(const MoveKey& key) {
   if (key.run % 3 == 0) return true;

@@ -27,6 +27,9 @@ struct MoveKey {
 // model, or some of its nodes, so.
 bool keeps_wide(const MoveKey& key);
 
+// Of the magnitudes of finite numbers; 0 if there are none.
+double greatest_size(std::span<const double> values);
+
 // The roundoff of the arithmetic behind values of this type: narrow ones are computed in float32.
 double arithmetic_roundoff(tensor::DType declared);
 

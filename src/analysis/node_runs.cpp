@@ -31,8 +31,7 @@ std::vector<float> widened(const Samples& samples, double roundoffs) {
   allowed.resize(nominal.tensor().count());
   const std::vector<double> values = tensor::load_elements<double>(nominal.tensor());
   const double share = roundoffs * arithmetic_roundoff(nominal.declared());
-  double greatest = 0;
-  for (const double value : values) greatest = std::max(greatest, std::isfinite(value) ? std::abs(value) : 0);
+  const double greatest = greatest_size(values);
   for (size_t i = 0; i < values.size(); ++i) {
     allowed[i] += static_cast<float>(share * (std::abs(values[i]) + greatest));
   }

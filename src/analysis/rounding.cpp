@@ -169,8 +169,8 @@ bool takes_nearest_elements(const ir::Model& model, ir::NodeId node) {
   return is_written && model.text(mode->string()) == "nearest";
 }
 
-Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs, std::span<const tensor::Datum> outputs,
-                    bool takes_nearest) {
+Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
+                    std::span<const tensor::Datum> outputs) {
   Rounding rounding{.kind = RoundingKind::rounded, .inputs = 1, .output = 4};
   if (has(kArithmetic, op)) return {.kind = RoundingKind::rounded, .output = 3};
   const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
@@ -179,7 +179,6 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs, 
   rounding.counts_one = has(kPartsOfOne, op);
   rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
   rounding.counts_input = has(kActivations, op);
-  if (has(kSampling, op) && takes_nearest) return {.kind = RoundingKind::rounded, .picks_places = true};
   if (has(kSampling, op)) {
     rounding.output += std::max(greatest_dim(inputs), greatest_dim(outputs));
     rounding.counts_plane = true;  // an element between two that differ is off by a part of their difference
@@ -193,11 +192,10 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs, 
 Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs,
                      std::span<const tensor::Datum> outputs) {
   const std::string_view op = model.text(model[node].op);
-  const bool takes_nearest = takes_nearest_elements(model, node);
   if (has(kRandom, op) || (op == "Dropout" && is_training(inputs))) return {.kind = RoundingKind::random};
   if (std::ranges::none_of(inputs, is_floating) && op != "DequantizeLinear") {
     const bool computes = std::ranges::any_of(outputs, is_floating) && !has(kExact, op);
-    return computes ? continuous(op, inputs, outputs, takes_nearest) : Rounding();
+    return computes ? continuous(op, inputs, outputs) : Rounding();
   }
   if (has(kExact, op)) return {};
   const bool is_cast_to_steps = op.starts_with("Cast") && !outputs.empty() && !is_floating(outputs[0]);
@@ -207,7 +205,8 @@ Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const te
   }
   if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
   if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) return {.kind = RoundingKind::selected};
-  return continuous(op, inputs, outputs, takes_nearest);
+  if (takes_nearest_elements(model, node)) return {.kind = RoundingKind::rounded, .picks_places = true};
+  return continuous(op, inputs, outputs);
 }
 
 }  // namespace assay::analysis

@@ -79,11 +79,6 @@ class RoiKernel final : public PlainKernel {
         width_(in[3]),
         regions_(regions) {}
 
-  // Products of a sample, for each thread's line of bins.
-  uint64_t workspace_bytes() const override {
-    return takes_greatest_ ? static_cast<uint64_t>(lines() * channels_) * sizeof(float) : 0;
-  }
-
   void run(const Arguments& arguments) const override {
     check(arguments);
     constexpr int64_t kWork = 1 << 14;  // channels of pixels
@@ -118,10 +113,9 @@ class RoiKernel final : public PlainKernel {
     const int64_t image = host<const int64_t>(arguments.inputs[2])[number];
     const float* const picture = host<const float>(arguments.inputs[0]) + image * height_ * width_ * channels_;
     float* out = host<float>(arguments.outputs[0]) + line * rules_.width * channels_;
-    float* const products = host<float>(arguments.workspace) + (takes_greatest_ ? line * channels_ : 0);
     for (int64_t x = 0; x < rules_.width; ++x, out += channels_) {
       if (takes_greatest_)
-        find_greatest(picture, region, {line % rules_.height, x}, products, out);
+        find_greatest(picture, region, {line % rules_.height, x}, out);
       else
         add_up(picture, region, {line % rules_.height, x}, out);
     }
@@ -156,33 +150,35 @@ class RoiKernel final : public PlainKernel {
   }
 
   // Of the weighted neighbours of all samples; those outside of the picture have zeros.
-  void find_greatest(const float* picture, const RoiRegion& region, const Bin& bin, float* products, float* out) const {
+  void find_greatest(const float* picture, const RoiRegion& region, const Bin& bin, float* out) const {
     const auto& [rows, columns] = region;
-    const auto count = static_cast<size_t>(channels_);
     const RoiAxis::Range down = rows.near_picture(bin.y);
     const RoiAxis::Range beside = columns.near_picture(bin.x);
     bool is_first = down.begin == 0 && beside.begin == 0 && down.count() * beside.count() > 0;
-    if (!is_first) std::fill_n(out, count, 0.0F);
+    if (!is_first) take_zeros(false, out);
     for (int64_t i = down.begin; i < down.end; ++i) {
       const RoiSample y = rows.sample(bin.y, i);
       for (int64_t k = beside.begin; k < beside.end; ++k) {
-        find_products(picture, y, columns.sample(bin.x, k), is_first ? out : products);
-        for (size_t c = 0; c < count && !is_first; ++c) out[c] = std::max(out[c], products[c]);
+        take_products(picture, y, columns.sample(bin.x, k), !is_first, out);
         is_first = false;
       }
     }
     const bool are_all = down.count() == rows.samples_per_bin && beside.count() == columns.samples_per_bin;
-    for (size_t c = 0; c < count && !are_all; ++c) out[c] = std::max(out[c], 0.0F);
+    if (!are_all) take_zeros(true, out);
   }
 
-  void find_products(const float* picture, const RoiSample& y, const RoiSample& x, float* out) const {
-    if (y.is_outside || x.is_outside) return void(std::fill_n(out, channels_, 0.0F));
+  void take_zeros(bool keeps, float* out) const {
+    for (int64_t c = 0; c < channels_; ++c) out[c] = keeps ? std::max(out[c], 0.0F) : 0;
+  }
+
+  void take_products(const float* picture, const RoiSample& y, const RoiSample& x, bool keeps, float* out) const {
+    if (y.is_outside || x.is_outside) return take_zeros(keeps, out);
     const std::array<const float*, 4> pixels = {pixel(picture, y.low, x.low), pixel(picture, y.low, x.high),
                                                 pixel(picture, y.high, x.low), pixel(picture, y.high, x.high)};
     const std::array<float, 4> weights = {
         static_cast<float>((1 - y.rest) * (1 - x.rest)), static_cast<float>((1 - y.rest) * x.rest),
         static_cast<float>(y.rest * (1 - x.rest)), static_cast<float>(y.rest * x.rest)};
-    weighted_rows().greatest(pixels.data(), weights.data(), out, static_cast<size_t>(channels_));
+    weighted_rows().greatest(pixels.data(), weights.data(), keeps, out, static_cast<size_t>(channels_));
   }
 
   ops::RoiRules rules_;
@@ -203,9 +199,10 @@ class RoiAlign final : public Implementation {
                           layer.inputs[2].dtype == tensor::DType::int64 && has_layout(layer.inputs[1], Layout::plain) &&
                           has_layout(layer.inputs[2], Layout::plain);
     constexpr int64_t kMostSamples = 64;  // of more, the reference says whether they are too many
-    if (!are_read || layer.facts(layer.nodes[0]).integer("sampling_ratio") > kMostSamples) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
-    return std::make_unique<RoiKernel>(ops::RoiRules(facts), facts.string("mode") == "max", layer.inputs[0].dims,
+    const ops::RoiRules rules(facts);
+    if (!are_read || rules.ratio > kMostSamples) return {};
+    return std::make_unique<RoiKernel>(rules, facts.string("mode") == "max", layer.inputs[0].dims,
                                        layer.outputs[0].dims[0]);
   }
 };

@@ -10,8 +10,9 @@ struct WeightedRows {
   const char* name;
   // Their sum, or what is added to `out`. There may be no rows.
   void (*sum)(const float* const* rows, const float* weights, size_t count, bool adds, float* out, size_t length);
-  // The greatest product in each place of four rows; the first one stays where numbers do not compare.
-  void (*greatest)(const float* const* rows, const float* weights, float* out, size_t length);
+  // The greatest product in each place of four rows, or of them and what is there; the first one stays where numbers do
+  // not compare.
+  void (*greatest)(const float* const* rows, const float* weights, bool keeps, float* out, size_t length);
 };
 
 // The best that this processor has.

@@ -32,7 +32,7 @@ ASSAY_KERNEL void sum(const float* const* rows, const float* weights, size_t cou
   }
 }
 
-ASSAY_KERNEL void greatest(const float* const* rows, const float* weights, float* out, size_t length) {
+ASSAY_KERNEL void greatest(const float* const* rows, const float* weights, bool keeps, float* out, size_t length) {
   size_t i = 0;
   for (; i + kWidth <= length; i += kWidth) {
     Vector kept = at(rows[0] + i).lanes * weights[0];
@@ -40,11 +40,15 @@ ASSAY_KERNEL void greatest(const float* const* rows, const float* weights, float
       const Vector product = at(rows[r] + i).lanes * weights[r];
       choose(kept < product, product, kept, kept);
     }
+    if (keeps) {
+      const Vector before = at(out + i).lanes;
+      choose(before < kept, kept, before, kept);
+    }
     at(out + i).lanes = kept;
   }
   for (; i < length; ++i) {
     float kept = rows[0][i] * weights[0];
     for (size_t r = 1; r < 4; ++r) kept = std::max(kept, rows[r][i] * weights[r]);
-    out[i] = kept;
+    out[i] = keeps ? std::max(out[i], kept) : kept;
   }
 }
