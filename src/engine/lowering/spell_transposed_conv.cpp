@@ -23,6 +23,7 @@ using tensor::Tensor;
 constexpr int64_t kFirstSliceOfInputs = 10;
 constexpr size_t kMostDims = 3;
 constexpr int64_t kFewFilters = 8;
+constexpr double kMostSpread = 32;  // times as many weights, most of which are zeros
 
 struct Context {
   passes::PassRun& run;
@@ -47,6 +48,13 @@ struct TransposedConv {
   const Tensor* weights = nullptr;
   const Tensor* bias = nullptr;
 
+  // How many times as many weights there will be: those that nothing is spread by are zeros.
+  double spread() const {
+    double share = 1;
+    for (const Axis& axis : axes)
+      share *= static_cast<double>(axis.stride) * static_cast<double>(axis.taps()) / static_cast<double>(axis.kernel);
+    return share;
+  }
   int64_t phases() const {
     int64_t count = 1;
     for (const Axis& axis : axes) count *= axis.stride;
@@ -86,7 +94,7 @@ std::optional<TransposedConv> find_transposed(Context& context, NodeId node) {
     conv.axes.push_back({in->at(i + 2), conv.weights->shape()[i + 2], strides[i], pads[i], out->at(i + 2)});
     if (!conv.axes.back().fits()) return {};
   }
-  return conv;
+  return conv.spread() <= kMostSpread ? std::optional(conv) : std::nullopt;
 }
 
 // Numbers of three dims, of which the first may be 1.

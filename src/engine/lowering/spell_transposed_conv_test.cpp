@@ -68,10 +68,10 @@ TEST(SpellTransposedConv, DrawnConvolutions) {
 }
 
 TEST(SpellTransposedConv, LeavesOthersAlone) {
-  for (const char* const node :
-       {"ConvTranspose<group = 2>(x, w)", "ConvTranspose<dilations = [2, 1]>(x, w)",
-        "ConvTranspose<auto_pad = \"SAME_UPPER\", strides = [2, 2]>(x, w)",
-        "ConvTranspose<output_shape = [9, 9], strides = [2, 2]>(x, w)", "ConvTranspose(x, v)"}) {
+  for (const char* const node : {"ConvTranspose<group = 2>(x, w)", "ConvTranspose<dilations = [2, 1]>(x, w)",
+                                 "ConvTranspose<auto_pad = \"SAME_UPPER\", strides = [2, 2]>(x, w)",
+                                 "ConvTranspose<output_shape = [9, 9], strides = [2, 2]>(x, w)", "ConvTranspose(x, v)",
+                                 "ConvTranspose<strides = [20, 20]>(x, w)"}) {
     const std::string text = fmt::format(
         "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,2,4,4] x, float[2,1,2,2] v) => (float y) "
         "<float[2,1,2,2] w = {{1,2,3,4,5,6,7,8}}> {{ y = {} }}",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "base/parallel.h"
 #include "support/engine_run.h"
 
@@ -71,6 +72,14 @@ TEST(Pad, Forms) {
         "(x, p) }",
         18);
   }
+}
+
+// The reference counts the memory of its result before it takes any.
+TEST(Pad, OfAnEndlessAxisIsTheReferences) {
+  const ir::Model model = parsed(
+      "<ir_version: 9, opset_import: [\"\" : 19]> g (float[1,5] x) => (float y) "
+      "<int64[4] p = {0, 1099511627776, 0, 0}> { y = Pad<mode = \"wrap\">(x, p) }");
+  EXPECT_THROW(testing_support::run_on_engine(model, whole), Error);
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ TEST(Softmax, OverEveryDim) {
   }
 }
 
+TEST(Softmax, OfAScalarIsTheReferences) {
+  const ir::Model model =
+      parsed("<ir_version: 10, opset_import: [\"\" : 19]> g (float x) => (float y) { y = Softmax<axis = 0>(x) }");
+  EXPECT_EQ(difference(testing_support::run_on_engine(model, sine).outputs,
+                       testing_support::run_on_reference(model, sine), 0),
+            "");
+}
+
 // Boxes of detectors: the dim is moved to the front and stays where it lies.
 TEST(Softmax, OverDimsThatWereMoved) {
   compare(

@@ -98,7 +98,7 @@ class Softmax final : public Implementation {
     const bool is_log = layer.starts_with("LogSoftmax");
     if (!layer.is_single() || (!is_log && !layer.starts_with("Softmax"))) return {};
     const TensorDesc& in = layer.inputs[0];
-    if (!is_float(in.dtype) || in.count() == 0) return {};
+    if (!is_float(in.dtype) || in.count() == 0 || in.dims.empty()) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const int64_t axis = softmax_axis(facts, in.dims.size());
     if (flattens_dims(facts)) {

@@ -13,7 +13,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-constexpr uint64_t kLongestElement = 16;  // bytes
+constexpr uint64_t kLongestElement = 16;            // bytes
+constexpr int64_t kLongestAxis = int64_t{1} << 22;  // of longer ones, where elements come from would take much memory
 
 template <typename T>
 void fill_with(std::byte* out, uint64_t bytes, const std::byte* element) {
@@ -171,6 +172,7 @@ class Pad final : public Implementation {
     const bool are_plain = has_layout(in, Layout::plain) && has_layout(out, Layout::plain);
     const bool are_pixels = has_layout(in, Layout::channels_last) && has_layout(out, Layout::channels_last);
     if ((!are_plain && !are_pixels) || in.dims.empty() || in.count() == 0 || out.count() == 0) return {};
+    if (std::ranges::max(out.dims) > kLongestAxis) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     std::optional<std::vector<ops::AxisMap>> maps = find_maps(layer, facts);
     if (!maps || tensor::bit_width(in.dtype) % 8 != 0) return {};
