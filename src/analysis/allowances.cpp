@@ -25,7 +25,7 @@ class SideBySide {
               {.max_memory_bytes = options.max_memory_bytes,
                .max_steps = options.max_steps,
                .max_work = options.max_work},
-              options.seed) {}
+              options.seed, options.least_roundoff) {}
 
   Allowances run(const tensor::NamedData& feeds) {
     find_last_uses();
@@ -54,26 +54,36 @@ class SideBySide {
     values_.insert_or_assign(value, std::move(samples));
   }
 
+  Samples processed(const std::string& name, const Samples& samples) const {
+    Samples result{.nominal = options_.post_process(name, samples.nominal), .has_flips = samples.has_flips};
+    for (uint32_t run = 0; run < samples.moved.size(); ++run) {
+      result.add_run(options_.post_process(name, samples.of(run)));
+      if (samples.unstepped.empty()) continue;
+      result.unstepped.push_back(result.held(options_.post_process(name, samples.without_steps(run))));
+    }
+    if (result.nominal.is_tensor() && result.nominal.tensor().count() == samples.steps.size()) {
+      result.steps = samples.steps;
+    }
+    settle(result);
+    return result;
+  }
+
   // Allowances of a value, or of each item of a sequence.
   void note(const std::string& name, Samples samples) {
-    if (options_.post_process && samples.unknown.empty()) {
-      samples.nominal = options_.post_process(name, samples.nominal);
-      for (Datum& moved : samples.moved) moved = options_.post_process(name, moved);
-      settle(samples);
-    }
+    if (options_.post_process && samples.unknown.empty()) samples = processed(name, samples);
     tensor::NamedData parts;
     compare::flatten(name, samples.nominal, parts);
-    if (!samples.unknown.empty() || parts.size() <= 1) found_.insert_or_assign(name, allowance_of(samples));
+    if (!samples.unknown.empty() || parts.size() <= 1) found_.insert_or_assign(name, allowance_of(samples, options_.least_roundoff));
     if (!samples.unknown.empty()) return;
     for (size_t i = 0; i < parts.size() && parts.size() > 1; ++i) {
       Samples part{.nominal = parts[i].value};
       for (const Datum& moved : samples.moved) {
         tensor::NamedData others;
         compare::flatten(name, moved, others);
-        part.moved.push_back(i < others.size() ? others[i].value : Datum());
+        part.add_run(i < others.size() ? others[i].value : Datum());
       }
       settle(part);
-      found_.insert_or_assign(parts[i].name, allowance_of(part));
+      found_.insert_or_assign(parts[i].name, allowance_of(part, options_.least_roundoff));
     }
   }
 

@@ -16,6 +16,7 @@ struct AllowanceOptions {
   uint64_t max_steps = 0;
   uint64_t max_work = 0;
   uint64_t seed = 1;
+  double least_roundoff = 0;  // of a type in which a side may compute instead of the declared ones
   // What comparisons are given instead of a value; null: the value itself.
   std::function<tensor::Datum(std::string_view name, const tensor::Datum& value)> post_process;
   std::function<void()> on_node;  // called once for each node, in all runs; may be null

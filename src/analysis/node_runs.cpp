@@ -14,12 +14,24 @@ using tensor::Datum;
 constexpr double kEdgeMargin = 8;        // deviations of an operand from an edge that still count as near
 constexpr double kManyFlips = 0.05;      // of the elements of a quantizer
 constexpr double kPlaceShift = 0x1p-22;  // four roundoffs of float32, in which places are computed
+constexpr uint32_t kShiftedRuns = 4;
+constexpr uint32_t kAddingRun = 2;
 constexpr double kSelectionFactor = 3;   // how much further two of the runs are moved where elements are picked
+
+// Choices of implementations that a run makes: four move places, one adds in float32, and all draw codes.
+ops::Variation variation_of(uint32_t run) {
+  const double even = run % 3 == 0 ? -kPlaceShift : kPlaceShift;
+  const double odd = run % 2 == 0 ? -kPlaceShift : kPlaceShift;
+  return {.even_places = run < kShiftedRuns ? even : 0,
+          .odd_places = run < kShiftedRuns ? odd : 0,
+          .adds_floats = run == kAddingRun,
+          .code_draw = run + 1};
+}
 
 // Whether inputs that are the same in all runs may give different results.
 bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   if (rounding.kind == RoundingKind::quantized) return rounding.inputs > 0;
-  return rounding.picks_places || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
+  return rounding.picks_places || rounding.makes_codes || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
 }
 
 // What an operand may be away, and so many roundoffs more: of each element and of the greatest, since quantizers
@@ -38,8 +50,8 @@ std::vector<float> widened(const Samples& samples, double roundoffs) {
   return allowed;
 }
 
-void add_steps(const Datum& moved, Samples& samples) {
-  const Datum& nominal = samples.nominal;
+// Notes how far elements of `moved` are from those of `nominal`.
+void add_steps(const Datum& moved, const Datum& nominal, Samples& samples) {
   const bool fits = moved.is_tensor() && nominal.is_tensor() && moved.tensor().shape() == nominal.tensor().shape();
   if (!fits || tensor::kind(nominal.declared()) == tensor::DTypeKind::complex) return;
   const std::vector<double> a = tensor::load_elements<double>(nominal.tensor());
@@ -47,7 +59,7 @@ void add_steps(const Datum& moved, Samples& samples) {
   samples.steps.resize(a.size());
   for (size_t i = 0; i < a.size(); ++i) {
     const auto step = static_cast<float>(std::abs(a[i] - b[i]));
-    samples.steps[i] = std::max(samples.steps[i], step);
+    if (step > samples.steps[i]) samples.steps[i] = step;  // not NaN
   }
 }
 
@@ -61,6 +73,10 @@ bool NodeInputs::are_spread() const {
 bool NodeInputs::have_flips() const {
   return std::ranges::any_of(operands, &Samples::has_flips) ||
          std::ranges::any_of(captured, [](const auto& one) { return one.second->has_flips; });
+}
+
+bool NodeInputs::have_steps() const {
+  return std::ranges::any_of(operands, [](const Samples* samples) { return !samples->unstepped.empty(); });
 }
 
 std::vector<Datum> NodeInputs::of(std::optional<uint32_t> run) const {
@@ -84,7 +100,8 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   Data exact = call(inputs, std::nullopt, nominal);
   const bool is_call = bodies_.is_call(inputs.node);
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
-  const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact);
+  const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact) ||
+                        rounds_within(inputs, rounding, exact);
   std::vector<Samples> results(exact.size());
   for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = compact(rounded(exact[i]));
   nominal.clear();  // large, and not needed any more
@@ -99,7 +116,7 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
     for (uint32_t run = 0; run < kMovedRuns; ++run) take_run(inputs, moves, run, results);
     if (rounding.kind == RoundingKind::quantized) find_steps(inputs, moves, results);
   }
-  const bool may_flip = rounding.kind == RoundingKind::quantized || inputs.have_flips();
+  const bool may_flip = rounding.kind == RoundingKind::quantized || rounding.makes_codes || inputs.have_flips();
   for (Samples& samples : results) {
     samples.has_flips = may_flip;
     settle(samples);
@@ -114,9 +131,9 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   if (!is_smooth || inputs.have_flips()) return std::nullopt;
   FirstRuns first{.results = std::vector<Samples>(exact.size())};
   for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = compact(rounded(exact[i]));
-  first.is_all = !inputs.are_spread() && !may_move(rounding, exact);
-  if (first.is_all) return first;
   interpreter_.start();
+  first.is_all = !inputs.are_spread() && !may_move(rounding, exact) && !rounds_within(inputs, rounding, exact);
+  if (first.is_all) return first;
   if (leaves_domain(inputs, exact)) return std::nullopt;
   for (uint32_t run = 0; run < runs; ++run) {
     const Draw draw = run == 0 ? Draw::signs : Draw::opposite_signs;
@@ -124,6 +141,13 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   }
   for (Samples& samples : first.results) settle(samples);
   return first;
+}
+
+// True if a sum whose result is exact is rounded on the way.
+bool NodeRuns::rounds_within(const NodeInputs& inputs, const Rounding& rounding, const Data& exact) {
+  if (!rounding.adds_elements) return false;
+  return !std::ranges::equal(exact, call(inputs, std::nullopt, inputs.of(std::nullopt), variation_of(kAddingRun)),
+                             equal_bits);
 }
 
 // Whether an operand that goes in the opposite direction of the first run ends the function: the root of what is near
@@ -155,13 +179,10 @@ MoveKey NodeRuns::key(ir::NodeId node, const Moves& moves, uint32_t operand) {
 
 bool NodeRuns::has_inner(ir::NodeId node) { return bodies_.is_call(node) || !model_.bodies(model_[node]).empty(); }
 
-NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs) {
+NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs,
+                              const ops::Variation& variation) {
   bodies_.set_run(run);
-  constexpr std::array<ops::PlaceShift, 4> kShifts = {{{-kPlaceShift, -kPlaceShift},
-                                                       {kPlaceShift, kPlaceShift},
-                                                       {kPlaceShift, -kPlaceShift},
-                                                       {-kPlaceShift, kPlaceShift}}};
-  interpreter_.shift_places(run && *run < kShifts.size() ? kShifts[*run] : ops::PlaceShift());
+  interpreter_.vary(variation);
   std::vector<ops::InputDatum> captured;
   for (const auto& [value, samples] : given.captured) {
     captured.push_back({value, ops::widen(run ? samples->of(*run) : samples->nominal)});
@@ -169,10 +190,9 @@ NodeRuns::Data NodeRuns::call(const NodeInputs& given, std::optional<uint32_t> r
   return interpreter_.evaluate(given.node, inputs, captured);
 }
 
-void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results) {
+NodeRuns::Data NodeRuns::moved_inputs(const NodeInputs& given, const Moves& moves, uint32_t run) {
   const Rounding& rounding = moves.rounding;
   Data inputs(given.operands.size());
-  bodies_.set_run(run);
   const bool is_outermost = run < 2;
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const MoveKey key = this->key(given.node, moves, i);
@@ -186,12 +206,43 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
       const bool is_moved = i == 0 || !rounding.moves_first_only;
       inputs[i] = moved_input(inputs[i], is_moved ? rounding.inputs : 0, key);
     }
+    if (i == 1 && rounding.folds_weights) {
+      MoveKey folding = this->key(given.node, moves, i);
+      folding.least_roundoff = roundoff(inputs[i].declared());
+      inputs[i] = moved_input(inputs[i], 1, folding);
+    }
   }
-  Data outputs = call(given, run, inputs);
+  return inputs;
+}
+
+void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results) {
+  const Rounding& rounding = moves.rounding;
+  bodies_.set_run(run);
+  Data inputs = moved_inputs(given, moves, run);
+  const Data outputs = call(given, run, inputs, variation_of(run));
+  Data moved(outputs.size());
   for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     const MoveKey key = this->key(given.node, moves, MovedBodies::kOutput + i);
-    const Datum* const first = inputs.empty() ? nullptr : inputs.data();
-    results[i].moved.push_back(compact(moved_output(outputs[i], rounding, first, key)));
+    moved[i] = moved_output(outputs[i], rounding, inputs.empty() ? nullptr : inputs.data(), key);
+    results[i].add_run(moved[i]);
+  }
+  const bool passes_steps = rounding.passes_elements() && given.have_steps();
+  if (rounding.picks_places || passes_steps) take_unstepped(given, moves, run, moved, std::move(inputs), results);
+}
+
+// The same run without steps of single elements; the distance to them is noted. Beside them, roundings of such
+// operators do not count.
+void NodeRuns::take_unstepped(const NodeInputs& given, const Moves& moves, uint32_t run, const Data& stepped,
+                              Data inputs, std::vector<Samples>& results) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!given.operands[i]->unstepped.empty()) inputs[i] = ops::widen(given.operands[i]->without_steps(run));
+  }
+  const Data outputs = call(given, run, inputs);
+  for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
+    const MoveKey key = this->key(given.node, moves, MovedBodies::kOutput + i);
+    const Datum moved = moved_output(outputs[i], moves.rounding, inputs.empty() ? nullptr : inputs.data(), key);
+    results[i].unstepped.push_back(results[i].held(moved));
+    add_steps(stepped[i], moved, results[i]);
   }
 }
 
@@ -207,7 +258,7 @@ void NodeRuns::find_steps(const NodeInputs& given, const Moves& moves, std::vect
     ends[run] = call(given, std::nullopt, inputs);
   }
   for (size_t i = 0; i < results.size() && i < ends[0].size() && i < ends[1].size(); ++i) {
-    for (const Data& end : ends) add_steps(end[i], results[i]);
+    for (const Data& end : ends) add_steps(end[i], results[i].nominal, results[i]);
     const auto may_flip = std::ranges::count_if(results[i].steps, [](float step) { return step > 0; });
     const auto count = static_cast<double>(results[i].steps.size());
     const bool is_integer = results[i].nominal.is_tensor() && tensor::is_integer(results[i].nominal.declared());

@@ -18,6 +18,7 @@ struct NodeInputs {
 
   bool are_spread() const;
   bool have_flips() const;
+  bool have_steps() const;
   std::vector<tensor::Datum> of(std::optional<uint32_t> run) const;
 };
 
@@ -44,7 +45,8 @@ class NodeRuns {
  private:
   using Data = std::vector<tensor::Datum>;
 
-  Data call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs);
+  Data call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs,
+            const ops::Variation& variation = {});
   // What is done to a node in the moved runs.
   struct Moves {
     Rounding rounding;
@@ -52,9 +54,13 @@ class NodeRuns {
     Draw draw = Draw::numbers;
   };
   bool has_inner(ir::NodeId node);
+  bool rounds_within(const NodeInputs& inputs, const Rounding& rounding, const Data& exact);
   bool leaves_domain(const NodeInputs& inputs, const Data& exact);
   MoveKey key(ir::NodeId node, const Moves& moves, uint32_t operand);
   void take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results);
+  Data moved_inputs(const NodeInputs& given, const Moves& moves, uint32_t run);
+  void take_unstepped(const NodeInputs& given, const Moves& moves, uint32_t run, const Data& stepped, Data inputs,
+                      std::vector<Samples>& results);
   void find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results);
 
   const ir::Model& model_;

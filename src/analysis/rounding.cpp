@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ir/queries.h"
+#include "tensor/elements.h"
 
 namespace assay::analysis {
 namespace {
@@ -79,9 +80,7 @@ constexpr std::string_view kArithmetic[] = {"Add",
                                             "Mul",
                                             "Div",
                                             "Sqrt",
-                                            "Sum",
                                             "Reciprocal",
-                                            "Mean",
                                             "LeakyRelu",
                                             "PRelu",
                                             "DequantizeLinear",
@@ -125,6 +124,27 @@ double greatest_dim(std::span<const tensor::Datum> data) {
   return has_dims ? static_cast<double>(std::ranges::max(data[0].tensor().shape())) : 1;
 }
 
+// Updates that may meet in one place: those with the most frequent index.
+double greatest_multiplicity(const tensor::Datum& indices) {
+  if (!indices.is_tensor() || indices.tensor().count() == 0) return 1;
+  std::vector<int64_t> sorted = tensor::load_elements<int64_t>(indices.tensor());
+  std::ranges::sort(sorted);
+  size_t greatest = 0;
+  for (size_t begin = 0, i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != sorted[begin]) begin = i;
+    greatest = std::max(greatest, i - begin + 1);
+  }
+  return static_cast<double>(greatest);
+}
+
+// A Scatter that combines updates with what is there.
+bool has_reduction(const ir::Model& model, ir::NodeId node) {
+  if (!model.text(model[node].op).starts_with("Scatter")) return false;
+  const ir::Attribute* const reduction = model.find_attribute(model[node], "reduction");
+  const bool is_written = reduction != nullptr && reduction->type() == ir::AttributeType::string;
+  return is_written && !reduction->is_reference() && model.text(reduction->string()) != "none";
+}
+
 bool is_sum(std::string_view op) {
   return op.starts_with("Reduce") || op.ends_with("Normalization") || op.ends_with("Pool") || op == "LRN" ||
          op == "CumSum" || op == "MeanVarianceNormalization";
@@ -133,9 +153,10 @@ bool is_sum(std::string_view op) {
 // Products or elements that are summed into one element of the result; 1 if none are.
 double sum_length(std::string_view op, std::span<const tensor::Datum> inputs, std::span<const tensor::Datum> outputs) {
   const double results = std::max(count_of(outputs, 0), 1.0);
-  if (op.find("MatMul") != std::string_view::npos || op == "Einsum" || op.ends_with("DFT") || op == "STFT") {
-    return std::max(last_dim(inputs[0]), 2.0);
-  }
+  if (op == "Sum" || op == "Mean") return static_cast<double>(inputs.size());
+  if (op.starts_with("Scatter")) return greatest_multiplicity(inputs[1]);
+  if (op.ends_with("DFT") || op == "STFT") return std::max(greatest_dim(inputs), greatest_dim(outputs));
+  if (op.find("MatMul") != std::string_view::npos || op == "Einsum") return std::max(last_dim(inputs[0]), 2.0);
   if (op.find("Gemm") != std::string_view::npos && inputs.size() > 1) {
     return std::max(count_of(inputs, 1) / last_dim(outputs[0]), 2.0);
   }
@@ -143,7 +164,7 @@ double sum_length(std::string_view op, std::span<const tensor::Datum> inputs, st
   if (op.find("Conv") != std::string_view::npos && inputs.size() > 1) {
     return std::max(count_of(inputs, 1) / first_dim(inputs[1]), 2.0);
   }
-  if (op == "LSTM" || op == "GRU" || op == "RNN") {
+  if (op == "LSTM" || op == "GRU" || op == "RNN" || op == "DynamicQuantizeLSTM") {
     return first_dim(inputs[0]) * (last_dim(inputs[1]) + last_dim(inputs[2]));
   }
   if (op.find("Attention") != std::string_view::npos) return count_of(inputs, 1) + last_dim(inputs[0]);
@@ -176,6 +197,8 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
   const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
   if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
   if (terms > 1) rounding.output += std::sqrt(terms / 3);
+  rounding.adds_elements = is_sum(op) || op == "Sum" || op == "Mean";
+  rounding.makes_codes = op.starts_with("DynamicQuantize");
   rounding.counts_one = has(kPartsOfOne, op);
   rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
   rounding.counts_input = has(kActivations, op);
@@ -185,6 +208,14 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
     rounding.moves_first_only = op == "Resize" || op == "Upsample";
   }
   return rounding;
+}
+
+// Weights of 16 bits and less that a runtime may multiply by the factors of a BatchNormalization.
+bool folds_weights(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs) {
+  if (inputs.size() < 2 || !is_floating(inputs[1]) || tensor::bit_width(inputs[1].declared()) >= 32) return false;
+  const ir::ValueId result = model[node].results[0];
+  const ir::Use* const use = result ? model[result].first_use : nullptr;
+  return use != nullptr && use->next == nullptr && model.text(model[use->user].op) == "BatchNormalization";
 }
 
 }  // namespace
@@ -197,7 +228,8 @@ Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const te
     const bool computes = std::ranges::any_of(outputs, is_floating) && !has(kExact, op);
     return computes ? continuous(op, inputs, outputs) : Rounding();
   }
-  if (has(kExact, op)) return {};
+  const bool is_reduced = has_reduction(model, node);
+  if (has(kExact, op) && !is_reduced) return {};
   const bool is_cast_to_steps = op.starts_with("Cast") && !outputs.empty() && !is_floating(outputs[0]);
   if (is_cast_to_steps || has(kDecisions, op)) return {.kind = RoundingKind::decided};
   if (has(kSteps, op)) {
@@ -206,7 +238,9 @@ Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const te
   if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
   if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) return {.kind = RoundingKind::selected};
   if (takes_nearest_elements(model, node)) return {.kind = RoundingKind::rounded, .picks_places = true};
-  return continuous(op, inputs, outputs);
+  Rounding rounding = continuous(op, inputs, outputs);
+  rounding.folds_weights = folds_weights(model, node, inputs);
+  return rounding;
 }
 
 }  // namespace assay::analysis

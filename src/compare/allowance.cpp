@@ -26,13 +26,14 @@ struct Excess {
 
 struct Found {
   uint64_t count = 0;
+  uint64_t far = 0;  // of these, further than any may be
   uint64_t first = std::numeric_limits<uint64_t>::max();
   Excess worst;
   double squares = 0;
 };
 
 Found combined(const Found& a, const Found& b) {
-  return {a.count + b.count, std::min(a.first, b.first), b.worst.share > a.worst.share ? b.worst : a.worst,
+  return {a.count + b.count, a.far + b.far, std::min(a.first, b.first), b.worst.share > a.worst.share ? b.worst : a.worst,
           a.squares + b.squares};
 }
 
@@ -44,10 +45,9 @@ double share_of(double difference, double allowed) {
 }
 
 template <typename C>
-double distance(C a, C b) {
+double distance(C a, C b, const Allowance& allowance) {
   if constexpr (std::is_floating_point_v<C>) {
-    const bool is_same = a == b || (std::isnan(a) && std::isnan(b));
-    return is_same ? 0 : std::fabs(a - b);
+    return allowance.distance(a, b);
   } else {
     return a > b ? static_cast<double>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b))
                  : static_cast<double>(static_cast<uint64_t>(b) - static_cast<uint64_t>(a));
@@ -55,7 +55,8 @@ double distance(C a, C b) {
 }
 
 template <typename C>
-Found examine(const tensor::Tensor& a, const tensor::Tensor& b, const std::vector<float>& allowed) {
+Found examine_numbers(const tensor::Tensor& a, const tensor::Tensor& b, const Allowance& allowance) {
+  const std::vector<float>& allowed = allowance.of_elements;
   const auto examine_piece = [&](uint64_t begin, uint64_t end) {
     std::vector<C> left(end - begin);
     std::vector<C> right(end - begin);
@@ -63,12 +64,13 @@ Found examine(const tensor::Tensor& a, const tensor::Tensor& b, const std::vecto
     tensor::load(b.dtype(), b.bytes(), begin, std::span<C>(right));
     Found found;
     for (uint64_t i = begin; i < end; ++i) {
-      const double difference = distance(left[i - begin], right[i - begin]);
+      const double difference = distance(left[i - begin], right[i - begin], allowance);
       const double share = share_of(difference, double{allowed[i]});
       if (std::isfinite(difference) && !std::isinf(allowed[i])) found.squares += difference * difference;
       if (share > found.worst.share) found.worst = {share, difference, double{allowed[i]}, i};
       if (share <= 1) continue;
       ++found.count;
+      found.far += difference <= allowance.furthest ? 0 : 1;
       found.first = std::min(found.first, i);
     }
     return found;
@@ -78,12 +80,17 @@ Found examine(const tensor::Tensor& a, const tensor::Tensor& b, const std::vecto
 
 Found examine(const tensor::Tensor& a, const tensor::Tensor& b, const Allowance& allowance) {
   const bool is_floating = tensor::is_floating(a.dtype()) || tensor::is_floating(b.dtype());
-  if (is_floating) return examine<double>(a, b, allowance.of_elements);
+  if (is_floating) return examine_numbers<double>(a, b, allowance);
   const bool is_signed = tensor::kind(a.dtype()) == tensor::DTypeKind::signed_integer;
-  return is_signed ? examine<int64_t>(a, b, allowance.of_elements) : examine<uint64_t>(a, b, allowance.of_elements);
+  return is_signed ? examine_numbers<int64_t>(a, b, allowance) : examine_numbers<uint64_t>(a, b, allowance);
 }
 
 }  // namespace
+
+double Allowance::distance(double a, double b) const {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  return std::fabs(std::clamp(a, -edge, edge) - std::clamp(b, -edge, edge));
+}
 
 results::Judgement judge_allowed(const tensor::Tensor& a, const tensor::Tensor& b, const Allowance& allowance,
                                  results::PairMetrics& metrics) {
@@ -98,7 +105,7 @@ results::Judgement judge_allowed(const tensor::Tensor& a, const tensor::Tensor& 
   metrics.failed_count = found.count;
   metrics.first_failed_at.reset();
   if (found.count != 0) metrics.first_failed_at = tensor::index_of(found.first, a.shape());
-  judgement.passed = found.count <= allowance.may_be_beyond;
+  judgement.passed = found.count <= allowance.may_be_beyond && found.far == 0;
   if (!judgement.passed) {
     const std::vector<int64_t> index = tensor::index_of(found.worst.index, a.shape());
     judgement.notes.push_back(fmt::format("At ({}) the difference is {:.3g}; allowed is {:.3g}", fmt::join(index, ", "),

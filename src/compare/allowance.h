@@ -12,11 +12,18 @@ namespace assay::compare {
 // How far two correct computations of one tensor may lie apart.
 struct Allowance {
   std::vector<float> of_elements;  // one for each; infinite where anything is correct
-  uint64_t may_be_beyond = 0;      // so many elements
+  // Elements that may be off by more, since a step before them is rare; each by at most `furthest`.
+  uint64_t may_be_beyond = 0;
+  double furthest = std::numeric_limits<double>::infinity();
+  // Largest number of the type, where some correct computations go beyond it and others keep a wider type: infinity
+  // counts as this number. Infinite: there are none.
+  double edge = std::numeric_limits<double>::infinity();
   // Of the root mean square of all differences; infinite where it says nothing.
   double rms = std::numeric_limits<double>::infinity();
   std::string reason;       // one sentence
   bool is_unknown = false;  // correct computations may give anything, as far as is known: `reason` says why
+
+  double distance(double a, double b) const;  // 0 also for NaN beside NaN; NaN for NaN beside a number
 };
 
 // Judges every element of `a` beside `b`, and their differences as a whole; both of one shape, that of the allowance,

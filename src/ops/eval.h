@@ -27,9 +27,23 @@ class BodyRunner {
   virtual uint64_t max_steps() const = 0;  // of one Loop
 };
 
-// See Eval::place_shift, of even and of odd dims.
-struct PlaceShift {
-  double even = 0, odd = 0;
+// Choices within a node that another correct implementation may make otherwise.
+struct Variation {
+  double even_places = 0, odd_places = 0;  // Eval::place_shift, of even and of odd dims
+  bool adds_floats = false;                // Eval::adder
+  uint64_t code_draw = 0;                  // Eval::code_draw
+};
+
+// Adds numbers, each sum rounded to double, or to float32.
+class Adder {
+ public:
+  explicit Adder(bool adds_floats = false) : adds_floats_(adds_floats) {}
+  double operator()(double a, double b) const {
+    return adds_floats_ ? static_cast<double>(static_cast<float>(a + b)) : a + b;
+  }
+
+ private:
+  bool adds_floats_;
 };
 
 // One node during evaluation: inputs as data, outputs to set. infer() has run on the same inputs: its rules hold, and
@@ -41,14 +55,14 @@ struct PlaceShift {
 class Eval : public Node {
  public:
   Eval(const Node& node, std::span<const Datum> inputs, std::span<const Type> types, std::span<Datum> outputs,
-       BodyRunner& runner, bool is_wide, const PlaceShift& place_shift = {})
+       BodyRunner& runner, bool is_wide, const Variation& variation = {})
       : Node(node),
         inputs_(inputs),
         types_(types),
         outputs_(outputs),
         runner_(runner),
         is_wide_(is_wide),
-        place_shift_(place_shift) {}
+        variation_(variation) {}
 
   uint32_t input_count() const { return static_cast<uint32_t>(inputs_.size()); }
   bool has(uint32_t input) const;  // given, and not an empty optional
@@ -86,7 +100,11 @@ class Eval : public Node {
   bool is_wide() const { return is_wide_; }
   // How far computed places along a dim of a picture, of which the nearest element is taken, are moved, in parts of its
   // size: as roundings of other implementations may move them.
-  double place_shift(size_t dim) const { return dim % 2 == 0 ? place_shift_.even : place_shift_.odd; }
+  double place_shift(size_t dim) const { return dim % 2 == 0 ? variation_.even_places : variation_.odd_places; }
+  // Of long sums: in double, or as libraries add that go through float32 numbers in their order.
+  Adder adder() const { return Adder(variation_.adds_floats && dtype(0) != DType::float64); }
+  // Not 0: codes that an operator makes of its own intermediate numbers, and that lie near an edge, are drawn by it.
+  uint64_t code_draw() const { return variation_.code_draw; }
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) const {
     return runner_.run_body(body, inputs);
   }
@@ -98,7 +116,7 @@ class Eval : public Node {
   std::span<Datum> outputs_;
   BodyRunner& runner_;
   bool is_wide_;
-  PlaceShift place_shift_;
+  Variation variation_;
 };
 
 // A tensor from elements, each rounded once.

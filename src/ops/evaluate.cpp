@@ -174,7 +174,7 @@ std::vector<Datum> evaluate(const Node& given, const Operator& op, std::span<con
   if (results == nullptr) results = &found.emplace(find_results(node, op, inputs, record));
   if (options.budget) options.budget->admit(cost_of(*results, inputs));
   std::vector<Datum> outputs(results->types.size());
-  Eval eval(node, inputs, results->types, outputs, runner, options.is_wide, options.place_shift);
+  Eval eval(node, inputs, results->types, outputs, runner, options.is_wide, options.variation);
   try {
     op.eval(eval);
   } catch (const std::bad_alloc&) {

@@ -27,7 +27,7 @@ struct EvaluationOptions {
   bool is_wide = false;          // fp64 mode
   Budget* budget = nullptr;      // asked before anything is computed
   NodeRecord* record = nullptr;  // of a node that is evaluated more than once, always with the same attributes
-  PlaceShift place_shift = {};   // Eval::place_shift
+  Variation variation = {};
 };
 
 // Runs one operator node on data: checks it against its schema, infers, has the cost admitted, evaluates. Left-out

@@ -238,7 +238,7 @@ std::vector<Datum> Interpreter::call(ir::NodeId id, std::span<const Datum> input
   const std::string reason = refusal(model_, node, callee);
   if (!reason.empty()) throw Error(ErrorCode::unsupported, reason);
   const Node facts(model_, node, callee.schema, callee.version, scope_);
-  return ops::evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this, record_of(id), place_shift_});
+  return ops::evaluate(facts, *callee.op, inputs, *this, {options_.is_wide, this, record_of(id), variation_});
 }
 
 // Null at the first call, and where attributes are those of the call of a function.

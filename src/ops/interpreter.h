@@ -98,8 +98,8 @@ class Interpreter final : private BodyRunner, private Budget {
   const Datum& result(ir::ValueId value) const { return values_[value.index]; }  // of a node that was run alone
   void release(ir::ValueId value) { drop(value); }
 
-  // Of what is evaluated from now on (Eval::place_shift).
-  void shift_places(const PlaceShift& by) { place_shift_ = by; }
+  // Of nodes that are evaluated from now on.
+  void vary(const Variation& variation) { variation_ = variation; }
 
  private:
   struct Step {
@@ -132,7 +132,7 @@ class Interpreter final : private BodyRunner, private Budget {
 
   const ir::Model& model_;
   InterpreterOptions options_;
-  PlaceShift place_shift_;
+  Variation variation_;
   Resolver callees_;
   std::vector<bool> was_called_;                      // by node
   std::vector<std::unique_ptr<NodeRecord>> records_;  // by node, of those that were called more than once

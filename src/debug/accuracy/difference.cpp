@@ -45,19 +45,22 @@ double rms_of(const std::vector<double>& numbers) {
 struct Judged {
   Difference found;
   double squares = 0;
+  bool is_far = false;  // an element is further off than any may be
 
-  void add(double by, double may) {
+  void add(double by, double may, double furthest) {
     found.greatest = std::max(found.greatest, by);
     if (by == 0 || std::isinf(may)) return;
     squares += std::isfinite(by) ? by * by : 0;
     const double excess = may == 0 ? INFINITY : by / may;
     found.failed_count += excess > 1 ? 1 : 0;
+    is_far = is_far || (excess > 1 && !(by <= furthest));
     if (excess > found.excess) note(excess, may);
   }
   Judged join(const Judged& other) {
     found.greatest = std::max(found.greatest, other.found.greatest);
     found.failed_count += other.found.failed_count;
     squares += other.squares;
+    is_far = is_far || other.is_far;
     if (other.found.excess > found.excess) note(other.found.excess, other.found.tolerance_there);
     return *this;
   }
@@ -84,14 +87,15 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
   const auto judge_piece = [&](uint64_t begin, uint64_t end) {
     Judged judged;
     for (uint64_t i = begin; i < end; ++i) {
-      judged.add(distance(given[i], exact[i]), static_cast<double>(allowance.of_elements[i]));
+      const double by = allowance.distance(given[i], exact[i]);
+      judged.add(std::isnan(by) ? INFINITY : by, static_cast<double>(allowance.of_elements[i]), allowance.furthest);
     }
     return judged;
   };
   const auto join = [](Judged a, const Judged& b) { return a.join(b); };
-  auto [found, squares] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
+  auto [found, squares, is_far] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
   found.count = exact.size();
-  if (found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
+  if (!is_far && found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
     found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
   }
@@ -126,11 +130,14 @@ bool are_near(const std::vector<double>& given, const std::vector<double>& exact
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
                        const compare::Allowance& allowance) {
   Difference found = difference_of(given, exact);
+  bool is_far = false;
   for (size_t i = 0; i < exact.size(); ++i) {
     const double by = distance(given[i], exact[i]);
-    found.failed_count += by > static_cast<double>(allowance.of_elements[i]) ? 1 : 0;
+    const bool fails = by > static_cast<double>(allowance.of_elements[i]);
+    found.failed_count += fails ? 1 : 0;
+    is_far = is_far || (fails && by > allowance.furthest);
   }
-  found.excess = found.failed_count > allowance.may_be_beyond ? INFINITY : 0;
+  found.excess = is_far || found.failed_count > allowance.may_be_beyond ? INFINITY : 0;
   return found;
 }
 

@@ -17,10 +17,12 @@ Difference judge_numbers(const std::vector<double>& given, const std::vector<dou
 
 // Whether the values between leave the range of their type and the side has kept them in a wider one.
 bool is_of_a_run(const analysis::Samples& samples, const std::vector<double>& numbers, const LayerRounding& rounding) {
-  return std::ranges::any_of(samples.moved, [&](const Datum& moved) {
-    return is_numeric(moved) && moved.tensor().count() == numbers.size() &&
-           are_near(numbers, numbers_of(moved), rounding.roundoff(samples.nominal.declared()));
-  });
+  for (uint32_t run = 0; run < samples.moved.size(); ++run) {
+    const Datum moved = samples.of(run);
+    if (!is_numeric(moved) || moved.tensor().count() != numbers.size()) continue;
+    if (are_near(numbers, numbers_of(moved), rounding.roundoff(samples.nominal.declared()))) return true;
+  }
+  return false;
 }
 
 void note(const Difference& difference, results::LayerVerdict& error) {

@@ -92,7 +92,7 @@ RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& oper
   const bool is_floating = !exact.empty() && exact[0].is_tensor() && tensor::is_floating(exact[0].declared());
   if (!is_floating) return {};
   const tensor::DType type = exact[0].declared();
-  const double least = 2 * roundoff(type);
+  const double least = 2 * analysis::least_share(type, least_roundoff_);
   if (rounding.kind != analysis::RoundingKind::rounded) return {.own = least, .rms = least};
   // What an even distribution of this amplitude alone makes of the limits in analysis::allowance_of.
   const double moved = rounding.output * std::max(analysis::arithmetic_roundoff(type), least_roundoff_);
@@ -119,7 +119,7 @@ analysis::Samples LayerRounding::drawn(ir::NodeId node, const Datum& exact, std:
   analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
   for (uint32_t run = 0; run < runs; ++run) {
     const analysis::MoveKey key = key_of_run({.node = node.index, .operand = kProduct}, run, runs);
-    samples.moved.push_back(analysis::compact(analysis::moved_by(exact, deviations, key)));
+    samples.add_run(analysis::moved_by(exact, deviations, key));
   }
   analysis::settle(samples);
   return samples;
@@ -139,7 +139,8 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
   double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!may_be_wider(model_[node].operands[i].value, inputs[i])) continue;
+    const bool is_folded = i == 1 && rounding.folds_weights;
+    if (!is_folded && !may_be_wider(model_[node].operands[i].value, inputs[i])) continue;
     const double half = analysis::roundoff(inputs[i].declared());
     of_inputs += half * half / 3;
   }
@@ -163,7 +164,7 @@ analysis::Samples LayerRounding::shown(ir::ValueId value, Datum datum, uint32_t 
   for (uint32_t run = 0; run < runs; ++run) {
     const analysis::MoveKey key =
         key_of_run({.node = value.index, .least_roundoff = analysis::roundoff(wide.declared())}, run, runs);
-    samples.moved.push_back(analysis::compact(analysis::moved_input(wide, 1, key)));
+    samples.add_run(analysis::moved_input(wide, 1, key));
   }
   return samples;
 }

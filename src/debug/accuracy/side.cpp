@@ -15,10 +15,15 @@ using analysis::Samples;
 using ir::NodeId;
 using ir::ValueId;
 
-// What runtimes merge into one loop.
-constexpr std::array<std::string_view, 20> kElementwise = {
-    "Add",        "Sub", "Mul",  "Div",  "Erf",  "Tanh",        "Sigmoid",  "Sqrt", "Pow", "Exp",
-    "Reciprocal", "Neg", "Clip", "Relu", "Cast", "HardSigmoid", "Softplus", "Min",  "Max", "Abs"};
+// Layers that runtimes merge with those behind them: elementwise ones, and sums of spelled norms and softmax.
+constexpr std::array<std::string_view, 24> kMerged = {
+    "Add", "Sub",     "Mul",        "Div", "Erf",  "Tanh", "Sigmoid", "Sqrt",        "Pow",
+    "Exp", "Log",     "Reciprocal", "Neg", "Clip", "Relu", "Cast",    "HardSigmoid", "Softplus",
+    "Min", "Max",     "Abs",        "ReduceMean", "ReduceSum", "ReduceMax"};
+// Products into whose weights a BatchNormalization behind them is folded.
+constexpr std::array<std::string_view, 3> kFoldedInto = {"Conv", "ConvTranspose", "Gemm"};
+
+bool has(std::span<const std::string_view> ops, std::string_view op) { return std::ranges::find(ops, op) != ops.end(); }
 
 }  // namespace
 
@@ -89,7 +94,7 @@ std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) 
   std::map<ValueId, Samples> operands;
   for (const ir::Use& use : model_[node].operands) {
     if (!use.value || operands.contains(use.value)) continue;
-    std::optional<Samples> operand = merged_value(use.value, depth);
+    std::optional<Samples> operand = merged_value(use.value, node, depth);
     if (!operand) return std::nullopt;
     operands[use.value] = std::move(*operand);
   }
@@ -97,15 +102,16 @@ std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) 
 }
 
 // Infinity may be what a number has become only where it was shown.
-bool Side::may_be_unused(NodeId maker, const Datum& shown) const {
-  const bool is_elementwise = std::ranges::find(kElementwise, model_.text(model_[maker].op)) != kElementwise.end();
-  return is_elementwise || (is_numeric(shown) && !are_finite(shown));
+bool Side::may_be_unused(NodeId maker, NodeId user, const Datum& shown) const {
+  const std::string_view op = model_.text(model_[maker].op);
+  const bool is_folded = has(kFoldedInto, op) && model_.text(model_[user].op) == "BatchNormalization";
+  return has(kMerged, op) || is_folded || (is_numeric(shown) && !are_finite(shown));
 }
 
-std::optional<Samples> Side::merged_value(ValueId wanted, size_t depth) {
+std::optional<Samples> Side::merged_value(ValueId wanted, NodeId user, size_t depth) {
   const NodeId maker = model_[wanted].producer;
   const Datum known = value(wanted);
-  if (maker && depth > 0 && may_be_unused(maker, known)) {
+  if (maker && depth > 0 && may_be_unused(maker, user, known)) {
     std::optional<std::vector<Samples>> made = run_merged(maker, depth - 1);
     if (made && !made->empty()) return std::move(made->front());
   }

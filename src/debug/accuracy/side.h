@@ -50,15 +50,15 @@ class Side {
   void drop_used(std::vector<ir::ValueId> values);
 
  private:
-  static constexpr size_t kMostMerged = 6;  // layers in a row
+  static constexpr size_t kMostMerged = 8;  // layers in a row
   struct Doubt {
     std::shared_ptr<LayerRuns> maker;
     size_t result = 0;
   };
 
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node, size_t depth);
-  bool may_be_unused(ir::NodeId maker, const Datum& shown) const;
-  std::optional<analysis::Samples> merged_value(ir::ValueId value, size_t depth);
+  bool may_be_unused(ir::NodeId maker, ir::NodeId user, const Datum& shown) const;
+  std::optional<analysis::Samples> merged_value(ir::ValueId value, ir::NodeId user, size_t depth);
 
   const ir::Model& model_;
   SideValues given_;

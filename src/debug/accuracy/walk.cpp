@@ -59,7 +59,7 @@ class Walk {
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (--uses_left_[value] > 0 || model_[value].graph != model_.main_graph()) return;
       used.push_back(value);
-      truth_.erase(value);
+      if (model_[value].producer) truth_.erase(value);  // layers that are judged together may begin at an input
     });
     for (Side& side : sides_) side.drop_used(used);
   }

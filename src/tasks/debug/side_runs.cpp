@@ -11,6 +11,7 @@
 #include "exec/feeds.h"
 #include "match/models/match_models.h"
 #include "remote/isolated_backend.h"
+#include "tasks/permitted.h"
 #include "tensor/elements.h"
 
 namespace assay::tasks {
@@ -111,18 +112,12 @@ exec::BackendPtr SideRuns::make(const std::string& backend) const {
   return exec::find_backend(backend, request_.session.search);
 }
 
-// The types that it is permitted to compute in.
-double SideRuns::least_unit(const std::string& backend) const {
-  if (backend == "engine" && request_.session.settings.has("bf16")) return analysis::roundoff(tensor::DType::bfloat16);
-  return 0;
-}
-
 debug::SideValues SideRuns::run(const std::string& backend, const std::string& name) {
   // Before there are values to be kept; of the two sessions, only one is in memory.
   const Alone alone = run_alone(backend);
   check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
-  debug::SideValues side{.name = name, .least_unit = least_unit(backend)};
+  debug::SideValues side{.name = name, .least_unit = permitted_roundoff({backend}, request_.session.settings)};
   const std::variant<double, Error> moved = attempt([&] { return run_tapped(backend, alone.outputs, side); });
   malloc_trim(0);  // else what the session had may stay beside the next one
   Look& look = looks_.emplace_back(Look{.is_deterministic = alone.is_deterministic});

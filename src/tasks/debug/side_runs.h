@@ -42,7 +42,6 @@ class SideRuns {
   std::unique_ptr<exec::Session> prepare(const std::string& backend, const ir::Model& model,
                                          const exec::Settings& settings) const;
   tensor::NamedData run_once(exec::Execution& execution) const;
-  double least_unit(const std::string& backend) const;
 
   const AccuracyRequest& request_;
   const ir::Model& model_;

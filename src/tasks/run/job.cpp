@@ -17,6 +17,7 @@
 #include "convert/precision/convert_floats.h"
 #include "ir/edit.h"
 #include "remote/isolated_backend.h"
+#include "tasks/permitted.h"
 #include "tasks/run.h"
 #include "tasks/run/pictures.h"
 #include "tasks/run/taps.h"
@@ -306,6 +307,7 @@ class Job {
                              {.max_memory_bytes = request_.session.max_memory_bytes,
                               .max_steps = request_.session.max_steps,
                               .max_work = request_.session.max_work,
+                              .least_roundoff = permitted_roundoff(request_.backends, request_.session.settings),
                               .post_process =
                                   [this](std::string_view name, const tensor::Datum& value) {
                                     return compare::post_process(name, value, request_.post_processing);

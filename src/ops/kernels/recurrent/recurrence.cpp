@@ -122,8 +122,8 @@ std::vector<double> multiply(const ProductSize& size, const std::vector<double>&
 }
 
 // Numbers become what codes of 8 bits stand for.
-void round_to_codes(std::vector<double>& numbers, bool is_wide) {
-  const DynamicCodes found = to_dynamic_codes(numbers, is_wide);
+void round_to_codes(std::vector<double>& numbers, bool is_wide, uint64_t draw) {
+  const DynamicCodes found = to_dynamic_codes(numbers, is_wide, draw);
   for (double& x : numbers) x = (x - found.zero) * found.scale;
 }
 
@@ -201,6 +201,7 @@ class Run {
     cell.gates = kind_.gates;
     cell.has_codes = kind_.has_codes;
     cell.is_wide = node_.is_wide();
+    cell.code_draw = node_.code_draw();
     cell.recurrence = weights_of(kR, d, cell.row(), hidden_);
     const std::vector<double> biases = load_or_zeros(node_, kB, directions_ * 2 * cell.row());
     cell.input_bias = part_of(biases, 2 * d, cell.row());
@@ -222,7 +223,7 @@ class Run {
   void run_direction(uint64_t d, RecurrentStep step) {
     RecurrentCell cell = make_cell(d);
     std::vector<double> x = node_.load<double>(kX);
-    if (kind_.has_codes) round_to_codes(x, node_.is_wide());
+    if (kind_.has_codes) round_to_codes(x, node_.is_wide(), node_.code_draw());
     const std::vector<double> inputs =
         multiply({length_ * batch_, cell.row(), input_}, x, weights_of(kW, d, cell.row(), input_), cell.row(), 0);
     std::vector<const double*> rows(batch_);
@@ -288,7 +289,7 @@ double RecurrentCell::activate(size_t which, double x) const {
 std::vector<double> RecurrentCell::recur(const std::vector<double>& from, uint64_t first, uint64_t count) const {
   if (!has_codes) return multiply({batch, count * hidden, hidden}, from, recurrence, row(), first * hidden);
   std::vector<double> rounded = from;
-  round_to_codes(rounded, is_wide);
+  round_to_codes(rounded, is_wide, code_draw);
   return multiply({batch, count * hidden, hidden}, rounded, recurrence, row(), first * hidden);
 }
 

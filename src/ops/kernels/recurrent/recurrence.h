@@ -36,6 +36,7 @@ struct RecurrentCell {
   double clip = 0;           // 0: none
   bool has_codes = false;    // h becomes 8 bits before it is multiplied
   bool is_wide = false;      // scales of these are not rounded to float32
+  uint64_t code_draw = 0;    // Eval::code_draw
   std::vector<double> h, c;  // [batch, hidden]
 
   uint64_t row() const { return gates * hidden; }

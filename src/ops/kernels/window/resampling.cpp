@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view kModes[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
                                        "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
 
+constexpr double kPlaceRoundoffs = 0x1p-22;  // of the greatest dim
+
 double cubic_weight(double distance, double a) {
   const double x = std::abs(distance);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -47,6 +49,28 @@ double original_place(std::string_view mode, const ResampledAxis& axis, int64_t 
   if (axis.out <= 1) return 0.5 * (axis.roi_start + axis.roi_end) * (in - 1);
   const auto steps = static_cast<double>(axis.out - 1);
   return axis.roi_start * (in - 1) + at * (axis.roi_end - axis.roi_start) * (in - 1) / steps;
+}
+
+std::pair<double, double> rounded_places(std::string_view mode, const ResampledAxis& axis, int64_t x) {
+  const double exact = original_place(mode, axis, x);
+  const double widest = static_cast<double>(std::max(axis.in, axis.out));
+  const bool has_corners = mode == "align_corners";
+  const double in = static_cast<double>(axis.in) - (has_corners ? 1 : 0);
+  const double out = axis.scale * static_cast<double>(axis.in) - (has_corners ? 1 : 0);
+  const bool is_ratio = (has_corners && in > 0 && out > 0) || mode == "asymmetric" || mode.ends_with("half_pixel") ||
+                        mode == "tf_half_pixel_for_nn";
+  if (!is_ratio) return {exact - kPlaceRoundoffs * widest, exact + kPlaceRoundoffs * widest};
+  const float at = static_cast<float>(x) + (mode.find("half_pixel") != std::string_view::npos ? 0.5F : 0.0F);
+  const float start = mode.ends_with("half_pixel") ? 0.5F : 0.0F;
+  const auto size = static_cast<float>(in), resized = static_cast<float>(out);
+  const float factors[] = {at / (resized / size), at * (size / resized), at * (1.0F / (resized / size)),
+                           at * size / resized};
+  std::pair<double, double> ends(exact, exact);
+  for (const float place : factors) {
+    ends.first = std::min(ends.first, static_cast<double>(place - start));
+    ends.second = std::max(ends.second, static_cast<double>(place - start));
+  }
+  return ends;
 }
 
 int64_t nearest_element(std::string_view mode, double place, const ResampledAxis& axis) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace assay::ops {
@@ -17,6 +18,9 @@ struct ResampledAxis {
 
 // Where place `x` of the resized axis lies on the original one, by one of ONNX's coordinate_transformation_modes.
 double original_place(std::string_view mode, const ResampledAxis& axis, int64_t x);
+// Least and greatest of what evaluations in float32, of which implementations take one or another, give for it; of the
+// modes half_pixel, asymmetric and align_corners and their kind.
+std::pair<double, double> rounded_places(std::string_view mode, const ResampledAxis& axis, int64_t x);
 bool is_coordinate_mode(std::string_view mode);
 // The element that `nearest` takes, by one of ONNX's nearest_modes.
 int64_t nearest_element(std::string_view mode, double place, const ResampledAxis& axis);

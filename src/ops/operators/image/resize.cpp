@@ -48,16 +48,21 @@ bool has_exact_places(const Node& node, const ResampledAxis& axis) {
   return std::abs(std::frexp(ratio, &exponent)) == 0.5;
 }
 
+// A place, or one that roundings may move it to in the direction of `shift`.
+double place_of(const Node& node, const ResampledAxis& axis, int64_t x, double shift) {
+  const std::string_view mode = resize_coordinate_mode(node);
+  if (shift == 0 || has_exact_places(node, axis)) return original_place(mode, axis, x);
+  const auto [least, greatest] = rounded_places(mode, axis, x);
+  return shift < 0 ? least : greatest;
+}
+
 // For each axis, how far the element that each place takes lies from the first.
 std::vector<std::vector<uint64_t>> nearest_offsets(const Eval& node, const std::vector<ResampledAxis>& plan) {
   std::vector<std::vector<uint64_t>> offsets(plan.size());
   uint64_t stride = 1;
   for (size_t i = plan.size(); i-- > 0;) {
-    const double shift = has_exact_places(node, plan[i])
-                             ? 0
-                             : node.place_shift(i) * static_cast<double>(std::max(plan[i].in, plan[i].out));
     for (int64_t x = 0; x < plan[i].out; ++x) {
-      const double place = original_place(resize_coordinate_mode(node), plan[i], x) + shift;
+      const double place = place_of(node, plan[i], x, node.place_shift(i));
       const int64_t element =
           is_unchanged(plan[i]) ? x : nearest_element(resize_nearest_mode(node, plan[i].scale), place, plan[i]);
       offsets[i].push_back(static_cast<uint64_t>(element) * stride);

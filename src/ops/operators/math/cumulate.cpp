@@ -54,7 +54,12 @@ void eval_cumulate(Eval& node, int start, Fn fn) {
 }
 
 void eval_cumsum(Eval& node) {
-  eval_cumulate(node, 0, [](auto a, auto b) { return wrapping_add(a, b); });
+  eval_cumulate(node, 0, [add = node.adder()]<typename C>(C a, C b) -> C {
+    if constexpr (std::is_floating_point_v<C>)
+      return add(a, b);
+    else
+      return wrapping_add(a, b);
+  });
 }
 
 void eval_cumprod(Eval& node) {

@@ -66,11 +66,12 @@ void eval_min(Eval& node) {
 }
 
 void eval_sum(Eval& node) {
-  elementwise_fold<double>(node, [](double a, double b) { return a + b; });
+  elementwise_fold<double>(node, node.adder());
 }
 
 void eval_mean(Eval& node) {
   const Shape shape = node.out_shape(0);
+  const Adder add = node.adder();
   std::vector<BroadcastReader> readers;
   for (uint32_t i = 0; i < node.input_count(); ++i) readers.emplace_back(node.tensor_in(i), shape);
   store_tiles<double>(node, [&](uint64_t begin, std::span<double> out) {
@@ -78,7 +79,7 @@ void eval_mean(Eval& node) {
     readers[0].read(begin, out);
     for (size_t i = 1; i < readers.size(); ++i) {
       readers[i].read(begin, std::span(next).first(out.size()));
-      for (size_t k = 0; k < out.size(); ++k) out[k] += next[k];
+      for (size_t k = 0; k < out.size(); ++k) out[k] = add(out[k], next[k]);
     }
     for (double& x : out) x /= static_cast<double>(readers.size());
   });

@@ -74,7 +74,7 @@ void infer_dynamic(Infer& node) {
 // A becomes 8-bit numbers, which the product is of.
 void eval_dynamic(Eval& node) {
   std::vector<double> a = node.load<double>(0);
-  const DynamicCodes found = to_dynamic_codes(a, node.is_wide());
+  const DynamicCodes found = to_dynamic_codes(a, node.is_wide(), node.code_draw());
   for (double& x : a) x -= found.zero;
   store_scaled(node, make_rounded(DType::float64, node.shape(0), std::move(a)),
                centered(node.tensor_in(1), load_or_empty(node, 3)), found.scale, node.load<double>(2),

@@ -41,9 +41,9 @@ void pool_planes(Eval& node, Value value) {
 }
 
 void eval_average(Eval& node) {
-  pool_planes(node, [](std::span<const double> plane) {
+  pool_planes(node, [add = node.adder()](std::span<const double> plane) {
     double sum = 0;
-    for (const double x : plane) sum += x;
+    for (const double x : plane) sum = add(sum, x);
     return sum / static_cast<double>(plane.size());
   });
 }

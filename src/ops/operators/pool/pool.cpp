@@ -44,11 +44,12 @@ void pool_planes(Eval& node, Value value) {
 
 void eval_average_pool(Eval& node) {
   const bool counts_padding = node.integer("count_include_pad", 0) != 0;
+  const Adder add = node.adder();
   pool_planes(node, [&](const double* plane, const WindowWalk& walk, uint64_t w) {
     double sum = 0;
     uint64_t seen = 0;
     walk.lines(w, [&](uint64_t first, uint64_t step, uint64_t count) {
-      for (uint64_t i = 0; i < count; ++i) sum += plane[first + i * step];
+      for (uint64_t i = 0; i < count; ++i) sum = add(sum, plane[first + i * step]);
       seen += count;
     });
     return sum / static_cast<double>(counts_padding ? walk.padded_size(w) : seen);

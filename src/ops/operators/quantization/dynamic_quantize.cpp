@@ -12,7 +12,7 @@ void infer_dynamic_quantize(Infer& node) {
 
 void eval_dynamic_quantize(Eval& node) {
   std::vector<double> data = node.load<double>(0);
-  const DynamicCodes found = to_dynamic_codes(data, node.is_wide());
+  const DynamicCodes found = to_dynamic_codes(data, node.is_wide(), node.code_draw());
   node.store(0, std::move(data));
   node.store(1, std::vector<double>{found.scale});
   node.store(2, std::vector<double>{found.zero});

@@ -25,35 +25,49 @@ void reduce_any(Eval& node, Fn fn) {
 }
 
 // The same in double; integers get what is before the point, 0 where the result is no finite number.
-template <double (*Function)(Line<double>)>
+template <double (*Function)(Line<double>, Adder)>
 void reduce_real(Eval& node) {
   const Lines lines(node.shape(0), reduced_axes(node));
   const bool is_integer = tensor::is_integer(node.dtype(0));
-  node.store(0, reduce_lines<double>(lines, node.load<double>(0), [=](Line<double> line) {
-               const double value = Function(line);
+  node.store(0, reduce_lines<double>(lines, node.load<double>(0), [=, add = node.adder()](Line<double> line) {
+               const double value = Function(line, add);
                return is_integer && !std::isfinite(value) ? 0 : value;
              }));
 }
 
+template <typename C>
+C added(C a, C b, Adder add) {
+  if constexpr (std::is_floating_point_v<C>)
+    return add(a, b);
+  else
+    return wrapping_add(a, b);
+}
+
 struct Sum {
+  Adder add;
+
   template <typename C>
   C operator()(Line<C> line) const {
     C sum = 0;
-    for (const C x : line) sum = wrapping_add(sum, x);
+    for (const C x : line) sum = added(sum, x, add);
     return sum;
   }
 };
 
 struct Mean {
+  Adder add;
+
   template <typename C>
   C operator()(Line<C> line) const {
-    const C sum = Sum()(line);
+    const C sum = Sum{add}(line);
     if (line.empty()) return std::numeric_limits<C>::quiet_NaN();  // 0 for integers
     return sum / static_cast<C>(line.size());
   }
 };
 
 struct Product {
+  explicit Product(Adder /*none*/) {}
+
   template <typename C>
   C operator()(Line<C> line) const {
     C product = 1;
@@ -63,19 +77,23 @@ struct Product {
 };
 
 struct SumSquare {
+  Adder add;
+
   template <typename C>
   C operator()(Line<C> line) const {
     C sum = 0;
-    for (const C x : line) sum = wrapping_add(sum, wrapping_multiply(x, x));
+    for (const C x : line) sum = added(sum, wrapping_multiply(x, x), add);
     return sum;
   }
 };
 
 struct L1 {
+  Adder add;
+
   template <typename C>
   C operator()(Line<C> line) const {
     C sum = 0;
-    for (const C x : line) sum = x < 0 ? wrapping_subtract(sum, x) : wrapping_add(sum, x);
+    for (const C x : line) sum = added(sum, x < 0 ? wrapping_subtract(C{0}, x) : x, add);
     return sum;
   }
 };
@@ -99,15 +117,15 @@ C smallest(Line<C> line, C start) {
   return start;
 }
 
-double l2(Line<double> line) { return std::sqrt(SumSquare()(line)); }
+double l2(Line<double> line, Adder add) { return std::sqrt(SumSquare{add}(line)); }
 
-double log_sum(Line<double> line) { return std::log(Sum()(line)); }
+double log_sum(Line<double> line, Adder add) { return std::log(Sum{add}(line)); }
 
-double log_sum_exp(Line<double> line) {
+double log_sum_exp(Line<double> line, Adder add) {
   const double top = largest(line, -kInfinity);
   if (!std::isfinite(top)) return top;
   double sum = 0;
-  for (const double x : line) sum += std::exp(x - top);
+  for (const double x : line) sum = add(sum, std::exp(x - top));
   return top + std::log(sum);
 }
 
@@ -134,7 +152,7 @@ void eval_min(Eval& node) {
 
 template <typename Function>
 void eval_reduce(Eval& node) {
-  reduce_any(node, Function());
+  reduce_any(node, Function{node.adder()});
 }
 
 // Small integer tensors reduced to one element: what counts the elements of a shape.
