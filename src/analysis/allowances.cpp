@@ -118,7 +118,7 @@ class SideBySide {
     }
     if (unknown.empty()) {
       try {
-        keep_results(node, runs_.run({node, operands, captured}));
+        keep_results(node, runs_.run({node, operands, captured}, options_.runs));
         return;
       } catch (const Error& error) {
         if (error.code() == ErrorCode::cancelled) throw;

@@ -17,6 +17,7 @@ class MovedBodies final : public ops::NodeHook {
 
   // Nothing: the run that is not moved.
   void set_run(std::optional<uint32_t> run) { run_ = run; }
+  double least_roundoff() const { return least_roundoff_; }
   bool is_call(ir::NodeId node) { return callees_[node].function != nullptr; }
   // Another one each time.
   MoveKey key(ir::NodeId node, uint32_t operand);

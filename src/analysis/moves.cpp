@@ -213,6 +213,11 @@ Datum compact(const Datum& datum) {
   return {Tensor(DType::float32, datum.tensor().shape(), tensor::make_owned(std::move(bytes))), datum.declared()};
 }
 
+Datum nominal_of(const Datum& exact) {  // making floats of float32 rounds
+  const bool is_narrow = exact.is_tensor() && tensor::bit_width(exact.declared()) < 32;
+  return compact(is_narrow ? rounded(exact) : exact);
+}
+
 // Of a floating tensor.
 static bool is_exact(const Datum& datum) {
   const std::span<const double> from = doubles(datum);

@@ -55,6 +55,8 @@ tensor::Datum moved_by(const tensor::Datum& datum, std::span<const float> deviat
 tensor::Datum rounded(const tensor::Datum& datum);
 // The same numbers in float32, where the declared type, and so every rounded number of it, fits into that.
 tensor::Datum compact(const tensor::Datum& datum);
+// The result of a run that is not moved: rounded to the declared type, and compact.
+tensor::Datum nominal_of(const tensor::Datum& exact);
 // Whether rounding changes none of them.
 bool are_exact(std::span<const tensor::Datum> data);
 // Whether both are tensors, not of strings, with the same bits; or both nothing.

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 
+#include "analysis/products.h"
 #include "tensor/elements.h"
 
 namespace assay::analysis {
 namespace {
 
 using tensor::Datum;
+using tensor::DType;
 
 constexpr double kEdgeMargin = 8;        // deviations of an operand from an edge that still count as near
 constexpr double kManyFlips = 0.05;      // of the elements of a quantizer
@@ -94,7 +97,7 @@ NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits
                            .max_work = limits.max_work,
                            .hook = &bodies_}) {}
 
-std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
+std::vector<Samples> NodeRuns::run(const NodeInputs& inputs, uint32_t runs) {
   interpreter_.start();
   Data nominal = inputs.of(std::nullopt);
   Data exact = call(inputs, std::nullopt, nominal);
@@ -103,17 +106,19 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs) {
   const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact) ||
                         rounds_within(inputs, rounding, exact);
   std::vector<Samples> results(exact.size());
-  for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = compact(rounded(exact[i]));
-  nominal.clear();  // large, and not needed any more
-  exact.clear();
+  for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = nominal_of(exact[i]);
   if (rounding.kind == RoundingKind::random) {
     for (Samples& samples : results) samples.unknown = "it is drawn at random, or computed from what is";
   } else if (is_moved) {
-    Moves moves{.rounding = rounding};
+    Moves moves{.rounding = rounding, .runs = runs, .draw = runs == 1 ? Draw::signs : Draw::numbers};
     if (rounding.kind == RoundingKind::quantized || rounding.kind == RoundingKind::decided) {
       for (const Samples* operand : inputs.operands) moves.reaches.push_back(widened(*operand, rounding.inputs));
     }
-    for (uint32_t run = 0; run < kMovedRuns; ++run) take_run(inputs, moves, run, results);
+    if (exact.size() != 1 || !take_products(inputs, moves, nominal, exact[0], results[0])) {
+      nominal.clear();  // large, and not needed any more
+      exact.clear();
+      for (uint32_t run = 0; run < runs; ++run) take_run(inputs, moves, run, results);
+    }
     if (rounding.kind == RoundingKind::quantized) find_steps(inputs, moves, results);
   }
   const bool may_flip = rounding.kind == RoundingKind::quantized || rounding.makes_codes || inputs.have_flips();
@@ -130,7 +135,7 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   const bool is_smooth = rounding.kind == RoundingKind::exact || rounding.kind == RoundingKind::rounded;
   if (!is_smooth || inputs.have_flips()) return std::nullopt;
   FirstRuns first{.results = std::vector<Samples>(exact.size())};
-  for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = compact(rounded(exact[i]));
+  for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = nominal_of(exact[i]);
   interpreter_.start();
   first.is_all = !inputs.are_spread() && !may_move(rounding, exact) && !rounds_within(inputs, rounding, exact);
   if (first.is_all) return first;
@@ -141,6 +146,35 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   }
   for (Samples& samples : first.results) settle(samples);
   return first;
+}
+
+// A Conv or MatMul with constant weights in float32: its first operand's differences are multiplied in its place, and
+// roundings of the sums are drawn from their squares. False where that cannot be.
+bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const Data& inputs, const Datum& exact,
+                             Samples& result) {
+  const std::string_view op = model_.text(model_[given.node].op);
+  const bool is_product = op == "Conv" || (op == "MatMul" && inputs[1].is_tensor() && inputs[1].tensor().shape().size() == 2);
+  const bool is_rounded = moves.rounding.kind == RoundingKind::rounded && result.nominal.declared() == DType::float32;
+  const auto is_constant = [](const Samples* operand) { return operand->is_same(); };
+  if (!is_product || !is_rounded || !std::ranges::all_of(given.operands | std::views::drop(1), is_constant)) return false;
+  const Evaluate of_differences = [&](const Data& first) {
+    Data all = inputs;
+    all[0] = first[0];
+    if (all.size() > 2) all.pop_back();  // the bias
+    return call(given, std::nullopt, all)[0];
+  };
+  const auto moved = moved_products(*given.operands[0], moves.runs, exact, of_differences);
+  if (!moved) return false;
+  const double unit = std::max(arithmetic_roundoff(DType::float32), bodies_.least_roundoff());
+  const Evaluate of_squares = [&](const Data& squares) { return call(given, std::nullopt, squares)[0]; };
+  const std::vector<double> squares = product_squares(inputs, exact, {moves.rounding, unit}, of_squares);
+  std::vector<float> deviations(squares.size());
+  std::ranges::transform(squares, deviations.begin(), [](double square) { return static_cast<float>(std::sqrt(square)); });
+  for (uint32_t run = 0; run < moves.runs; ++run) {
+    bodies_.set_run(run);
+    result.add_run(moved_by((*moved)[run], deviations, key(given.node, moves, MovedBodies::kOutput)));
+  }
+  return true;
 }
 
 // True if a sum whose result is exact is rounded on the way.
@@ -264,7 +298,7 @@ void NodeRuns::find_steps(const NodeInputs& given, const Moves& moves, std::vect
     const bool is_integer = results[i].nominal.is_tensor() && tensor::is_integer(results[i].nominal.declared());
     if (!is_integer || may_flip == 0 || static_cast<double>(may_flip) > kManyFlips * count) continue;
     const Flips flips{results[i].nominal, ends[0][i], ends[1][i]};
-    for (uint32_t run = 0; run < kMovedRuns; ++run)
+    for (uint32_t run = 0; run < moves.runs; ++run)
       results[i].moved[run] = with_flips(results[i].moved[run], flips, run);
   }
 }

@@ -35,8 +35,8 @@ class NodeRuns {
   // precision is permitted than is declared.
   NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed, double least_roundoff = 0);
 
-  // The results; Error where the reference cannot compute them.
-  std::vector<Samples> run(const NodeInputs& inputs);
+  // The results in so many moved runs; Error where the reference cannot compute them.
+  std::vector<Samples> run(const NodeInputs& inputs, uint32_t runs = kMovedRuns);
   // The same after one or two moved runs instead of all, of which the second goes in the opposite direction; `exact`
   // are the results that are not moved. Nothing where they say nothing: operators with edges or bodies, and random
   // ones.
@@ -50,10 +50,13 @@ class NodeRuns {
   // What is done to a node in the moved runs.
   struct Moves {
     Rounding rounding;
+    uint32_t runs = kMovedRuns;
     std::vector<std::vector<float>> reaches = {};  // of its operands, where there are edges
     Draw draw = Draw::numbers;
   };
   bool has_inner(ir::NodeId node);
+  bool take_products(const NodeInputs& given, const Moves& moves, const Data& inputs, const tensor::Datum& exact,
+                     Samples& result);
   bool rounds_within(const NodeInputs& inputs, const Rounding& rounding, const Data& exact);
   bool leaves_domain(const NodeInputs& inputs, const Data& exact);
   MoveKey key(ir::NodeId node, const Moves& moves, uint32_t operand);

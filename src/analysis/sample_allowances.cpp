@@ -206,7 +206,7 @@ compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
   allowance.reason = fmt::format(
       "{} runs of the reference with roundings moved at random lie up to {:.3g} from it "
       "(root mean square)",
-      kMovedRuns, greatest);
+      samples.moved.size(), greatest);
   return allowance;
 }
 
@@ -289,7 +289,7 @@ std::vector<float> reach(const Samples& samples, double margin) {
   return result;
 }
 
-compare::Allowance allowance_of(const Samples& samples, double least_roundoff) {
+static compare::Allowance allowance_of_all(const Samples& samples, double least_roundoff) {
   const Datum& nominal = samples.nominal;
   if (!samples.unknown.empty()) return {.reason = samples.unknown, .is_unknown = true};
   const bool is_number =
@@ -297,6 +297,12 @@ compare::Allowance allowance_of(const Samples& samples, double least_roundoff) {
                               nominal.declared() == DType::boolean);
   if (!is_number) return {.reason = "errors of such values are not followed", .is_unknown = !samples.is_same()};
   return tensor::is_floating(nominal.declared()) ? of_floats(samples, least_roundoff) : of_integers(samples);
+}
+
+compare::Allowance allowance_of(const Samples& samples, double least_roundoff) {
+  compare::Allowance allowance = allowance_of_all(samples, least_roundoff);
+  allowance.is_early = !samples.is_same() && samples.moved.size() < kMovedRuns;
+  return allowance;
 }
 
 compare::Allowance allowance_of(const Datum& nominal, const std::vector<double>& squares, double least_roundoff) {

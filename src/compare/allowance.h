@@ -21,6 +21,7 @@ struct Allowance {
   // Of the root mean square of all differences; infinite where it says nothing.
   double rms = std::numeric_limits<double>::infinity();
   std::string reason;       // one sentence
+  bool is_early = false;    // from fewer runs than all: what is beyond may yet be within
   bool is_unknown = false;  // correct computations may give anything, as far as is known: `reason` says why
 
   double distance(double a, double b) const;  // 0 also for NaN beside NaN; NaN for NaN beside a number

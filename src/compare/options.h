@@ -77,9 +77,10 @@ struct CompareOptions {
   // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: for none.
   std::function<bool(std::string_view)> wants_percentiles;
   bool histograms_of_passed = false;  // if percentiles are wanted
-  // For a computed tolerance: how far an output may be from a correct one, by its name in either run; nothing where
-  // that is not known. Null: not requested.
-  std::function<const Allowance*(const ComparedAt&, std::string_view name_a, std::string_view name_b)> allowance;
+  // For a computed tolerance: how far an output may be from a correct one, by its name in either run; null where that
+  // is not known. It may be early unless the final one is asked for. Empty: not requested.
+  std::function<const Allowance*(const ComparedAt&, std::string_view name_a, std::string_view name_b, bool is_final)>
+      allowance;
   // Sees each pair of arrays of numbers, of one shape, once measured, for example to draw them; may be null.
   std::function<void(const ComparedAt&, const tensor::Tensor& a, const tensor::Tensor& b, results::OutputComparison&)>
       on_measured;

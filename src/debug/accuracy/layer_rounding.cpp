@@ -5,17 +5,16 @@
 #include <cmath>
 
 #include "analysis/moves.h"
+#include "analysis/products.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "ops/evaluate.h"
-#include "ops/kernels/product/matrix_product.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
 namespace {
 
 constexpr uint32_t kProduct = 1000;  // draws other numbers than any operand
-constexpr int kMostScale = 120;      // exponent of a factor whose powers do not overflow
 
 template <typename Fn>
 void for_all(uint64_t count, Fn&& fn) {
@@ -37,46 +36,6 @@ std::vector<Datum> inputs_of(const ir::Node& node, const OperandSource& operands
   std::vector<Datum> inputs;
   for (const ir::Use& use : node.operands) inputs.push_back(use.value ? operands(use.value) : Datum());
   return inputs;
-}
-
-// The power of two that brings the greatest finite number near 1, so that squares fit into a float.
-double scale_of(const Datum& datum) {
-  const tensor::Tensor& tensor = datum.tensor();
-  const auto greatest_of = [&](uint64_t begin, uint64_t end) {
-    std::vector<double> numbers(end - begin);
-    tensor::load(tensor.dtype(), tensor.bytes(), begin, std::span(numbers));
-    double greatest = 0;
-    for (const double number : numbers) greatest = std::max(greatest, finite_or_zero(std::abs(number)));
-    return greatest;
-  };
-  const auto larger = [](double a, double b) { return std::max(a, b); };
-  const double greatest = parallel_reduce(tensor.count(), 16384, 0.0, greatest_of, larger);
-  return greatest == 0 ? 1 : std::ldexp(1, std::clamp(-std::ilogb(greatest), -kMostScale, kMostScale));
-}
-
-// All times `scale`, then squared.
-Datum squared(const Datum& datum, double scale) {
-  const tensor::Tensor& tensor = datum.tensor();
-  std::vector<std::byte> bytes(tensor.count() * sizeof(double));
-  const std::span<double> numbers(reinterpret_cast<double*>(bytes.data()), tensor.count());
-  parallel_for(numbers.size(), 16384, [&](uint64_t begin, uint64_t end) {
-    const std::span<double> piece = numbers.subspan(begin, end - begin);
-    tensor::load(tensor.dtype(), tensor.bytes(), begin, piece);
-    for (double& number : piece) number = number * scale * (number * scale);
-  });
-  return {tensor::Tensor(tensor::DType::float64, tensor.shape(), tensor::make_owned(std::move(bytes))),
-          datum.declared()};
-}
-
-// The sums of a product whose operands are scaled and squared, about right.
-Datum sums_of_squares(const ir::Model& model, ir::NodeId node, const std::vector<Datum>& inputs,
-                      const std::array<double, 3>& scales, LayerOracle& oracle) {
-  const std::span<const ir::Use> uses = model[node].operands;
-  const ops::FloatProducts floats;
-  return oracle.exact(node, [&](ir::ValueId value) {
-    const auto i = static_cast<size_t>(std::ranges::find(uses, value, &ir::Use::value) - uses.begin());
-    return squared(inputs[i], scales[i]);
-  })[0];
 }
 
 }  // namespace
@@ -116,7 +75,7 @@ std::vector<float> LayerRounding::deviations_of_products(ir::NodeId node, const 
 
 analysis::Samples LayerRounding::drawn(ir::NodeId node, const Datum& exact, std::span<const float> deviations,
                                        uint32_t runs) {
-  analysis::Samples samples{.nominal = analysis::compact(analysis::rounded(exact))};
+  analysis::Samples samples{.nominal = analysis::nominal_of(exact)};
   for (uint32_t run = 0; run < runs; ++run) {
     const analysis::MoveKey key = key_of_run({.node = node.index, .operand = kProduct}, run, runs);
     samples.add_run(analysis::moved_by(exact, deviations, key));
@@ -133,23 +92,20 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   const std::vector<Datum> inputs = inputs_of(model_[node], operands);
   const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, {&exact, 1});
   if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;
-  const double of_data = scale_of(inputs[0]), of_weights = scale_of(inputs[1]);
-  const Datum squares = sums_of_squares(model_, node, inputs, {of_data, of_weights, of_data * of_weights}, oracle);
-  // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
-  const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
-  double of_inputs = 2 * rounding.inputs * rounding.inputs * unit * unit / 3;
+  double of_operands = 0;  // halves of steps that were rounded only to be shown, and of folded weights
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool is_folded = i == 1 && rounding.folds_weights;
     if (!is_folded && !may_be_wider(model_[node].operands[i].value, inputs[i])) continue;
     const double half = analysis::roundoff(inputs[i].declared());
-    of_inputs += half * half / 3;
+    of_operands += half * half / 3;
   }
-  of_inputs /= of_data * of_weights * (of_data * of_weights);
-  const double of_output = rounding.output * rounding.output * unit * unit / 3;
-  const std::vector<double> results = numbers_of(exact);
-  std::vector<double> moved = numbers_of(squares);
-  for_all(moved.size(), [&](uint64_t i) { moved[i] = of_inputs * moved[i] + of_output * results[i] * results[i]; });
-  return moved;
+  const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
+  const std::span<const ir::Use> uses = model_[node].operands;
+  return analysis::product_squares(inputs, exact, {rounding, unit, of_operands}, [&](const std::vector<Datum>& squares) {
+    return oracle.exact(node, [&](ir::ValueId value) {
+      return squares[static_cast<size_t>(std::ranges::find(uses, value, &ir::Use::value) - uses.begin())];
+    })[0];
+  });
 }
 
 bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {

@@ -87,7 +87,7 @@ void ComparingJudge::compute_tolerances(const ir::Model& whole) {
     if (whole[value].graph == whole.main_graph()) names.emplace(whole.text(whole[value].name));
   }
   options_.allowance = [known = analysis::allowances(whole, *inputs_, names, {})](
-                           const compare::ComparedAt&, std::string_view name, std::string_view) {
+                           const compare::ComparedAt&, std::string_view name, std::string_view, bool) {
     const auto found = known.find(name);
     return found == known.end() ? nullptr : &found->second;
   };
