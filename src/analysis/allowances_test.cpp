@@ -117,6 +117,105 @@ TEST(Allowances, what_is_drawn_or_depends_on_roundings_in_its_shape_is_unknown) 
   EXPECT_TRUE(of(text, floats({4}, {1, 2, 3, 5})).is_unknown);
 }
 
+TEST(Allowances, float64_is_judged_in_its_own_roundings) {
+  const ir::Model model = testing_support::parsed("g (double[64] x) => (double[64] y) { e = Exp(x) y = Sigmoid(e) }");
+  std::vector<double> values(64);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i));
+  const tensor::Tensor x = tensor::make_tensor<double>(tensor::DType::float64, {64}, values);
+  const compare::Allowance allowance = allowances(model, {{"x", x}}, {"y"}, {}).at("y");
+  for (const float allowed : allowance.of_elements) {
+    EXPECT_GT(allowed, 5e-16F);
+    EXPECT_LT(allowed, 5e-14F);
+  }
+}
+
+// A mean that cancels: single float32 sums, in either order, are off by roundings of the terms.
+TEST(Allowances, short_sums_are_off_by_roundings_of_their_terms) {
+  const char* const text =
+      "g (float[1, 4] x) => (float[1] y) <int64[1] axes = {1}> { y = ReduceMean <keepdims = 0> (x, axes) }";
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const tensor::Tensor x = normal({1, 4}, seed);
+    const std::span<const float> terms(reinterpret_cast<const float*>(x.bytes().data()), 4);
+    const float forwards = (((terms[0] + terms[1]) + terms[2]) + terms[3]) / 4;
+    const float backwards = (((terms[3] + terms[2]) + terms[1]) + terms[0]) / 4;
+    EXPECT_LE(std::fabs(forwards - backwards), of(text, x).of_elements[0]) << seed;
+  }
+}
+
+// Equal terms are rounded in one direction: the sum drifts, and its exact result has no rounding at all.
+TEST(Allowances, sums_that_drift_are_followed) {
+  const tensor::Tensor x = floats({1, 20000}, std::vector<float>(20000, 0.1F));
+  const char* const text =
+      "g (float[1, 20000] x) => (float[1] y) <int64[1] axes = {1}> { y = ReduceMean <keepdims = 0> (x, axes) }";
+  float sum = 0;
+  for (int i = 0; i < 20000; ++i) sum += 0.1F;
+  const float drift = std::fabs(sum / 20000 - 0.1F);
+  EXPECT_GT(drift, 1e-6F);
+  EXPECT_GT(of(text, x).of_elements[0], drift);
+  EXPECT_LT(of(text, x).of_elements[0], 10 * drift);
+}
+
+// 8 log(2) / log(16) is 2 in float32, and a little less beside the logarithm of 16 as it is stored.
+TEST(Allowances, exact_edges_may_fall_to_either_side) {
+  const compare::Allowance allowance =
+      of("g (float[2] x) => (int64[2] y) <float base = {2.7725887}, float eight = {8}> "
+         "{ l = Log(x) d = Div(l, base) m = Mul(d, eight) y = Cast <to = 7> (m) }",
+         floats({2}, {2, 3}));
+  EXPECT_GT(allowance.of_elements[0], 0);
+  EXPECT_EQ(allowance.of_elements[1], 0);
+}
+
+// Enlarged by three with floor, one place of three lies on a pixel's edge: there alone the pixel beside is correct.
+TEST(Allowances, nearest_pixels_may_be_the_two_of_their_place) {
+  const ir::Model model = testing_support::parsed(
+      "g (float[1, 1, 1, 4] x) => (float[1, 1, 1, 12] y) <int64[4] sizes = {1, 1, 1, 12}> { y = Resize <mode = "
+      "\"nearest\", nearest_mode = \"floor\", coordinate_transformation_mode = \"half_pixel\"> (x, , , sizes) }");
+  const tensor::Tensor x = floats({1, 1, 1, 4}, {10, 200, 30, 90});
+  const std::vector<float> allowed = allowances(model, {{"x", x}}, {"y"}, {}).at("y").of_elements;
+  for (size_t i = 0; i < allowed.size(); ++i) EXPECT_LE(allowed[i], i % 3 == 1 ? 200 : 1e-3F) << i;
+}
+
+TEST(Allowances, updates_that_add_up_are_rounded) {
+  const char* const text =
+      "g (float[8] x) => (float[2] y) <float[2] start = {0, 0}, int64[8] at = {0, 0, 0, 0, 0, 0, 0, 1}> "
+      "{ y = ScatterElements <reduction = \"add\"> (start, at, x) }";
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const tensor::Tensor x = normal({8}, seed);
+    const std::span<const float> terms(reinterpret_cast<const float*>(x.bytes().data()), 7);
+    float forwards = 0, backwards = 0;
+    for (size_t i = 0; i < 7; ++i) {
+      forwards += terms[i];
+      backwards += terms[6 - i];
+    }
+    EXPECT_LE(std::fabs(forwards - backwards), of(text, x).of_elements[0]) << seed;
+  }
+}
+
+TEST(Allowances, few_elements_behind_a_quantizer_have_no_exception) {
+  const compare::Allowance allowance =
+      of("g (float[64, 16] x) => (float[64, 16] y) <float scale = {0.02}, uint8 zero = {128}> { q = QuantizeLinear(x, "
+         "scale, zero) y = DequantizeLinear(q, scale, zero) }",
+         normal({64, 16}, 10));
+  EXPECT_EQ(allowance.may_be_beyond, 0U);
+}
+
+TEST(Allowances, of_one_run_are_early_and_about_those_of_all) {
+  const ir::Model model =
+      testing_support::parsed("g (float[16, 64] x, float[64, 64] w) => (float[16, 64] y) { p = MatMul(x, w) y = Tanh(p) }");
+  const tensor::NamedData feeds = {{"x", normal({16, 64}, 11)}, {"w", normal({64, 64}, 12)}};
+  const compare::Allowance all = allowances(model, feeds, {"y"}, {}).at("y");
+  const compare::Allowance early = allowances(model, feeds, {"y"}, {.runs = 1}).at("y");
+  EXPECT_FALSE(all.is_early);
+  EXPECT_TRUE(early.is_early);
+  double sum = 0, early_sum = 0;
+  for (size_t i = 0; i < all.of_elements.size(); ++i) {
+    sum += static_cast<double>(all.of_elements[i]);
+    early_sum += static_cast<double>(early.of_elements[i]);
+  }
+  EXPECT_GT(early_sum, 0.4 * sum);
+  EXPECT_LT(early_sum, sum);
+}
+
 TEST(Allowances, items_of_sequences_have_names_of_their_own) {
   const ir::Model model =
       testing_support::parsed("g (float[4] x) => (seq(float[4]) y) { r = Sin(x) y = SequenceConstruct(r, x) }");

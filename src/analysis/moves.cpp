@@ -132,6 +132,16 @@ double greatest_size(std::span<const double> values) {
   return greatest;
 }
 
+bool are_small_multiples(std::span<const double> values, double terms) {
+  int lowest = std::numeric_limits<int>::max();
+  for (const double value : values) {
+    if (value == 0 || !std::isfinite(value)) continue;
+    const int zeros = std::countr_zero(std::bit_cast<uint64_t>(value) | uint64_t{1} << 52);
+    lowest = std::min(lowest, std::ilogb(value) - 52 + zeros);
+  }
+  return lowest == std::numeric_limits<int>::max() || terms * greatest_size(values) <= std::ldexp(1, 24 + lowest);
+}
+
 bool keeps_wide(const MoveKey& key) {
   if (key.run % 3 == 0) return true;
   return key.run % 3 == 1 && Draws(key)(~uint64_t{0}) < 0;

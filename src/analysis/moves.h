@@ -30,6 +30,9 @@ bool keeps_wide(const MoveKey& key);
 // Of the magnitudes of finite numbers; 0 if there are none.
 double greatest_size(std::span<const double> values);
 
+// True if sums of so many of the numbers are exact in float32 in any order.
+bool are_small_multiples(std::span<const double> values, double terms);
+
 // The roundoff of the arithmetic behind values of this type: narrow ones are computed in float32.
 double arithmetic_roundoff(tensor::DType declared);
 

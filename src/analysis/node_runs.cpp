@@ -37,6 +37,17 @@ bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   return rounding.picks_places || rounding.makes_codes || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
 }
 
+// True if a sum may be rounded on the way, also where its result is exact: unless all numbers are small multiples of one.
+bool rounds_within(const NodeInputs& inputs, const Rounding& rounding) {
+  if (!rounding.adds_elements) return false;
+  const double terms = 2 * rounding.inputs * rounding.inputs;
+  return std::ranges::any_of(inputs.operands, [&](const Samples* operand) {
+    const Datum& datum = operand->nominal;
+    return datum.is_tensor() && tensor::is_floating(datum.declared()) &&
+           !are_small_multiples(tensor::load_elements<double>(datum.tensor()), terms);
+  });
+}
+
 // What an operand may be away, and so many roundoffs more: of each element and of the greatest, since quantizers
 // may scale the range.
 std::vector<float> widened(const Samples& samples, double roundoffs) {
@@ -104,7 +115,7 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs, uint32_t runs) {
   const bool is_call = bodies_.is_call(inputs.node);
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
   const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact) ||
-                        rounds_within(inputs, rounding, exact);
+                        rounds_within(inputs, rounding);
   std::vector<Samples> results(exact.size());
   for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = nominal_of(exact[i]);
   if (rounding.kind == RoundingKind::random) {
@@ -137,7 +148,7 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   FirstRuns first{.results = std::vector<Samples>(exact.size())};
   for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = nominal_of(exact[i]);
   interpreter_.start();
-  first.is_all = !inputs.are_spread() && !may_move(rounding, exact) && !rounds_within(inputs, rounding, exact);
+  first.is_all = !inputs.are_spread() && !may_move(rounding, exact) && !rounds_within(inputs, rounding);
   if (first.is_all) return first;
   if (leaves_domain(inputs, exact)) return std::nullopt;
   for (uint32_t run = 0; run < runs; ++run) {
@@ -175,13 +186,6 @@ bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const 
     result.add_run(moved_by((*moved)[run], deviations, key(given.node, moves, MovedBodies::kOutput)));
   }
   return true;
-}
-
-// True if a sum whose result is exact is rounded on the way.
-bool NodeRuns::rounds_within(const NodeInputs& inputs, const Rounding& rounding, const Data& exact) {
-  if (!rounding.adds_elements) return false;
-  return !std::ranges::equal(exact, call(inputs, std::nullopt, inputs.of(std::nullopt), variation_of(kAddingRun)),
-                             equal_bits);
 }
 
 // Whether an operand that goes in the opposite direction of the first run ends the function: the root of what is near

@@ -57,7 +57,6 @@ class NodeRuns {
   bool has_inner(ir::NodeId node);
   bool take_products(const NodeInputs& given, const Moves& moves, const Data& inputs, const tensor::Datum& exact,
                      Samples& result);
-  bool rounds_within(const NodeInputs& inputs, const Rounding& rounding, const Data& exact);
   bool leaves_domain(const NodeInputs& inputs, const Data& exact);
   MoveKey key(ir::NodeId node, const Moves& moves, uint32_t operand);
   void take_run(const NodeInputs& given, const Moves& moves, uint32_t run, std::vector<Samples>& results);

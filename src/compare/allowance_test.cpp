@@ -47,6 +47,21 @@ TEST(Allowed, few_may_be_beyond_where_some_flip) {
   EXPECT_FALSE(judge({1, 2, 3}, {1, 3, 4}, {.of_elements = {0, 0, 0}, .may_be_beyond = 1}, metrics).passed);
 }
 
+TEST(Allowed, what_is_beyond_is_so_within_a_bound) {
+  results::PairMetrics metrics;
+  const Allowance allowance{.of_elements = {0, 0, 0}, .may_be_beyond = 1, .furthest = 2};
+  EXPECT_TRUE(judge({1, 2, 3}, {1, 2, 5}, allowance, metrics).passed);
+  EXPECT_FALSE(judge({1, 2, 3}, {1, 2, 1000}, allowance, metrics).passed);
+}
+
+TEST(Allowed, at_the_edge_of_a_type_infinity_is_its_largest_number) {
+  results::PairMetrics metrics;
+  const Allowance allowance{.of_elements = {1, 1}, .edge = 65504};
+  EXPECT_TRUE(judge({-65504, 1}, {-kBoundless, 1}, allowance, metrics).passed);
+  EXPECT_FALSE(judge({0.5, 1}, {-kBoundless, 1}, allowance, metrics).passed);
+  EXPECT_FALSE(judge({kBoundless, 1}, {-kBoundless, 1}, allowance, metrics).passed);
+}
+
 TEST(Allowed, small_differences_everywhere_are_too_many_together) {
   results::PairMetrics metrics;
   const std::vector<float> a(100, 1);
