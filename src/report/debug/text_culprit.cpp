@@ -28,6 +28,13 @@ std::string group_text(const results::LayerVerdict& error) {
   return fmt::format("; or a layer before it that this side does not show: {}{}", join(shown, ", "), more);
 }
 
+// `first guilty layer`, and for those of a backend that deviates in both models, that.
+std::string opening(const results::Culprit& culprit, bool is_first) {
+  const std::string_view word = is_first ? "first guilty layer" : "also guilty";
+  if (!culprit.is_in_both) return std::string(word);
+  return fmt::format("{}, in both models", word);
+}
+
 }  // namespace
 
 std::vector<std::string> side_lines(const results::AccuracyHunt& hunt) {
@@ -52,9 +59,10 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
   for (size_t i = 0; i < std::min(hunt.culprits.size(), most); ++i) {
     const results::Culprit& culprit = hunt.culprits[i];
     const results::LayerVerdict& error = culprit.error;
-    lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", i == 0 ? "first guilty layer" : "also guilty",
-                                printable(error.node), printable(error.op), printable(error.side), error_text(error),
-                                cause_text(culprit), group_text(error)));
+    lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", opening(culprit, i == 0), printable(error.node),
+                                printable(error.op), printable(error.side), error_text(error), cause_text(culprit),
+                                group_text(error)));
+    if (error.value != error.node) lines.push_back(fmt::format("    its value is `{}`", printable(error.value)));
     if (culprit.inner) {
       const results::LayerVerdict& inner = culprit.inner->error;
       lines.push_back(fmt::format("    within it `{}` ({}): {}{}", printable(inner.node), printable(inner.op),
@@ -65,6 +73,18 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
     }
   }
   if (hunt.culprits.size() > most) lines.push_back(fmt::format("and {} more", hunt.culprits.size() - most));
+  return lines;
+}
+
+std::vector<std::string> harmless_lines(const results::AccuracyHunt& hunt, size_t most) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < std::min(hunt.harmless.size(), most); ++i) {
+    const results::Culprit& culprit = hunt.harmless[i];
+    lines.push_back(fmt::format("does not reach the outputs: `{}` ({}) of {}: {}: {}", printable(culprit.error.node),
+                                printable(culprit.error.op), printable(culprit.error.side), culprit.cause,
+                                culprit.reason));
+  }
+  if (hunt.harmless.size() > most) lines.push_back(fmt::format("and {} more", hunt.harmless.size() - most));
   return lines;
 }
 

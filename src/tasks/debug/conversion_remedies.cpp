@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "debug/accuracy/influence.h"
 #include "ir/naming.h"
+#include "ir/queries.h"
 #include "ops/inference.h"
 #include "tasks/convert.h"
 
@@ -27,6 +28,21 @@ std::string precision_of(const ir::Model& model) {
   return {};
 }
 
+// True if most floats that nodes compute are of 16 bits in the other model.
+bool is_mostly_half(const ir::Model& model, const debug::Counterpart& other) {
+  ops::Inference inference(other.model);
+  inference.run();
+  uint64_t halves = 0, floats = 0;
+  for (const auto& [mine, theirs] : other.values) {
+    const ops::Type& type = inference.type(theirs);
+    if (!model[mine].producer || ir::is_output(model, mine) || !type.is_tensor() || !tensor::is_floating(type.dtype))
+      continue;
+    ++floats;
+    halves += type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16 ? 1 : 0;
+  }
+  return 2 * halves > floats;
+}
+
 class ConversionRemedies {
  public:
   ConversionRemedies(const RemedyCase& given, std::string precision, const results::AccuracySide& side)
@@ -36,6 +52,7 @@ class ConversionRemedies {
         truth_(debug::true_outputs(given.model, given.inputs)) {}
 
   std::vector<results::Remedy> run(std::span<const debug::Accused> culprits) {
+    if (is_right_already()) return {};
     std::vector<ir::NodeId> nodes;
     for (const debug::Accused& accused : culprits) {
       if (std::ranges::find(nodes, accused.node) == nodes.end()) nodes.push_back(accused.node);
@@ -54,6 +71,14 @@ class ConversionRemedies {
   }
 
  private:
+  bool is_right_already() const {
+    results::Remedy plain;
+    const std::variant<double, Error> after = attempt([&] { return error_of(plain, {}); });
+    if (std::holds_alternative<Error>(after)) return false;
+    plain.set_errors(side_.output_error, std::get<double>(after), side_.output_magnitude);
+    return plain.cures;
+  }
+
   // What cannot be converted or run is no remedy.
   void add(results::Remedy remedy, std::span<const ir::NodeId> excluded) {
     const std::variant<double, Error> after = attempt([&] { return error_of(remedy, excluded); });
@@ -95,11 +120,12 @@ class ConversionRemedies {
 
 }  // namespace
 
-std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
+std::vector<results::Remedy> try_conversions(const RemedyCase& given, const debug::Counterpart& other,
                                              std::span<const debug::Accused> culprits,
                                              const results::AccuracySide& side) {
-  const std::string precision = precision_of(other);
+  const std::string precision = precision_of(other.model);
   if (precision.empty() || precision == precision_of(given.model)) return {};
+  if (precision != "int8" && !is_mostly_half(given.model, other)) return {};
   return ConversionRemedies(given, precision, side).run(culprits);
 }
 
