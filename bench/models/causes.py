@@ -138,8 +138,8 @@ def pads(rng):
 
 
 def resized(rng, mode, coordinates, **more):
-    net = Net(rng, [1, 2, 9, 9])
-    net.add("Mul", net.normal(1, 2, 9, 9))
+    net = Net(rng, [1, 2, 10, 10])
+    net.add("Mul", net.normal(1, 2, 10, 10))
     scales = net.constant([1, 1, *rng.choice([1.7, 2.3, 0.7], 2)], np.float32)
     net.add("Resize", "", scales, mode=mode, coordinate_transformation_mode=coordinates, **more)
     mark(net)
@@ -364,7 +364,7 @@ TRUE = {
                rf"index (?P<index>\d+) of axis 1 is {NUMBER} times", r"only index (?P<index>\d+) of axis 1 is wrong"],
     "one_weight": [r"constant .* is .* at \[2,(?P<index>\d+)\]", r"only index (?P<index>\d+) of axis 1 is wrong"],
     "bias_missing": [r"has no input 2", r"without its input 2", r"with its constant .* = 0", r"with beta=0"],
-    "half_layer": [r"computes it in (?P<type>\w+)", r"inputs are rounded to (?P<type>\w+)",
+    "half_layer": [r"computes it in (?P<type>\w+)", r"all are numbers of (?P<type>\w+)", r"inputs are rounded to (?P<type>\w+)",
                    r"inputs and result are rounded to (?P<type>\w+)"],
     "swapped_inputs": [r"first two inputs (are )?swapped"],
     "mask": [rf"constant .* has .* times -10000, in the other model {NUMBER}", rf"with -10000 in its constant .* = {NUMBER}"],

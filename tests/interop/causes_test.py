@@ -22,6 +22,8 @@ ASSAY = os.environ["ASSAY"]
 SEEDS = range(int(os.environ.get("CAUSES_SEEDS", "3")))
 # Without the faulty model, nothing shows these: many weights moved, or one that all later steps depend on.
 HIDDEN = ("clipped_weights", "lstm_weight", "gru_weight")
+# The second model says that it computes in a narrower type, and may be off so far.
+DECLARED = ("half_layer",)
 
 
 class Causes(unittest.TestCase):
@@ -39,10 +41,10 @@ class Causes(unittest.TestCase):
         onnx.save(sound, self.path / "m.onnx")
         return faulty, feeds, name, facts
 
-    def first_guilty(self, *words):
+    def first_guilty(self, *words, may_be_clean=False):
         command = [ASSAY, "debug", "accuracy", "m.onnx", *words, "--load-inputs", "in.npz", "--no-remedies", "--json", "r.json"]
         done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(done.returncode, (0, 1) if may_be_clean else (1,), done.stdout + done.stderr)
         return json.loads((self.path / "r.json").read_text())["first_guilty"]
 
     def check(self, kind):
@@ -51,9 +53,10 @@ class Causes(unittest.TestCase):
             faulty, feeds, name, facts = self.draw(kind, seed)
             onnx.save(renamed(faulty) if seed % 2 else faulty, self.path / "faulty.onnx")
             with self.subTest(kind=kind, seed=seed, how="--other"):
-                first = self.first_guilty("--onnxrt", "--other", "faulty.onnx")
-                self.assertEqual(first["node"], name)
-                self.assertEqual(judge_cause(kind, facts, first), "true", first["reason"])
+                first = self.first_guilty("--onnxrt", "--other", "faulty.onnx", may_be_clean=kind in DECLARED)
+                if first is not None:
+                    self.assertEqual(first["node"], name)
+                    self.assertEqual(judge_cause(kind, facts, first), "true", first["reason"])
             np.savez(self.path / "theirs.npz", **values_of(faulty, feeds))
             with self.subTest(kind=kind, seed=seed, how="--load-outputs"):
                 first = self.first_guilty("--load-outputs", "theirs.npz")

@@ -17,9 +17,9 @@ constexpr size_t kLeastClipped = 3;
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-class ConstantChange {
+class Elements {
  public:
-  ConstantChange(const Datum& a, const Datum& b) : shape_(b.tensor().shape()), a_(numbers_of(a)), b_(numbers_of(b)) {
+  Elements(const Datum& a, const Datum& b) : shape_(b.tensor().shape()), a_(numbers_of(a)), b_(numbers_of(b)) {
     for (size_t i = 0; i < a_.size() && a_.size() == b_.size(); ++i) {
       if (!is_same(a_[i], b_[i])) changed_.push_back(i);
     }
@@ -130,29 +130,29 @@ class ConstantChange {
   std::vector<size_t> changed_;
 };
 
+// A number of which the type of the other model makes 0 or infinity; rounding alone says nothing.
+ConstantChange lost_number(const Datum& a, const Datum& b) {
+  const Numbers wide = numbers_of(a), less = numbers_of(b);
+  for (size_t i = 0; i < wide.size(); ++i) {
+    const bool is_lost = (wide[i] != 0 && less[i] == 0) || (std::isfinite(wide[i]) && !std::isfinite(less[i]));
+    if (is_lost)
+      return {fmt::format("is {:.6g}, of which {} makes {:.6g}", wide[i], tensor::name(b.declared()), less[i]), true};
+  }
+  return {};
+}
+
 }  // namespace
 
-std::string constant_change(const Datum& a, const Datum& b) {
+ConstantChange constant_change(const Datum& a, const Datum& b) {
   if (!is_numeric(a) || !is_numeric(b)) return {};
-  if (a.tensor().shape() != b.tensor().shape()) {
-    const bool is_single = a.tensor().count() == 1 && b.tensor().count() == 1;
-    if (!is_single)
-      return fmt::format("has the shape [{}], in the other model [{}]", fmt::join(a.tensor().shape(), ","),
-                         fmt::join(b.tensor().shape(), ","));
-  }
+  const bool are_single = a.tensor().count() == 1 && b.tensor().count() == 1;
+  if (a.tensor().shape() != b.tensor().shape() && !are_single)
+    return {fmt::format("has the shape [{}], in the other model [{}]", fmt::join(a.tensor().shape(), ","),
+                        fmt::join(b.tensor().shape(), ","))};
   const bool are_floats = tensor::is_floating(a.declared()) && tensor::is_floating(b.declared());
-  if (!are_floats || a.declared() == b.declared()) return ConstantChange(a, b).text();
+  if (!are_floats || a.declared() == b.declared()) return {Elements(a, b).text()};
   const Datum narrow = analysis::rounded(Datum(with_numbers(a, numbers_of(a)).tensor(), b.declared()));
-  if (ConstantChange(narrow, b).text().empty() && !ConstantChange(a, b).text().empty()) {
-    // Rounding alone: worth a word only where nothing is left of a number.
-    const Numbers wide = numbers_of(a), less = numbers_of(b);
-    for (size_t i = 0; i < wide.size(); ++i) {
-      const bool is_lost = (wide[i] != 0 && less[i] == 0) || (std::isfinite(wide[i]) && !std::isfinite(less[i]));
-      if (is_lost) return fmt::format("is {:.6g}, of which {} makes {:.6g}", wide[i], tensor::name(b.declared()), less[i]);
-    }
-    return {};
-  }
-  return ConstantChange(a, b).text();
+  return Elements(narrow, b).text().empty() ? lost_number(a, b) : ConstantChange{Elements(a, b).text()};
 }
 
 }  // namespace assay::debug

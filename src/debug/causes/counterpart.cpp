@@ -112,7 +112,11 @@ class Comparison {
       const NodeId theirs = before.index < other_.nodes.size() ? other_.nodes[before.index] : NodeId();
       if (theirs) compare(before, theirs);
     }
-    if (told_.empty()) return Cause{"semantics", "the other model computes something else there: " + nodes_text(node)};
+    if (told_.empty()) {
+      const std::string type = narrow_type(found->second);
+      if (!type.empty()) return Cause{"precision", "the other model computes it in " + type};
+      return Cause{"semantics", "the other model computes something else there: " + nodes_text(node)};
+    }
     if (told_.size() > kMostTold) told_.resize(kMostTold);
     return Cause{word_, join(told_, "; ")};
   }
@@ -193,7 +197,8 @@ class Comparison {
     }
     compare_attributes(mine, theirs);
     compare_operands(mine, theirs);
-    if (told_.empty() && !model_.bodies(a).empty()) tell("semantics", mine, "its body gives this in the other model");
+    const bool has_nodes = !model_.bodies(a).empty() || ops::Resolver(model_)[mine].function != nullptr;
+    if (told_.empty() && has_nodes) tell("body", mine, "the nodes in it compute something else in the other model");
   }
 
   void compare_operands(NodeId mine, NodeId theirs) {
@@ -218,7 +223,7 @@ class Comparison {
 
   bool corresponds(ValueId mine, ValueId theirs) const {
     if (is_constant(model_, mine) && is_constant(other_.model, theirs))
-      return constant_change(constant_of(model_, mine), constant_of(other_.model, theirs)).empty();
+      return constant_change(constant_of(model_, mine), constant_of(other_.model, theirs)).text.empty();
     const auto found = mine_.find(theirs);
     return found != mine_.end() && found->second == mine;
   }
@@ -227,13 +232,14 @@ class Comparison {
     const auto [mine, theirs] = operand;
     const bool is_mine = is_constant(model_, mine), is_theirs = is_constant(other_.model, theirs);
     if (is_mine && is_theirs) {
-      std::string change = constant_change(constant_of(model_, mine), constant_of(other_.model, theirs));
-      if (change.empty()) return;
+      const ConstantChange found = constant_change(constant_of(model_, mine), constant_of(other_.model, theirs));
+      if (found.text.empty()) return;
       const NodeId maker = ir::producer(other_.model, theirs);
       const bool is_quantized = maker && other_.model.text(other_.model[maker].op) == "DequantizeLinear" &&
                                 !ir::producer(model_, mine);
-      if (is_quantized) change = "is quantized in the other model, and " + change;
-      return tell(is_quantized ? "quantized" : "constant", node, fmt::format("its constant {} {}", name_of(mine), change));
+      const std::string_view word = is_quantized ? "quantized" : found.is_of_type ? "precision" : "constant";
+      return tell(word, node, fmt::format("its constant {} {}{}", name_of(mine),
+                                          is_quantized ? "is quantized in the other model, and " : "", found.text));
     }
     if (is_mine != is_theirs)
       return tell("inputs", node,
@@ -276,9 +282,9 @@ class Comparison {
     const bool are_tensors = a != nullptr && b != nullptr && a->type() == ir::AttributeType::tensor &&
                              b->type() == ir::AttributeType::tensor && !a->is_reference() && !b->is_reference();
     if (!are_tensors) return;
-    const std::string change =
+    const ConstantChange change =
         constant_change(Datum(model_[a->tensors()[0]].tensor), Datum(other_.model[b->tensors()[0]].tensor));
-    if (!change.empty()) tell("constant", mine, "its number " + change);
+    if (!change.text.empty()) tell(change.is_of_type ? "precision" : "constant", mine, "its number " + change.text);
   }
 
   // Numbers and words; empty for others, and if it is neither written nor has a default.

@@ -13,6 +13,7 @@ constexpr int kMostHalvings = 6;
 constexpr double kMostLoss = 1e12;   // of one element
 constexpr double kSmallStep = 1e-4;  // of the parameter, for slopes
 constexpr double kEnd = 1e-9;
+constexpr int kWidest = 10;  // percent
 constexpr double kGood = 1;      // loss of an element that is explained
 constexpr double kAsGood = 2;    // a shorter number may lose so many times as much
 constexpr int kMostDigits = 7;
@@ -24,7 +25,11 @@ class Fit {
   std::optional<Fitted> run(const std::vector<double>& starts) {
     for (const double start : starts) consider(start);
     if (!best_) return std::nullopt;
-    for (int step = 0; step < kMostSteps && improve(); ++step) {
+    if (seen_.is_whole()) {
+      search();
+    } else {
+      for (int step = 0; step < kMostSteps && improve(); ++step) {
+      }
     }
     shorten();
     return std::move(best_);
@@ -84,6 +89,15 @@ class Fit {
       if (consider(at + step)) return true;
     }
     return false;
+  }
+
+  // Whole numbers have no slope: nearer and nearer numbers on both sides.
+  void search() {
+    for (int percent = -kWidest; percent <= kWidest; ++percent) consider(best_->parameter * (1 + percent / 100.0));
+    for (double by = 5e-3; by > kSmallStep / 10; by /= 2) {
+      while (consider(best_->parameter * (1 + by)) || consider(best_->parameter * (1 - by))) {
+      }
+    }
   }
 
   void shorten() {

@@ -9,6 +9,8 @@ namespace assay::debug {
 namespace {
 
 constexpr int kMostFolded = 8;  // nodes in a row
+constexpr uint64_t kLeastMemory = uint64_t{1} << 20;
+constexpr uint64_t kMemoryTimes = 8;  // of the operands and the result
 
 bool is_constant(const ir::Model& model, ir::ValueId value, int depth) {
   if (!value) return true;
@@ -31,6 +33,12 @@ Datum with_integers(const Datum& like, const std::vector<int64_t>& numbers) {
   return Datum(tensor::Tensor(dtype, like.tensor().shape(), tensor::make_owned(std::move(bytes))));
 }
 
+LayerTrial::LayerTrial(const ir::Model& model, const Accused& accused) : model_(model.copy()), accused_(accused) {
+  uint64_t count = accused.given.tensor().count();
+  for (const auto& [value, datum] : accused.operands) count += datum.is_tensor() ? datum.tensor().count() : 0;
+  max_memory_bytes_ = kLeastMemory + kMemoryTimes * count * sizeof(double);
+}
+
 Datum LayerTrial::operand(ir::ValueId value) const {
   const auto found = std::ranges::find(accused_.operands, value, &std::pair<ir::ValueId, Datum>::first);
   return found == accused_.operands.end() ? Datum() : found->second;
@@ -43,7 +51,7 @@ Datum LayerTrial::operand_at(size_t index) const {
 
 std::optional<Numbers> LayerTrial::with(const OperandSource& operands) const {
   const std::variant<std::vector<Datum>, Error> made =
-      attempt([&] { return LayerOracle(model_).exact(accused_.node, operands); });
+      attempt([&] { return LayerOracle(model_, max_memory_bytes_).exact(accused_.node, operands); });
   const std::vector<Datum>* const results = std::get_if<std::vector<Datum>>(&made);
   if (results == nullptr || accused_.result >= results->size()) return std::nullopt;
   const Datum& result = (*results)[accused_.result];

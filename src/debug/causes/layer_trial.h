@@ -9,7 +9,7 @@ namespace assay::debug {
 // layer cannot be computed so, or has another shape then.
 class LayerTrial {
  public:
-  LayerTrial(const ir::Model& model, const Accused& accused) : model_(model.copy()), accused_(accused) {}
+  LayerTrial(const ir::Model& model, const Accused& accused);
 
   const ir::Model& model() const { return model_; }
   const ir::Node& node() const { return model_[accused_.node]; }
@@ -30,6 +30,7 @@ class LayerTrial {
  private:
   ir::Model model_;
   const Accused& accused_;
+  uint64_t max_memory_bytes_ = 0;  // other numbers may ask for results of any size
 };
 
 // True if the value is computed from constants alone.

@@ -16,6 +16,7 @@ constexpr double kAlike = 0.95;      // correlation of errors
 constexpr double kMostLonger = 1.3;  // length of the one beside the other
 constexpr uint64_t kLeastCount = 8;  // of wrong elements
 constexpr double kNearlyBest = 0.98;
+constexpr double kMostSquares = 16;  // of errors, times those where only inputs and result are rounded
 
 struct Type {
   std::string_view name;
@@ -41,6 +42,19 @@ double rounded(double number, const Type& type) {
 Numbers rounded(Numbers numbers, const Type& type) {
   for (double& number : numbers) number = rounded(number, type);
   return numbers;
+}
+
+bool are_numbers_of(const Numbers& numbers, const Type& type) {
+  return std::ranges::all_of(numbers, [&](double number) { return !std::isfinite(number) || rounded(number, type) == number; });
+}
+
+double square_error(const Numbers& numbers, const Numbers& exact) {
+  double sum = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const double by = numbers[i] - exact[i];
+    sum += std::isfinite(by) ? by * by : 0;
+  }
+  return sum;
 }
 
 // The correlation of two errors, of similar size; 0 otherwise.
@@ -74,7 +88,7 @@ class LowerTypes {
     for (const auto& [text, alike] : found_) {
       if (alike >= kNearlyBest * best_) texts.push_back(text);
     }
-    return texts.size() > 2 ? texts.front() : join(texts, ", or ");
+    return texts.empty() ? only_type_ : texts.size() > 2 ? texts.front() : join(texts, ", or ");
   }
 
  private:
@@ -83,7 +97,14 @@ class LowerTypes {
     take(fmt::format("its result is rounded to {}", type.name), rounded(seen_.exact(), type));
     take(fmt::format("its constants are rounded to {}", type.name), of_constants);
     take(fmt::format("its inputs are rounded to {}", type.name), of_inputs);
-    if (of_inputs) take(fmt::format("its inputs and result are rounded to {}", type.name), rounded(*of_inputs, type));
+    if (!of_inputs) return;
+    const Numbers of_all = rounded(*of_inputs, type);
+    take(fmt::format("its inputs and result are rounded to {}", type.name), of_all);
+    // What is added up in the type too cannot be repeated, since the order is not known.
+    const bool is_small = square_error(seen_.given(), seen_.exact()) <= kMostSquares * square_error(of_all, seen_.exact());
+    const bool is_enough = seen_.wrong_count() >= kLeastCount && is_small;
+    if (only_type_.empty() && is_enough && are_numbers_of(seen_.given(), type) && !are_numbers_of(seen_.exact(), type))
+      only_type_ = fmt::format("all are numbers of {}, and as far off as if it were computed in that type", type.name);
   }
 
   std::optional<Numbers> with_rounded(const Type& type, bool is_of_constants) const {
@@ -106,6 +127,7 @@ class LowerTypes {
   const LayerTrial& trial_;
   const Observation& seen_;
   std::vector<std::pair<std::string, double>> found_;
+  std::string only_type_;
   double best_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace assay::debug {
 namespace {
 
-constexpr double kEnough = 14;       // bits
+constexpr double kEnough = 12;       // bits
 constexpr double kMostOfOne = 20;    // bits that one element can say
 constexpr uint64_t kLeastRest = 3;   // wrong elements that a fit has to explain and was not made of
 constexpr double kUnits = 16;        // of an element that a candidate may be off
@@ -64,7 +64,9 @@ double Observation::bits(size_t i, double candidate, uint64_t& slips) const {
   if (is_same(given_[i], candidate)) {
     const double gap = std::abs(given_[i] - exact_[i]);
     if (!counts) return 0;
-    return is_whole_ ? std::min(1 + std::log2(std::max(gap, 1.0)), 8.0) : std::isfinite(gap) ? std::log2(gap / allowed(i)) : 2;
+    if (is_boolean_) return 1;
+    if (!std::isfinite(gap)) return 2;
+    return is_whole_ ? std::log2(2 * gap + 1) : std::log2(gap / allowed(i));
   }
   const double left = std::abs(given_[i] - candidate);
   if (is_whole_ && !is_boolean_ && left == 1) ++slips;
@@ -83,7 +85,7 @@ std::optional<double> Observation::evidence(const Numbers& candidate, Part part)
     if (of_one < 0) return std::nullopt;
     sum += std::min(of_one, kMostOfOne);
   }
-  if (static_cast<double>(slips) > kSlips * static_cast<double>(given_.size())) return std::nullopt;
+  if (static_cast<double>(slips) > std::max(1.0, kSlips * static_cast<double>(given_.size()))) return std::nullopt;
   return sum;
 }
 

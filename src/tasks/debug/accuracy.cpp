@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -165,9 +166,11 @@ class AccuracyJob {
     }
   }
 
-  // A cause that stands in the second model: no conversion of the first would have it.
-  static bool is_of_model(std::string_view cause) {
-    return cause == "constant" || cause == "attribute" || cause == "operator" || cause == "inputs";
+  // A cause that another way to convert may cure: what else was changed in the second model would only be left out.
+  static bool is_of_conversion(std::string_view cause) {
+    constexpr std::array<std::string_view, 8> kWords = {"overflow",  "underflow", "input_range", "nan",
+                                                        "precision", "quantized", "clipped",     "unknown"};
+    return std::ranges::find(kWords, cause) != kWords.end();
   }
 
   bool is_of_other(const debug::Accused& accused) const {
@@ -177,7 +180,7 @@ class AccuracyJob {
   void find_remedies(const SideRuns& runs) {
     const RemedyCase found{request_, loaded_.model, feeds_, runs, accused_.front()};
     if (is_of_other(accused_.front())) {
-      if (!is_of_model(hunt_.culprits.front().cause))
+      if (is_of_conversion(hunt_.culprits.front().cause))
         hunt_.remedies = try_conversions(found, *counterpart_, accused_, hunt_.sides.back());
       return;
     }

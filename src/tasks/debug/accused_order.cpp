@@ -45,7 +45,7 @@ bool follows_overflow(const debug::Accused& accused, tensor::DType stored) {
       const bool is_lost = exact[i] == 0 && truth[i] != 0;
       if (!is_lost && std::abs(given[i] - exact[i]) > unit * (std::abs(exact[i]) + rms)) return false;
     }
-    if (!(std::abs(given[i] - truth[i]) <= unit * (std::abs(truth[i]) + rms))) return false;
+    if (!std::isfinite(truth[i]) || !(std::abs(given[i] - truth[i]) <= unit * (std::abs(truth[i]) + rms))) return false;
     is_behind = true;
   }
   const bool shows_infinity = std::ranges::any_of(accused.operands, [](const auto& operand) {

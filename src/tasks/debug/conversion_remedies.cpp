@@ -52,7 +52,6 @@ class ConversionRemedies {
         truth_(debug::true_outputs(given.model, given.inputs)) {}
 
   std::vector<results::Remedy> run(std::span<const debug::Accused> culprits) {
-    if (is_right_already()) return {};
     std::vector<ir::NodeId> nodes;
     for (const debug::Accused& accused : culprits) {
       if (std::ranges::find(nodes, accused.node) == nodes.end()) nodes.push_back(accused.node);
@@ -71,14 +70,6 @@ class ConversionRemedies {
   }
 
  private:
-  bool is_right_already() const {
-    results::Remedy plain;
-    const std::variant<double, Error> after = attempt([&] { return error_of(plain, {}); });
-    if (std::holds_alternative<Error>(after)) return false;
-    plain.set_errors(side_.output_error, std::get<double>(after), side_.output_magnitude);
-    return plain.cures;
-  }
-
   // What cannot be converted or run is no remedy.
   void add(results::Remedy remedy, std::span<const ir::NodeId> excluded) {
     const std::variant<double, Error> after = attempt([&] { return error_of(remedy, excluded); });
