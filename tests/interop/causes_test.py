@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,8 +16,10 @@ import onnx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-from models.causes import CAUSES, judge_cause
+from models.causes import CAUSES, copied, finished, judge_cause
+from models.faults import Net, change_weight
 from models.plantings import renamed, values_of
+from remedies_test import number_by_number
 
 ASSAY = os.environ["ASSAY"]
 SEEDS = range(int(os.environ.get("CAUSES_SEEDS", "3")))
@@ -65,6 +68,85 @@ class Causes(unittest.TestCase):
                 told[verdict] += 1
                 self.assertIn(verdict, ("true", "unknown") if kind in HIDDEN else ("true",),
                               f"{first['cause']}: {first['reason']}")
+
+
+    def save(self, feeds, **models):
+        np.savez(self.path / "in.npz", **feeds)
+        for name, model in models.items():
+            onnx.save(model, self.path / f"{name}.onnx")
+
+    def hunt(self, *words, status):
+        """The report and the text."""
+        command = [ASSAY, "debug", "accuracy", "m.onnx", *words, "--load-inputs", "in.npz", "--json", "r.json"]
+        done = subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads((self.path / "r.json").read_text()), done.stdout
+
+    def test_an_overflow_and_what_follows_it(self):
+        """Numbers beyond float16 that become finite again: the layers behind are innocent, and float16 is named."""
+        net = Net(np.random.default_rng(1), [4, 16])
+        net.add("LayerNormalization", net.constant(np.ones(16)), net.constant(np.zeros(16)))
+        inner = net.add("MatMul", net.normal(16, 64, scale=12000))
+        net.add("Div", net.constant(20000.0))
+        net.add("Erf")
+        net.add("Add", net.constant(1.0))
+        net.add("Mul", inner)
+        net.add("Div", net.constant(40000.0))
+        net.add("MatMul", net.normal(64, 16, scale=0.1))
+        sound = finished(net, 17)
+        self.save({"x": np.random.default_rng(2).normal(size=(4, 16)).astype(np.float32)}, m=sound, half=number_by_number(sound))
+        report, _ = self.hunt("--other", "half.onnx", status=1)
+        self.assertEqual([g["node"] for g in report["guilty"]], ["layer1", "layer5"])
+        self.assertEqual({g["cause"] for g in report["guilty"]}, {"overflow"})
+        self.assertIn("float16 holds at most 65504", report["first_guilty"]["reason"])
+        self.assertTrue(any(remedy["cures"] for remedy in report["remedies"]))
+        report, text = self.hunt("--onnxrt", "--other", "half.onnx", status=0)
+        self.assertEqual([g["node"] for g in report["harmless"]], ["layer1", "layer5"])
+        self.assertIn("does not reach the outputs: `layer1` (MatMul)", text)
+
+    def test_only_outputs_are_known(self):
+        sound, faulty, _, _ = CAUSES["epsilon_spelled_out"](np.random.default_rng(5))
+        feeds = {"x": np.random.default_rng(2).normal(size=(12, 16)).astype(np.float32)}
+        self.save(feeds, m=sound)
+        np.savez(self.path / "theirs.npz", **values_of(faulty, feeds, everything=False))
+        report, text = self.hunt("--load-outputs", "theirs.npz", status=1)
+        self.assertEqual(report["first_guilty"]["cause"], "unknown")
+        self.assertIn("only `v10` is known: it may be any of the 11 layers up to it", report["first_guilty"]["reason"])
+        self.assertLess(max(map(len, text.splitlines())), 400)
+
+    def test_what_a_backend_does_in_both_models(self):
+        """ONNX Runtime's GroupNormalization loses digits far from 0; the fault behind it is named first."""
+        net = Net(np.random.default_rng(1), [1, 8, 12, 12])
+        net.add("GroupNormalization", net.constant(np.ones(8)), net.constant(np.zeros(8)), num_groups=2)
+        net.add("Conv", net.normal(4, 8, 3, 3, scale=0.2))
+        net.add("Tanh")
+        sound = finished(net, 21)
+        faulty = copied(sound)
+        change_weight(faulty, faulty.graph.node[1], 1, lambda a: a * np.float32(1.01))
+        x = np.random.default_rng(2).normal(size=(1, 8, 12, 12)) * 0.7 - 800
+        self.save({"x": x.astype(np.float32)}, m=sound, faulty=faulty)
+        alone, _ = self.hunt("--onnxrt", status=1)
+        self.assertEqual((alone["first_guilty"]["node"], alone["first_guilty"]["cause"]), ("layer0", "cancellation"))
+        report, text = self.hunt("--onnxrt", "--other", "faulty.onnx", status=1)
+        self.assertEqual([(g["node"], g["in_both_models"]) for g in report["guilty"]], [("layer1", False), ("layer0", True)])
+        self.assertIn("1.01 times as large in the other model", report["first_guilty"]["reason"])
+        self.assertIn("also guilty, in both models: `layer0`", text)
+
+    def test_a_fault_of_the_model_has_no_remedy_by_conversion(self):
+        sound, faulty, _, _ = CAUSES["half_layer"](np.random.default_rng([0, *b"half_layer"]))
+        self.save({"x": np.random.default_rng(2).normal(size=(12, 16)).astype(np.float32)}, m=sound, faulty=faulty)
+        report, text = self.hunt("--onnxrt", "--other", "faulty.onnx", status=1)
+        self.assertEqual(report["remedies"], [])
+        self.assertNotIn("assay convert", text)
+
+    def test_the_value_and_the_command_for_the_part(self):
+        sound, faulty, name, _ = CAUSES["alpha"](np.random.default_rng(3))
+        self.save({"x": np.random.default_rng(2).normal(size=(12, 16)).astype(np.float32)}, m=sound, faulty=faulty)
+        _, text = self.hunt("--onnxrt", "--other", "faulty.onnx", status=1)
+        self.assertRegex(text, f"first guilty layer: `{name}`")
+        words = re.search(r"assay (surgeon extract .*)", text).group(1).split()
+        subprocess.run([ASSAY, *words], cwd=self.path, check=True, capture_output=True)
+        self.assertEqual(onnx.load(self.path / "part.onnx").graph.node[-1].name, name)
 
 
 for kind in CAUSES:

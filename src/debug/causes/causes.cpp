@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "debug/causes/counterpart.h"
 #include "debug/causes/lower_types.h"
 #include "debug/causes/naive_variance.h"
@@ -27,8 +28,8 @@ std::optional<Cause> precision(const LayerTrial& trial, const Observation& seen)
 Cause unknown(const Accused& accused) {
   const size_t before = accused.error.group.size();
   if (before == 0) return {"unknown", "introduced in this layer; nothing that was tried explains the numbers"};
-  return {"unknown", fmt::format("of {} layers, only `{}` is known: any of them may be guilty", before + 1,
-                                 accused.error.value)};
+  return {"unknown", fmt::format("only `{}` is known: it may be any of the {} layers up to it",
+                                 printable(accused.error.value), before + 1)};
 }
 
 }  // namespace

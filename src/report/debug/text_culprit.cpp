@@ -19,13 +19,16 @@ std::string cause_text(const auto& culprit) {
   return culprit.reason.empty() ? "" : fmt::format("; {}: {}", culprit.cause, culprit.reason);
 }
 
-std::string group_text(const results::LayerVerdict& error) {
+std::string group_text(const results::Culprit& culprit) {
+  const results::LayerVerdict& error = culprit.error;
   if (error.group.empty()) return {};
   constexpr size_t kMost = 6;
   std::vector<std::string> shown;
   for (size_t i = 0; i < std::min(error.group.size(), kMost); ++i) shown.push_back(printable(error.group[i]));
   const std::string more = error.group.size() > kMost ? fmt::format(" and {} more", error.group.size() - kMost) : "";
-  return fmt::format("; or a layer before it that this side does not show: {}{}", join(shown, ", "), more);
+  const std::string_view opening =
+      culprit.cause == "unknown" ? "not shown" : "or a layer before it that this side does not show";
+  return fmt::format("; {}: {}{}", opening, join(shown, ", "), more);
 }
 
 // `first guilty layer`, and for those of a backend that deviates in both models, that.
@@ -61,7 +64,7 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
     const results::LayerVerdict& error = culprit.error;
     lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", opening(culprit, i == 0), printable(error.node),
                                 printable(error.op), printable(error.side), error_text(error), cause_text(culprit),
-                                group_text(error)));
+                                group_text(culprit)));
     if (error.value != error.node) lines.push_back(fmt::format("    its value is `{}`", printable(error.value)));
     if (culprit.inner) {
       const results::LayerVerdict& inner = culprit.inner->error;

@@ -94,10 +94,11 @@ class AccuracyJob {
     const auto may_be_harmless = [](const debug::Accused& accused) {
       return accused.is_type_at_fault || accused.is_out_of_range;
     };
-    std::erase_if(walked.accused, [&](const debug::Accused& accused) {
-      const bool is_innocent = follows_overflow(accused, stored(accused));
-      if (is_innocent) acquit(accused.error);
-      return is_innocent;
+    std::erase_if(walked.accused, [&](debug::Accused& accused) {
+      const TypeFault fault = type_fault(accused, stored(accused));
+      accused.is_type_at_fault |= fault == TypeFault::overflows;
+      if (fault == TypeFault::follows) acquit(accused.error);
+      return fault == TypeFault::follows;
     });
     const bool are_others = !std::ranges::all_of(walked.accused, may_be_harmless);
     for (debug::Accused& accused : walked.accused) {

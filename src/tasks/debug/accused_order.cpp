@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "analysis/samples.h"
+#include "convert/precision/half_kernels.h"
+#include "debug/accuracy/layer_judge.h"
 
 namespace assay::tasks {
 namespace {
@@ -13,6 +15,17 @@ constexpr double kAsFar = 4;   // times the other side's error: more is a fault 
 
 bool is_of(const results::LayerVerdict& layer, const std::string& side, const results::LayerVerdict& like) {
   return layer.side == side && layer.index == like.index && layer.value == like.value && layer.excess > 1;
+}
+
+double greatest_of(tensor::DType type) {
+  const bool is_half = type == tensor::DType::float16 || type == tensor::DType::bfloat16;
+  return is_half ? convert::largest_half(type) : INFINITY;
+}
+
+bool shows_infinity(const debug::Accused& accused) {
+  return std::ranges::any_of(accused.operands, [](const auto& operand) {
+    return debug::is_numeric(operand.second) && !debug::are_finite(operand.second);
+  });
 }
 
 std::vector<results::LayerVerdict> errors_of(std::span<const debug::Accused> accused) {
@@ -29,30 +42,26 @@ double root_mean_square(const std::vector<double>& numbers) {
 
 }  // namespace
 
-bool follows_overflow(const debug::Accused& accused, tensor::DType stored) {
+TypeFault type_fault(const debug::Accused& accused, tensor::DType stored) {
   const tensor::Shape& shape = accused.exact.tensor().shape();
-  if (!debug::is_numeric(accused.truth) || !tensor::is_floating(accused.exact.declared())) return false;
-  if (accused.given.tensor().shape() != shape || accused.truth.tensor().shape() != shape) return false;
+  if (!debug::is_numeric(accused.truth) || !tensor::is_floating(accused.exact.declared())) return TypeFault::none;
+  if (accused.given.tensor().shape() != shape || accused.truth.tensor().shape() != shape) return TypeFault::none;
   const std::vector<double> given = debug::numbers_of(accused.given), exact = debug::numbers_of(accused.exact),
                             truth = debug::numbers_of(accused.truth);
   const double unit = kNear * std::max(analysis::roundoff(stored), analysis::roundoff(accused.exact.declared()));
-  const double rms = root_mean_square(truth);
-  bool is_behind = false;
+  const double rms = root_mean_square(truth), most = greatest_of(stored);
+  const bool is_behind = shows_infinity(accused);
+  uint64_t beyond = 0, followed = 0;
   for (size_t i = 0; i < given.size(); ++i) {
-    if (std::abs(given[i] - exact[i]) <= accused.allowed(i) || given[i] == exact[i]) continue;
-    if (std::isfinite(exact[i]) && std::isfinite(given[i])) {
-      // Infinity that was divided by is 0 here.
-      const bool is_lost = exact[i] == 0 && truth[i] != 0;
-      if (!is_lost && std::abs(given[i] - exact[i]) > unit * (std::abs(exact[i]) + rms)) return false;
-    }
-    if (!std::isfinite(truth[i]) || !(std::abs(given[i] - truth[i]) <= unit * (std::abs(truth[i]) + rms))) return false;
-    is_behind = true;
+    const auto is_near = [&](double number) {
+      return std::isfinite(number) && std::abs(given[i] - number) <= unit * (std::abs(number) + rms);
+    };
+    if (given[i] == exact[i] || is_near(exact[i])) continue;
+    const bool is_beyond = std::isinf(given[i]) && (std::abs(exact[i]) > most || std::abs(truth[i]) > most);
+    if (!is_beyond && !(is_behind && is_near(truth[i]))) return TypeFault::none;
+    ++(is_beyond ? beyond : followed);
   }
-  const bool shows_infinity = std::ranges::any_of(accused.operands, [](const auto& operand) {
-    if (!debug::is_numeric(operand.second) || !tensor::is_floating(operand.second.declared())) return false;
-    return std::ranges::any_of(debug::numbers_of(operand.second), [](double number) { return !std::isfinite(number); });
-  });
-  return is_behind && shows_infinity;
+  return beyond > 0 ? TypeFault::overflows : followed > 0 ? TypeFault::follows : TypeFault::none;
 }
 
 bool deviates_in_both(const debug::Accused& accused, std::span<const results::LayerVerdict> layers,

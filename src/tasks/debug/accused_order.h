@@ -8,9 +8,13 @@
 
 namespace assay::tasks {
 
-// True if a layer gives finite numbers near the truth where the infinity that its side shows before it would make
-// infinity or NaN: the side has kept numbers in a wider type, and the layer is innocent.
-bool follows_overflow(const debug::Accused& accused, tensor::DType stored);
+// What the narrow type, in which a side keeps values, explains of an accused layer.
+enum class TypeFault {
+  none,      // something else is wrong too
+  follows,   // it is right: it goes on with numbers that its side has kept in a wider type, and shows as infinite
+  overflows  // likewise, but some of its own numbers are beyond the type
+};
+TypeFault type_fault(const debug::Accused& accused, tensor::DType stored);
 
 // The two sides of a comparison of models on one backend.
 struct ModelSides {
