@@ -350,7 +350,7 @@ TRUE = {
                       r"constant .* differs in the other model"],
     "epsilon_spelled_out": [rf"constant .* is [-0-9.e]+, in the other model {NUMBER}", rf"with its constant .* = {NUMBER}"],
     "epsilon": [rf"attribute `epsilon` is [-0-9.e]+, in the other model {NUMBER}", rf"with epsilon={NUMBER}"],
-    "clipped_weights": [r"constant .* is clipped at"],
+    "clipped_weights": [r"constant .* is clipped at", r"with its constant .* clipped at"],
     "transposed_weight": [r"constant .* is transposed", r"with input 1 transposed"],
     "alpha": [rf"attribute `alpha` is [0-9.]+, in the other model {NUMBER}", rf"with alpha={NUMBER}"],
     "axis": [r"attribute `axis` is 1, in the other model 0", r"with axis=(0|-2)"],

@@ -37,8 +37,8 @@ struct InnerCulprit {
 // A layer that is accused.
 struct Culprit {
   LayerVerdict error;
-  std::string cause;   // `overflow`, `constant`, `semantics`, ...; `unknown` if nothing explains the numbers
-  std::string reason;  // one sentence
+  std::string cause;        // `overflow`, `constant`, `semantics`, ...; `unknown` if nothing explains the numbers
+  std::string reason;       // one sentence
   bool is_in_both = false;  // of two models on one backend: it deviates about as far in the other one
   // The error of the model's output if only this layer is wrong; nothing: it is not known.
   std::optional<double> share_of_output;

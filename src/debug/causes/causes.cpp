@@ -1,5 +1,7 @@
 #include "debug/causes/causes.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -25,6 +27,14 @@ std::optional<Cause> precision(const LayerTrial& trial, const Observation& seen)
   return Cause{"precision", std::move(text)};
 }
 
+// A single number that no input has a part in.
+std::optional<Cause> constant(const CauseCase& given, const Observation& seen) {
+  const auto is_known = [&](const ir::Use& use) { return !use.value || is_constant(given.model, use.value); };
+  if (seen.given().size() != 1 || !std::ranges::all_of(given.model[given.accused.node].operands, is_known))
+    return std::nullopt;
+  return Cause{"constant", fmt::format("it is {:.6g}, and should be {:.6g}", seen.given()[0], seen.exact()[0])};
+}
+
 Cause unknown(const Accused& accused) {
   const size_t before = accused.error.group.size();
   if (before == 0) return {"unknown", "introduced in this layer; nothing that was tried explains the numbers"};
@@ -47,6 +57,7 @@ Cause find_cause(const CauseCase& given) {
   const Observation seen(accused);
   const LayerTrial trial(given.model, accused);
   if (std::optional<Cause> found = out_of_range(given, seen)) return *found;
+  if (std::optional<Cause> found = constant(given, seen)) return *found;
   if (std::optional<Cause> found = semantics(given, seen)) return *found;
   if (std::optional<Cause> found = naive_variance(trial, seen)) return *found;
   if (std::optional<Cause> found = on_steps(seen)) return *found;

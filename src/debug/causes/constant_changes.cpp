@@ -12,7 +12,7 @@
 namespace assay::debug {
 namespace {
 
-constexpr double kRatio = 1e-4;     // by which the ratio of two elements may differ from that of the others
+constexpr double kRatio = 1e-4;  // by which the ratio of two elements may differ from that of the others
 constexpr size_t kLeastClipped = 3;
 
 bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -41,13 +41,14 @@ class Elements {
   // All elements that differ are one number, and become another one.
   std::string one_number() const {
     const double before = a_[changed_[0]], after = b_[changed_[0]];
-    const bool is_one = std::ranges::all_of(
-        changed_, [&](size_t i) { return is_same(a_[i], before) && is_same(b_[i], after); });
+    const bool is_one =
+        std::ranges::all_of(changed_, [&](size_t i) { return is_same(a_[i], before) && is_same(b_[i], after); });
     if (!is_one) return {};
     if (changed_.size() == a_.size()) return fmt::format("is {:.6g}, in the other model {:.6g}", before, after);
     if (changed_.size() > 1)
       return fmt::format("has {} times {:.6g}, in the other model {:.6g}", changed_.size(), before, after);
-    return fmt::format("is {:.6g} at [{}], in the other model {:.6g}", before, fmt::join(place_of(changed_[0]), ","), after);
+    return fmt::format("is {:.6g} at [{}], in the other model {:.6g}", before, fmt::join(place_of(changed_[0]), ","),
+                       after);
   }
 
   std::vector<size_t> place_of(size_t element) const {
@@ -76,8 +77,10 @@ class Elements {
     for (const size_t i : changed_) {
       if (!(b_[i] == least && a_[i] < least) && !(b_[i] == most && a_[i] > most)) return {};
     }
-    const std::string where = least == -most ? fmt::format("+-{:.4g}", most) : fmt::format("{:.4g} and {:.4g}", least, most);
-    return fmt::format("is clipped at {} in the other model: {} of {} elements differ", where, changed_.size(), a_.size());
+    const std::string where =
+        least == -most ? fmt::format("+-{:.4g}", most) : fmt::format("{:.4g} and {:.4g}", least, most);
+    return fmt::format("is clipped at {} in the other model: {} of {} elements differ", where, changed_.size(),
+                       a_.size());
   }
 
   // All, or those at one index of an axis, are times one factor, or one number more.
@@ -97,9 +100,8 @@ class Elements {
     const double factor = common([&](size_t i) { return b_[i] / a_[i]; });
     const double offset = common([&](size_t i) { return b_[i] - a_[i]; });
     const auto is_all = [&](auto candidate) {
-      return std::ranges::all_of(changed_, [&](size_t i) {
-        return std::abs(candidate(i) - b_[i]) <= kRatio * std::abs(b_[i] - a_[i]);
-      });
+      return std::ranges::all_of(
+          changed_, [&](size_t i) { return std::abs(candidate(i) - b_[i]) <= kRatio * std::abs(b_[i] - a_[i]); });
     };
     if (is_all([&](size_t i) { return factor * a_[i]; }))
       return fmt::format("is {:.6g} times as large{} in the other model", factor, where == "all" ? "" : " at " + where);

@@ -13,8 +13,8 @@
 namespace assay::debug {
 namespace {
 
-constexpr size_t kMostDistinct = 4;    // numbers of a constant that are tried one by one
-constexpr size_t kMostPlaces = 8;      // elements of a list of whole numbers that are tried one by one
+constexpr size_t kMostDistinct = 4;  // numbers of a constant that are tried one by one
+constexpr size_t kMostPlaces = 8;    // elements of a list of whole numbers that are tried one by one
 
 class ConstantTrials {
  public:
@@ -47,7 +47,10 @@ class ConstantTrials {
     for (size_t i = 0; i < numbers.size() && distinct.size() <= kMostDistinct; ++i) {
       if (!std::isnan(numbers[i])) distinct.insert(numbers[i]);
     }
-    if (distinct.size() > kMostDistinct) return try_factor(value, datum, numbers);
+    if (distinct.size() > kMostDistinct) {
+      try_factor(value, datum, numbers);
+      return try_bound(value, datum, numbers);
+    }
     for (const double number : distinct) try_number(value, datum, numbers, number, distinct.size() == 1);
   }
 
@@ -73,6 +76,22 @@ class ConstantTrials {
     found_.add(fitted->parameter == 0
                    ? fmt::format("with its constant {} = 0", name_of(value))
                    : fmt::format("with its constant {} {:.6g} times as large", name_of(value), fitted->parameter),
+               fitted->candidate, true);
+  }
+
+  // Clipped at a number and its negative.
+  void try_bound(ir::ValueId value, const Datum& datum, const Numbers& numbers) {
+    double most = 0;
+    for (const double number : numbers) most = std::max(most, std::abs(number));
+    if (!std::isfinite(most)) return;
+    const auto fitted = fit(seen_, {most / 4, most / 2, most * 3 / 4}, [&](double bound) -> std::optional<Numbers> {
+      if (!(bound > 0) || bound > most) return std::nullopt;
+      Numbers changed = numbers;
+      for (double& number : changed) number = std::clamp(number, -bound, bound);
+      return trial_.with_operand(value, with_numbers(datum, std::move(changed)));
+    });
+    if (!fitted) return;
+    found_.add(fmt::format("with its constant {} clipped at +-{:.6g}", name_of(value), fitted->parameter),
                fitted->candidate, true);
   }
 

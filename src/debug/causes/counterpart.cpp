@@ -53,8 +53,8 @@ class Evaluation {
       if (!add(operand)) return {};
     }
     const OperandSource source = [&](ValueId operand) { return operands.at(operand); };
-    const std::variant<std::vector<Datum>, Error> made = attempt(
-        [&] { return mode_ == Mode::exact ? oracle_.exact(node, source) : oracle_.declared(node, source); });
+    const std::variant<std::vector<Datum>, Error> made =
+        attempt([&] { return mode_ == Mode::exact ? oracle_.exact(node, source) : oracle_.declared(node, source); });
     const std::vector<Datum>* const results = std::get_if<std::vector<Datum>>(&made);
     return results == nullptr ? std::vector<Datum>() : *results;
   }
@@ -115,7 +115,7 @@ class Comparison {
     if (told_.empty()) {
       const std::string type = narrow_type(found->second);
       if (!type.empty()) return Cause{"precision", "the other model computes it in " + type};
-      return Cause{"semantics", "the other model computes something else there: " + nodes_text(node)};
+      return Cause{"operator", "the other model computes it by " + nodes_text(node)};
     }
     if (told_.size() > kMostTold) told_.resize(kMostTold);
     return Cause{word_, join(told_, "; ")};
@@ -235,11 +235,12 @@ class Comparison {
       const ConstantChange found = constant_change(constant_of(model_, mine), constant_of(other_.model, theirs));
       if (found.text.empty()) return;
       const NodeId maker = ir::producer(other_.model, theirs);
-      const bool is_quantized = maker && other_.model.text(other_.model[maker].op) == "DequantizeLinear" &&
-                                !ir::producer(model_, mine);
+      const bool is_quantized =
+          maker && other_.model.text(other_.model[maker].op) == "DequantizeLinear" && !ir::producer(model_, mine);
       const std::string_view word = is_quantized ? "quantized" : found.is_of_type ? "precision" : "constant";
-      return tell(word, node, fmt::format("its constant {} {}{}", name_of(mine),
-                                          is_quantized ? "is quantized in the other model, and " : "", found.text));
+      return tell(word, node,
+                  fmt::format("its constant {} {}{}", name_of(mine),
+                              is_quantized ? "is quantized in the other model, and " : "", found.text));
     }
     if (is_mine != is_theirs)
       return tell("inputs", node,
@@ -253,12 +254,14 @@ class Comparison {
     const auto found = mine_.find(theirs);
     if (found != mine_.end()) {
       if (found->second == mine) return;
-      return tell("inputs", node,
-                  fmt::format("its input {} is {}, in the other model {}", index, name_of(mine), name_of(found->second)));
+      return tell(
+          "inputs", node,
+          fmt::format("its input {} is {}, in the other model {}", index, name_of(mine), name_of(found->second)));
     }
     const NodeId maker = ir::producer(other_.model, theirs);
     const std::string_view op = maker ? other_.model.text(other_.model[maker].op) : std::string_view();
-    if (op == "DequantizeLinear") tell("quantized", node, fmt::format("its input {} is quantized in the other model", index));
+    if (op == "DequantizeLinear")
+      tell("quantized", node, fmt::format("its input {} is quantized in the other model", index));
   }
 
   void compare_attributes(NodeId mine, NodeId theirs) {
@@ -277,8 +280,8 @@ class Comparison {
 
   // Attributes that are tensors: the number of a Constant.
   void compare_tensors(NodeId mine, NodeId theirs) {
-    const ir::Attribute *const a = model_.find_attribute(model_[mine], "value"),
-                        *const b = other_.model.find_attribute(other_.model[theirs], "value");
+    const ir::Attribute *const a = model_.find_attribute(model_[mine], "value"), *const b = other_.model.find_attribute(
+                                                                                     other_.model[theirs], "value");
     const bool are_tensors = a != nullptr && b != nullptr && a->type() == ir::AttributeType::tensor &&
                              b->type() == ir::AttributeType::tensor && !a->is_reference() && !b->is_reference();
     if (!are_tensors) return;
@@ -322,11 +325,24 @@ class Comparison {
   std::string name_of(ValueId value) const { return quoted(model_.text(model_[value].name)); }
 
   static Datum constant_of(const ir::Model& model, ValueId value) {
-    return Evaluation(model, [](ValueId) { return Datum(); }, Evaluation::Mode::declared).value(value);
+    return Evaluation(
+               model, [](ValueId) { return Datum(); }, Evaluation::Mode::declared)
+        .value(value);
   }
 
-  // `Relu`, or `Cast` behind `Relu`.
-  std::string nodes_text(NodeId node) const { return quoted(other_.model.text(other_.model[node].op)); }
+  // The operators between the values that correspond, `Round, Cast`.
+  std::string nodes_text(NodeId node) const {
+    std::vector<NodeId> open = {node};
+    for (size_t i = 0; i < open.size() && i < kMostTold; ++i) {
+      for (const ir::Use& use : other_.model[open[i]].operands) {
+        const NodeId before = mine_.contains(use.value) ? NodeId() : ir::producer(other_.model, use.value);
+        if (before && std::ranges::find(open, before) == open.end()) open.push_back(before);
+      }
+    }
+    std::vector<std::string> names;
+    for (const NodeId one : open) names.insert(names.begin(), quoted(other_.model.text(other_.model[one].op)));
+    return join(names, ", ");
+  }
 
   const CauseCase& given_;
   const Counterpart& other_;

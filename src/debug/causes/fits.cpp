@@ -9,13 +9,15 @@ namespace assay::debug {
 namespace {
 
 constexpr int kMostSteps = 12;
+constexpr int kFirstSteps = 3;
+constexpr double kLeftAfter = 0.5;  // of the loss
 constexpr int kMostHalvings = 6;
 constexpr double kMostLoss = 1e12;   // of one element
 constexpr double kSmallStep = 1e-4;  // of the parameter, for slopes
 constexpr double kEnd = 1e-9;
-constexpr int kWidest = 10;  // percent
-constexpr double kGood = 1;      // loss of an element that is explained
-constexpr double kAsGood = 2;    // a shorter number may lose so many times as much
+constexpr int kWidest = 10;    // percent
+constexpr double kGood = 1;    // loss of an element that is explained
+constexpr double kAsGood = 2;  // a shorter number may lose so many times as much
 constexpr int kMostDigits = 7;
 
 class Fit {
@@ -25,17 +27,20 @@ class Fit {
   std::optional<Fitted> run(const std::vector<double>& starts) {
     for (const double start : starts) consider(start);
     if (!best_) return std::nullopt;
-    if (seen_.is_whole()) {
-      search();
-    } else {
-      for (int step = 0; step < kMostSteps && improve(); ++step) {
-      }
-    }
+    seen_.is_whole() ? search() : descend();
+    if (!seen_.is_explained_by_fit(best_->candidate)) return std::nullopt;
     shorten();
     return std::move(best_);
   }
 
  private:
+  void descend() {
+    const double at_first = loss_;
+    for (int step = 0; step < kMostSteps && improve(); ++step) {
+      if (step == kFirstSteps && loss_ > kLeftAfter * at_first) return;  // the right parameter is reached at once
+    }
+  }
+
   // Of the elements that fits may use, in squares of what an element may be off.
   double loss(const Numbers& candidate) const {
     double sum = 0;
@@ -43,7 +48,8 @@ class Fit {
     for (size_t i = 0; i < candidate.size(); ++i) {
       if (!seen_.is_in(Observation::Part::fitted, i)) continue;
       const double by = (candidate[i] - seen_.given()[i]) / weight(i);
-      const bool is_same = candidate[i] == seen_.given()[i] || (std::isnan(candidate[i]) && std::isnan(seen_.given()[i]));
+      const bool is_same =
+          candidate[i] == seen_.given()[i] || (std::isnan(candidate[i]) && std::isnan(seen_.given()[i]));
       sum += is_same ? 0 : std::isfinite(by) ? std::min(by * by, kMostLoss) : kMostLoss;
       ++count;
     }
@@ -98,13 +104,27 @@ class Fit {
       while (consider(best_->parameter * (1 + by)) || consider(best_->parameter * (1 - by))) {
       }
     }
+    const double middle = (furthest_as_good(1) + furthest_as_good(-1)) / 2;
+    if (std::optional<Numbers> candidate = predict_(middle); candidate && loss(*candidate) <= loss_)
+      best_ = Fitted{middle, std::move(*candidate)};
+  }
+
+  double furthest_as_good(double side) const {
+    double found = best_->parameter;
+    for (double by = 5e-3; by > kSmallStep / 10; by /= 2) {
+      const double next = found * (1 + side * by);
+      const std::optional<Numbers> candidate = predict_(next);
+      if (candidate && loss(*candidate) <= loss_) found = next;
+    }
+    return found;
   }
 
   void shorten() {
     const Fitted longest = *best_;
     const double may = std::max(kAsGood * loss_, kGood / 16);
     for (int digits = 0; digits <= kMostDigits; ++digits) {
-      const double shorter = digits == 0 ? 0 : std::strtod(fmt::format("{:.{}g}", longest.parameter, digits).c_str(), nullptr);
+      const double shorter =
+          digits == 0 ? 0 : std::strtod(fmt::format("{:.{}g}", longest.parameter, digits).c_str(), nullptr);
       std::optional<Numbers> candidate = predict_(shorter);
       if (!candidate || !(loss(*candidate) <= may)) continue;
       best_ = Fitted{shorter, std::move(*candidate)};

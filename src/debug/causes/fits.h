@@ -13,7 +13,7 @@ struct Fitted {
   Numbers candidate;
 };
 // The parameter for which the prediction is nearest to what was given, in the elements that fits may use, with as few
-// digits as explain as much. Returns nullopt if no step from one of the `starts` leads there.
+// digits as explain as much. Returns nullopt if steps from the `starts` lead to none that explains the other elements.
 std::optional<Fitted> fit(const Observation& seen, const std::vector<double>& starts, const Predictor& predict);
 
 // `number` itself, 0, and what is some powers of ten larger and smaller.

@@ -45,7 +45,8 @@ Numbers rounded(Numbers numbers, const Type& type) {
 }
 
 bool are_numbers_of(const Numbers& numbers, const Type& type) {
-  return std::ranges::all_of(numbers, [&](double number) { return !std::isfinite(number) || rounded(number, type) == number; });
+  return std::ranges::all_of(numbers,
+                             [&](double number) { return !std::isfinite(number) || rounded(number, type) == number; });
 }
 
 double square_error(const Numbers& numbers, const Numbers& exact) {
@@ -101,7 +102,8 @@ class LowerTypes {
     const Numbers of_all = rounded(*of_inputs, type);
     take(fmt::format("its inputs and result are rounded to {}", type.name), of_all);
     // What is added up in the type too cannot be repeated, since the order is not known.
-    const bool is_small = square_error(seen_.given(), seen_.exact()) <= kMostSquares * square_error(of_all, seen_.exact());
+    const bool is_small =
+        square_error(seen_.given(), seen_.exact()) <= kMostSquares * square_error(of_all, seen_.exact());
     const bool is_enough = seen_.wrong_count() >= kLeastCount && is_small;
     if (only_type_.empty() && is_enough && are_numbers_of(seen_.given(), type) && !are_numbers_of(seen_.exact(), type))
       only_type_ = fmt::format("all are numbers of {}, and as far off as if it were computed in that type", type.name);

@@ -4,9 +4,9 @@
 
 namespace assay::debug {
 
-// `its inputs are rounded to bfloat16`: a type narrower than the declared one, in which the layer, computed with inputs,
-// constants or results rounded to it, is off from the exact numbers element by element as its side is. Empty if there
-// is none.
+// `its inputs are rounded to bfloat16`: a type narrower than the declared one, in which the layer, computed with
+// inputs, constants or results rounded to it, is off from the exact numbers element by element as its side is. Empty if
+// there is none.
 std::string matching_type(const LayerTrial& trial, const Observation& seen);
 
 // True if a candidate is off from the exact numbers as the side is, element by element.

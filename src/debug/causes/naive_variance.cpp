@@ -73,8 +73,8 @@ std::optional<Cause> naive_variance(const LayerTrial& trial, const Observation& 
   const Datum input = trial.operand_at(0), scale = trial.operand_at(1);
   if (size < kLeastGroup || !is_numeric(input) || !is_numeric(scale)) return std::nullopt;
   const Numbers numbers = numbers_of(input);
-  const std::optional<Numbers> bias = trial.with_operand(
-      trial.node().operands[1].value, with_numbers(scale, Numbers(scale.tensor().count(), 0.0)));
+  const std::optional<Numbers> bias =
+      trial.with_operand(trial.node().operands[1].value, with_numbers(scale, Numbers(scale.tensor().count(), 0.0)));
   if (!bias || numbers.size() != seen.given().size()) return std::nullopt;
   const double epsilon = epsilon_of(trial);
   double worst = 0;
@@ -92,9 +92,10 @@ std::optional<Cause> naive_variance(const LayerTrial& trial, const Observation& 
     worst = std::max(worst, squares / std::max(variance, 1e-300));
   }
   if (worst < kCancelling) return std::nullopt;
-  return Cause{"cancellation", fmt::format("each group is off by one factor: the variance is computed in float32 as the "
-                                           "mean of squares less the square of the mean, which is {:.2g} times as large",
-                                           worst)};
+  return Cause{"cancellation",
+               fmt::format("each group is off by one factor: the variance is computed in float32 as the "
+                           "mean of squares less the square of the mean, which is {:.2g} times as large",
+                           worst)};
 }
 
 }  // namespace assay::debug

@@ -11,6 +11,7 @@ namespace assay::debug {
 namespace {
 
 constexpr double kEnough = 12;       // bits
+constexpr double kEnoughOfRest = 9;  // of a fit, whose other half speaks for it too
 constexpr double kMostOfOne = 20;    // bits that one element can say
 constexpr uint64_t kLeastRest = 3;   // wrong elements that a fit has to explain and was not made of
 constexpr double kUnits = 16;        // of an element that a candidate may be off
@@ -89,14 +90,12 @@ std::optional<double> Observation::evidence(const Numbers& candidate, Part part)
   return sum;
 }
 
-bool Observation::is_explained_by(const Numbers& candidate) const {
-  return evidence(candidate).value_or(0) >= kEnough;
-}
+bool Observation::is_explained_by(const Numbers& candidate) const { return evidence(candidate).value_or(0) >= kEnough; }
 
 bool Observation::is_explained_by_fit(const Numbers& candidate) const {
   uint64_t rest = 0;
   for (size_t i = 0; i < given_.size(); ++i) rest += is_wrong_[i] && !is_fitted_[i] ? 1 : 0;
-  return rest >= kLeastRest && evidence(candidate) && evidence(candidate, Part::rest).value_or(0) >= kEnough;
+  return rest >= kLeastRest && evidence(candidate) && evidence(candidate, Part::rest).value_or(0) >= kEnoughOfRest;
 }
 
 bool Explanations::add(std::string text, const std::optional<Numbers>& candidate, bool is_fitted) {

@@ -21,9 +21,9 @@ class Observation {
   const Numbers& given() const { return given_; }
   const Numbers& exact() const { return exact_; }
   const tensor::Shape& shape() const { return shape_; }
-  double unit() const { return unit_; }           // roundoff of the declared type
-  bool is_whole() const { return is_whole_; }     // whole numbers or booleans
-  double allowed(size_t i) const;                 // how far a candidate of the size of what was given may be off there
+  double unit() const { return unit_; }        // roundoff of the declared type
+  bool is_whole() const { return is_whole_; }  // whole numbers or booleans
+  double allowed(size_t i) const;              // how far a candidate of the size of what was given may be off there
   bool is_wrong(size_t i) const { return is_wrong_[i]; }
   uint64_t wrong_count() const { return wrong_count_; }
   bool is_in(Part part, size_t i) const { return part == Part::all || is_fitted_[i] == (part == Part::fitted); }

@@ -65,12 +65,10 @@ std::string scaled_text(const Observation& seen, std::string_view who, const aut
   const std::optional<Fitted> factor = fit(seen, {1, 0}, [&](double by) {
     return changed(seen.exact(), where, [by](double number) { return number * by; });
   });
-  if (factor && seen.is_explained_by_fit(factor->candidate))
-    return fmt::format("{} {:.6g} times what it should be", who, factor->parameter);
-  const std::optional<Fitted> offset = fit(seen, {0}, [&](double by) {
-    return changed(seen.exact(), where, [by](double number) { return number + by; });
-  });
-  if (!offset || !seen.is_explained_by_fit(offset->candidate)) return {};
+  if (factor) return fmt::format("{} {:.6g} times what it should be", who, factor->parameter);
+  const std::optional<Fitted> offset = fit(
+      seen, {0}, [&](double by) { return changed(seen.exact(), where, [by](double number) { return number + by; }); });
+  if (!offset) return {};
   return fmt::format("{} {:.6g} {} than it should be", who, std::abs(offset->parameter),
                      offset->parameter > 0 ? "more" : "less");
 }

@@ -45,9 +45,10 @@ std::optional<Cause> input_range(const Accused& accused, const Observation& seen
     if (std::isfinite(seen.given()[i]) || !std::isfinite(truth[i])) continue;
     if (count++ == 0) right = truth[i];
   }
-  return Cause{"input_range", fmt::format("an input has left the range where the operator gives numbers: {} element(s) are "
-                                          "infinite or NaN, where the truth is {:.4g}",
-                                          count, right)};
+  return Cause{"input_range",
+               fmt::format("an input has left the range where the operator gives numbers: {} element(s) are "
+                           "infinite or NaN, where the truth is {:.4g}",
+                           count, right)};
 }
 
 std::optional<Cause> underflow(const CauseCase& given) {
@@ -76,7 +77,8 @@ std::optional<Cause> finite(const Observation& seen) {
     greatest = std::abs(seen.given()[i]) > std::abs(greatest) ? seen.given()[i] : greatest;
   }
   if (count == 0) return std::nullopt;
-  return Cause{"finite", fmt::format("{} element(s) are finite, up to {:.4g}, and should be infinite", count, greatest)};
+  return Cause{"finite",
+               fmt::format("{} element(s) are finite, up to {:.4g}, and should be infinite", count, greatest)};
 }
 
 Numbers distinct(Numbers numbers) {
@@ -127,7 +129,8 @@ std::optional<Cause> on_steps(const Observation& seen) {
   const Numbers numbers = distinct(seen.given());
   if (seen.is_whole() || seen.given().size() < kLeastOnSteps || numbers.size() < 3 || numbers.size() > kMostSteps)
     return std::nullopt;
-  if (distinct(seen.exact()).size() <= numbers.size() || !std::isfinite(numbers.front() + numbers.back())) return std::nullopt;
+  if (distinct(seen.exact()).size() <= numbers.size() || !std::isfinite(numbers.front() + numbers.back()))
+    return std::nullopt;
   double step = INFINITY;
   for (size_t i = 1; i < numbers.size(); ++i) step = std::min(step, numbers[i] - numbers[i - 1]);
   for (const double number : numbers) {
@@ -139,9 +142,10 @@ std::optional<Cause> on_steps(const Observation& seen) {
     if (!is_cut && !(std::abs(seen.given()[i] - seen.exact()[i]) <= 0.5 * step * (1 + kOnStep) + seen.allowed(i)))
       return std::nullopt;
   }
-  return Cause{"quantized", fmt::format("all are multiples of {:.4g}, of which {} occur: they are rounded to the steps of "
-                                        "a quantizer",
-                                        step, numbers.size())};
+  return Cause{"quantized",
+               fmt::format("all are multiples of {:.4g}, of which {} occur: they are rounded to the steps of "
+                           "a quantizer",
+                           step, numbers.size())};
 }
 
 }  // namespace assay::debug

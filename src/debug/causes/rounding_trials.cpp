@@ -27,7 +27,8 @@ std::optional<Numbers> unrounded(const LayerTrial& trial) {
   const Datum input = trial.operand_at(0);
   if (!is_numeric(input) || !tensor::is_floating(input.declared())) return std::nullopt;
   Numbers numbers = numbers_of(input);
-  if (trial.op() == "Round" || (trial.op() == "Cast" && tensor::is_integer(trial.accused().exact.declared()))) return numbers;
+  if (trial.op() == "Round" || (trial.op() == "Cast" && tensor::is_integer(trial.accused().exact.declared())))
+    return numbers;
   const Datum scale = trial.operand_at(1);
   if (trial.op() != "QuantizeLinear" || !is_numeric(scale) || scale.tensor().count() != 1) return std::nullopt;
   const auto by = static_cast<float>(numbers_of(scale)[0]);

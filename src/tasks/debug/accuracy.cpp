@@ -82,11 +82,10 @@ class AccuracyJob {
     const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
     Counter counter(observer_, "layers", graph.node_count);
     note_types(sides);
-    debug::WalkResult walked =
-        debug::walk(loaded_.model, feeds_, std::move(sides),
-                    {.max_memory_bytes = request_.session.max_memory_bytes,
-                     .most_accused = counterpart_ ? kMostOfModels : kMostAccused,
-                     .on_layer = [&] { counter.advance(); }});
+    debug::WalkResult walked = debug::walk(loaded_.model, feeds_, std::move(sides),
+                                           {.max_memory_bytes = request_.session.max_memory_bytes,
+                                            .most_accused = counterpart_ ? kMostOfModels : kMostAccused,
+                                            .on_layer = [&] { counter.advance(); }});
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);

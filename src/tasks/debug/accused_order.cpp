@@ -10,8 +10,8 @@
 namespace assay::tasks {
 namespace {
 
-constexpr double kNear = 64;   // roundoffs of the type, of an element and of the root of the mean square
-constexpr double kAsFar = 4;   // times the other side's error: more is a fault of its own
+constexpr double kNear = 64;  // roundoffs of the type, of an element and of the root of the mean square
+constexpr double kAsFar = 4;  // times the other side's error: more is a fault of its own
 
 bool is_of(const results::LayerVerdict& layer, const std::string& side, const results::LayerVerdict& like) {
   return layer.side == side && layer.index == like.index && layer.value == like.value && layer.excess > 1;

@@ -67,8 +67,8 @@ std::optional<results::InnerCulprit> find(const InnerCase& found, const debug::A
   Diagnostics ignored;
   const auto feeds = as_input_data(model, exec::check_feeds(exec::signature_of(model), found.inputs, ignored));
   InnerSides inner_sides(found, runs);
-  const debug::WalkResult walked = debug::walk(model, feeds, std::move(inner_sides.sides),
-                                               {.max_memory_bytes = request.session.max_memory_bytes});
+  const debug::WalkResult walked =
+      debug::walk(model, feeds, std::move(inner_sides.sides), {.max_memory_bytes = request.session.max_memory_bytes});
   for (const debug::Accused& inner : walked.accused) {
     const std::vector<ir::NodeId> origins = model.origins().of(inner.node);
     const bool is_inside = inner.node != accused.node && std::ranges::find(origins, accused.node) != origins.end();

@@ -176,17 +176,13 @@ double SideRuns::run_tapped(const std::string& backend, const tensor::NamedData&
   return greatest_move(given, alone);
 }
 
-OtherRun SideRuns::run_other(const ir::Model& other) const {
-  const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
+OtherRun SideRuns::paired(const ir::Model& other) const {
   match::Matching matching = match::match_models(model_, other);
   OtherRun run{.counterpart = {.model = other}};
   for (const ir::ValueId input : model_[model_.main_graph()].inputs) {
     const ir::ValueId like = matching.values_in_b[input.index];
     if (like) run.counterpart.values.emplace(input, like);
   }
-  std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
-  exec::SessionOptions options = request_.session;
-  const std::set<std::string_view> outputs = output_names(other);
   const std::map<std::string_view, ir::ValueId> theirs = results_of(other);
   for (const auto& [name, value] : names_) {
     // What a rewrite merges has the name of the last of it, and looks like the first.
@@ -198,11 +194,24 @@ OtherRun SideRuns::run_other(const ir::Model& other) const {
       continue;
     }
     ++(its_name == name ? run.matches.by_name : run.matches.by_structure);
-    taken.emplace(its_name, value);
     run.counterpart.values.emplace(value, theirs.at(its_name));
-    if (!outputs.contains(its_name)) options.values.emplace_back(its_name);
   }
   run.counterpart.nodes = std::move(matching.nodes_in_b);
+  return run;
+}
+
+OtherRun SideRuns::run_other(const ir::Model& other) const {
+  const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
+  OtherRun run = paired(other);
+  std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
+  exec::SessionOptions options = request_.session;
+  const std::set<std::string_view> outputs = output_names(other);
+  for (const auto& [value, like] : run.counterpart.values) {
+    if (!model_[value].producer) continue;
+    const std::string_view name = other.text(other[like].name);
+    taken.emplace(name, value);
+    if (!outputs.contains(name)) options.values.emplace_back(name);
+  }
   debug::SideValues& side = run.side;
   side.name = fmt::format("{} on {}", backend, printable(request_.other.path));
   Diagnostics findings;

@@ -40,6 +40,8 @@ class SideRuns {
     bool is_deterministic = true;
   };
 
+  // The other model's values beside those of the model, before it runs.
+  OtherRun paired(const ir::Model& other) const;
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
   Alone run_alone(const std::string& backend) const;
