@@ -140,7 +140,7 @@ class Comparison {
     return Observation(accused).evidence(numbers_of(result)).value_or(0) > 0;
   }
 
-  // The same in a type that the other model declares.
+  // Precision, if the layer computed in the types that the other model declares gives what the side gave.
   std::optional<Cause> narrower(ValueId value) {
     const Accused& accused = given_.accused;
     const Datum declared = evaluated(value, Evaluation::Mode::declared);
@@ -155,11 +155,13 @@ class Comparison {
 
   // The 16-bit type among the values from which a value of the other model is computed.
   std::string narrow_type(ValueId value) const {
+    ops::Inference inference(other_.model);
+    inference.run();
     std::vector<ValueId> open = {value};
     for (size_t i = 0; i < open.size() && i < kMostBetween; ++i) {
-      const Datum datum = evaluated(open[i], Evaluation::Mode::declared);
-      const tensor::DType type = is_numeric(datum) ? datum.declared() : tensor::DType::undefined;
-      if (type == tensor::DType::float16 || type == tensor::DType::bfloat16) return tensor::name(type);
+      const ops::Type& type = inference.type(open[i]);
+      const bool is_half = type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16;
+      if (type.is_tensor() && is_half) return tensor::name(type.dtype);
       const NodeId node = ir::producer(other_.model, open[i]);
       if (!node || (i > 0 && mine_.contains(open[i]))) continue;
       for (const ir::Use& use : other_.model[node].operands) {

@@ -41,7 +41,7 @@ class Fit {
     }
   }
 
-  // Of the elements that fits may use, in squares of what an element may be off.
+  // The mean over the elements that fits may use, in squares of what an element may be off.
   double loss(const Numbers& candidate) const {
     double sum = 0;
     uint64_t count = 0;

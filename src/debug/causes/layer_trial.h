@@ -15,7 +15,7 @@ class LayerTrial {
   const ir::Node& node() const { return model_[accused_.node]; }
   const Accused& accused() const { return accused_; }
   std::string_view op() const { return model_.text(node().op); }
-  // As the side had it; an empty datum if that is not known.
+  // The operand as the side had it; an empty datum if that is not known.
   Datum operand(ir::ValueId value) const;
   Datum operand_at(size_t index) const;
   ir::Symbol intern(std::string_view text) { return ir::Edit(model_).intern(text); }

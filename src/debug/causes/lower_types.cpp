@@ -101,7 +101,7 @@ class LowerTypes {
     if (!of_inputs) return;
     const Numbers of_all = rounded(*of_inputs, type);
     take(fmt::format("its inputs and result are rounded to {}", type.name), of_all);
-    // What is added up in the type too cannot be repeated, since the order is not known.
+    // Sums in the type cannot be repeated, since their order is not known.
     const bool is_small =
         square_error(seen_.given(), seen_.exact()) <= kMostSquares * square_error(of_all, seen_.exact());
     const bool is_enough = seen_.wrong_count() >= kLeastCount && is_small;

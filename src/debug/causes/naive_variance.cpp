@@ -13,7 +13,7 @@ constexpr double kUnits = 64;        // roundoffs of the mean of squares by whic
 constexpr double kLoose = 1e-3;      // of the greatest element, by which a factor may miss one
 constexpr size_t kLeastGroup = 4;
 
-// How many neighbours are normalized together; 0: not known.
+// The number of neighbours that are normalized together; 0 if it is not known.
 size_t group_size(const LayerTrial& trial, const tensor::Shape& shape) {
   const auto product_from = [&](size_t first) {
     size_t product = 1;

@@ -5,11 +5,12 @@
 
 namespace assay::debug {
 
-// The same numbers in other places.
+// Layout: the right numbers stand in other places.
 std::optional<Cause> layout(const Observation& seen);
-// All elements are one factor times what they should be, or one number more, or those at one index of an axis are.
+// Scale: all elements are one factor times what they should be, or one number more, or those at one index of an axis
+// are.
 std::optional<Cause> scale(const Observation& seen);
-// The wrong elements stand at one index of an axis, or only at its ends.
+// Place: the wrong elements stand at one index of an axis, or only at its ends.
 std::optional<Cause> place(const Observation& seen);
 
 }  // namespace assay::debug

@@ -88,7 +88,7 @@ Numbers distinct(Numbers numbers) {
   return numbers;
 }
 
-// How many different exact numbers lie beyond a bound that is given in their place.
+// The number of different exact numbers that lie beyond a bound that is given in their place.
 uint64_t beyond(const Observation& seen, double bound, bool is_upper) {
   Numbers cut;
   for (size_t i = 0; i < seen.given().size(); ++i) {

@@ -22,7 +22,7 @@ constexpr std::array kWays = {
     Way{"cutting off digits", [](double number) { return std::trunc(number); }},
 };
 
-// What is rounded, as the operator has it just before; nothing for other operators.
+// The numbers that the operator rounds; nullopt for other operators.
 std::optional<Numbers> unrounded(const LayerTrial& trial) {
   const Datum input = trial.operand_at(0);
   if (!is_numeric(input) || !tensor::is_floating(input.declared())) return std::nullopt;

@@ -124,7 +124,7 @@ class AccuracyJob {
     }
   }
 
-  // What overflows without harm is worth a word; numbers near 0 are not.
+  // Lists an overflow that does no harm; numbers near 0 are not listed.
   void note_harmless(const debug::Accused& accused) {
     if (debug::are_finite(accused.given)) return;
     const debug::Cause cause = cause_of(accused);

@@ -8,7 +8,7 @@
 
 namespace assay::tasks {
 
-// What the narrow type, in which a side keeps values, explains of an accused layer.
+// The part of an error that is explained by the narrow type in which a side keeps values.
 enum class TypeFault {
   none,      // something else is wrong too
   follows,   // it is right: it goes on with numbers that its side has kept in a wider type, and shows as infinite
