@@ -15,7 +15,7 @@ import onnx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-from models.causes import CAUSES, copied, finished, judge_cause
+from models.causes import CAUSES, copied, finished, judge_cause, weights_of
 from models.faults import Net, change_weight
 from models.plantings import renamed, values_of
 from remedies_test import number_by_number
@@ -135,6 +135,36 @@ class Causes(unittest.TestCase):
         report, text = self.hunt("--onnxrt", "--other", "faulty.onnx", status=1)
         self.assertEqual(report["remedies"], [])
         self.assertNotIn("assay convert", text)
+
+    def test_products_of_rounded_inputs(self):
+        """The first so many bits of float32, as bfloat16 and TF32 have them, rounded to even; the bias is added in full."""
+        model = CAUSES["weight_scaled"](np.random.default_rng(4))[0]
+        feeds = {"x": np.random.default_rng(2).normal(size=(12, 16)).astype(np.float32)}
+        self.save(feeds, m=model)
+        values, gemm = values_of(model, feeds), model.graph.node[2]
+        x, (weights, bias) = values[gemm.input[0]], (weights_of(model, name) for name in gemm.input[1:])
+        for name, cut in (("bfloat16", 16), ("TF32", 13)):
+            def rounded(array, cut=cut):
+                bits = array.view(np.uint32).astype(np.uint64)
+                more = (1 << (cut - 1)) - 1 + (bits >> cut & 1)
+                return ((bits + more) >> cut << cut).astype(np.uint32).view(np.float32).astype(np.float64)
+
+            np.savez(self.path / "theirs.npz", v0=values["v0"], v1=values["v1"], v2=(rounded(x) @ rounded(weights) + bias).astype(np.float32))
+            first = self.hunt("--load-outputs", "theirs.npz", status=1)[0]["first_guilty"]
+            self.assertEqual((first["node"], first["cause"]), (gemm.name, "precision"))
+            self.assertIn(f"its first two inputs are rounded to {name}", first["reason"])
+
+    def test_peepholes_that_are_left_out(self):
+        """OpenVINO does not read them."""
+        net, rng = Net(np.random.default_rng(0), [6, 2, 8]), np.random.default_rng(1)
+        net.add("LSTM", net.normal(1, 32, 8, scale=0.3), net.normal(1, 32, 8, scale=0.3), net.normal(1, 64, scale=0.1), "", "", "",
+                net.normal(1, 24, scale=0.8), hidden_size=8)
+        net.add("Tanh")
+        self.save({"x": rng.normal(size=(6, 2, 8)).astype(np.float32)}, m=finished(net))
+        first = self.hunt("--openvino", status=1)[0]["first_guilty"]
+        self.assertEqual(first["cause"], "semantics")
+        self.assertIn("without its input 7", first["reason"])
+        self.assertNotIn("input 6", first["reason"])
 
     def test_the_value_and_the_command_for_the_part(self):
         sound, faulty, name, _ = CAUSES["alpha"](np.random.default_rng(3))

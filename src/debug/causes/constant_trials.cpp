@@ -13,8 +13,9 @@
 namespace assay::debug {
 namespace {
 
-constexpr size_t kMostDistinct = 4;  // numbers of a constant that are tried one by one
-constexpr size_t kMostPlaces = 8;    // elements of a list of whole numbers that are tried one by one
+constexpr size_t kMostDistinct = 4;   // numbers of a constant that are tried one by one
+constexpr double kLeastBound = 1e-2;  // of the greatest number: less is nearly 0
+constexpr size_t kMostPlaces = 8;     // elements of a list of whole numbers that are tried one by one
 
 class ConstantTrials {
  public:
@@ -85,7 +86,7 @@ class ConstantTrials {
     for (const double number : numbers) most = std::max(most, std::abs(number));
     if (!std::isfinite(most)) return;
     const auto fitted = fit(seen_, {most / 4, most / 2, most * 3 / 4}, [&](double bound) -> std::optional<Numbers> {
-      if (!(bound > 0) || bound > most) return std::nullopt;
+      if (!(bound > kLeastBound * most) || bound > most) return std::nullopt;
       Numbers changed = numbers;
       for (double& number : changed) number = std::clamp(number, -bound, bound);
       return trial_.with_operand(value, with_numbers(datum, std::move(changed)));

@@ -93,10 +93,14 @@ class LowerTypes {
   }
 
  private:
+  enum class Inputs { all, factors, constants };
+
   void try_type(const Type& type) {
-    const std::optional<Numbers> of_inputs = with_rounded(type, false), of_constants = with_rounded(type, true);
+    const std::optional<Numbers> of_inputs = with_rounded(type, Inputs::all);
     take(fmt::format("its result is rounded to {}", type.name), rounded(seen_.exact(), type));
-    take(fmt::format("its constants are rounded to {}", type.name), of_constants);
+    take(fmt::format("its constants are rounded to {}", type.name), with_rounded(type, Inputs::constants));
+    if (trial_.node().operands.size() > 2)  // a bias is added in full
+      take(fmt::format("its first two inputs are rounded to {}", type.name), with_rounded(type, Inputs::factors));
     take(fmt::format("its inputs are rounded to {}", type.name), of_inputs);
     if (!of_inputs) return;
     const Numbers of_all = rounded(*of_inputs, type);
@@ -109,12 +113,15 @@ class LowerTypes {
       only_type_ = fmt::format("all are numbers of {}, and as far off as if it were computed in that type", type.name);
   }
 
-  std::optional<Numbers> with_rounded(const Type& type, bool is_of_constants) const {
+  std::optional<Numbers> with_rounded(const Type& type, Inputs which) const {
+    const std::span<const ir::Use> uses = trial_.node().operands;
     return trial_.with([&](ir::ValueId value) -> Datum {
       const Datum datum = trial_.operand(value);
       const bool is_float = is_numeric(datum) && tensor::is_floating(datum.declared());
-      if (!is_float || (is_of_constants && !is_constant(trial_.model(), value))) return datum;
-      return with_numbers(datum, rounded(numbers_of(datum), type));
+      const bool is_factor = uses[0].value == value || (uses.size() > 1 && uses[1].value == value);
+      const bool is_meant = which == Inputs::all || (which == Inputs::factors && is_factor) ||
+                            (which == Inputs::constants && is_constant(trial_.model(), value));
+      return is_float && is_meant ? with_numbers(datum, rounded(numbers_of(datum), type)) : datum;
     });
   }
 

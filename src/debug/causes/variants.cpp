@@ -95,8 +95,10 @@ class Variants {
   void try_left_out(const schema::Schema& schema, Explanations& found) {
     std::vector<ir::ValueId> values = operands();
     while (values.size() > std::max<size_t>(schema.min_inputs, 1)) {
+      const bool is_given = bool(values.back());
       values.pop_back();
-      found.add(fmt::format("without its input {}", values.size()), trial_.with_operands(values));
+      const std::string text = fmt::format("without its input {}", values.size());
+      if (is_given && found.add(text, trial_.with_operands(values))) return;
     }
   }
 
