@@ -37,8 +37,9 @@ struct InnerCulprit {
 // A layer that is accused.
 struct Culprit {
   LayerVerdict error;
-  std::string cause;   // `overflow`, `nan`, `layout`, `scale`, `semantics`, ...
-  std::string reason;  // one sentence
+  std::string cause;        // `overflow`, `constant`, `semantics`, ...; `unknown` if nothing explains the numbers
+  std::string reason;       // one sentence
+  bool is_in_both = false;  // of two models on one backend: it deviates about as far in the other one
   // The error of the model's output if only this layer is wrong; nothing: it is not known.
   std::optional<double> share_of_output;
   std::optional<InnerCulprit> inner;  // the first that is accused
@@ -91,7 +92,9 @@ struct AccuracyHunt {
   std::string model;
   std::vector<AccuracySide> sides;
   std::vector<LayerVerdict> layers;
-  std::vector<Culprit> culprits;  // in the order of the graph; the first is the first guilty one
+  // In the order of the graph, but first what only the second of two models has, and last what both have.
+  std::vector<Culprit> culprits;
+  std::vector<Culprit> harmless;  // layers that overflow without moving the outputs
   std::vector<Remedy> remedies;
   uint64_t layer_count = 0;
   std::optional<LayerMatches> matches;

@@ -19,7 +19,7 @@ SEED = 7
 CAUSES = {"swapped_inputs": "inputs swapped", "transposed_weight": "input 1 transposed", "wrong_axis": "with axis=",
           "layout_bug": "in other places", "overflow_in_half": "infinite", "birth_of_nan": "are NaN",
           "other_operator": "would give as ", "finite_mask": "should be infinite", "padding_off_by_one": "with pads=[0,1,2,1]",
-          "bad_scale": "times what it should be", "corrupted_weight": "only index"}
+          "corrupted_weight": "only index"}
 
 
 def judged(case):

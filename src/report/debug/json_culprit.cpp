@@ -33,6 +33,7 @@ void write_culprit(JsonWriter& json, const results::Culprit& culprit) {
   write_error(json, culprit.error);
   json.field("cause", culprit.cause);
   json.field("reason", culprit.reason);
+  json.field("in_both_models", culprit.is_in_both);
   json.key("share_of_output");
   culprit.share_of_output ? json.value(*culprit.share_of_output) : json.null();
   json.key("inner");
@@ -89,6 +90,7 @@ std::string accuracy_hunt_json(const results::AccuracyHunt& hunt) {
   json.key("first_guilty");
   hunt.culprits.empty() ? json.null() : write_culprit(json, hunt.culprits.front());
   write_list(json, "guilty", hunt.culprits, write_culprit);
+  write_list(json, "harmless", hunt.harmless, write_culprit);
   json.field("doubt", hunt.doubt);
   write_list(json, "sides", hunt.sides, write_side);
   json.key("matches");

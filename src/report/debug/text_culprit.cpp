@@ -19,13 +19,23 @@ std::string cause_text(const auto& culprit) {
   return culprit.reason.empty() ? "" : fmt::format("; {}: {}", culprit.cause, culprit.reason);
 }
 
-std::string group_text(const results::LayerVerdict& error) {
+std::string group_text(const results::Culprit& culprit) {
+  const results::LayerVerdict& error = culprit.error;
   if (error.group.empty()) return {};
   constexpr size_t kMost = 6;
   std::vector<std::string> shown;
   for (size_t i = 0; i < std::min(error.group.size(), kMost); ++i) shown.push_back(printable(error.group[i]));
   const std::string more = error.group.size() > kMost ? fmt::format(" and {} more", error.group.size() - kMost) : "";
-  return fmt::format("; or a layer before it that this side does not show: {}{}", join(shown, ", "), more);
+  const std::string_view opening =
+      culprit.cause == "unknown" ? "not shown" : "or a layer before it that this side does not show";
+  return fmt::format("; {}: {}{}", opening, join(shown, ", "), more);
+}
+
+// `first guilty layer`, and for those of a backend that deviates in both models, that.
+std::string opening(const results::Culprit& culprit, bool is_first) {
+  const std::string_view word = is_first ? "first guilty layer" : "also guilty";
+  if (!culprit.is_in_both) return std::string(word);
+  return fmt::format("{}, in both models", word);
 }
 
 }  // namespace
@@ -52,9 +62,10 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
   for (size_t i = 0; i < std::min(hunt.culprits.size(), most); ++i) {
     const results::Culprit& culprit = hunt.culprits[i];
     const results::LayerVerdict& error = culprit.error;
-    lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", i == 0 ? "first guilty layer" : "also guilty",
-                                printable(error.node), printable(error.op), printable(error.side), error_text(error),
-                                cause_text(culprit), group_text(error)));
+    lines.push_back(fmt::format("{}: `{}` ({}) of {}: {}{}{}", opening(culprit, i == 0), printable(error.node),
+                                printable(error.op), printable(error.side), error_text(error), cause_text(culprit),
+                                group_text(culprit)));
+    if (error.value != error.node) lines.push_back(fmt::format("    its value is `{}`", printable(error.value)));
     if (culprit.inner) {
       const results::LayerVerdict& inner = culprit.inner->error;
       lines.push_back(fmt::format("    within it `{}` ({}): {}{}", printable(inner.node), printable(inner.op),
@@ -65,6 +76,18 @@ std::vector<std::string> culprit_lines(const results::AccuracyHunt& hunt, size_t
     }
   }
   if (hunt.culprits.size() > most) lines.push_back(fmt::format("and {} more", hunt.culprits.size() - most));
+  return lines;
+}
+
+std::vector<std::string> harmless_lines(const results::AccuracyHunt& hunt, size_t most) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < std::min(hunt.harmless.size(), most); ++i) {
+    const results::Culprit& culprit = hunt.harmless[i];
+    lines.push_back(fmt::format("does not reach the outputs: `{}` ({}) of {}: {}: {}", printable(culprit.error.node),
+                                printable(culprit.error.op), printable(culprit.error.side), culprit.cause,
+                                culprit.reason));
+  }
+  if (hunt.harmless.size() > most) lines.push_back(fmt::format("and {} more", hunt.harmless.size() - most));
   return lines;
 }
 

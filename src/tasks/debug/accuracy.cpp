@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "debug/accuracy/causes.h"
 #include "debug/accuracy/influence.h"
+#include "debug/accuracy/layer_judge.h"
+#include "debug/causes/causes.h"
+#include "tasks/debug/accused_order.h"
 #include "tasks/debug/conversion_remedies.h"
 #include "tasks/debug/inner_layers.h"
 #include "tasks/debug/mending_remedies.h"
@@ -17,6 +21,8 @@ namespace assay::tasks {
 namespace {
 
 constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
+constexpr uint64_t kMostAccused = 8;    // layers of each side that are kept
+constexpr uint64_t kMostOfModels = 32;  // where layers that deviate in both models are told apart
 constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
 constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
 constexpr double kRoundings = 64;       // and units
@@ -51,15 +57,35 @@ class AccuracyJob {
   debug::SideValues other_side(const SideRuns& runs) {
     other_ = load_model(request_.other, observer_);
     require_runnable(other_);
-    return runs.run_other(other_.model, hunt_.matches.emplace());
+    OtherRun run = runs.run_other(other_.model);
+    hunt_.matches = std::move(run.matches);
+    counterpart_.emplace(std::move(run.counterpart));
+    return std::move(run.side);
+  }
+
+  // The types in which sides keep their values, before these are taken for numbers of the declared ones.
+  void note_types(const std::vector<debug::SideValues>& sides) {
+    for (const debug::SideValues& side : sides) {
+      for (const auto& [value, datum] : side.values) {
+        if (debug::is_numeric(datum)) stored_[{side.name, value}] = datum.declared();
+      }
+    }
+  }
+
+  tensor::DType stored(const debug::Accused& accused) const {
+    const ir::ValueId value = loaded_.model[accused.node].results[accused.result];
+    const auto found = stored_.find({accused.error.side, value});
+    return found == stored_.end() ? accused.exact.declared() : found->second;
   }
 
   void judge(std::vector<debug::SideValues> sides) {
     const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
     Counter counter(observer_, "layers", graph.node_count);
-    debug::WalkResult walked =
-        debug::walk(loaded_.model, feeds_, std::move(sides),
-                    {.max_memory_bytes = request_.session.max_memory_bytes, .on_layer = [&] { counter.advance(); }});
+    note_types(sides);
+    debug::WalkResult walked = debug::walk(loaded_.model, feeds_, std::move(sides),
+                                           {.max_memory_bytes = request_.session.max_memory_bytes,
+                                            .most_accused = counterpart_ ? kMostOfModels : kMostAccused,
+                                            .on_layer = [&] { counter.advance(); }});
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
@@ -67,10 +93,49 @@ class AccuracyJob {
     const auto may_be_harmless = [](const debug::Accused& accused) {
       return accused.is_type_at_fault || accused.is_out_of_range;
     };
+    std::erase_if(walked.accused, [&](debug::Accused& accused) {
+      const TypeFault fault = type_fault(accused, stored(accused));
+      accused.is_type_at_fault |= fault == TypeFault::overflows;
+      if (fault == TypeFault::follows) acquit(accused.error);
+      return fault == TypeFault::follows;
+    });
     const bool are_others = !std::ranges::all_of(walked.accused, may_be_harmless);
     for (debug::Accused& accused : walked.accused) {
-      if (!may_be_harmless(accused) || harms(accused, are_others)) accused_.push_back(std::move(accused));
+      if (!may_be_harmless(accused) || harms(accused, are_others))
+        accused_.push_back(std::move(accused));
+      else if (accused.is_type_at_fault)
+        note_harmless(accused);
     }
+    if (sides_of_models()) in_both_ = order_accused(accused_, hunt_.layers, *sides_of_models());
+  }
+
+  // Two models on one backend.
+  std::optional<ModelSides> sides_of_models() const {
+    if (!counterpart_ || request_.backends.empty()) return std::nullopt;
+    return ModelSides{hunt_.sides.front().name, hunt_.sides.back().name};
+  }
+
+  void acquit(const results::LayerVerdict& error) {
+    for (results::LayerVerdict& layer : hunt_.layers) {
+      const bool is_it = layer.index == error.index && layer.value == error.value && layer.side == error.side;
+      if (!is_it) continue;
+      layer.tolerance = INFINITY;
+      layer.excess = 0;
+    }
+  }
+
+  // Lists an overflow that does no harm; numbers near 0 are not listed.
+  void note_harmless(const debug::Accused& accused) {
+    if (debug::are_finite(accused.given)) return;
+    const debug::Cause cause = cause_of(accused);
+    hunt_.harmless.push_back({.error = accused.error, .cause = cause.word, .reason = cause.reason});
+  }
+
+  debug::Cause cause_of(const debug::Accused& accused) const {
+    return debug::find_cause({.model = loaded_.model,
+                              .accused = accused,
+                              .stored = stored(accused),
+                              .other = is_of_other(accused) ? &*counterpart_ : nullptr});
   }
 
   // What the declared type asks for, such as infinity, is no fault unless the outputs show it: where others may be why
@@ -86,10 +151,10 @@ class AccuracyJob {
 
   void explain() {
     for (size_t i = 0; i < accused_.size(); ++i) {
-      results::Culprit culprit{.error = accused_[i].error};
+      results::Culprit culprit{.error = accused_[i].error, .is_in_both = i + in_both_ >= accused_.size()};
       if (i < kMostExplained) {
         check_cancelled(observer_);
-        const debug::Cause cause = debug::find_cause(loaded_.model, accused_[i]);
+        const debug::Cause cause = cause_of(accused_[i]);
         culprit.cause = cause.word;
         culprit.reason = cause.reason;
         culprit.share_of_output = debug::influence(loaded_.model, feeds_, accused_[i]);
@@ -101,6 +166,13 @@ class AccuracyJob {
     }
   }
 
+  // A cause that another way to convert may cure: what else was changed in the second model would only be left out.
+  static bool is_of_conversion(std::string_view cause) {
+    constexpr std::array<std::string_view, 8> kWords = {"overflow",  "underflow", "input_range", "nan",
+                                                        "precision", "quantized", "clipped",     "unknown"};
+    return std::ranges::find(kWords, cause) != kWords.end();
+  }
+
   bool is_of_other(const debug::Accused& accused) const {
     return request_.other.is_given() && hunt_.sides.back().name == accused.error.side;
   }
@@ -108,7 +180,8 @@ class AccuracyJob {
   void find_remedies(const SideRuns& runs) {
     const RemedyCase found{request_, loaded_.model, feeds_, runs, accused_.front()};
     if (is_of_other(accused_.front())) {
-      hunt_.remedies = try_conversions(found, other_.model, accused_, hunt_.sides.back());
+      if (is_of_conversion(hunt_.culprits.front().cause))
+        hunt_.remedies = try_conversions(found, *counterpart_, accused_, hunt_.sides.back());
       return;
     }
     hunt_.remedies = try_remedies(found, hunt_.sides);
@@ -133,6 +206,9 @@ class AccuracyJob {
   Observer& observer_;
   LoadedModel loaded_;
   LoadedModel other_;
+  std::optional<debug::Counterpart> counterpart_;  // of the other model
+  std::map<std::pair<std::string, ir::ValueId>, tensor::DType> stored_;
+  size_t in_both_ = 0;  // of the accused, at their end
   tensor::NamedData inputs_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "debug/accuracy/influence.h"
 #include "ir/naming.h"
+#include "ir/queries.h"
 #include "ops/inference.h"
 #include "tasks/convert.h"
 
@@ -25,6 +26,21 @@ std::string precision_of(const ir::Model& model) {
     }
   }
   return {};
+}
+
+// True if most floats that nodes compute are of 16 bits in the other model.
+bool is_mostly_half(const ir::Model& model, const debug::Counterpart& other) {
+  ops::Inference inference(other.model);
+  inference.run();
+  uint64_t halves = 0, floats = 0;
+  for (const auto& [mine, theirs] : other.values) {
+    const ops::Type& type = inference.type(theirs);
+    if (!model[mine].producer || ir::is_output(model, mine) || !type.is_tensor() || !tensor::is_floating(type.dtype))
+      continue;
+    ++floats;
+    halves += type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16 ? 1 : 0;
+  }
+  return 2 * halves > floats;
 }
 
 class ConversionRemedies {
@@ -95,11 +111,12 @@ class ConversionRemedies {
 
 }  // namespace
 
-std::vector<results::Remedy> try_conversions(const RemedyCase& given, const ir::Model& other,
+std::vector<results::Remedy> try_conversions(const RemedyCase& given, const debug::Counterpart& other,
                                              std::span<const debug::Accused> culprits,
                                              const results::AccuracySide& side) {
-  const std::string precision = precision_of(other);
+  const std::string precision = precision_of(other.model);
   if (precision.empty() || precision == precision_of(given.model)) return {};
+  if (precision != "int8" && !is_mostly_half(given.model, other)) return {};
   return ConversionRemedies(given, precision, side).run(culprits);
 }
 

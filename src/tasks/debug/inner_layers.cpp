@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "debug/accuracy/causes.h"
+#include "debug/causes/causes.h"
 #include "debug/open_bodies.h"
 #include "exec/feeds.h"
 #include "tasks/debug/observed.h"
@@ -37,12 +37,23 @@ AccuracyRequest request_for(const InnerCase& found, const std::string& side) {
   return request;
 }
 
-std::vector<debug::SideValues> sides_of(const InnerCase& found, SideRuns& runs) {
-  if (found.other == nullptr) return runs.collect();
-  const std::optional<debug::Opened> other = opened(*found.other, found);
-  results::LayerMatches ignored;
-  return {runs.run_other(other ? other->model : *found.other, ignored)};
-}
+// The sides of the opened model; the second model is opened too.
+struct InnerSides {
+  std::optional<debug::Opened> other;
+  std::optional<debug::Counterpart> counterpart;
+  std::vector<debug::SideValues> sides;
+
+  InnerSides(const InnerCase& found, SideRuns& runs) {
+    if (found.other == nullptr) {
+      sides = runs.collect();
+      return;
+    }
+    other = opened(*found.other, found);
+    OtherRun run = runs.run_other(other ? other->model : *found.other);
+    counterpart.emplace(std::move(run.counterpart));
+    sides.push_back(std::move(run.side));
+  }
+};
 
 std::optional<results::InnerCulprit> find(const InnerCase& found, const debug::Accused& accused) {
   if (!debug::holds_nodes(found.model, accused.node)) return std::nullopt;
@@ -55,13 +66,18 @@ std::optional<results::InnerCulprit> find(const InnerCase& found, const debug::A
   SideRuns runs(request, model, found.inputs, quiet);
   Diagnostics ignored;
   const auto feeds = as_input_data(model, exec::check_feeds(exec::signature_of(model), found.inputs, ignored));
+  InnerSides inner_sides(found, runs);
   const debug::WalkResult walked =
-      debug::walk(model, feeds, sides_of(found, runs), {.max_memory_bytes = request.session.max_memory_bytes});
+      debug::walk(model, feeds, std::move(inner_sides.sides), {.max_memory_bytes = request.session.max_memory_bytes});
   for (const debug::Accused& inner : walked.accused) {
     const std::vector<ir::NodeId> origins = model.origins().of(inner.node);
     const bool is_inside = inner.node != accused.node && std::ranges::find(origins, accused.node) != origins.end();
     if (!is_inside) continue;
-    const debug::Cause cause = debug::find_cause(model, inner);
+    const debug::Cause cause =
+        debug::find_cause({.model = model,
+                           .accused = inner,
+                           .stored = inner.exact.declared(),
+                           .other = inner_sides.counterpart ? &*inner_sides.counterpart : nullptr});
     return results::InnerCulprit{inner.error, cause.word, cause.reason};
   }
   return std::nullopt;

@@ -171,12 +171,13 @@ double SideRuns::run_tapped(const std::string& backend, const tensor::NamedData&
   return greatest_move(given, alone);
 }
 
-debug::SideValues SideRuns::run_other(const ir::Model& other, results::LayerMatches& matches) const {
-  const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
-  const match::Matching matching = match::match_models(model_, other);
-  std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
-  exec::SessionOptions options = request_.session;
-  const std::set<std::string_view> outputs = output_names(other);
+OtherRun SideRuns::paired(const ir::Model& other) const {
+  match::Matching matching = match::match_models(model_, other);
+  OtherRun run{.counterpart = {.model = other}};
+  for (const ir::ValueId input : model_[model_.main_graph()].inputs) {
+    const ir::ValueId like = matching.values_in_b[input.index];
+    if (like) run.counterpart.values.emplace(input, like);
+  }
   const std::map<std::string_view, ir::ValueId> theirs = results_of(other);
   for (const auto& [name, value] : names_) {
     // What a rewrite merges has the name of the last of it, and looks like the first.
@@ -184,14 +185,30 @@ debug::SideValues SideRuns::run_other(const ir::Model& other, results::LayerMatc
     const std::string_view its_name = theirs.contains(name) || !like ? name : other.text(other[like].name);
     const bool is_of_another = its_name != name && names_.contains(its_name);
     if (!theirs.contains(its_name) || is_of_another) {
-      matches.unmatched.emplace_back(name);
+      run.matches.unmatched.emplace_back(name);
       continue;
     }
-    ++(its_name == name ? matches.by_name : matches.by_structure);
-    taken.emplace(its_name, value);
-    if (!outputs.contains(its_name)) options.values.emplace_back(its_name);
+    ++(its_name == name ? run.matches.by_name : run.matches.by_structure);
+    run.counterpart.values.emplace(value, theirs.at(its_name));
   }
-  debug::SideValues side{.name = fmt::format("{} on {}", backend, printable(request_.other.path))};
+  run.counterpart.nodes = std::move(matching.nodes_in_b);
+  return run;
+}
+
+OtherRun SideRuns::run_other(const ir::Model& other) const {
+  const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
+  OtherRun run = paired(other);
+  std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
+  exec::SessionOptions options = request_.session;
+  const std::set<std::string_view> outputs = output_names(other);
+  for (const auto& [value, like] : run.counterpart.values) {
+    if (!model_[value].producer) continue;
+    const std::string_view name = other.text(other[like].name);
+    taken.emplace(name, value);
+    if (!outputs.contains(name)) options.values.emplace_back(name);
+  }
+  debug::SideValues& side = run.side;
+  side.name = fmt::format("{} on {}", backend, printable(request_.other.path));
   Diagnostics findings;
   const std::unique_ptr<exec::Session> session = make(backend)->prepare(other, options, findings);
   tell_findings(findings, observer_);
@@ -205,7 +222,7 @@ debug::SideValues SideRuns::run_other(const ir::Model& other, results::LayerMatc
   });
   tensor::NamedData given(feeds_.begin(), feeds_.end());
   session->make_execution({})->run(exec::check_feeds(exec::signature_of(other), given, findings), asked, sink);
-  return side;
+  return run;
 }
 
 debug::SideValues SideRuns::load(const formats::SavedRun& run) const {

@@ -1,11 +1,19 @@
 #pragma once
 
 #include "debug/accuracy/walk.h"
+#include "debug/causes/counterpart.h"
 #include "exec/backend.h"
 #include "formats/saved_data.h"
 #include "tasks/culprit.h"
 
 namespace assay::tasks {
+
+// The run of another model: its values by those of the model that they correspond to.
+struct OtherRun {
+  debug::SideValues side;
+  debug::Counterpart counterpart;  // holds the other model by reference
+  results::LayerMatches matches;
+};
 
 // The runs whose layers are judged.
 class SideRuns {
@@ -14,8 +22,7 @@ class SideRuns {
 
   // The values that each side gives. Error (usage) if there is no side.
   std::vector<debug::SideValues> collect();
-  // Of another model, by the values of the model that they correspond to.
-  debug::SideValues run_other(const ir::Model& other, results::LayerMatches& matches) const;
+  OtherRun run_other(const ir::Model& other) const;
   // What a run with all values asked for does not show: whether the outputs move when they are not, and whether a
   // second run gives the same bits. By the side's number; nothing for saved results.
   void add_looks(std::vector<results::AccuracySide>& sides) const;
@@ -33,6 +40,8 @@ class SideRuns {
     bool is_deterministic = true;
   };
 
+  // The other model's values beside those of the model, before it runs.
+  OtherRun paired(const ir::Model& other) const;
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
   Alone run_alone(const std::string& backend) const;

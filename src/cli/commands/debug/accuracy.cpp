@@ -82,6 +82,11 @@ void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, L
   const bool is_verbose = log.enabled(LogLevel::verbose);
   for (const std::string& line : report::culprit_lines(hunt, is_verbose ? SIZE_MAX : kMostListed))
     log.verdict(false, line);
+  if (!hunt.culprits.empty() && !hunt.culprits.front().error.value.empty()) {
+    log.info(fmt::format("To look at what computes it: assay surgeon extract {} --outputs {} -o part.onnx",
+                         printable(hunt.model), printable(hunt.culprits.front().error.value)));
+  }
+  for (const std::string& line : report::harmless_lines(hunt, is_verbose ? SIZE_MAX : kMostListed)) log.info(line);
   log.info("Layers that add most beside what they may:");
   for (const std::string& line : report::layer_lines(hunt, is_verbose ? SIZE_MAX : kMostListed)) log.info(line);
   print_remedies(hunt, arguments, log);
