@@ -197,7 +197,7 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
   const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
   if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
   if (terms > 1) rounding.output += std::sqrt(terms / 3);
-  rounding.adds_elements = is_sum(op) || op == "Sum" || op == "Mean";
+  rounding.adds_elements = is_sum(op) || op == "Sum" || op == "Mean" || op.starts_with("Scatter");
   rounding.makes_codes = op.starts_with("DynamicQuantize");
   rounding.counts_one = has(kPartsOfOne, op);
   rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
