@@ -144,6 +144,7 @@ ScaledSums distances(const Sums& sums, const PairReader& reader, const TileSourc
 double cosine(const ScaledSums& sums) {
   const double squares_a = sums.squares[kSideA].mantissa;
   const double squares_b = sums.squares[kSideB].mantissa;
+  if (std::isnan(squares_a) || std::isnan(squares_b)) return std::numeric_limits<double>::quiet_NaN();
   if (squares_a == 0 || squares_b == 0) return squares_a == squares_b ? 1 : 0;
   if (sums.squares[kAbsolute].mantissa == 0) return 1;
   const double cosine = sums.dot / std::sqrt(squares_a) / std::sqrt(squares_b);

@@ -47,6 +47,29 @@ TEST(Measure, NumbersOfAHandfulOfFloats) {
   EXPECT_DOUBLE_EQ(metrics.snr_db, 10 * std::log10(30 / 4.25));
 }
 
+// A third of the elements are a step larger: the variance is 2 / 9 of its square, though the mean lies between two
+// steps.
+TEST(Measure, VarianceOfLargeNumbersIsThatOfTheirSteps) {
+  std::vector<double> elements(1536 + 300);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = 1e15 + (i % 3 == 0 ? 0.125 : 0);
+  const PairMetrics metrics = measure(doubles(elements), doubles(elements), {});
+  EXPECT_NEAR(metrics.a.variance, 0.015625 * 2 / 9, 1e-15);
+}
+
+TEST(Measure, MeansOfTheLargestNumbersAreFinite) {
+  std::vector<double> elements(2048, 0x1.8p1023);
+  std::fill_n(elements.begin(), 512, -0x1.8p1023);
+  EXPECT_DOUBLE_EQ(measure(doubles(elements), doubles(elements), {}).a.mean, 0x1.8p1022);
+  EXPECT_DOUBLE_EQ(
+      measure(doubles({0x1.8p1023, -0x1.8p1023, 0x1.8p1023, 0x1.8p1023}), doubles({0, 0, 0, 0}), {}).a.mean,
+      0x1.8p1022);
+}
+
+TEST(Measure, CosineWithNanIsNan) {
+  EXPECT_TRUE(std::isnan(measure(doubles({NAN, -0.0}), doubles({0, 0}), {}).cosine));
+  EXPECT_TRUE(std::isnan(measure(doubles({0, 0}), doubles({NAN, 1}), {}).cosine));
+}
+
 TEST(Measure, NanFailsAndIsWorst) {
   const PairMetrics metrics = measure(floats({1, 9, NAN, 4}), floats({1, 2, 3, 4}), {});
   EXPECT_EQ(metrics.a.nan_count, 1U);

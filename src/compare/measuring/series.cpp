@@ -33,14 +33,26 @@ void Series::see_greatest(uint64_t tile, double x) {
   greatest_tile_ = tile;
 }
 
-void Series::add_moments(uint64_t count, double mean, double deviations) {
+Series::Pair Series::exact_sum(double a, double b) {
+  const double sum = a + b;
+  const double of_b = sum - a;
+  return {sum, (a - (sum - of_b)) + (b - of_b)};
+}
+
+void Series::add_moments(uint64_t count, const Pair& mean, double deviations) {
   if (count == 0) return;
   const auto before = static_cast<double>(finite_);
   const auto more = static_cast<double>(count);
   finite_ += count;
   const double share = more / static_cast<double>(finite_);
-  const double distance = mean - mean_;
-  mean_ = before == 0 ? mean : mean_ + distance * share;
+  const double distance = (mean.sum - mean_.sum) + (mean.rest - mean_.rest);
+  if (before == 0) {
+    mean_ = mean;
+  } else if (std::isfinite(distance)) {
+    mean_ = exact_sum(mean_.sum, mean_.rest + distance * share);
+  } else {
+    mean_ = {mean_.sum * (1 - share) + mean.sum * share, 0};
+  }
   deviations_ =
       before == 0 ? deviations : not_negative(deviations_ + deviations + distance * distance * before * share);
 }
@@ -49,7 +61,7 @@ void Series::add(uint64_t tile, const TileSums& sums) {
   see_least(tile, sums.least);
   see_greatest(tile, sums.greatest);
   magnitude_ += sums.magnitude;
-  add_moments(kTile, sums.shift + sums.sum / kTile, not_negative(deviations(sums)));
+  add_moments(kTile, exact_sum(sums.shift, sums.sum / kTile), not_negative(deviations(sums)));
 }
 
 void Series::add_each(uint64_t tile, std::span<const double> elements) {
@@ -72,12 +84,22 @@ void Series::add_each(uint64_t tile, std::span<const double> elements) {
     magnitude_ += std::fabs(x);
   }
   if (count == 0) return;
-  const double mean = first + sum / static_cast<double>(count);
-  double deviations = 0;
-  for (const double x : elements) {
-    if (std::isfinite(x)) deviations += (x - mean) * (x - mean);
+  const auto number = static_cast<double>(count);
+  double mean = first + sum / number;
+  if (!std::isfinite(sum)) {
+    mean = 0;
+    for (const double x : elements) mean += std::isfinite(x) ? x / (2 * number) : 0;
+    mean *= 2;
   }
-  add_moments(count, mean, not_negative(deviations));
+  double deviations = 0;
+  double rest = 0;  // the mean is rounded: the sum of distances from it is not 0
+  for (const double x : elements) {
+    if (!std::isfinite(x)) continue;
+    deviations += (x - mean) * (x - mean);
+    rest += x - mean;
+  }
+  const double mean_rest = std::isfinite(deviations) ? rest / number : 0;
+  add_moments(count, exact_sum(mean, mean_rest), not_negative(deviations - rest * mean_rest));
 }
 
 void Series::append(const Series& next) {
@@ -96,7 +118,7 @@ double Series::greatest() const { return count() == 0 || nans_ != 0 ? kNan : gre
 
 double Series::mean() const {
   if (count() == 0 || nans_ != 0) return kNan;
-  if (infinities() == 0) return mean_;
+  if (infinities() == 0) return mean_.sum;
   if (minus_infinities_ == 0) return kInfinity;
   return plus_infinities_ == 0 ? -kInfinity : kNan;
 }
@@ -104,7 +126,7 @@ double Series::mean() const {
 double Series::sum_of_squares() const {
   if (nans_ != 0) return kNan;
   if (infinities() != 0) return kInfinity;
-  return deviations_ + mean_ * mean_ * static_cast<double>(finite_);
+  return deviations_ + mean_.sum * mean_.sum * static_cast<double>(finite_);
 }
 
 results::TensorStats Series::stats() const {

@@ -42,13 +42,19 @@ class Series {
   uint64_t infinities() const { return plus_infinities_ + minus_infinities_; }
   void see_least(uint64_t tile, double x);
   void see_greatest(uint64_t tile, double x);
-  void add_moments(uint64_t count, double mean, double deviations);
+  // A sum of two numbers, and what its rounding left out.
+  struct Pair {
+    double sum = 0;
+    double rest = 0;
+  };
+  static Pair exact_sum(double a, double b);
+  void add_moments(uint64_t count, const Pair& mean, double deviations);
 
   uint64_t finite_ = 0;
   uint64_t nans_ = 0;
   uint64_t plus_infinities_ = 0;
   uint64_t minus_infinities_ = 0;
-  double mean_ = 0;
+  Pair mean_;
   double deviations_ = 0;  // sum of (x - mean)^2
   double magnitude_ = 0;   // sum of |x|
   double least_ = 0;

@@ -22,8 +22,11 @@ struct Tile {
   // both or none, which means one after the other. For sums of floats that stay where they are.
   const uint16_t* order = nullptr;
   const uint8_t* chosen = nullptr;
-  size_t depth = 0;              // words in each place
-  int64_t first = 0;             // the first of them
+  size_t depth = 0;   // words in each place
+  int64_t first = 0;  // the first of them
+  // Products that are added one after the other; the sum of such a chain is added to those before it, so that fewer
+  // roundings meet large sums. Heeded for float32 without `order`.
+  size_t chain = SIZE_MAX;
   const float* panel = nullptr;  // steps * depth rows of words, which hold half as many bytes where two are codes
   float* sums = nullptr;
   int64_t sums_row = 0;           // from one to the next

@@ -131,10 +131,62 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector 
   if constexpr (!kIsOrdered) finish_into<false>(tile, static_cast<Element*>(tile.out), tile.out_row, sums);
 }
 
+// GCC does not see that `ended` is written before it is read.
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+// Adds the sums of a chain to those that ended before it, if any, and begins anew.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void end_chain(bool is_first, Vector (&sums)[kRows][kVectors],
+                                                          Vector (&ended)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      ended[r][v] = is_first ? sums[r][v] : ended[r][v] + sums[r][v];
+      sums[r][v] = Vector{};
+    }
+  }
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_ended(const Vector (&ended)[kRows][kVectors],
+                                                          Vector (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) sums[r][v] += ended[r][v];
+  }
+}
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+// A word of each row times a row of the panel.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const float* const (&left)[kRows], size_t k,
+                                                             const std::byte* words, Vector (&sums)[kRows][kVectors]) {
+  Vector right[kVectors];
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kVectors; ++v) read_panel(words + v * kPanelVector, right[v]);
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    Vector word;
+    spread(left[r] + k, word);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) multiply_add(word, right[v], sums[r][v]);
+  }
+}
+
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) {
+  constexpr bool kHasChains = !kAreCodes && !kIsOrdered && sizeof(Element) == sizeof(float);
   Vector sums[kRows][kVectors];
   start<kIsOrdered>(tile, sums);
+  [[maybe_unused]] Vector ended[kHasChains ? kRows : 1][kHasChains ? kVectors : 1];  // sums of chains
+  [[maybe_unused]] bool has_ended = false;
+  [[maybe_unused]] size_t chain_end = tile.chain;  // from the first word of a place
   const auto* panel = reinterpret_cast<const std::byte*>(tile.panel);
   const auto* ahead = reinterpret_cast<const std::byte*>(tile.ahead);
   for (size_t i = 0; i < tile.steps; ++i) {
@@ -147,18 +199,20 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) 
       left[r] = tile.places[row * tile.place_step + step] + tile.first;
     }
     for (size_t k = 0; k < tile.depth; ++k, words += kVectors * kPanelVector, ahead += tile.ahead_step) {
-      __builtin_prefetch(ahead);
-      Vector right[kVectors];
-#pragma GCC unroll 16
-      for (size_t v = 0; v < kVectors; ++v) read_panel(words + v * kPanelVector, right[v]);
-#pragma GCC unroll 16
-      for (size_t r = 0; r < kRows; ++r) {
-        Vector word;
-        spread(left[r] + k, word);
-#pragma GCC unroll 16
-        for (size_t v = 0; v < kVectors; ++v) multiply_add(word, right[v], sums[r][v]);
+      if constexpr (kHasChains) {
+        if (k == chain_end) [[unlikely]] {
+          end_chain(!has_ended, sums, ended);
+          has_ended = true;
+          chain_end += tile.chain;
+        }
       }
+      __builtin_prefetch(ahead);
+      add_products(left, k, words, sums);
     }
+    if constexpr (kHasChains) chain_end -= tile.depth;
+  }
+  if constexpr (kHasChains) {
+    if (has_ended) add_ended(ended, sums);
   }
   finish<kIsOrdered>(tile, sums);
 }

@@ -23,6 +23,7 @@ class Drawn {
     tile.steps = 1 + random_() % 4;
     tile.depth = 1 + random_() % 50;
     tile.first = static_cast<int64_t>(random_() % 3);
+    if (random_() % 2 == 0) tile.chain = 1 + random_() % 20;
     tile.place_step = tile.steps + random_() % 2;
     tile.sums_row = tile.out_row = static_cast<int64_t>(columns + random_() % 9);
     const size_t place = tile.depth + static_cast<size_t>(tile.first);
@@ -233,6 +234,31 @@ TEST(PairKernels, MultiplyPairsAndRoundOnce) {
     }
     EXPECT_EQ(sums[i], sum) << i;
     EXPECT_NEAR(number(out[i]), sum, std::fabs(sum) / 256) << i;
+  }
+}
+
+// By hand: added to 2^24 one by one, ones vanish; a chain of four of them does not.
+TEST(TileKernels, SumsOfChainsAreAddedApart) {
+  constexpr size_t kDepth = 12;
+  const std::vector<float> ones(kDepth, 1);
+  for (const TileKernels* const kernels : all_tile_kernels()) {
+    for (size_t vectors = 1; vectors <= kernels->most_vectors; ++vectors) {
+      const size_t columns = vectors * kernels->width;
+      std::vector<float> panel(kDepth * columns, 1);
+      std::fill_n(panel.begin(), columns, 0x1p24F);
+      const std::vector<const float*> places(5, ones.data());
+      std::vector<float> sums(5 * columns);
+      const Tile tile = {.places = places.data(),
+                         .rows = 5,
+                         .depth = kDepth,
+                         .chain = 4,
+                         .panel = panel.data(),
+                         .sums = sums.data(),
+                         .sums_row = static_cast<int64_t>(columns),
+                         .ahead = panel.data()};
+      kernels->multiply(tile, vectors);
+      EXPECT_EQ(sums, std::vector<float>(5 * columns, 0x1p24F + 8)) << kernels->name << " " << vectors;
+    }
   }
 }
 

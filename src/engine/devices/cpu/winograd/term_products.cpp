@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -37,6 +38,10 @@ TermProducts::TermProducts(PackedWeights& packed, const tensor::Tensor& weights,
       kernels_(kernels),
       panel_columns_(static_cast<int64_t>(kernels_.width * kernels_.most_vectors)),
       weights_(pack(packed, weights, form)) {}
+
+size_t TermProducts::chain_of(int64_t channels) {
+  return static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(channels))));
+}
 
 std::string TermProducts::packed_form(const WinogradForm& form, const TileKernels& kernels) {
   return fmt::format("winograd {} {} panels {}", form.stride, form.out, kernels.width * kernels.most_vectors);
@@ -82,6 +87,7 @@ void TermProducts::run(int64_t panel, const float* terms, int64_t tiles, float* 
   Tile tile{.places = places.data(),
             .rows = static_cast<size_t>(tiles),
             .depth = static_cast<size_t>(words),
+            .chain = chain_of(channels_),
             .sums_row = terms_ * columns,
             .ahead_step = static_cast<size_t>(parts_of(columns, parts_of(tiles, most)) * 4)};
   for (int64_t term = 0; term < terms_; ++term) {

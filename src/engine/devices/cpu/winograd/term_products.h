@@ -20,6 +20,8 @@ class TermProducts {
   TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
                const TileKernels& kernels = tile_kernels());
 
+  // Products of float32 are added in chains of so many (Tile::chain).
+  static size_t chain_of(int64_t channels);
   // The name of weights that are packed so.
   static std::string packed_form(const WinogradForm& form, const TileKernels& kernels);
   int64_t panel_count() const { return (out_channels_ + panel_columns_ - 1) / panel_columns_; }

@@ -1,14 +1,12 @@
 #include "engine/devices/cpu/winograd/transforms.h"
 
 #include <cmath>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "engine/devices/cpu/winograd/weights.h"
-#include "ops/eval.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -72,28 +70,6 @@ TEST(WinogradTransforms, OfAllFormsAndInstructionsAreConvolutions) {
         ASSERT_NEAR(results[i], expected, 2e-5) << all[set]->name << ", form " << form.index << ", number " << i;
       }
     }
-  }
-}
-
-TEST(WinogradWeights, ErrorsAreThoseOfTheType) {
-  constexpr int64_t kChannels = 64;
-  const auto error = [](const WinogradForm& form, tensor::DType dtype, double special) {
-    std::mt19937 random(1);
-    std::normal_distribution<double> number;
-    std::vector<double> weights(kWindow * kChannels * 16);
-    for (double& weight : weights) weight = number(random);
-    if (special != 0) weights[100] = special;
-    return winograd_error(form, ops::make_rounded(dtype, {16, kChannels, 3, 3}, weights));
-  };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  for (const WinogradForm& form : winograd_forms()) {
-    EXPECT_GT(error(form, tensor::DType::float32, 0), 1e-7) << form.index;
-    EXPECT_LT(error(form, tensor::DType::float32, 0), 5e-6) << form.index;
-    EXPECT_FALSE(error(form, tensor::DType::float32, kInfinity) <= 1e-5) << form.index;
-    if (winograd_half_loops() == nullptr) continue;
-    EXPECT_GT(error(form, tensor::DType::bfloat16, 0), 0x1p-8) << form.index;
-    EXPECT_EQ(error(form, tensor::DType::bfloat16, 0) < 0x1p-6, form.out == 2) << form.index;
-    EXPECT_FALSE(error(form, tensor::DType::bfloat16, kInfinity) <= 1) << form.index;
   }
 }
 

@@ -107,6 +107,22 @@ TEST(WinogradLayers, StrictLayersAndThoseWithInexactWeightsAreComputedDirectly) 
   EXPECT_EQ(std::ranges::count(tactics("inf", false), "conv.winograd"), 0);
 }
 
+// Their errors have no long tails in small tiles.
+TEST(WinogradLayers, WeightsThatAFewRuleAreComputedInSmallTiles) {
+  const auto takes = [](const char* special_weight, const char* variant) {
+    const ir::Model model = drawn_model({1, 64, 64, 40, 40, 1, "1, 1, 1, 1"}, "y = Relu(s)", special_weight);
+    const engine::ProgramOptions options{.tactics = {.replayed = {{"y", fmt::format("conv.winograd:{}", variant)}}}};
+    try {
+      return !testing_support::run_on_engine(model, sine, options).tactics.empty();
+    } catch (const Error&) {  // the tactic cannot compute the layer
+      return false;
+    }
+  };
+  EXPECT_TRUE(takes(nullptr, "lanes/4"));
+  EXPECT_FALSE(takes("3", "lanes/4"));
+  EXPECT_TRUE(takes("3", "lanes/2"));
+}
+
 // As in a plan: they were judged when it was built.
 TEST(WinogradLayers, WeightsThatArePackedAreNotJudgedAgain) {
   const ir::Model model = drawn_model({1, 32, 32, 40, 40, 1, "1, 1, 1, 1"}, "y = Relu(s)", "inf");
