@@ -1,10 +1,13 @@
 #include "convert/conversion/int8.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "convert/conversion/layer_errors.h"
+#include "convert/precision/float_values.h"
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
@@ -12,6 +15,8 @@
 
 namespace assay::convert {
 namespace {
+
+constexpr double kPoorSnr = 20;  // in dB: a tenth of the signal is noise
 
 // Why a layer stays float; empty: it does not.
 std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
@@ -38,6 +43,7 @@ class Int8Order {
     LayerErrors errors(conversion_, wanted_.reports_errors);
     convert(found.ranges);
     errors.measure(nodes_, report_);
+    measure_outputs();
     return std::move(report_);
   }
 
@@ -77,8 +83,8 @@ class Int8Order {
     }
   }
 
-  // Leaves layers float whose result would lose too much if they alone were rounded.
-  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+  // Of each layer alone, by its result.
+  std::map<std::string, results::LayerError> costs(const calibrate::Ranges& ranges) {
     Measurement& measurement = conversion_.host.measure(model());
     ir::Model shadowed = measurement.copy();
     Diagnostics repeated;
@@ -87,12 +93,61 @@ class Int8Order {
       pairs[layer.result] = layer.shadow;
     }
     conversion_.host.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
-    costs_ = measurement.differences(shadowed, pairs);
+    return measurement.differences(shadowed, pairs);
+  }
+
+  // Leaves layers float whose result would lose too much if they alone were rounded, also with weights of which no
+  // number is cut off.
+  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+    costs_ = costs(ranges);
+    std::vector<ir::NodeId> poor;
+    for (const ir::NodeId node : nodes()) {
+      const results::LayerError* cost = cost_of(node);
+      if (cost && !misfit(*cost, bound).empty()) poor.push_back(node);
+    }
+    if (!poor.empty()) spare_weights(poor, ranges);
     for (const ir::NodeId node : nodes()) {
       if (const results::LayerError* cost = cost_of(node)) {
         if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
       }
     }
+  }
+
+  // Cuts off no number of the weights of these layers where they are better for it.
+  void spare_weights(const std::vector<ir::NodeId>& poor, const calibrate::Ranges& ranges) {
+    const auto weights_of = [this](ir::NodeId node) {
+      std::set<ir::ValueId> weights;
+      for (const ir::Use& use : model()[node].operands) {
+        if (use.value && float_constant(model(), use.value)) weights.insert(use.value);
+      }
+      return weights;
+    };
+    for (const ir::NodeId node : poor) options_.unclipped.merge(weights_of(node));
+    std::map<std::string, results::LayerError> clipped = costs(ranges);
+    costs_.swap(clipped);
+    for (const ir::NodeId node : nodes()) {
+      const results::LayerError* spared = cost_of(node);
+      if (!spared) continue;
+      const std::string name(model().text(model()[model()[node].results[0]].name));
+      if (spared->snr_db >= clipped.at(name).snr_db) continue;
+      costs_.at(name) = clipped.at(name);
+      for (const ir::ValueId weight : weights_of(node)) options_.unclipped.erase(weight);
+    }
+  }
+
+  // What is left of the outputs, where inputs were needed anyway.
+  void measure_outputs() {
+    Measurement* measurement = conversion_.host.measurement();
+    if (!measurement || !report_.changed) return;
+    for (const auto& [name, error] : try_to_measure(*measurement, model(), conversion_.findings, true)) {
+      const double kept = std::isnan(error.snr_db) ? -HUGE_VAL : error.snr_db;
+      report_.output_snr_db = std::min(report_.output_snr_db.value_or(HUGE_VAL), kept);
+    }
+    if (report_.output_snr_db.value_or(HUGE_VAL) >= kPoorSnr) return;
+    conversion_.findings.warn(
+        "accuracy", "",
+        fmt::format("the outputs keep no more than {:.1f} dB: layers that lose most can stay float", *report_.output_snr_db),
+        "max_error");
   }
 
   const results::LayerError* cost_of(ir::NodeId node) {
