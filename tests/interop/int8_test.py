@@ -309,6 +309,31 @@ def check_search(folder):
         assert seen > plain + 0.3
 
 
+def check_asymmetric(folder):
+    """Zero points keep more of weights that are not even around 0, in either form; all backends compute the same."""
+    weight = (np.random.default_rng(12).normal(size=(256, 24)) + 0.7).astype(np.float32)
+    folder = Folder(folder.path, product_of(weight))
+    rows = [{"x": np.eye(256, dtype=np.float32)}]
+    data = folder.save_inputs(rows)
+    for form in ("dequantize", "matmulnbits"):
+        kept = []
+        for words in [], ["--asymmetric"]:
+            model = folder.convert("--weights", "int4", "--weights-form", form, *words)
+            made = outputs(model, rows)[0]
+            kept.append(snr_db(made, weight))
+            for backend in ("ref", "engine"):
+                saved = folder.path / "own.npz"
+                done = subprocess.run([ASSAY, "run", str(folder.path / "out.onnx"), f"--{backend}", "--save-outputs",
+                                       str(saved), "-q", *data], capture_output=True, text=True)
+                assert done.returncode == 0, done.stdout + done.stderr
+                np.testing.assert_allclose(np.load(saved)["y"], made, rtol=1e-5, atol=1e-5)
+        print(f"int4 {form}: {kept[0]:.2f} dB, asymmetric {kept[1]:.2f} dB")
+        assert kept[1] > kept[0] + 1.5 and kept[1] > snr_db(rounded_blocks(weight, False), weight) + 0.3
+    for words in ["--asymmetric"], ["--asymmetric", "--fp-to-fp16"]:
+        done = folder.run(*words, target="none.onnx")
+        assert done.returncode == 2 and "--asymmetric needs --int8 or --weights" in done.stderr, done.stderr
+
+
 def product_of(weight):
     rows, columns = weight.shape
     return helper.make_model(helper.make_graph(
@@ -493,6 +518,7 @@ def main():
         folder = Folder(pathlib.Path(name), network())
         check_weights(folder, tests)
         check_search(folder)
+        check_asymmetric(folder)
         check_stacked(folder)
 
 
