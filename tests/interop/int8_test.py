@@ -348,8 +348,8 @@ def rounded_by_channel(weight, share=1.0):
 
 
 def check_optimum(folder):
-    """Scales of int8 weights are those of the least square error: none is worse than that of the greatest number, and all
-    together are as good as the best of a thousand."""
+    """Scales of int8 weights alone are those of the least square error: together they are as good as the best of a
+    thousand. No scale is worse than that of the greatest number, which --int8 leaves only where outputs gain by it."""
     rng = np.random.default_rng(8)
     sparse = rng.normal(size=(256, 48)) * (rng.random((256, 48)) < 0.03) + 1e-3 * np.eye(256, 48)
     for name, drawn in (("normal", rng.normal(size=(256, 48))), ("heavy", rng.standard_t(3, size=(256, 48))),
@@ -368,7 +368,7 @@ def check_optimum(folder):
             print(f"optimum {name} {words[0]}: {10 * np.log10(plain.sum() / errors.sum()):.2f} dB gained, "
                   f"{10 * np.log10(plain.sum() / best.sum()):.2f} by a thousand scales")
             assert (errors <= plain * (1 + 1e-6)).all(), "worse than the scale of the greatest number"
-            assert errors.sum() <= best.sum() * 1.01, "the best scale is missed"
+            assert words[0] == "--int8" or errors.sum() <= best.sum() * 1.01, "the best scale is missed"
             assert words[0] == "--weights" or codes.min() >= -127
 
 

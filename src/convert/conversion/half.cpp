@@ -86,7 +86,7 @@ class HalfOrder {
   const HalfConversion& wanted_;
   HalfOptions options_;
   results::ConversionReport report_;
-  Measurement* measurement_ = nullptr;  // if something is measured
+  Measurement* measurement_ = nullptr;                      // if something is measured
   std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change
   std::vector<ir::NodeId> nodes_;                           // of the report's layers
 };

@@ -16,7 +16,8 @@
 namespace assay::convert {
 namespace {
 
-constexpr double kPoorSnr = 20;  // in dB: a tenth of the signal is noise
+constexpr double kWorthIt = 0.9;  // of the noise: what is better by less may be worse on other inputs
+constexpr double kPoorSnr = 20;   // in dB: a tenth of the signal is noise
 
 // Why a layer stays float; empty: it does not.
 std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
@@ -38,7 +39,8 @@ class Int8Order {
     const std::vector<std::string> names = needed_ranges();
     const RangeCandidate found = source_.ranges(model(), names, options_);
     report_.calibration = found.name;
-    if (wanted_.bound && !names.empty()) judge(*wanted_.bound, found.ranges);
+    if ((wanted_.bound || found.may_measure) && !names.empty()) choose_weights(found.ranges);
+    if (wanted_.bound) judge(*wanted_.bound);
     conversion_.host.info("Converting layers to int8");
     LayerErrors errors(conversion_, wanted_.reports_errors);
     convert(found.ranges);
@@ -96,42 +98,60 @@ class Int8Order {
     return measurement.differences(shadowed, pairs);
   }
 
-  // Leaves layers float whose result would lose too much if they alone were rounded, also with weights of which no
-  // number is cut off.
-  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+  // Numbers of weights are cut off, for the least square error, where the layers that use them, each alone, and the
+  // outputs are better for it: what a weight is multiplied with is not even, and so without measuring they often are
+  // not.
+  void choose_weights(const calibrate::Ranges& ranges) {
     costs_ = costs(ranges);
-    std::vector<ir::NodeId> poor;
+    for (const ir::NodeId node : nodes()) options_.clipped.merge(weights_of(node));
+    const std::map<std::string, results::LayerError> clipped = costs(ranges);
     for (const ir::NodeId node : nodes()) {
       const results::LayerError* cost = cost_of(node);
-      if (cost && !misfit(*cost, bound).empty()) poor.push_back(node);
+      if (!cost || clipped.at(result_of(node)).snr_db > cost->snr_db) continue;
+      for (const ir::ValueId weight : weights_of(node)) options_.clipped.erase(weight);
     }
-    if (!poor.empty()) spare_weights(poor, ranges);
+    const std::set<ir::ValueId> mixed = options_.clipped;
+    const double noise = noise_of_outputs(ranges);
+    options_.clipped.clear();
+    if (noise < kWorthIt * noise_of_outputs(ranges)) options_.clipped = mixed;
     for (const ir::NodeId node : nodes()) {
-      if (const results::LayerError* cost = cost_of(node)) {
-        if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
+      const auto is_clipped = [this](ir::ValueId weight) { return options_.clipped.contains(weight); };
+      if (cost_of(node) && std::ranges::any_of(weights_of(node), is_clipped)) {
+        costs_.at(result_of(node)) = clipped.at(result_of(node));
       }
     }
   }
 
-  // Cuts off no number of the weights of these layers where they are better for it.
-  void spare_weights(const std::vector<ir::NodeId>& poor, const calibrate::Ranges& ranges) {
-    const auto weights_of = [this](ir::NodeId node) {
-      std::set<ir::ValueId> weights;
-      for (const ir::Use& use : model()[node].operands) {
-        if (use.value && float_constant(model(), use.value)) weights.insert(use.value);
-      }
-      return weights;
-    };
-    for (const ir::NodeId node : poor) options_.unclipped.merge(weights_of(node));
-    std::map<std::string, results::LayerError> clipped = costs(ranges);
-    costs_.swap(clipped);
+  std::set<ir::ValueId> weights_of(ir::NodeId node) {
+    std::set<ir::ValueId> weights;
+    for (const ir::Use& use : model()[node].operands) {
+      if (use.value && float_constant(model(), use.value)) weights.insert(use.value);
+    }
+    return weights;
+  }
+
+  std::string result_of(ir::NodeId node) { return std::string(model().text(model()[model()[node].results[0]].name)); }
+
+  // As a share of their energy.
+  double noise_of_outputs(const calibrate::Ranges& ranges) {
+    constexpr double kBel = 10;
+    Measurement& measurement = conversion_.host.measure(model());
+    ir::Model converted = measurement.copy();
+    Diagnostics repeated;
+    insert_qdq(converted, options_, ranges, repeated);
+    double noise = 0;
+    for (const auto& [name, error] : try_to_measure(measurement, converted, repeated, true)) {
+      noise += std::isnan(error.snr_db) ? HUGE_VAL : std::pow(kBel, -error.snr_db / kBel);
+    }
+    return noise;
+  }
+
+  // Leaves layers float whose result would lose too much if they alone were rounded.
+  void judge(const ErrorBound& bound) {
     for (const ir::NodeId node : nodes()) {
-      const results::LayerError* spared = cost_of(node);
-      if (!spared) continue;
-      const std::string name(model().text(model()[model()[node].results[0]].name));
-      if (spared->snr_db >= clipped.at(name).snr_db) continue;
-      costs_.at(name) = clipped.at(name);
-      for (const ir::ValueId weight : weights_of(node)) options_.unclipped.erase(weight);
+      if (const results::LayerError* cost = cost_of(node)) {
+        if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
+      }
     }
   }
 
@@ -146,7 +166,8 @@ class Int8Order {
     if (report_.output_snr_db.value_or(HUGE_VAL) >= kPoorSnr) return;
     conversion_.findings.warn(
         "accuracy", "",
-        fmt::format("the outputs keep no more than {:.1f} dB: layers that lose most can stay float", *report_.output_snr_db),
+        fmt::format("the outputs keep no more than {:.1f} dB: layers that lose most can stay float",
+                    *report_.output_snr_db),
         "max_error");
   }
 

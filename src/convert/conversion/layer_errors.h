@@ -9,8 +9,8 @@
 
 namespace assay::convert {
 
-// The errors of the values of a converted model, by name, or of its outputs alone; where the backend fails, nothing and a
-// finding.
+// The errors of the values of a converted model, by name, or of its outputs alone; where the backend fails, nothing and
+// a finding.
 std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
                                                           Diagnostics& findings, bool of_outputs = false);
 

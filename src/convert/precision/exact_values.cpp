@@ -30,14 +30,22 @@ struct Sink {
 };
 
 constexpr std::array kSinks = {
-    Sink{"AffineGrid", 0, kPlace, true},    Sink{"Cos", 0, kAngle, true},
-    Sink{"CropAndResize", 1, kPlace, true}, Sink{"GridSample", 1, kPlace},
-    Sink{"MaxRoiPool", 1, kPlace, true},    Sink{"NonMaxSuppression", 0, kPlace},
-    Sink{"OneHot", 0, kIndex},              Sink{"OneHot", 1, kIndex},
-    Sink{"Range", 0, kIndex},               Sink{"Range", 1, kIndex},
-    Sink{"Range", 2, kIndex},               Sink{"Resize", 1, kPlace},
-    Sink{"Resize", 2, kPlace},              Sink{"RoiAlign", 1, kPlace, true},
-    Sink{"Sin", 0, kAngle, true},           Sink{"Tan", 0, kAngle, true},
+    Sink{"AffineGrid", 0, kPlace, true},
+    Sink{"Cos", 0, kAngle, true},
+    Sink{"CropAndResize", 1, kPlace, true},
+    Sink{"GridSample", 1, kPlace},
+    Sink{"MaxRoiPool", 1, kPlace, true},
+    Sink{"NonMaxSuppression", 0, kPlace},
+    Sink{"OneHot", 0, kIndex},
+    Sink{"OneHot", 1, kIndex},
+    Sink{"Range", 0, kIndex},
+    Sink{"Range", 1, kIndex},
+    Sink{"Range", 2, kIndex},
+    Sink{"Resize", 1, kPlace},
+    Sink{"Resize", 2, kPlace},
+    Sink{"RoiAlign", 1, kPlace, true},
+    Sink{"Sin", 0, kAngle, true},
+    Sink{"Tan", 0, kAngle, true},
     Sink{"Upsample", 1, kPlace},
 };
 constexpr std::array<std::string_view, 5> kComparisons = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"};
@@ -179,9 +187,9 @@ class ExactFinder {
   const ir::Model& model_;
   const FloatModel& floats_;
   const HalfOptions& options_;
-  std::vector<bool> is_counted_;            // by value
-  std::map<ir::ValueId, TypeTie> tie_of_;   // of what control flow hands on
-  std::optional<ValueBounds> bounds_;       // where an angle was not measured
+  std::vector<bool> is_counted_;           // by value
+  std::map<ir::ValueId, TypeTie> tie_of_;  // of what control flow hands on
+  std::optional<ValueBounds> bounds_;      // where an angle was not measured
   ExactValues found_;
 };
 

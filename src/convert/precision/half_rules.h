@@ -39,7 +39,7 @@ class HalfRules {
   std::vector<bool> forced_;          // by node
   std::vector<std::string> misfits_;  // by node
   ExactValues exact_;
-  std::vector<bool> quantized_;       // by value: stands for quantized numbers
+  std::vector<bool> quantized_;  // by value: stands for quantized numbers
 };
 
 }  // namespace assay::convert

@@ -53,8 +53,8 @@ class Layout {
   uint64_t blocks_ = 1;
 };
 
-// Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded. Of the
-// four bits of a symmetric code one more is below 0 than above: a scale below 0 gives it to the numbers above.
+// Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded. Of
+// the four bits of a symmetric code one more is below 0 than above: a scale below 0 gives it to the numbers above.
 Coding coding_of(std::span<const float> numbers, const Blocks& wanted) {
   const int levels = 1 << wanted.bits;
   const int lowest = wanted.asymmetric ? 0 : wanted.narrow ? 1 - levels / 2 : -levels / 2;

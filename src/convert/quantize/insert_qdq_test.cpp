@@ -101,9 +101,9 @@ TEST(InsertQdq, SoHasWhatIsAddedToAProduct) {
 }
 
 TEST(InsertQdq, OneScaleForAWholeWeight) {
-  const Quantized result = quantize(
-      "net (float[1,2] x) => (float[1,2] y) <float[2,2] w = {64, 126, 190, 254}> { y = MatMul(x, w) }",
-      {.per_channel = false});
+  const Quantized result =
+      quantize("net (float[1,2] x) => (float[1,2] y) <float[2,2] w = {64, 126, 190, 254}> { y = MatMul(x, w) }",
+               {.per_channel = false});
   EXPECT_EQ(result.numbers<float>("w_scale"), (std::vector<float>{2}));
   EXPECT_EQ(result.numbers<int8_t>("w_quantized"), (std::vector<int8_t>{32, 63, 95, 127}));
 }

@@ -159,7 +159,7 @@ class QdqEditor {
     const auto [known, is_new] = weights_.try_emplace({value, axis});
     if (!is_new) return known->second;
     Weight& weight = known->second;
-    Quantized quantized = quantize_weight(floats, axis, !options_.unclipped.contains(value), weight.scales);
+    Quantized quantized = quantize_weight(floats, axis, options_.clipped.contains(value), weight.scales);
     floats.storage()->release();
     edits_.weight_bytes_before += floats.size_bytes();
     edits_.weight_bytes_after += quantized.codes.size_bytes() + quantized.scales.size_bytes();

@@ -17,10 +17,10 @@ struct Coding {
 
 // What a search may choose.
 struct CodingChoice {
-  bool is_asymmetric = false;   // from the lowest to the highest number, with 0 among them, instead of around 0
-  bool may_clip = true;         // numbers beyond the codes; otherwise the range is that of the numbers
-  bool may_turn = false;        // a scale below 0
-  bool rounds_scales = false;   // to float16, where it holds them
+  bool is_asymmetric = false;  // from the lowest to the highest number, with 0 among them, instead of around 0
+  bool may_clip = true;        // numbers beyond the codes; otherwise the range is that of the numbers
+  bool may_turn = false;       // a scale below 0
+  bool rounds_scales = false;  // to float16, where it holds them
 };
 
 // Of all that the choice admits, the coding with the least square error that the search found; it is never greater than

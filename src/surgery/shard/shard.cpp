@@ -440,7 +440,7 @@ class Sharder {
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name
   std::vector<ValueId> changed_;
-  std::vector<Part> parts_;  // of those
+  std::vector<Part> parts_;              // of those
   std::map<ValueId, ir::TypeId> whole_;  // types before anything was split
   std::vector<ir::TypeId> output_types_;
   Sharding done_;
