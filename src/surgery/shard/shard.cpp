@@ -17,6 +17,7 @@
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
 #include "surgery/names.h"
+#include "surgery/shard/check_parts.h"
 #include "surgery/shard/collective.h"
 #include "surgery/shard/sequence.h"
 #include "surgery/shard/shape_facts.h"
@@ -58,7 +59,7 @@ class Sharder {
     }
     for (size_t i = 0; i < inputs_.size(); ++i) scatter(inputs_[i], hints_.inputs[i]);
     remove_dead(model_, edit_);
-    check_parts();
+    done_.misfit = check_parts(model_, edit_, live_, parts_, device_count());
     renew_shapes(model_, edit_, live_, changed_);
     restore_output_types();
     return std::move(done_);
@@ -134,63 +135,6 @@ class Sharder {
          ir::describe(model_, counter));
   }
 
-  // With the shapes that a device has: what is made for the whole sequence does not fit them. Where the length is open,
-  // it does not fit parts of any length: two are tried.
-  void check_parts() {
-    std::optional<Fault> fault;
-    for (const int64_t length : {int64_t{5}, int64_t{7}}) {
-      fault = fault_of_parts(length);
-      if (!fault) return;
-    }
-    if (!fault->has_whole) {
-      done_.misfit = fault->text;
-      return;
-    }
-    fail(ErrorCode::unsupported, "the sequence cannot be split: a value that is whole on each device meets a part: {}",
-         fault->text);
-  }
-
-  struct Fault {
-    std::string text;
-    bool has_whole = false;  // an operand that no collective made
-  };
-
-  // The first node whose operands do not fit each other, one with a whole operand before others.
-  std::optional<Fault> fault_of_parts(int64_t length) {
-    const std::set<ir::DimId> open = open_dims();
-    std::vector<std::pair<ValueId, ir::TypeId>> old;
-    const auto set = [&](ValueId value, ir::TypeId type) {
-      old.emplace_back(value, model_[value].type);
-      if (type) edit_.set_type(value, with_length(type, open, length));
-    };
-    for (const ValueId input : model_[model_.main_graph()].inputs) set(input, model_[input].type);
-    for (size_t i = 0; i < changed_.size(); ++i) set(changed_[i], local_type(parts_[i], length));
-    std::optional<Fault> first;
-    for (const ops::InferenceFinding& fault : renew_shapes(model_, edit_, live_, changed_)) {
-      if (fault.code != "shape") continue;
-      const bool has_whole = reads_whole(fault.node);
-      if (first && (first->has_whole || !has_whole)) continue;
-      first = Fault{fmt::format("{}: {}", ir::describe(model_, fault.node), fault.message), has_whole};
-    }
-    for (const auto& [value, type] : old) {
-      if (type) edit_.set_type(value, type);
-    }
-    return first;
-  }
-
-  // Whether an operand is computed from nothing that a collective made, as constants are.
-  bool reads_whole(NodeId reader) const {
-    std::set<ValueId> made(changed_.begin(), changed_.end());
-    const auto is_whole = [&](const ir::Use& use) { return use.value && !made.contains(use.value); };
-    for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
-      const std::span<const ir::Use> operands = model_[node].operands;
-      if (node == reader) return std::ranges::any_of(operands, is_whole);
-      const bool is_made = std::ranges::any_of(operands, [&](const ir::Use& use) { return made.contains(use.value); });
-      if (is_made) made.insert(model_[node].results.begin(), model_[node].results.end());
-    }
-    return true;
-  }
-
   // Of hints that do not say it, two.
   int64_t device_count() const {
     const int64_t listed = static_cast<int64_t>(hints_.groups.size());
@@ -198,48 +142,10 @@ class Sharder {
     return listed > 0 ? listed : std::max<int64_t>(hints_.nb_rank, 2);
   }
 
-  // What a collective gives on each device: a part of this type along the dim, or, if that is none, the whole.
-  struct Part {
-    ir::TypeId whole;
-    std::optional<int64_t> dim;
-  };
-
   // As the whole model has it, or declares it of what was made since.
   ir::TypeId whole_type(ValueId value) const {
     const auto found = whole_.find(value);
     return found != whole_.end() && found->second ? found->second : model_[value].type;
-  }
-
-  // The names that inputs have for the length of what is split.
-  std::set<ir::DimId> open_dims() const {
-    std::set<ir::DimId> open;
-    for (const Part& part : parts_) {
-      if (!part.dim || !part.whole || static_cast<size_t>(*part.dim) >= model_[part.whole].dims.size()) continue;
-      const ir::DimId dim = model_[part.whole].dims[static_cast<size_t>(*part.dim)];
-      if (dim != ir::kUnknownDim && !model_.dims().as_constant(dim)) open.insert(dim);
-    }
-    return open;
-  }
-
-  // The type where each device has a part of this length.
-  ir::TypeId with_length(ir::TypeId id, const std::set<ir::DimId>& open, int64_t length) {
-    ir::Type type = model_[id];
-    for (ir::DimId& dim : type.dims) {
-      if (open.contains(dim)) dim = model_.dims().constant(length * device_count());
-    }
-    return model_.types().intern(std::move(type));
-  }
-
-  // `length`: of a part of an open dim. Invalid where the type is not known.
-  ir::TypeId local_type(const Part& part, int64_t length) {
-    if (!part.dim || !part.whole || !model_[part.whole].ranked) return part.whole;
-    ir::Type type = model_[part.whole];
-    if (static_cast<size_t>(*part.dim) >= type.dims.size()) return {};
-    ir::DimId& dim = type.dims[static_cast<size_t>(*part.dim)];
-    const std::optional<int64_t> size = model_.dims().as_constant(dim);
-    if (size && *size % device_count() != 0) return {};
-    dim = model_.dims().constant(size ? *size / device_count() : length);
-    return model_.types().intern(std::move(type));
   }
 
   // On purpose, or because it is the K or V of a layer.
@@ -292,7 +198,7 @@ class Sharder {
       edit_.set_type(result, model_.types().unranked_tensor(model_[type].dtype));
     }
     changed_.push_back(result);
-    parts_.push_back({whole_type(value), operation == kReduceScatter ? std::optional(place.index) : std::nullopt});
+    parts_.push_back({result, whole_type(value), operation == kReduceScatter ? std::optional(place.index) : std::nullopt});
     done_.steps.push_back({std::string(operation), name, ""});
   }
 
@@ -440,7 +346,7 @@ class Sharder {
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name
   std::vector<ValueId> changed_;
-  std::vector<Part> parts_;              // of those
+  std::vector<LocalPart> parts_;  // of those
   std::map<ValueId, ir::TypeId> whole_;  // types before anything was split
   std::vector<ir::TypeId> output_types_;
   Sharding done_;
