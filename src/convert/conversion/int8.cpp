@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "convert/conversion/layer_errors.h"
 #include "convert/precision/float_values.h"
 #include "convert/quantize/insert_qdq.h"
@@ -39,7 +40,8 @@ class Int8Order {
     const std::vector<std::string> names = needed_ranges();
     const RangeCandidate found = source_.ranges(model(), names, options_);
     report_.calibration = found.name;
-    if ((wanted_.bound || found.may_measure) && !names.empty()) choose_weights(found.ranges);
+    if (wanted_.bound && !names.empty()) choose_weights(found.ranges);
+    if (!wanted_.bound && found.may_measure) try_to_choose_weights(found.ranges);
     if (wanted_.bound) judge(*wanted_.bound);
     conversion_.host.info("Converting layers to int8");
     LayerErrors errors(conversion_, wanted_.reports_errors);
@@ -120,6 +122,19 @@ class Int8Order {
         costs_.at(result_of(node)) = clipped.at(result_of(node));
       }
     }
+  }
+
+  // Without them all is as it is without measuring; choose_ranges has told why it fails.
+  void try_to_choose_weights(const calibrate::Ranges& ranges) {
+    const auto tried = attempt([&] {
+      choose_weights(ranges);
+      return true;
+    });
+    const Error* error = std::get_if<Error>(&tried);
+    if (!error) return;
+    if (error->code() == ErrorCode::cancelled) throw *error;
+    options_.clipped.clear();
+    costs_.clear();
   }
 
   std::set<ir::ValueId> weights_of(ir::NodeId node) {

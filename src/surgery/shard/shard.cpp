@@ -198,7 +198,8 @@ class Sharder {
       edit_.set_type(result, model_.types().unranked_tensor(model_[type].dtype));
     }
     changed_.push_back(result);
-    parts_.push_back({result, whole_type(value), operation == kReduceScatter ? std::optional(place.index) : std::nullopt});
+    parts_.push_back(
+        {result, whole_type(value), operation == kReduceScatter ? std::optional(place.index) : std::nullopt});
     done_.steps.push_back({std::string(operation), name, ""});
   }
 
@@ -346,7 +347,7 @@ class Sharder {
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name
   std::vector<ValueId> changed_;
-  std::vector<LocalPart> parts_;  // of those
+  std::vector<LocalPart> parts_;         // of those
   std::map<ValueId, ir::TypeId> whole_;  // types before anything was split
   std::vector<ir::TypeId> output_types_;
   Sharding done_;
