@@ -19,7 +19,8 @@ namespace assay::cli {
 namespace fs = std::filesystem;
 
 void LogObserver::on_finding(const Diagnostic& finding) {
-  log_.warning(arguments_.as_typed(finding.message + remedy_text(finding.remedy, arguments_)));
+  const LogLevel level = finding.severity == Severity::info ? LogLevel::info : LogLevel::warning;
+  log_.write(level, arguments_.as_typed(finding.message + remedy_text(finding.remedy, arguments_)));
 }
 
 void LogObserver::on_progress(const tasks::Progress& progress) {

@@ -151,17 +151,18 @@ double cosine(const ScaledSums& sums) {
   return std::isnan(cosine) ? cosine : std::clamp(cosine, -1.0, 1.0);
 }
 
-void set_distances(const ScaledSums& sums, PairMetrics& metrics) {
+void set_distances(const ScaledSums& sums, bool b_is_signal, PairMetrics& metrics) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const SquareSum& noise = sums.squares[kAbsolute];
   metrics.l2 = noise.root();
   metrics.cosine = cosine(sums);
   metrics.psnr_db = metrics.snr_db = kInfinity;
   if (noise.mantissa == 0) return;
-  const double peak = metrics.a.greatest <= 0 ? 1 : metrics.a.greatest;
+  const double greatest = b_is_signal ? metrics.b.greatest : metrics.a.greatest;
+  const double peak = greatest <= 0 ? 1 : greatest;
   const SquareSum mean_noise = {noise.mantissa / static_cast<double>(metrics.count), noise.exponent};
   metrics.psnr_db = 20 * std::log10(peak) - mean_noise.decibels_over({1, 0});
-  metrics.snr_db = sums.squares[kSideA].decibels_over(noise);
+  metrics.snr_db = sums.squares[b_is_signal ? kSideB : kSideA].decibels_over(noise);
 }
 
 bool is_whole(const results::TensorStats& stats) { return stats.count != 0 && stats.nan_count == 0; }
@@ -237,7 +238,7 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   }
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());
-  set_distances(distances(sums, reader, source), metrics);
+  set_distances(distances(sums, reader, source), options.b_is_signal, metrics);
   if (options.percentiles || options.quantile) set_quantiles(source, guess, options, stats, metrics);
   if (options.divergence) metrics.divergence = divergence(source);
   return metrics;

@@ -15,6 +15,7 @@ struct MeasureOptions {
   std::optional<double> quantile;  // of both differences
   bool histograms = false;         // of both sides over their common range, of the differences over their own
   bool divergence = false;
+  bool b_is_signal = false;  // of SNR and PSNR, in the place of a
 };
 
 // Compares two arrays of the same shape (a precondition), of any types; Error (unsupported) for strings against

@@ -3,9 +3,7 @@
 #include "ir/edit.h"
 
 namespace assay::ops {
-namespace {
 
-// Invalid where the model has no words for it.
 ir::TypeId to_model(const Type& type, ir::Model& model) {
   if (!type.known || type.kind == ir::TypeKind::opaque) return {};
   ir::Type result;
@@ -21,8 +19,6 @@ ir::TypeId to_model(const Type& type, ir::Model& model) {
   }
   return model.types().intern(std::move(result));
 }
-
-}  // namespace
 
 void write_type(const Inference& inference, ir::Model& model, ir::ValueId id) {
   const ir::Value& value = model[id];

@@ -9,5 +9,7 @@ namespace assay::ops {
 void write_types(const Inference& inference, ir::Model& model);
 // The same of one value.
 void write_type(const Inference& inference, ir::Model& model, ir::ValueId value);
+// A type as the model's values have it; invalid where the model has no words for it.
+ir::TypeId to_model(const Type& type, ir::Model& model);
 
 }  // namespace assay::ops

@@ -49,10 +49,11 @@ struct ConversionReport {
   uint64_t casts_removed = 0;
   uint64_t clips_added = 0;  // before Casts
   uint64_t weights_converted = 0;
-  uint64_t weight_bytes_before = 0;  // of those
-  uint64_t weight_bytes_after = 0;   // with their scales
-  uint64_t activations = 0;          // values that are rounded to integers between layers
-  std::string calibration;           // how their ranges were found; empty: there are none
+  uint64_t weight_bytes_before = 0;     // of those
+  uint64_t weight_bytes_after = 0;      // with their scales
+  uint64_t activations = 0;             // values that are rounded to integers between layers
+  std::optional<double> output_snr_db;  // of the worst output, where int8 was measured
+  std::string calibration;              // how their ranges were found; empty: there are none
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

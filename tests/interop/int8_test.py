@@ -6,6 +6,7 @@
 A network by hand, and random graphs; ASSAY_SEED repeats a run.
 """
 
+import json
 import os
 import pathlib
 import struct
@@ -308,6 +309,92 @@ def check_search(folder):
         assert seen > plain + 0.3
 
 
+def check_asymmetric(folder):
+    """Zero points keep more of weights that are not even around 0, in either form; all backends compute the same."""
+    weight = (np.random.default_rng(12).normal(size=(256, 24)) + 0.7).astype(np.float32)
+    folder = Folder(folder.path, product_of(weight))
+    rows = [{"x": np.eye(256, dtype=np.float32)}]
+    data = folder.save_inputs(rows)
+    for form in ("dequantize", "matmulnbits"):
+        kept = []
+        for words in [], ["--asymmetric"]:
+            model = folder.convert("--weights", "int4", "--weights-form", form, *words)
+            made = outputs(model, rows)[0]
+            kept.append(snr_db(made, weight))
+            for backend in ("ref", "engine"):
+                saved = folder.path / "own.npz"
+                done = subprocess.run([ASSAY, "run", str(folder.path / "out.onnx"), f"--{backend}", "--save-outputs",
+                                       str(saved), "-q", *data], capture_output=True, text=True)
+                assert done.returncode == 0, done.stdout + done.stderr
+                np.testing.assert_allclose(np.load(saved)["y"], made, rtol=1e-5, atol=1e-5)
+        print(f"int4 {form}: {kept[0]:.2f} dB, asymmetric {kept[1]:.2f} dB")
+        assert kept[1] > kept[0] + 1.5 and kept[1] > snr_db(rounded_blocks(weight, False), weight) + 0.3
+    for words in ["--asymmetric"], ["--asymmetric", "--fp-to-fp16"]:
+        done = folder.run(*words, target="none.onnx")
+        assert done.returncode == 2 and "--asymmetric needs --int8 or --weights" in done.stderr, done.stderr
+
+
+def product_of(weight):
+    rows, columns = weight.shape
+    return helper.make_model(helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, [rows, rows])],
+        [helper.make_tensor_value_info("y", 1, [rows, columns])], [numpy_helper.from_array(weight, "w")]),
+        opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def rounded_by_channel(weight, share=1.0):
+    scale = np.abs(weight).max(0) * share / 127
+    return np.rint(weight / scale).clip(-127, 127) * scale
+
+
+def check_optimum(folder):
+    """Scales of int8 weights alone are those of the least square error: together they are as good as the best of a
+    thousand. No scale is worse than that of the greatest number, which --int8 leaves only where outputs gain by it."""
+    rng = np.random.default_rng(8)
+    sparse = rng.normal(size=(256, 48)) * (rng.random((256, 48)) < 0.03) + 1e-3 * np.eye(256, 48)
+    for name, drawn in (("normal", rng.normal(size=(256, 48))), ("heavy", rng.standard_t(3, size=(256, 48))),
+                        ("sparse", sparse)):
+        weight = drawn.astype(np.float32)
+        exact = weight.astype(np.float64)
+        plain = ((rounded_by_channel(exact) - exact) ** 2).sum(0)
+        best = np.min([((rounded_by_channel(exact, share) - exact) ** 2).sum(0) for share in np.geomspace(1, 0.2, 1000)], 0)
+        product = Folder(folder.path, product_of(weight))
+        data = product.save_inputs([{"x": np.eye(256, dtype=np.float32)}])
+        for words in (["--int8", *data], ["--weights", "int8"]):
+            model = product.convert(*words)
+            kept = {item.name: numpy_helper.to_array(item) for item in model.graph.initializer}
+            codes = kept["w_quantized"].astype(np.float64)
+            errors = ((codes * kept["w_scale"].astype(np.float64) - exact) ** 2).sum(0)
+            print(f"optimum {name} {words[0]}: {10 * np.log10(plain.sum() / errors.sum()):.2f} dB gained, "
+                  f"{10 * np.log10(plain.sum() / best.sum()):.2f} by a thousand scales")
+            assert (errors <= plain * (1 + 1e-6)).all(), "worse than the scale of the greatest number"
+            assert words[0] == "--int8" or errors.sum() <= best.sum() * 1.01, "the best scale is missed"
+            assert words[0] == "--weights" or codes.min() >= -127
+
+
+def check_told(folder, inputs):
+    """What the report says of errors and of what outputs keep is what numpy finds; the original is the signal."""
+    report = folder.path / "report.json"
+    data = folder.save_inputs(inputs)
+    expected = outputs(onnx.load(folder.model), inputs)
+    done = folder.run("--int8", "--calibration", "minmax", "--calibrate-with", "ref", "--json", str(report), *data)
+    assert done.returncode == 0, done.stderr
+    made = outputs(onnx.load(folder.path / "out.onnx"), inputs, optimized=False)
+    least = min(snr_db(made[i], expected[i]) for i in range(len(inputs)))
+    told = json.loads(report.read_text())["output_snr_db"]
+    print(f"outputs keep {told:.2f} dB, numpy {least:.2f}")
+    assert abs(told - least) < 0.3
+    product = Folder(folder.path, product_of(np.random.default_rng(9).normal(size=(32, 8)).astype(np.float32)))
+    rows = [{"x": np.random.default_rng(10).normal(size=(32, 32)).astype(np.float32)}]
+    done = product.run("--weights", "int4", "--block-size", "0", "--report-error", "--calibrate-with", "ref",
+                       "--json", str(report), *product.save_inputs(rows))
+    assert done.returncode == 0, done.stderr
+    expected = outputs(onnx.load(product.model), rows)
+    made = outputs(onnx.load(product.path / "out.onnx"), rows, optimized=False)
+    told = json.loads(report.read_text())["layers"][0]["error"]["snr_db"]
+    assert abs(told - snr_db(made, expected)) < 1e-3, (told, snr_db(made, expected), snr_db(expected, made))
+
+
 def check_weights(folder, tests):
     expected = outputs(onnx.load(folder.model), tests)
     rng = np.random.default_rng(3)
@@ -415,6 +502,10 @@ def main():
         rng = np.random.default_rng(2)
         inputs, tests = ([{"x": rng.normal(size=(1, 3, 32, 32)).astype(np.float32)} for _ in range(8)] for _ in "ab")
         folder = Folder(pathlib.Path(name), network())
+        check_optimum(folder)
+        folder = Folder(folder.path, network())
+        check_told(folder, inputs)
+        folder = Folder(folder.path, network())
         check_accuracy(folder, inputs, tests)
         check_merged(folder, inputs)
         check_cache(folder, inputs[:1])
@@ -427,6 +518,7 @@ def main():
         folder = Folder(pathlib.Path(name), network())
         check_weights(folder, tests)
         check_search(folder)
+        check_asymmetric(folder)
         check_stacked(folder)
 
 

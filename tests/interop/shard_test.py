@@ -277,6 +277,61 @@ class Context(InFolder):
         self.assertIn("(Range) counts its places", done.stderr)
 
 
+def open_layer(kind):
+    """A layer of attention on any number of tokens, and what only the whole sequence fits."""
+    length, random = 8, numpy.random.default_rng(3)
+    weights = [weight(f"w{part}", 16, 16) for part in "qkv"]
+    weights += [numpy_helper.from_array(numpy.array(sizes, numpy.int64), name)
+                for name, sizes in (("heads", [0, 0, 2, 8]), ("joined", [0, 0, 16]), ("square", [1, 1, length, length]))]
+    inputs, nodes, scores, keys, values = [tensor("x", (1, "s", 16))], [], "s0", "k", "v"
+    for part, perm in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+        nodes += [("MatMul", ["x", f"w{part}"], [f"{part}a"], {}), ("Reshape", [f"{part}a", "heads"], [f"{part}b"], {}),
+                  ("Transpose", [f"{part}b"], [part], {"perm": perm})]
+    if kind == "past":
+        inputs += [tensor("pk", (1, 2, 8, "p")), tensor("pv", (1, 2, "p", 8))]
+        nodes += [("Concat", ["pk", "k"], ["kk"], {"axis": 3}), ("Concat", ["pv", "v"], ["vv"], {"axis": 2})]
+        keys, values = "kk", "vv"
+    nodes.append(("MatMul", ["q", keys], ["s0"], {}))
+    if kind in ("mask", "expanded", "given mask"):
+        scores, mask = "s1", kind == "expanded" and "rows" or "m"
+        if kind == "given mask":
+            inputs.append(tensor("m", (1, 1, "s", "s")))
+        else:
+            shape = (1, 1, 1, length) if kind == "expanded" else (length, length)
+            weights.append(numpy_helper.from_array(random.standard_normal(shape).astype(numpy.float32), "m"))
+        if kind == "expanded":
+            nodes.append(("Expand", ["m", "square"], ["rows"], {}))
+        nodes.append(("Add", ["s0", mask], ["s1"], {}))
+    nodes += [("Softmax", [scores], ["p0"], {"axis": -1}), ("MatMul", ["p0", values], ["o"], {}),
+              ("Transpose", ["o"], ["u"], {"perm": [0, 2, 1, 3]}), ("Reshape", ["u", "joined"], ["j"], {}),
+              ("Add", ["x", "j"], ["y"], {})]
+    return model_of(nodes, inputs, [tensor("y", (1, "s", 16))], weights)
+
+
+class OpenLengths(InFolder):
+    def shard(self, kind):
+        path = self.save(open_layer(kind))
+        return subprocess.run([PROGRAM, "multi-device", "shard", path, "--one-shot", "--gpus", str(RANKS),
+                               "-o", self.path / "s.onnx"], capture_output=True, text=True)
+
+    def test_any_length_is_split(self):
+        done = self.shard("none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for length in (2, 8, 12):
+            feeds = {"x": numpy.random.default_rng(length).standard_normal((1, length, 16), numpy.float32)}
+            whole = onnxruntime.InferenceSession(self.path / "m.onnx").run(None, feeds)[0]
+            for found in run_devices(onnx.load(self.path / "s.onnx"), feeds):
+                numpy.testing.assert_allclose(found, whole, rtol=1e-5, atol=1e-5)
+
+    def test_what_only_the_whole_fits_is_refused(self):
+        for kind, reason in (("mask", "(Add): shapes"), ("expanded", "meets a part"),
+                             ("given mask", "meets a part"), ("past", "a past of keys and values")):
+            done = self.shard(kind)
+            self.assertEqual(done.returncode, 3, f"{kind}: {done.stdout}{done.stderr}")
+            self.assertIn(reason, done.stderr)
+            self.assertFalse((self.path / "s.onnx").exists())
+
+
 def weights_of(model):
     return {item.name: numpy_helper.to_array(item) for item in model.graph.initializer}
 

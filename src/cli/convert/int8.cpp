@@ -61,9 +61,11 @@ OptionGroup int8_group() {
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},
           flag("--per-channel", "one scale for each output channel of a weight; this is the default"),
           flag("--per-tensor", "one scale for each weight; operator sets before 13 have no other"),
-          flag("--asymmetric",
-               "activations as uint8 with a zero point, which ONNX Runtime's CPU kernels run 3 to 10 times as fast; "
-               "default: int8 around 0, as TensorRT needs it")}};
+          flag(
+              "--asymmetric",
+              "with --int8, activations as uint8 with a zero point, which ONNX Runtime's CPU kernels run 3 to 10 times "
+              "as fast; default: int8 around 0, as TensorRT needs it. With --weights, codes without a sign and a zero "
+              "point beside each scale, which keep more of weights that are not even around 0")}};
 }
 
 }  // namespace
@@ -71,6 +73,10 @@ OptionGroup int8_group() {
 std::string_view int8_suffix(const Arguments& arguments, Target target) {
   if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
+  }
+  const bool is_shifted = arguments.flag("--int8") || arguments.has("--weights");
+  if (target != Target::open && arguments.flag("--asymmetric") && !is_shifted) {
+    fail(ErrorCode::usage, "--asymmetric needs --int8 or --weights: floats have no zero point");
   }
   if (target == Target::open || !arguments.flag("--int8")) return {};
   check_words(arguments);

@@ -15,6 +15,8 @@ class ConversionHost {
   // Runs this model on the inputs. Asked more than once, it goes on with the model of the first time. Errors of the
   // inputs.
   virtual Measurement& measure(const ir::Model& model) = 0;
+  // That of measure(), if it was asked; otherwise nothing.
+  virtual Measurement* measurement() = 0;
   // For choose_ranges.
   virtual MeasuringHost& measuring_host() = 0;
   // A line about what comes next.

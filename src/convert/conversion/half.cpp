@@ -21,7 +21,7 @@ class HalfOrder {
     report_.conversion = tensor::name(options_.half);
     if (wanted_.measures_ranges || wanted_.reports_errors) measurement_ = &conversion_.host.measure(model());
     if (wanted_.measures_ranges) {
-      magnitudes_ = keep_misfits(model(), measurement_->magnitudes(), wanted_.margin, options_);
+      keep_misfits(model(), measurement_->magnitudes(), wanted_.margin, options_);
     }
     note_results();
     conversion_.host.info(fmt::format("Converting float tensors to {}", report_.conversion));
@@ -64,7 +64,8 @@ class HalfOrder {
     added.op = layer.op;
     added.precision = tensor::name(layer.converted ? options_.half : DType::float32);
     added.reason = layer.reason;
-    if (const auto found = magnitudes_.find(layer.node); found != magnitudes_.end()) added.magnitude = found->second;
+    const auto measured = options_.measured.find(layer.node);
+    if (measured != options_.measured.end()) added.magnitude = measured->second;
     nodes_.push_back(layer.node);
     report_.layers.push_back(std::move(added));
   }
@@ -85,8 +86,7 @@ class HalfOrder {
   const HalfConversion& wanted_;
   HalfOptions options_;
   results::ConversionReport report_;
-  Measurement* measurement_ = nullptr;  // if something is measured
-  std::map<ir::NodeId, double> magnitudes_;
+  Measurement* measurement_ = nullptr;                      // if something is measured
   std::map<ir::NodeId, std::vector<std::string>> results_;  // names, before they change
   std::vector<ir::NodeId> nodes_;                           // of the report's layers
 };

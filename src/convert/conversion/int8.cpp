@@ -1,10 +1,14 @@
 #include "convert/conversion/int8.h"
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "convert/conversion/layer_errors.h"
+#include "convert/precision/float_values.h"
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
@@ -12,6 +16,9 @@
 
 namespace assay::convert {
 namespace {
+
+constexpr double kWorthIt = 0.9;  // of the noise: what is better by less may be worse on other inputs
+constexpr double kPoorSnr = 20;   // in dB: a tenth of the signal is noise
 
 // Why a layer stays float; empty: it does not.
 std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
@@ -33,11 +40,14 @@ class Int8Order {
     const std::vector<std::string> names = needed_ranges();
     const RangeCandidate found = source_.ranges(model(), names, options_);
     report_.calibration = found.name;
-    if (wanted_.bound && !names.empty()) judge(*wanted_.bound, found.ranges);
+    if (wanted_.bound && !names.empty()) choose_weights(found.ranges);
+    if (!wanted_.bound && found.may_measure) try_to_choose_weights(found.ranges);
+    if (wanted_.bound) judge(*wanted_.bound);
     conversion_.host.info("Converting layers to int8");
     LayerErrors errors(conversion_, wanted_.reports_errors);
     convert(found.ranges);
     errors.measure(nodes_, report_);
+    measure_outputs();
     return std::move(report_);
   }
 
@@ -77,8 +87,8 @@ class Int8Order {
     }
   }
 
-  // Leaves layers float whose result would lose too much if they alone were rounded.
-  void judge(const ErrorBound& bound, const calibrate::Ranges& ranges) {
+  // Of each layer alone, by its result.
+  std::map<std::string, results::LayerError> costs(const calibrate::Ranges& ranges) {
     Measurement& measurement = conversion_.host.measure(model());
     ir::Model shadowed = measurement.copy();
     Diagnostics repeated;
@@ -87,12 +97,93 @@ class Int8Order {
       pairs[layer.result] = layer.shadow;
     }
     conversion_.host.info(fmt::format("Measuring the rounding error of each of {} layer(s)", pairs.size()));
-    costs_ = measurement.differences(shadowed, pairs);
+    return measurement.differences(shadowed, pairs);
+  }
+
+  // Numbers of weights are cut off, for the least square error, where the layers that use them, each alone, and the
+  // outputs are better for it: what a weight is multiplied with is not even, and so without measuring they often are
+  // not.
+  void choose_weights(const calibrate::Ranges& ranges) {
+    costs_ = costs(ranges);
+    for (const ir::NodeId node : nodes()) options_.clipped.merge(weights_of(node));
+    const std::map<std::string, results::LayerError> clipped = costs(ranges);
+    for (const ir::NodeId node : nodes()) {
+      const results::LayerError* cost = cost_of(node);
+      if (!cost || clipped.at(result_of(node)).snr_db > cost->snr_db) continue;
+      for (const ir::ValueId weight : weights_of(node)) options_.clipped.erase(weight);
+    }
+    const std::set<ir::ValueId> mixed = options_.clipped;
+    const double noise = noise_of_outputs(ranges);
+    options_.clipped.clear();
+    if (noise < kWorthIt * noise_of_outputs(ranges)) options_.clipped = mixed;
+    for (const ir::NodeId node : nodes()) {
+      const auto is_clipped = [this](ir::ValueId weight) { return options_.clipped.contains(weight); };
+      if (cost_of(node) && std::ranges::any_of(weights_of(node), is_clipped)) {
+        costs_.at(result_of(node)) = clipped.at(result_of(node));
+      }
+    }
+  }
+
+  // Without them all is as it is without measuring; choose_ranges has told why it fails.
+  void try_to_choose_weights(const calibrate::Ranges& ranges) {
+    const auto tried = attempt([&] {
+      choose_weights(ranges);
+      return true;
+    });
+    const Error* error = std::get_if<Error>(&tried);
+    if (!error) return;
+    if (error->code() == ErrorCode::cancelled) throw *error;
+    options_.clipped.clear();
+    costs_.clear();
+  }
+
+  std::set<ir::ValueId> weights_of(ir::NodeId node) {
+    std::set<ir::ValueId> weights;
+    for (const ir::Use& use : model()[node].operands) {
+      if (use.value && float_constant(model(), use.value)) weights.insert(use.value);
+    }
+    return weights;
+  }
+
+  std::string result_of(ir::NodeId node) { return std::string(model().text(model()[model()[node].results[0]].name)); }
+
+  // As a share of their energy.
+  double noise_of_outputs(const calibrate::Ranges& ranges) {
+    constexpr double kBel = 10;
+    Measurement& measurement = conversion_.host.measure(model());
+    ir::Model converted = measurement.copy();
+    Diagnostics repeated;
+    insert_qdq(converted, options_, ranges, repeated);
+    double noise = 0;
+    for (const auto& [name, error] : try_to_measure(measurement, converted, repeated, true)) {
+      noise += std::isnan(error.snr_db) ? HUGE_VAL : std::pow(kBel, -error.snr_db / kBel);
+    }
+    return noise;
+  }
+
+  // Leaves layers float whose result would lose too much if they alone were rounded.
+  void judge(const ErrorBound& bound) {
     for (const ir::NodeId node : nodes()) {
       if (const results::LayerError* cost = cost_of(node)) {
         if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
       }
     }
+  }
+
+  // What is left of the outputs, where inputs were needed anyway.
+  void measure_outputs() {
+    Measurement* measurement = conversion_.host.measurement();
+    if (!measurement || !report_.changed) return;
+    for (const auto& [name, error] : try_to_measure(*measurement, model(), conversion_.findings, true)) {
+      const double kept = std::isnan(error.snr_db) ? -HUGE_VAL : error.snr_db;
+      report_.output_snr_db = std::min(report_.output_snr_db.value_or(HUGE_VAL), kept);
+    }
+    if (report_.output_snr_db.value_or(HUGE_VAL) >= kPoorSnr) return;
+    conversion_.findings.warn(
+        "accuracy", "",
+        fmt::format("the outputs keep no more than {:.1f} dB: layers that lose most can stay float",
+                    *report_.output_snr_db),
+        "max_error");
   }
 
   const results::LayerError* cost_of(ir::NodeId node) {

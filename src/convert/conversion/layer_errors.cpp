@@ -5,8 +5,9 @@
 namespace assay::convert {
 
 std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
-                                                          Diagnostics& findings) {
-  auto measured = attempt([&] { return measurement.errors(converted); });
+                                                          Diagnostics& findings, bool of_outputs) {
+  auto measured =
+      attempt([&] { return of_outputs ? measurement.output_errors(converted) : measurement.errors(converted); });
   if (const Error* error = std::get_if<Error>(&measured)) {
     if (error->code() == ErrorCode::cancelled) throw *error;
     findings.warn("error", "", "the errors could not be measured: " + error->line(), error->remedy());

@@ -9,9 +9,10 @@
 
 namespace assay::convert {
 
-// The errors of the values of a converted model, by name; where the backend fails, nothing and a finding.
+// The errors of the values of a converted model, by name, or of its outputs alone; where the backend fails, nothing and
+// a finding.
 std::map<std::string, results::LayerError> try_to_measure(Measurement& measurement, const ir::Model& converted,
-                                                          Diagnostics& findings);
+                                                          Diagnostics& findings, bool of_outputs = false);
 
 // The loss of each layer in a conversion in which nodes and their results keep their names.
 class LayerErrors {

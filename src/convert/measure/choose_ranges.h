@@ -12,6 +12,7 @@ namespace assay::convert {
 struct RangeCandidate {
   std::string name;
   calibrate::Ranges ranges;
+  bool may_measure = false;  // on the same inputs, what else is to be chosen
 };
 
 // Ranges that are to be measured: of these values, by each of the calibrations.

@@ -42,7 +42,8 @@ class PairWatcher : public exec::DriveWatcher {
  private:
   void compare(const std::string& name, const tensor::Tensor& changed, const tensor::Tensor& reference) {
     if (changed.shape() != reference.shape() || changed.count() == 0) return;
-    const results::PairMetrics metrics = compare::measure(changed, reference, {.infinities_equal = true});
+    const results::PairMetrics metrics =
+        compare::measure(changed, reference, {.infinities_equal = true, .b_is_signal = true});
     const results::LayerError seen = {metrics.absolute.greatest, metrics.relative.greatest, metrics.cosine,
                                       metrics.snr_db};
     const auto [known, is_new] = errors_.emplace(name, seen);

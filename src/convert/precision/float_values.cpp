@@ -1,6 +1,7 @@
 #include "convert/precision/float_values.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ops/inference.h"
 
@@ -64,11 +65,32 @@ std::vector<ir::NodeId> nodes_of_main(const ir::Model& model) {
   return nodes;
 }
 
+// The terms of each sum of a product, as far as they are known.
+std::optional<int64_t> term_count(const ops::Inference& inference, const ir::Node& node, const ops::Dim& macs) {
+  if (node.operands.size() < 2 || node.results.empty()) return std::nullopt;
+  const std::optional<ops::Dims>& result = inference.type(node.results[0]).dims;
+  if (result && macs.equals(ops::product(*result))) return 1;
+  const std::optional<ops::Dims>& rows = inference.type(node.operands[0].value).dims;
+  return rows && !rows->empty() ? rows->back().number() : std::nullopt;
+}
+
+bool is_heavy_node(const ir::Model& model, const ops::Inference& inference, ir::NodeId id) {
+  constexpr std::array<std::string_view, 3> kProducts = {"MatMul", "Gemm", "Einsum"};
+  constexpr int64_t kMostTerms = 4;  // of a position in space, with the 1 that a shift is multiplied with
+  const ops::Operator* op = inference.callees()[id].op;
+  if (!op || !op->macs) return false;
+  const ir::Node& node = model[id];
+  if (std::ranges::find(kProducts, model.text(node.op)) == kProducts.end()) return true;
+  return term_count(inference, node, inference.macs(id)).value_or(kMostTerms + 1) > kMostTerms;
+}
+
 }  // namespace
 
 FloatModel::FloatModel(const ir::Model& model, DType half) : callees(model), nodes(nodes_of_main(model)) {
   ops::Inference inference(model);
   inference.run();
+  is_heavy.resize(model.node_slots());
+  for (const ir::NodeId node : nodes) is_heavy[node.index] = is_heavy_node(model, inference, node);
   for (uint32_t i = 0; i < model.value_slots(); ++i) {
     const ir::Value& value = model[ir::ValueId{i}];
     const bool is_initializer = value.alive && value.kind == ir::ValueKind::initializer;

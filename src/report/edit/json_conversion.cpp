@@ -54,6 +54,8 @@ std::string conversion_json(const results::ConversionReport& report) {
   json.field("weight_bytes_after", report.weight_bytes_after);
   json.field("activations", report.activations);
   json.field("calibration", report.calibration);
+  json.key("output_snr_db");
+  report.output_snr_db ? json.value(*report.output_snr_db) : json.null();
   write_list(json, "layers", report.layers, write_layer);
   write_list(json, "weights", report.weights, write_weight);
   return out.end(report.findings, report.timings);

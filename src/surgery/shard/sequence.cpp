@@ -163,6 +163,31 @@ SequenceDims SequenceFlow::behind_layers() const {
   return behind(results);
 }
 
+// By its axis, which is the sequence.
+bool SequenceFlow::joins(const ir::Use& use, int64_t dim) const {
+  static constexpr std::array<std::string_view, 5> kAlongAxis = {"Concat", "Split", "ArgMax", "ArgMin", "TopK"};
+  const std::string_view op = facts_.op(use.user);
+  const ir::Model& model = facts_.model();
+  if (op == "Concat" && model[use.user].operands.size() < 2) return false;
+  if (!is_one_of(op, kAlongAxis) || !model.find_attribute(model[use.user], "axis")) return false;
+  const int64_t rank = static_cast<int64_t>(facts_.dims(use.value).size());
+  const int64_t axis = facts_.attributes(use.user).integer("axis");
+  return dim == (axis < 0 ? axis + rank : axis);
+}
+
+NodeId SequenceFlow::find_joiner(const SequenceDims& split) const {
+  const ir::Model& model = facts_.model();
+  NodeId first;
+  for (const auto& [value, dim] : split) {
+    if (gathered_.contains(value)) continue;
+    for (const ir::Use& use : ir::uses(model, value)) {
+      const bool is_joined = !model[use.user].is_outputs && joins(use, dim);
+      if (is_joined && (!first || model.is_before(use.user, first))) first = use.user;
+    }
+  }
+  return first;
+}
+
 // Whether a node makes places of sizes, or picks by them from a constant.
 bool SequenceFlow::counts(const ir::Use& use) const {
   const std::string_view op = facts_.op(use.user);

@@ -28,6 +28,8 @@ class SequenceFlow {
   // After these values; stops at values gathered for a layer (its K and V).
   SequenceDims behind(const SequenceDims& values) const;
   SequenceDims behind_layers() const;
+  // The first node that joins, orders or sums up what lies along the sequence of a split value, such as Concat.
+  ir::NodeId find_joiner(const SequenceDims& split) const;
   // The first node that counts positions by the shape of a split value, such as Range, Trilu, or Slice of a constant.
   ir::NodeId find_counter(const SequenceDims& split) const;
 
@@ -37,6 +39,7 @@ class SequenceFlow {
   std::optional<int64_t> multiplied(const ir::Use& use, int64_t dim, ir::ValueId result) const;
   std::optional<int64_t> aligned(ir::ValueId value, int64_t dim, ir::ValueId result) const;
   void follow_back(ir::ValueId value, int64_t dim, SequenceDims& found) const;
+  bool joins(const ir::Use& use, int64_t dim) const;
   bool counts(const ir::Use& use) const;
   bool takes_size(const ir::Use& use, ir::ValueId split, int64_t dim) const;
   bool passes_sizes_on(const ir::Use& use) const;

@@ -13,9 +13,11 @@
 #include "ir/edit.h"
 #include "ir/verify.h"
 #include "match/attention.h"
+#include "ops/write_types.h"
 #include "surgery/boundary_types.h"
 #include "surgery/dead.h"
 #include "surgery/names.h"
+#include "surgery/shard/check_parts.h"
 #include "surgery/shard/collective.h"
 #include "surgery/shard/sequence.h"
 #include "surgery/shard/shape_facts.h"
@@ -48,7 +50,7 @@ class Sharder {
     for (const formats::ShardTensor& input : hints_.inputs) inputs_.push_back(named[input.name]);
     for (const formats::ShardTensor& output : hints_.outputs) outputs_.push_back(named[output.name]);
     check_places();
-    remember_output_types();
+    remember_types();
     for (const formats::AttentionLayerHint& hint : hints_.attention_layers) gather_layer(hint);
     if (!is_q_gathered()) {
       for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -57,7 +59,7 @@ class Sharder {
     }
     for (size_t i = 0; i < inputs_.size(); ++i) scatter(inputs_[i], hints_.inputs[i]);
     remove_dead(model_, edit_);
-    check_constants();
+    done_.misfit = check_parts(model_, edit_, live_, parts_, device_count());
     renew_shapes(model_, edit_, live_, changed_);
     restore_output_types();
     return std::move(done_);
@@ -118,40 +120,19 @@ class Sharder {
     SequenceDims split;
     for (size_t i = 0; i < inputs_.size(); ++i) split.emplace(inputs_[i], hints_.inputs[i].seq_len_idx);
     const SequenceFlow flow(model_, live_.now(), layers_);
-    const NodeId counter = flow.find_counter(flow.behind(split));
+    const SequenceDims parts = flow.behind(split);
+    if (const NodeId joiner = flow.find_joiner(parts)) {
+      fail(ErrorCode::unsupported,
+           "the sequence cannot be split: {} works along it, and a device has a part; a past of keys and values cannot "
+           "stand before a part",
+           ir::describe(model_, joiner));
+    }
+    const NodeId counter = flow.find_counter(parts);
     if (!counter) return;
     fail(ErrorCode::usage,
          "the sequence cannot be split: {} counts its places by the shape of what is split, of which a device has a "
          "part; let the model be given them",
          ir::describe(model_, counter));
-  }
-
-  // With the shapes that a device has: constants made for the whole sequence do not fit them.
-  void check_constants() {
-    std::vector<ir::TypeId> open;
-    for (size_t i = 0; i < changed_.size(); ++i) {
-      open.push_back(model_[changed_[i]].type);
-      if (local_types_[i]) edit_.set_type(changed_[i], local_types_[i]);
-    }
-    for (const ops::InferenceFinding& fault : renew_shapes(model_, edit_, live_, changed_)) {
-      if (fault.code != "shape") continue;
-      const std::string text = fmt::format("{}: {}", ir::describe(model_, fault.node), fault.message);
-      if (reads_constant(fault.node)) {
-        fail(ErrorCode::usage, "the sequence cannot be split: a constant has the length of the whole: {}", text);
-      }
-      if (done_.misfit.empty()) done_.misfit = text;
-    }
-    for (size_t i = 0; i < changed_.size(); ++i) {
-      if (open[i]) edit_.set_type(changed_[i], open[i]);
-    }
-  }
-
-  bool reads_constant(NodeId node) const {
-    return std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
-      if (!use.value) return false;
-      const NodeId producer = model_[use.value].producer;
-      return model_[use.value].constant.valid() || (producer && model_.text(model_[producer].op) == "Constant");
-    });
   }
 
   // Of hints that do not say it, two.
@@ -161,17 +142,10 @@ class Sharder {
     return listed > 0 ? listed : std::max<int64_t>(hints_.nb_rank, 2);
   }
 
-  // The type that a collective gives on each device; what is gathered is whole again. Invalid where it is not known.
-  ir::TypeId local_type(ValueId value, std::string_view operation, int64_t index) {
-    const ir::TypeId whole = model_[value].type;
-    if (operation != kReduceScatter || !whole || !model_[whole].ranked) return whole;
-    ir::Type type = model_[whole];
-    if (static_cast<size_t>(index) >= type.dims.size()) return {};
-    ir::DimId& dim = type.dims[static_cast<size_t>(index)];
-    const std::optional<int64_t> size = model_.dims().as_constant(dim);
-    if (size && *size % device_count() != 0) return {};
-    dim = size ? model_.dims().constant(*size / device_count()) : ir::kUnknownDim;
-    return model_.types().intern(std::move(type));
+  // As the whole model has it, or declares it of what was made since.
+  ir::TypeId whole_type(ValueId value) const {
+    const auto found = whole_.find(value);
+    return found != whole_.end() && found->second ? found->second : model_[value].type;
   }
 
   // On purpose, or because it is the K or V of a layer.
@@ -224,7 +198,8 @@ class Sharder {
       edit_.set_type(result, model_.types().unranked_tensor(model_[type].dtype));
     }
     changed_.push_back(result);
-    local_types_.push_back(local_type(value, operation, place.index));
+    parts_.push_back(
+        {result, whole_type(value), operation == kReduceScatter ? std::optional(place.index) : std::nullopt});
     done_.steps.push_back({std::string(operation), name, ""});
   }
 
@@ -340,7 +315,12 @@ class Sharder {
     return order ? nodes_.add_transpose(current(value), *order) : current(value);
   }
 
-  void remember_output_types() {
+  void remember_types() {
+    const auto remember = [this](ValueId value) { whole_[value] = ops::to_model(live_.now().type(value), model_); };
+    for (const match::AttentionLayer& layer : layers_) {
+      for (const ValueId value : {layer.q, layer.k, layer.v}) remember(value);
+    }
+    for (const auto* values : {&inputs_, &outputs_}) std::ranges::for_each(*values, remember);
     for (const ir::Use& use : model_.outputs(model_.main_graph())) {
       output_types_.push_back(use.value ? model_[use.value].type : ir::TypeId{});
     }
@@ -367,7 +347,8 @@ class Sharder {
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name
   std::vector<ValueId> changed_;
-  std::vector<ir::TypeId> local_types_;  // of those
+  std::vector<LocalPart> parts_;         // of those
+  std::map<ValueId, ir::TypeId> whole_;  // types before anything was split
   std::vector<ir::TypeId> output_types_;
   Sharding done_;
 };

@@ -44,7 +44,8 @@ void check_shard_hints(const formats::ShardHints& hints);
 
 // Splits the sequence over devices (context parallelism): each named input is scattered, K and V of the layers are
 // gathered, and each named output is gathered, unless Q was. Outputs keep their names and types. The graph must be
-// sorted and stays so. Error (usage) for unknown names; (shape) for dims that do not exist or cannot be split.
+// sorted and stays so. Error (usage) for unknown names; (shape) for dims that do not exist or cannot be split,
+// (unsupported) for what works along the sequence or has its whole length on each device.
 Sharding shard(ir::Model& model, const formats::ShardHints& hints);
 
 }  // namespace assay::surgery

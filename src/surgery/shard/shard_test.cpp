@@ -157,7 +157,7 @@ TEST(Shard, constants_for_the_whole_sequence_are_refused) {
   EXPECT_EQ(static_refusal("{ q = Neg(x) s = MatMul(q, k) t = Neg(s)" + rest), "no error");
   EXPECT_EQ(static_refusal("<int64[2] w = {-1, 4}> { q = Reshape(x, w) s = MatMul(q, k) t = Neg(s)" + rest),
             "no error");
-  const std::string refused = "the sequence cannot be split: a constant has the length of the whole: ";
+  const std::string refused = "the sequence cannot be split: a value that is whole on each device meets a part: ";
   const auto is_refused = [&](std::string_view graph) {
     const std::string line = static_refusal(graph);
     return line.starts_with(refused) ? testing::AssertionSuccess() : testing::AssertionFailure() << line;

@@ -116,6 +116,8 @@ convert::RangeCandidate JobRanges::measure(const ir::Model& model, const convert
   convert::RangeCandidate chosen =
       convert::measure_ranges(host_.measure(model), options, wanted, host_.measuring_host());
   if (wanted.calibrations.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
+  // A cache is to give the same model again.
+  chosen.may_measure = wanted.calibrations.size() > 1 && path_.empty();
   if (!path_.empty()) save_cache(chosen.ranges);
   return chosen;
 }

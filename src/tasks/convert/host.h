@@ -14,6 +14,7 @@ class JobHost final : public convert::ConversionHost, private convert::Measuring
   // `backend` measures; empty: ONNX Runtime if available, otherwise the reference.
   JobHost(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {}
 
+  convert::Measurement* measurement() override { return measurement_.get(); }
   convert::Measurement& measure(const ir::Model& model) override;
   convert::MeasuringHost& measuring_host() override { return *this; }
   void info(const std::string& line) override { job_.observer.info(line); }

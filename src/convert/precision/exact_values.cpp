@@ -1,0 +1,204 @@
+#include "convert/precision/exact_values.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "convert/precision/control_flow.h"
+#include "convert/precision/typed_by_attribute.h"
+#include "convert/precision/value_bounds.h"
+
+namespace assay::convert {
+namespace {
+
+constexpr std::string_view kAngle = "the angle of a sine or cosine needs float32";
+constexpr std::string_view kIndex = "an index or another integer needs float32";
+constexpr std::string_view kPlace = "sampling coordinates need float32";
+constexpr std::string_view kCompared = "a comparison with positions needs float32";
+constexpr std::string_view kDouble = "a result of float64 needs float32";
+constexpr std::array kReasons = {kAngle, kIndex, kPlace, kCompared, kDouble};
+
+constexpr double kSmallAngle = 4;  // a little more than half a turn
+
+// An operand that something exact is made of.
+struct Sink {
+  std::string_view op;
+  uint32_t operand;
+  std::string_view reason;
+  bool is_tied = false;  // the node itself has the type of this operand
+};
+
+constexpr std::array kSinks = {
+    Sink{"AffineGrid", 0, kPlace, true},
+    Sink{"Cos", 0, kAngle, true},
+    Sink{"CropAndResize", 1, kPlace, true},
+    Sink{"GridSample", 1, kPlace},
+    Sink{"MaxRoiPool", 1, kPlace, true},
+    Sink{"NonMaxSuppression", 0, kPlace},
+    Sink{"OneHot", 0, kIndex},
+    Sink{"OneHot", 1, kIndex},
+    Sink{"Range", 0, kIndex},
+    Sink{"Range", 1, kIndex},
+    Sink{"Range", 2, kIndex},
+    Sink{"Resize", 1, kPlace},
+    Sink{"Resize", 2, kPlace},
+    Sink{"RoiAlign", 1, kPlace, true},
+    Sink{"Sin", 0, kAngle, true},
+    Sink{"Tan", 0, kAngle, true},
+    Sink{"Upsample", 1, kPlace},
+};
+constexpr std::array<std::string_view, 5> kComparisons = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"};
+constexpr std::array<std::string_view, 2> kCasts = {"Cast", "CastLike"};
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+class ExactFinder {
+ public:
+  ExactFinder(const ir::Model& model, const FloatModel& floats, const HalfOptions& options)
+      : model_(model), floats_(floats), options_(options), is_counted_(model.value_slots()) {
+    found_.reasons.resize(model.node_slots());
+    found_.is_exact.resize(model.value_slots());
+  }
+
+  ExactValues find() {
+    for (const ir::NodeId node : floats_.nodes) {
+      note_counted(node);
+      note_ties(node);
+    }
+    for (const ir::NodeId node : floats_.nodes) look_at(node);
+    return std::move(found_);
+  }
+
+ private:
+  bool is_float(ir::ValueId value) const { return value && floats_.holds[value.index] == Holds::float32; }
+  bool is_operator(ir::NodeId node) const { return !floats_.callees[node].function && floats_.callees[node].schema; }
+  std::string_view op(ir::NodeId node) const {
+    return is_operator(node) ? floats_.callees[node].schema->name : std::string_view();
+  }
+
+  // Positions, lengths and masks: all that is not constant comes from integers.
+  void note_counted(ir::NodeId id) {
+    const ir::Node& node = model_[id];
+    if (!is_operator(id) || floats_.is_heavy[id.index] || !model_.bodies(node).empty()) return;
+    const bool is_typed = !type_attribute(*floats_.callees[id].schema).empty();
+    const bool is_range = op(id) == "Range";
+    if (!is_typed && !is_range && !comes_from_integers(node)) return;
+    const bool is_cast = op(id) == "Cast" && !node.operands.empty() && node.operands[0].value &&
+                         floats_.holds[node.operands[0].value.index] == Holds::integer;
+    if (is_typed && !is_cast) return;
+    for (const ir::ValueId result : node.results) {
+      if (!is_float(result)) continue;
+      is_counted_[result.index] = true;
+      if (!is_typed && !is_range) found_.reasons[id.index] = "computed from integers";
+    }
+  }
+
+  bool comes_from_integers(const ir::Node& node) const {
+    bool has_counted = false;
+    for (const ir::Use& use : node.operands) {
+      if (!is_float(use.value)) continue;
+      if (!is_counted_[use.value.index] && !float_constant(model_, use.value)) return false;
+      has_counted = has_counted || is_counted_[use.value.index];
+    }
+    return has_counted;
+  }
+
+  void note_ties(ir::NodeId id) {
+    if (!is_operator(id) || model_.bodies(model_[id]).empty()) return;
+    for (const TypeTie& tie : control_flow_ties(model_, id, floats_.callees[id].version)) {
+      for (const ir::ValueId value : tie.values) tie_of_.emplace(value, tie);
+    }
+  }
+
+  void look_at(ir::NodeId id) {
+    const ir::Node& node = model_[id];
+    if (!is_operator(id)) return;
+    for (const Sink& sink : kSinks) {
+      if (sink.op != op(id) || sink.operand >= node.operands.size()) continue;
+      if (sink.reason == kAngle && is_small(id)) continue;
+      if (sink.is_tied) keep(id, sink.reason);
+      follow(node.operands[sink.operand].value, sink.reason);
+    }
+    if (is_one_of(op(id), kCasts)) look_at_cast(node);
+    if (is_one_of(op(id), kComparisons) && std::ranges::any_of(node.operands, [this](const ir::Use& use) {
+          return is_float(use.value) && is_counted_[use.value.index];
+        })) {
+      for (const ir::Use& use : node.operands) follow(use.value, kCompared);
+    }
+  }
+
+  void look_at_cast(const ir::Node& node) {
+    if (node.operands.empty() || node.results.empty() || !node.results[0]) return;
+    const tensor::DType made = floats_.dtypes[node.results[0].index];
+    if (tensor::is_integer(made)) follow(node.operands[0].value, kIndex);
+    if (made == tensor::DType::float64) follow(node.operands[0].value, kDouble);
+  }
+
+  // Whether 16 bits hold the angle as well as they hold its sine: as measured, or as constants and operators imply.
+  bool is_small(ir::NodeId id) {
+    const ir::Node& node = model_[id];
+    if (!is_float(node.operands[0].value)) return true;
+    if (const auto known = options_.measured.find(id); known != options_.measured.end()) {
+      return known->second <= kSmallAngle;
+    }
+    if (!bounds_) bounds_.emplace(model_, floats_, HUGE_VAL);
+    const Bounds& angle = (*bounds_)[node.operands[0].value];
+    return !angle.is_assumed && angle.magnitude() <= kSmallAngle;
+  }
+
+  void keep(ir::NodeId node, std::string_view reason) {
+    if (found_.reasons[node.index].empty()) found_.reasons[node.index] = reason;
+  }
+
+  // Backwards from a value through all that is no feature of a network.
+  void follow(ir::ValueId start, std::string_view reason) {
+    std::vector<ir::ValueId> pending{start};
+    while (!pending.empty()) {
+      const ir::ValueId value = pending.back();
+      pending.pop_back();
+      if (!is_float(value) || found_.is_exact[value.index] || float_constant(model_, value)) continue;
+      found_.is_exact[value.index] = true;
+      if (const auto tie = tie_of_.find(value); tie != tie_of_.end()) {
+        follow_tie(tie->second, pending);
+      } else if (model_[value].kind == ir::ValueKind::result) {
+        follow_node(model_[value].producer, reason, pending);
+      }
+    }
+  }
+
+  void follow_tie(const TypeTie& tie, std::vector<ir::ValueId>& pending) const {
+    pending.insert(pending.end(), tie.values.begin(), tie.values.end());
+    for (const TypeTie::Place& place : tie.uses) pending.push_back(model_[place.user].operands[place.index].value);
+  }
+
+  void follow_node(ir::NodeId id, std::string_view reason, std::vector<ir::ValueId>& pending) {
+    if (!is_operator(id) || makes_features(id) || !model_.bodies(model_[id]).empty()) return;
+    if (type_attribute(*floats_.callees[id].schema).empty()) keep(id, reason);
+    for (const ir::Use& use : model_[id].operands) pending.push_back(use.value);
+  }
+
+  bool makes_features(ir::NodeId id) const {
+    return floats_.is_heavy[id.index] || op(id).ends_with("Pool") || op(id).ends_with("Normalization");
+  }
+
+  const ir::Model& model_;
+  const FloatModel& floats_;
+  const HalfOptions& options_;
+  std::vector<bool> is_counted_;           // by value
+  std::map<ir::ValueId, TypeTie> tie_of_;  // of what control flow hands on
+  std::optional<ValueBounds> bounds_;      // where an angle was not measured
+  ExactValues found_;
+};
+
+}  // namespace
+
+ExactValues find_exact_values(const ir::Model& model, const FloatModel& floats, const HalfOptions& options) {
+  return ExactFinder(model, floats, options).find();
+}
+
+std::span<const std::string_view> exact_reasons() { return kReasons; }
+
+}  // namespace assay::convert

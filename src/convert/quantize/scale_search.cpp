@@ -1,0 +1,180 @@
+#include "convert/quantize/scale_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+#include "convert/quantize/quantizer.h"
+#include "tensor/casts.h"
+#include "tensor/float_format.h"
+
+namespace assay::convert {
+namespace {
+
+constexpr double kSmallestShare = 0.2;  // of its range that a coding may be left with
+
+// To the nearest, ties to even, of numbers within 2^22.
+float rounded(float number) {
+  constexpr float kUnits = 0x1.8p23F;
+  return (number + kUnits) - kUnits;
+}
+
+struct SquareErrors {
+  double all = 0;
+  double clipped = 0;  // of the numbers that are cut off: less is left of them, more of others, where a scale shrinks
+};
+
+SquareErrors square_errors(std::span<const float> numbers, const Coding& coding) {
+  constexpr size_t kLanes = 8;
+  const float low = static_cast<float>(coding.lowest - coding.zero_point);
+  const float high = static_cast<float>(coding.highest - coding.zero_point);
+  std::array<double, kLanes> all = {};
+  std::array<double, kLanes> clipped = {};
+  const auto add = [&](size_t lane, float number) {
+    const float scaled = number / coding.scale;
+    const float kept = std::min(std::max(scaled, low), high);
+    const double error = double{rounded(kept)} * double{coding.scale} - double{number};
+    all[lane] += error * error;
+    clipped[lane] += kept == scaled ? 0 : error * error;
+  };
+  size_t i = 0;
+  for (; i + kLanes <= numbers.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, numbers[i + lane]);
+  }
+  for (; i < numbers.size(); ++i) add(0, numbers[i]);
+  SquareErrors sums;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    sums.all += all[lane];
+    sums.clipped += clipped[lane];
+  }
+  return sums;
+}
+
+class ScaleSearch {
+ public:
+  ScaleSearch(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice)
+      : numbers_(numbers), lowest_(lowest), highest_(highest), choice_(choice) {
+    for (const float number : numbers) {
+      low_ = std::min(low_, double{number});
+      high_ = std::max(high_, double{number});
+    }
+  }
+
+  Coding run() {
+    best_ = coding_of(1, 1, false);
+    if (!choice_.may_clip || (low_ == 0 && high_ == 0)) return best_;
+    least_ = square_errors(numbers_, best_).all;
+    choice_.is_asymmetric ? search_ends() : search_scale();
+    for (int round = 0; round < 2; ++round) judge(refitted(best_));
+    return best_;
+  }
+
+ private:
+  float step_of(double exact) const {
+    constexpr float kLeastHalf = 0x1p-14F;
+    constexpr float kMostHalf = 0x1.FFCp15F;
+    const float step = usable_scale(exact);
+    if (!choice_.rounds_scales || step < kLeastHalf || step >= kMostHalf) return step;
+    return static_cast<float>(tensor::decode<tensor::kFloat16>(tensor::encode<tensor::kFloat16>(step)));
+  }
+
+  // Of these shares of the range below and above 0; of a symmetric one, the first.
+  Coding coding_of(double below, double above, bool is_turned) const {
+    if (!choice_.is_asymmetric) {
+      const float step = step_of(std::max(-low_, high_) * below / highest_);
+      return {is_turned ? -step : step, 0, lowest_, highest_};
+    }
+    const double levels = highest_ - lowest_;
+    const float scale = step_of((high_ * above - low_ * below) / levels);
+    const double zero_point = std::clamp(std::nearbyint(-low_ * below / scale), 0.0, levels);
+    return {scale, static_cast<int16_t>(zero_point + lowest_), lowest_, highest_};
+  }
+
+  // False: what the coding cuts off alone is too much.
+  bool judge(const Coding& coding) {
+    const SquareErrors errors = square_errors(numbers_, coding);
+    if (errors.all < least_) {
+      least_ = errors.all;
+      best_ = coding;
+    }
+    return errors.clipped <= least_;
+  }
+
+  // Few numbers have errors that jump from scale to scale, and cost little, but where they are one of many blocks.
+  double ratio() const {
+    constexpr double kWork = 32768;
+    const double most = choice_.rounds_scales ? 96 : 1024;
+    const double candidates = std::clamp(kWork / static_cast<double>(numbers_.size()), 24.0, most);
+    return std::pow(kSmallestShare, 1 / candidates);
+  }
+
+  void search_scale() {
+    constexpr size_t kFew = 16;
+    const double step = ratio();
+    for (const bool is_turned : {false, true}) {
+      if (is_turned && !choice_.may_turn) break;
+      const double first = is_turned ? -1.0 * highest_ / lowest_ : 1.0;
+      for (double share = first; share > kSmallestShare; share *= step) {
+        const Coding coding = coding_of(share, share, is_turned);
+        if (numbers_.size() <= kFew) judge(refitted(coding));
+        if (!judge(coding)) break;
+      }
+    }
+    const double share = std::fabs(double{best_.scale}) * highest_ / std::max(-low_, high_);
+    for (const double nearby : {0.985, 0.99, 0.995, 1.005, 1.01, 1.015}) {
+      judge(coding_of(share * nearby, share * nearby, best_.scale < 0));
+    }
+  }
+
+  void search_ends() {
+    constexpr double kStep = 0.05;
+    for (double below = 1; below > kSmallestShare; below -= kStep) {
+      if (!judge(coding_of(below, 1, false))) break;
+      for (double above = 1 - kStep; high_ > 0 && above > kSmallestShare; above -= kStep) {
+        if (!judge(coding_of(below, above, false))) break;
+      }
+      if (low_ == 0) break;
+    }
+  }
+
+  // The scale that loses least with the codes that this one gives.
+  Coding refitted(Coding coding) const {
+    double products = 0;
+    double squares = 0;
+    for (const float number : numbers_) {
+      const double code = coding.code(number) - coding.zero_point;
+      products += code * number;
+      squares += code * code;
+    }
+    if (squares > 0) coding.scale = std::copysign(step_of(std::fabs(products / squares)), coding.scale);
+    return coding;
+  }
+
+  std::span<const float> numbers_;
+  int16_t lowest_;
+  int16_t highest_;
+  const CodingChoice& choice_;
+  double low_ = 0;
+  double high_ = 0;
+  Coding best_;
+  double least_ = 0;
+};
+
+}  // namespace
+
+int16_t Coding::code(float number) const {
+  const float low = static_cast<float>(lowest - zero_point);
+  const float high = static_cast<float>(highest - zero_point);
+  return static_cast<int16_t>(rounded(std::min(std::max(number / scale, low), high)) + static_cast<float>(zero_point));
+}
+
+// Zeros lose nothing.
+Coding best_coding(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice) {
+  std::vector<float> others;
+  std::ranges::copy_if(numbers, std::back_inserter(others), [](float number) { return number != 0; });
+  return ScaleSearch(others, lowest, highest, choice).run();
+}
+
+}  // namespace assay::convert
