@@ -1,11 +1,15 @@
 """Planted faults, and what `assay debug accuracy` says about them.
 
     verdicts.py [--count N] [--seed S] [--program PROGRAM] [--kind KIND...] [--benchmark-models [NAME...]]
+    verdicts.py --audit [--count N] [--seed S]
 
 Draws small networks, plants a fault into a copy, runs the copy in ONNX Runtime with all values as outputs, and has
 these judged against the sound network. A hit names the layer with the fault first; a miss names none, or another one;
 clean pairs, which only round differently, must accuse nobody. With --benchmark-models, the faults are planted into
 these instead, as far as each has such a layer. Prints a table, and ends with 1 if there is a miss or a false accusation.
+With --audit, sound networks of two dozen kinds run on five sides and must not be accused by `run --tolerance auto` or by
+`debug accuracy`; faults of 25 kinds must be named with a true cause; and what used to pass must not: garbage behind
+quantisers, wrong modes of Resize, small faults in narrow types.
 """
 
 import argparse
@@ -15,6 +19,7 @@ import sys
 import tempfile
 
 from convert import ASSAY
+from models.audit import Audit
 from models.model_plantings import MODEL_KINDS, NAMES, model_plantings
 from models.plantings import KINDS, plantings
 
@@ -50,6 +55,29 @@ def judge_all(options, cases, title="planted"):
     return 1 if faults else 0
 
 
+def audit(options):
+    draws = options.count or 3
+    with tempfile.TemporaryDirectory(prefix="verdicts-") as place:
+        made = Audit(options.program, place)
+        print("sound networks: layers, and who is accused")
+        for side, row in made.sound(draws, options.seed).items():
+            print(f"    {side:<18}{row['models']:>4} models, {row['layers']:>5} layers; accused: {row['run']} by run, "
+                  f"{row['accuracy']} by debug accuracy; {row['undecided']} undecided, {row['refused']} refused", flush=True)
+        print("planted faults")
+        for how, row in made.planted(4 * draws, options.seed).items():
+            print(f"    {how:<18}{row['planted']:>4} planted; named first {row['first']}, by the next layer {row['next']}, missed "
+                  f"{row['missed']}, within what a declared type may {row['hidden']}, sound side first {row['sound side']}; "
+                  f"causes: {row['true']} true, {row['unknown']} unknown, {row['false']} false", flush=True)
+        for title, row in (("garbage behind quantisers", made.garbage(options.seed)), ("modes of Resize", made.modes())):
+            print(f"{title}: {row['planted']} planted; found by run {row['run']}, by debug accuracy {row['accuracy']}", flush=True)
+        row = made.narrow(4 * draws, options.seed)
+        for title in ("float16 x1.01", "mask"):
+            name = title.split()[0]
+            print(f"{title}: {row[title]} planted; found by run {row[name + ' run']}, by debug accuracy {row[name + ' accuracy']}")
+        print("\n".join(made.faults[:40]), flush=True)
+        return 1 if made.faults else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, help="plantings of each kind: 32, or one into each model")
@@ -57,7 +85,10 @@ def main():
     parser.add_argument("--kind", nargs="+", choices=sorted({*KINDS, *MODEL_KINDS}))
     parser.add_argument("--program", default=ASSAY)
     parser.add_argument("--benchmark-models", nargs="*", metavar="NAME", help=f"all: {' '.join(NAMES)}")
+    parser.add_argument("--audit", action="store_true", help="sound networks and faults of many kinds on five sides")
     options = parser.parse_args()
+    if options.audit:
+        return audit(options)
     unknown = set(options.kind or []) - set(KINDS if options.benchmark_models is None else MODEL_KINDS)
     if unknown:
         parser.error(f"planted elsewhere: {' '.join(sorted(unknown))}")

@@ -6,11 +6,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from models.faults import Net
 
-HALF, BFLOAT, FLOAT8 = np.float16, "bfloat16", "fp8"
-
-
 class Network(Net):
-    """A Net whose feeds are drawn with it; `kind` is the declared type where numpy has none."""
+    """A Net whose feeds are drawn with it."""
 
     def __init__(self, rng, shape, dtype=np.float32, feeds=None, opset=20):
         super().__init__(rng, shape, dtype)
@@ -34,6 +31,7 @@ class Network(Net):
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
             made.graph.input.append(helper.make_tensor_value_info(name, kind, array.shape))
         made.opset_import[0].version = self.opset
+        made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
         made.ir_version = 10
         return made
 
@@ -279,12 +277,27 @@ def dynamic(rng):
     return net
 
 
+def dynamic_lstm(rng):
+    """As ONNX Runtime's quantiser writes an LSTM: codes are made of the input and of each state."""
+    width, hidden = 12, 32
+    net = Network(rng, [60, 1, width])
+    weights = [net.constant(rng.integers(-127, 128, (1, rows, 4 * hidden)), np.int8) for rows in (width, hidden)]
+    bias = net.normal(1, 8 * hidden, scale=0.1)
+    factors = [net.constant([0.004]), net.constant([0], np.int8)]
+    net.nodes.append(helper.make_node("DynamicQuantizeLSTM", ["x", *weights, bias, "", "", "", "", *factors, *factors], ["states"],
+                                      "lstm", domain="com.microsoft", hidden_size=hidden))
+    net.last = "states"
+    net.add("Squeeze", net.integers([1, 2]))
+    net.linear(hidden, 4)
+    return net
+
+
 def half_cnn(rng):
-    return cnn(rng, HALF)
+    return cnn(rng, np.float16)
 
 
 def half_masks(rng):
-    return masks(rng, HALF, rng.choice([-65504, -60000, -1e4, -np.inf]))
+    return masks(rng, np.float16, rng.choice([-65504, -60000, -1e4, -np.inf]))
 
 
 def typed(net, kind):
@@ -293,7 +306,9 @@ def typed(net, kind):
     for tensor in made.graph.initializer:
         if tensor.data_type == TensorProto.FLOAT:
             array = numpy_helper.to_array(tensor)
-            tensor.CopyFrom(helper.make_tensor(tensor.name, kind, array.shape, array.flatten().tolist()))
+            whole = helper.make_tensor(tensor.name, kind, array.shape, array.flatten().tolist())
+            bits = np.array(whole.int32_data, np.uint16)  # as bytes, which all libraries read alike
+            tensor.CopyFrom(helper.make_tensor(tensor.name, kind, array.shape, bits.tobytes(), raw=True))
     for node in made.graph.node:
         node.input[:] = ["x_cast" if name == "x" else name for name in node.input]
     last = made.graph.output[0].name
@@ -392,7 +407,7 @@ def spectrum(rng):
 
 SOUND = {f.__name__: f for f in (
     cnn, masks, wide_logits, recurrent, loops, detection, sharp, far_means, long_reductions, short_reductions, many_operands,
-    rotary, buckets, quantised_cnn, dynamic, half_cnn, half_masks, bfloat_chain, fp8_chain, doubles, logic, einsum, graph_network,
+    rotary, buckets, quantised_cnn, dynamic, dynamic_lstm, half_cnn, half_masks, bfloat_chain, fp8_chain, doubles, logic, einsum, graph_network,
     spectrum)}
 
 

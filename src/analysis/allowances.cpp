@@ -73,7 +73,8 @@ class SideBySide {
     if (options_.post_process && samples.unknown.empty()) samples = processed(name, samples);
     tensor::NamedData parts;
     compare::flatten(name, samples.nominal, parts);
-    if (!samples.unknown.empty() || parts.size() <= 1) found_.insert_or_assign(name, allowance_of(samples, options_.least_roundoff));
+    if (!samples.unknown.empty() || parts.size() <= 1)
+      found_.insert_or_assign(name, allowance_of(samples, options_.least_roundoff));
     if (!samples.unknown.empty()) return;
     for (size_t i = 0; i < parts.size() && parts.size() > 1; ++i) {
       Samples part{.nominal = parts[i].value};

@@ -20,15 +20,15 @@ struct AllowanceOptions {
   double least_roundoff = 0;  // of a type in which a side may compute instead of the declared ones
   // What comparisons are given instead of a value; null: the value itself.
   std::function<tensor::Datum(std::string_view name, const tensor::Datum& value)> post_process;
-  uint32_t runs = kMovedRuns;  // fewer give allowances that are early (compare::Allowance::is_early)
+  uint32_t runs = kMovedRuns;     // fewer give allowances that are early (compare::Allowance::is_early)
   std::function<void()> on_node;  // called once for each node, in all runs; may be null
 };
 
 using Allowances = std::map<std::string, compare::Allowance, std::less<>>;
 
 // How far correct computations of these values of the main graph may lie apart when these inputs are given: the model
-// is run by the reference as it is, and with roundings moved at random in so many further runs (docs/numerics.md). Items of
-// sequences have the names that comparisons give them.
+// is run by the reference as it is, and with roundings moved at random in so many further runs (docs/numerics.md).
+// Items of sequences have the names that comparisons give them.
 Allowances allowances(const ir::Model& model, const tensor::NamedData& feeds,
                       const std::set<std::string, std::less<>>& wanted, const AllowanceOptions& options);
 

@@ -200,8 +200,8 @@ TEST(Allowances, few_elements_behind_a_quantizer_have_no_exception) {
 }
 
 TEST(Allowances, of_one_run_are_early_and_about_those_of_all) {
-  const ir::Model model =
-      testing_support::parsed("g (float[16, 64] x, float[64, 64] w) => (float[16, 64] y) { p = MatMul(x, w) y = Tanh(p) }");
+  const ir::Model model = testing_support::parsed(
+      "g (float[16, 64] x, float[64, 64] w) => (float[16, 64] y) { p = MatMul(x, w) y = Tanh(p) }");
   const tensor::NamedData feeds = {{"x", normal({16, 64}, 11)}, {"w", normal({64, 64}, 12)}};
   const compare::Allowance all = allowances(model, feeds, {"y"}, {}).at("y");
   const compare::Allowance early = allowances(model, feeds, {"y"}, {.runs = 1}).at("y");

@@ -48,8 +48,8 @@ struct Flips {
 
 // Each element moved at random, by at most `amplitude` roundoffs of itself. What is exactly 0 stays so.
 tensor::Datum moved_input(const tensor::Datum& datum, double amplitude, const MoveKey& key);
-// Elements that are not exact in the declared type are moved, and rounded to types narrower than float32. `first_input`,
-// if it has as many elements, is what Rounding::counts_input asks for.
+// Elements that are not exact in the declared type are moved, and rounded to types narrower than float32.
+// `first_input`, if it has as many elements, is what Rounding::counts_input asks for.
 tensor::Datum moved_output(const tensor::Datum& datum, const Rounding& rounding, const tensor::Datum* first_input,
                            const MoveKey& key);
 // Each element moved at random, by `deviations` in the mean of squares, and rounded to types narrower than float32.

@@ -19,7 +19,7 @@ constexpr double kManyFlips = 0.05;      // of the elements of a quantizer
 constexpr double kPlaceShift = 0x1p-22;  // four roundoffs of float32, in which places are computed
 constexpr uint32_t kShiftedRuns = 4;
 constexpr uint32_t kAddingRun = 2;
-constexpr double kSelectionFactor = 3;   // how much further two of the runs are moved where elements are picked
+constexpr double kSelectionFactor = 3;  // how much further two of the runs are moved where elements are picked
 
 // Choices of implementations that a run makes: four move places, one adds in float32, and all draw codes.
 ops::Variation variation_of(uint32_t run) {
@@ -37,7 +37,8 @@ bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   return rounding.picks_places || rounding.makes_codes || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
 }
 
-// True if a sum may be rounded on the way, also where its result is exact: unless all numbers are small multiples of one.
+// True if a sum may be rounded on the way, also where its result is exact: unless all numbers are small multiples of
+// one.
 bool rounds_within(const NodeInputs& inputs, const Rounding& rounding) {
   if (!rounding.adds_elements) return false;
   const double terms = 2 * rounding.inputs * rounding.inputs;
@@ -114,8 +115,8 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs, uint32_t runs) {
   Data exact = call(inputs, std::nullopt, nominal);
   const bool is_call = bodies_.is_call(inputs.node);
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
-  const bool is_moved = inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact) ||
-                        rounds_within(inputs, rounding);
+  const bool is_moved =
+      inputs.are_spread() || has_inner(inputs.node) || may_move(rounding, exact) || rounds_within(inputs, rounding);
   std::vector<Samples> results(exact.size());
   for (size_t i = 0; i < exact.size(); ++i) results[i].nominal = nominal_of(exact[i]);
   if (rounding.kind == RoundingKind::random) {
@@ -164,10 +165,12 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
 bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const Data& inputs, const Datum& exact,
                              Samples& result) {
   const std::string_view op = model_.text(model_[given.node].op);
-  const bool is_product = op == "Conv" || (op == "MatMul" && inputs[1].is_tensor() && inputs[1].tensor().shape().size() == 2);
+  const bool is_product =
+      op == "Conv" || (op == "MatMul" && inputs[1].is_tensor() && inputs[1].tensor().shape().size() == 2);
   const bool is_rounded = moves.rounding.kind == RoundingKind::rounded && result.nominal.declared() == DType::float32;
   const auto is_constant = [](const Samples* operand) { return operand->is_same(); };
-  if (!is_product || !is_rounded || !std::ranges::all_of(given.operands | std::views::drop(1), is_constant)) return false;
+  if (!is_product || !is_rounded || !std::ranges::all_of(given.operands | std::views::drop(1), is_constant))
+    return false;
   const Evaluate of_differences = [&](const Data& first) {
     Data all = inputs;
     all[0] = first[0];
@@ -180,7 +183,8 @@ bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const 
   const Evaluate of_squares = [&](const Data& squares) { return call(given, std::nullopt, squares)[0]; };
   const std::vector<double> squares = product_squares(inputs, exact, {moves.rounding, unit}, of_squares);
   std::vector<float> deviations(squares.size());
-  std::ranges::transform(squares, deviations.begin(), [](double square) { return static_cast<float>(std::sqrt(square)); });
+  std::ranges::transform(squares, deviations.begin(),
+                         [](double square) { return static_cast<float>(std::sqrt(square)); });
   for (uint32_t run = 0; run < moves.runs; ++run) {
     bodies_.set_run(run);
     result.add_run(moved_by((*moved)[run], deviations, key(given.node, moves, MovedBodies::kOutput)));

@@ -93,7 +93,8 @@ std::vector<double> product_squares(const std::vector<Datum>& inputs, const Datu
   // Evenly distributed: a third of the square of the amplitude; both factors of each product are moved.
   const Rounding& rounding = moves.rounding;
   const double third = moves.unit * moves.unit / 3;
-  const double of_products = (2 * rounding.inputs * rounding.inputs * third + moves.of_operands) / (scales[2] * scales[2]);
+  const double of_products =
+      (2 * rounding.inputs * rounding.inputs * third + moves.of_operands) / (scales[2] * scales[2]);
   const double of_results = rounding.output * rounding.output * third;
   const std::vector<double> results = tensor::load_elements<double>(exact.tensor());
   parallel_for(moved.size(), kPiece, [&](uint64_t begin, uint64_t end) {

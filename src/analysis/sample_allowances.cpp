@@ -1,5 +1,3 @@
-#include "analysis/samples.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/moves.h"
+#include "analysis/samples.h"
 #include "base/parallel.h"
 #include "tensor/casts.h"
 
@@ -30,7 +29,7 @@ constexpr double kFlippedShare = 2e-5;
 constexpr double kFurtherThanRuns = 2;
 constexpr double kFewUnlimited = 0.01;  // of the elements, where a run overflows
 constexpr double kLeastUlps = 4;
-constexpr uint32_t kLeastRounded = 16;  // bits of types whose steps are large enough to be followed one by one
+constexpr uint32_t kLeastRounded = 16;         // bits of types whose steps are large enough to be followed one by one
 constexpr uint64_t kPiece = 16384;             // elements at a time
 constexpr double kLeastDifference = 0x1p-126;  // below, results may be flushed to 0
 

@@ -1,7 +1,7 @@
 #include "analysis/samples.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 

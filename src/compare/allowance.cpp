@@ -33,8 +33,8 @@ struct Found {
 };
 
 Found combined(const Found& a, const Found& b) {
-  return {a.count + b.count, a.far + b.far, std::min(a.first, b.first), b.worst.share > a.worst.share ? b.worst : a.worst,
-          a.squares + b.squares};
+  return {a.count + b.count, a.far + b.far, std::min(a.first, b.first),
+          b.worst.share > a.worst.share ? b.worst : a.worst, a.squares + b.squares};
 }
 
 double share_of(double difference, double allowed) {

@@ -125,7 +125,7 @@ class VerdictEdges(InFolder):
 
     def test_nobody_is_accused(self):
         sides = {"doubles": ["--engine"], "spectrum": ["--onnxrt"], "cnn": ["--engine", "--bf16"], "half_cnn": ["--openvino"]}
-        kinds = ("short_reductions", "long_reductions", "many_operands", "buckets", "graph_network", "far_means", "doubles",
+        kinds = ("short_reductions", "long_reductions", "many_operands", "buckets", "graph_network", "far_means", "doubles", "dynamic_lstm",
                  "spectrum", "cnn", "half_cnn")
         for kind in kinds:
             for number in range(4):

@@ -101,11 +101,12 @@ std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId nod
   }
   const double unit = std::max(analysis::arithmetic_roundoff(exact.declared()), least_roundoff_);
   const std::span<const ir::Use> uses = model_[node].operands;
-  return analysis::product_squares(inputs, exact, {rounding, unit, of_operands}, [&](const std::vector<Datum>& squares) {
-    return oracle.exact(node, [&](ir::ValueId value) {
-      return squares[static_cast<size_t>(std::ranges::find(uses, value, &ir::Use::value) - uses.begin())];
-    })[0];
-  });
+  return analysis::product_squares(
+      inputs, exact, {rounding, unit, of_operands}, [&](const std::vector<Datum>& squares) {
+        return oracle.exact(node, [&](ir::ValueId value) {
+          return squares[static_cast<size_t>(std::ranges::find(uses, value, &ir::Use::value) - uses.begin())];
+        })[0];
+      });
 }
 
 bool LayerRounding::may_be_wider(ir::ValueId value, const Datum& datum) const {

@@ -17,9 +17,9 @@ using ir::ValueId;
 
 // Layers that runtimes merge with those behind them: elementwise ones, and sums of spelled norms and softmax.
 constexpr std::array<std::string_view, 24> kMerged = {
-    "Add", "Sub",     "Mul",        "Div", "Erf",  "Tanh", "Sigmoid", "Sqrt",        "Pow",
-    "Exp", "Log",     "Reciprocal", "Neg", "Clip", "Relu", "Cast",    "HardSigmoid", "Softplus",
-    "Min", "Max",     "Abs",        "ReduceMean", "ReduceSum", "ReduceMax"};
+    "Add",         "Sub",      "Mul", "Div",        "Erf", "Tanh",       "Sigmoid",   "Sqrt",
+    "Pow",         "Exp",      "Log", "Reciprocal", "Neg", "Clip",       "Relu",      "Cast",
+    "HardSigmoid", "Softplus", "Min", "Max",        "Abs", "ReduceMean", "ReduceSum", "ReduceMax"};
 // Products into whose weights a BatchNormalization behind them is folded.
 constexpr std::array<std::string_view, 3> kFoldedInto = {"Conv", "ConvTranspose", "Gemm"};
 

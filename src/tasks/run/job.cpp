@@ -28,7 +28,7 @@
 namespace assay::tasks {
 namespace {
 
-constexpr uint32_t kEarlyRuns = 1;   // moved runs, which mostly allow enough
+constexpr uint32_t kEarlyRuns = 1;  // moved runs, which mostly allow enough
 constexpr uint64_t kHeldShare = 4;  // of the memory limit: two sides of a group, and what a backend needs for it
 
 // `onnxrt-runner-N0-11/21/26-07:40:57`; runs of one backend are counted.
@@ -291,8 +291,8 @@ class Job {
     if (!inputs_.source) {
       fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
     }
-    request_.compare.allowance = [this](const compare::ComparedAt& at, std::string_view name_a,
-                                        std::string_view name_b, bool is_final) {
+    request_.compare.allowance = [this](const compare::ComparedAt& at, std::string_view name_a, std::string_view name_b,
+                                        bool is_final) {
       needs_all_runs_ = needs_all_runs_ || is_final;
       const analysis::Allowances& known = allowances(at.iteration, needs_all_runs_ ? analysis::kMovedRuns : kEarlyRuns);
       const auto found = known.contains(name_a) ? known.find(name_a) : known.find(name_b);

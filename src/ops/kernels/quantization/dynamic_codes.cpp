@@ -19,7 +19,8 @@ double saturated(double x) { return x > 0 ? std::min(x, kHighest) : 0; }
 double drawn(double quotient, uint64_t draw) {
   const double middle = std::floor(quotient) + 0.5;
   if (std::abs(quotient - middle) > kNear) return quotient;
-  const bool is_up = ((std::bit_cast<uint64_t>(quotient) ^ draw * 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U) >> 63 != 0;
+  const bool is_up =
+      ((std::bit_cast<uint64_t>(quotient) ^ draw * 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U) >> 63 != 0;
   return middle + (is_up ? kNear : -kNear);
 }
 

@@ -65,9 +65,7 @@ void eval_min(Eval& node) {
   });
 }
 
-void eval_sum(Eval& node) {
-  elementwise_fold<double>(node, node.adder());
-}
+void eval_sum(Eval& node) { elementwise_fold<double>(node, node.adder()); }
 
 void eval_mean(Eval& node) {
   const Shape shape = node.out_shape(0);
