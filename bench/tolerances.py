@@ -2,20 +2,24 @@
 """What computed tolerances accuse, over models and backends, and which planted faults they let through.
 
     tolerances.py [MODEL...] [--random N] [--faults N] [--noise SHARE] [--backends NAME...]
+    tolerances.py --cost MODEL...
 
 Clean: every layer of each model, and of N random graphs, on each backend beside the reference, `--tolerance auto`;
 nobody may be accused. Faulty: one weight tensor (a matrix or more) of a model without quantizers, drawn, with noise of SHARE of each
 element (1e-4; 1e-2 if it is float16), run by ONNX Runtime; the first layer beyond its tolerance must be the one that
-uses it. Exits 1 if a layer is accused or a fault is let through.
+uses it. Exits 1 if a layer is accused or a fault is let through. Cost: `run --onnxrt --engine` with and without a computed
+tolerance, in turns: the least time and processor time of each, and their ratio.
 """
 
 import argparse
 import collections
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -111,6 +115,26 @@ def faulty(folder, model, share, rng):
     return is_hit
 
 
+def timed(words):
+    before, start = os.times(), time.perf_counter()
+    subprocess.run(words, capture_output=True, check=False)
+    wall, after = time.perf_counter() - start, os.times()
+    return wall, sum(after[2:4]) - sum(before[2:4])
+
+
+def cost(models, rounds=7):
+    for model in models:
+        words = [ASSAY, "run", model, "--onnxrt", "--engine"]
+        plain, computed = [], []
+        for _ in range(rounds):
+            plain.append(timed(words))
+            computed.append(timed([*words, "--tolerance", "auto"]))
+        least = [[min(run[i] for run in runs) for runs in (plain, computed)] for i in (0, 1)]
+        print(f"{pathlib.Path(model).name:28} wall {least[0][0]:.2f} and {least[0][1]:.2f} s: {least[0][1] / least[0][0]:.1f}; "
+              f"processor {least[1][0]:.2f} and {least[1][1]:.2f} s: {least[1][1] / least[1][0]:.1f}", flush=True)
+    return 0
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("models", nargs="*")
@@ -118,7 +142,10 @@ def main():
     options.add_argument("--faults", type=int, default=3)
     options.add_argument("--noise", type=float)
     options.add_argument("--backends", nargs="*", default=["onnxrt", "openvino", "engine"])
+    options.add_argument("--cost", nargs="+", metavar="MODEL")
     options = options.parse_args()
+    if options.cost:
+        return cost(options.cost)
     rng = np.random.default_rng(1)
     missed = tried = 0
     with tempfile.TemporaryDirectory() as folder:
