@@ -113,7 +113,7 @@ void LogObserver::on_iteration_judged(const results::DebugIteration& iteration, 
     if (!output.err.empty()) log_.write(level, report::captured_text("STDERR", output.err));
   }
   for (const std::string& doubt : report::iteration_doubts(iteration, output)) log_.warning(doubt);
-  log_.verdict(iteration.passed, report::iteration_end_line(iteration));
+  if (!iteration.is_unresolved) log_.verdict(iteration.passed, report::iteration_end_line(iteration));
 }
 
 std::string LogObserver::values_text(const std::vector<results::RunValue>& values) const {

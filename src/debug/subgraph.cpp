@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -198,6 +200,31 @@ Parts::Parts(const ir::Model& model) : model_(model), part_of_(model.node_slots(
 
 Subset Parts::with_producers(const Subset& parts) const { return closed(parts, true); }
 Subset Parts::with_users(const Subset& parts) const { return closed(parts, false); }
+
+std::vector<Subset> Parts::units(FunctionRef<bool(ValueId value)> is_known) const {
+  Subset first(count());  // leads to the first part of the unit
+  std::iota(first.begin(), first.end(), 0);
+  const auto first_of = [&](uint32_t part) {
+    while (first[part] != part) part = first[part] = first[first[part]];
+    return part;
+  };
+  for (uint32_t part = 0; part < count(); ++part) {
+    for (const ValueId result : model_[nodes_[part]].results) {
+      if (!result || is_known(result)) continue;
+      for (const ir::Use& use : ir::uses(model_, result)) {
+        const NodeId user = model_.ancestor_in(use.user, model_.main_graph());
+        if (!user || part_of_[user.index] == kNoPart) continue;
+        const uint32_t a = first_of(part), b = first_of(part_of_[user.index]);
+        first[std::max(a, b)] = std::min(a, b);
+      }
+    }
+  }
+  std::map<uint32_t, Subset> units;
+  for (uint32_t part = 0; part < count(); ++part) units[first_of(part)].push_back(part);
+  std::vector<Subset> all;
+  for (auto& [ignored, unit] : units) all.push_back(std::move(unit));
+  return all;
+}
 
 Subset Parts::closed(const Subset& parts, bool upwards) const {
   std::vector<bool> is_in(count());

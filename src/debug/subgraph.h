@@ -30,6 +30,8 @@ class Parts {
   // The parts together with all that they need, or with all that needs them.
   Subset with_producers(const Subset& parts) const;
   Subset with_users(const Subset& parts) const;
+  // Parts that only go together because values between them are not known, in the order of their first ones.
+  std::vector<Subset> units(FunctionRef<bool(ir::ValueId value)> is_known) const;
 
  private:
   Subset closed(const Subset& parts, bool upwards) const;

@@ -31,16 +31,14 @@ const InputShape* find_shape(const GenerateOptions& options, std::string_view na
   return wildcard;
 }
 
-// What the model declares, under what the user gives; the dims still open are 1.
-tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOptions& options, Diagnostics& findings) {
+// What the model declares, under what the user gives; -1: still open.
+tensor::Shape asked_shape(const Port& input, const PortType& type, const InputShape* given) {
   const std::string name = printable(input.name);
-  const InputShape* given = find_shape(options, input.name);
   if (given && type.ranked && given->dims.size() != type.dims.size()) {
     fail(ErrorCode::usage, "input `{}` has rank {}, the given shape is {}", name, type.dims.size(),
          shape_text(given->dims));
   }
   tensor::Shape shape;
-  bool is_open = !type.ranked && !given;
   const size_t rank = given ? given->dims.size() : type.dims.size();
   for (size_t i = 0; i < rank; ++i) {
     const std::optional<int64_t> declared = type.ranked ? type.dims[i].size : std::nullopt;
@@ -49,11 +47,20 @@ tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOp
       fail(ErrorCode::usage, "dim {} of input `{}` is {}, the given shape is {}", i, name, *declared,
            shape_text(given->dims));
     }
-    is_open = is_open || (wish < 0 && !declared);
-    shape.push_back(wish >= 0 ? wish : declared.value_or(1));
-    if (shape.back() < 0) fail(ErrorCode::usage, "dim {} of input `{}` is negative: {}", i, name, shape.back());
+    shape.push_back(wish >= 0 ? wish : declared.value_or(-1));
+    if (declared && shape.back() < 0)
+      fail(ErrorCode::usage, "dim {} of input `{}` is negative: {}", i, name, shape.back());
   }
+  return shape;
+}
+
+tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOptions& options, Diagnostics& findings) {
+  const InputShape* given = find_shape(options, input.name);
+  tensor::Shape shape = asked_shape(input, type, given);
+  const bool is_open = (!type.ranked && !given) || std::ranges::find(shape, -1) != shape.end();
+  std::ranges::replace(shape, -1, 1);
   if (is_open) {
+    const std::string name = printable(input.name);
     findings.warn(
         "input_shape", name,
         fmt::format("input `{}`: its shape is not fixed; generating data of shape {}", name, shape_text(shape)),
@@ -224,6 +231,15 @@ std::optional<InputShape> parse_input_shape(std::string_view text) {
     shape.dims.push_back(dim);
   }
   return shape;
+}
+
+std::optional<tensor::Shape> asked_shape(const Port& input, const GenerateOptions& options) {
+  const PortType& type = drawn_type(input);
+  const InputShape* const given = find_shape(options, input.name);
+  if (const tensor::Shape* const values = values_of(input, type, options)) {
+    return tensor::Shape{static_cast<int64_t>(values->size())};
+  }
+  return given || type.ranked ? std::optional(asked_shape(input, type, given)) : std::nullopt;
 }
 
 std::vector<Feed> generate_inputs(const Signature& signature, const GenerateOptions& options, Diagnostics& findings) {

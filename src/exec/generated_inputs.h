@@ -46,6 +46,10 @@ struct GenerateOptions {
   uint64_t max_bytes = 0;    // of all inputs together; 0: the machine's memory
 };
 
+// The shape that the model and the options give an input, -1 where both leave a dim open; none: not even a rank is
+// known. Errors as of generate_inputs().
+std::optional<tensor::Shape> asked_shape(const Port& input, const GenerateOptions& options);
+
 // One set of inputs, drawn in the order of the signature's from one stream of NumPy, as the peer's. Indices beyond
 // their table are wrapped into it, and dims that nothing fixes are 1, which `findings` says. Error (unsupported) for
 // inputs that are no tensors, (usage) for shapes and ranges that do not fit, (limit) before more memory is taken than

@@ -8,6 +8,7 @@
 #include "base/diagnostics.h"
 #include "base/registered.h"
 #include "lint/findings.h"
+#include "lint/lint.h"
 #include "ops/inference.h"
 #include "ops/interpreter.h"
 
@@ -19,9 +20,9 @@ struct Subject {
   const Diagnostics& load_findings;
   const ops::Inference& inference;  // has run
   const ops::Resolver& callees;
-  const std::optional<std::vector<ops::InputDatum>>& inputs;  // data for every input; without it the model is not run
+  const std::optional<RunInputs>& inputs;  // without them the model is not run
   ops::InterpreterOptions limits;
-  bool is_sound = true;  // as a graph: it can be walked and run, whatever else is wrong
+  bool is_sound = true;  // as is_sound() says
 };
 
 // What a check looks at, and what it does with it. One walk over the model serves the looks of all checks.

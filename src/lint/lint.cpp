@@ -13,12 +13,6 @@ bool is_about_operators(std::string_view code) {
   return code == "unknown_operator" || code == "unknown_domain" || code == "no_opset_import";
 }
 
-bool is_sound(const Diagnostics& load_findings) {
-  return std::ranges::none_of(load_findings.all(), [](const Diagnostic& finding) {
-    return finding.severity == Severity::error && !is_about_operators(finding.code);
-  });
-}
-
 std::vector<Check> checks_in_order() {
   std::vector<Check> checks;
   for (const Registered<Check>& entry : registered_checks()) checks.push_back(entry.make());
@@ -101,12 +95,17 @@ const tensor::Tensor* constant_operand(const Subject& subject, const ir::Node& n
   return subject.inference.constant(node.operands[operand].value);
 }
 
+bool is_sound(const Diagnostics& load_findings) {
+  return std::ranges::none_of(load_findings.all(), [](const Diagnostic& finding) {
+    return finding.severity == Severity::error && !is_about_operators(finding.code);
+  });
+}
+
 results::LintReport lint_model(const ir::Model& model, const Diagnostics& load_findings,
-                               const std::optional<std::vector<ops::InputDatum>>& inputs,
-                               const ops::InterpreterOptions& limits) {
+                               const std::optional<RunInputs>& inputs, const ops::InterpreterOptions& limits) {
   results::LintReport report;
   Findings findings(model);
-  ops::Inference inference(model);
+  ops::Inference inference(model, inputs ? inputs->given : ops::InputTypes());
   inference.run();
   const Subject subject{model, load_findings, inference, inference.callees(), inputs, limits, is_sound(load_findings)};
   Walk walk(subject, checks_in_order(), findings);

@@ -9,6 +9,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "ir/verify.h"
+#include "ir/walk.h"
 
 namespace assay::ops {
 namespace {
@@ -207,9 +208,19 @@ bool Interpreter::run_guarded(const Step& step) {
     run_node(step.node);
     return true;
   } catch (const Error& error) {
-    if ((*failures_)(step.node, error)) return false;
+    if (lacks_captured(step.node) || (*failures_)(step.node, error)) return false;
     throw;
   }
+}
+
+// Whether a body uses a value from outside that is not there, because what computes it failed.
+bool Interpreter::lacks_captured(ir::NodeId node) const {
+  bool lacks = false;
+  ir::for_each_operand(model_, node, [&](ir::ValueId value) {
+    const bool is_outer = model_[value].graph == model_[node].graph;
+    lacks = lacks || (is_outer && !is_set_[value.index] && !model_[value].constant.valid());
+  });
+  return lacks;
 }
 
 void Interpreter::run_node(ir::NodeId id) {

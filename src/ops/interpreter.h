@@ -119,6 +119,7 @@ class Interpreter final : private BodyRunner, private Budget {
   const Plan& plan_of(ir::GraphId graph);
   void run_steps(ir::GraphId graph);
   bool run_guarded(const Step& step);
+  bool lacks_captured(ir::NodeId node) const;
   void run_node(ir::NodeId id);
   Datum carried(const Datum& datum) const { return options_.is_wide ? widen(datum) : datum; }
   std::vector<Datum> call(ir::NodeId id, std::span<const Datum> inputs);

@@ -17,6 +17,7 @@ struct DebugIteration {
   bool is_flaky = false;          // repeated checks did not agree; it counts as failed
   bool is_late = false;           // the check was ended because its time was up
   std::string fault;              // why there was nothing to check
+  bool is_unresolved = false;     // it has a fault, which is no failure: there is no verdict
   std::optional<int64_t> status;  // of the command
   double seconds = 0;
 };
@@ -31,6 +32,7 @@ struct CheckOutput {
 struct DebugLoop {
   std::vector<DebugIteration> iterations;
   uint64_t passed_count = 0;
+  uint64_t unresolved_count = 0;  // neither passed nor failed
 };
 
 // Of `debug build` and `debug repeat`.
@@ -59,7 +61,7 @@ struct ReduceReport {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<std::string> opened;          // bodies and functions whose nodes took their place
-  uint64_t unresolved_count = 0;            // models on the way that could not be judged
+  bool differs_in_values = false;           // the whole model: outputs are not equal, and the backend does not fail
   std::optional<uint64_t> good_node_count;  // of the model next to it that passes
   std::vector<std::string> shrunk;          // what was made plainer, in words
   std::vector<std::string> anonymized;

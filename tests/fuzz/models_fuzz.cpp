@@ -50,7 +50,9 @@ void treat(Bytes bytes) {
   onnx::check_operators(model, findings);
   std::optional<std::vector<ops::InputDatum>> inputs;
   try_out([&] { inputs = make_inputs(model); });
-  try_out([&] { lint::lint_model(model, findings, inputs, kLimits); });
+  std::optional<lint::RunInputs> of_lint;
+  if (inputs) of_lint = {.data = *inputs};
+  try_out([&] { lint::lint_model(model, findings, of_lint, kLimits); });
   if (inputs && findings.error_count() == 0) try_out([&] { run(model, *inputs); });
 }
 

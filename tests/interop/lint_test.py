@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from peer import polygraphy
 
@@ -114,6 +115,38 @@ class LintTest(unittest.TestCase):
             passing = set(theirs["summary"]["passing"])
             self.assertLessEqual(passing - mine, set(ours["summary"]["passing"]) | {"behind"}, name)
             self.assertFalse(mine & (passing - {"same"}), f"{name}: {mine} fail here and pass there")
+
+    def test_an_operator_set_imported_twice_is_a_warning(self):
+        twice = model([node("Relu", ["a"], ["b"], "act")], [info("a", [2])], [info("b", [2])],
+                      opsets=(("", 13), ("", 13)))
+        onnx.checker.check_model(twice)
+        onnxruntime.InferenceSession(twice.SerializeToString(), providers=["CPUExecutionProvider"])
+        path = self.folder / "m.onnx"
+        onnx.save(twice, path)
+        status, report = self.lint(assay, path)
+        found = [(entry["level"], entry["code"]) for entry in report["lint_entries"]]
+        self.assertEqual((status, found), (0, [("warning", "opset_imported_twice")]))
+
+    def test_equal_names_are_errors_where_onnx_runtime_refuses_them(self):
+        constant = model([node("Constant", [], ["k"], "same", value_float=1.0), node("Add", ["a", "k"], ["b"], "same")],
+                         [info("a", [2])], [info("b", [2])])
+        for named, expected in ((duplicate_names(), 1), (constant, 0)):
+            path = self.folder / "m.onnx"
+            onnx.save(named, path)
+            status, report = self.lint(assay, path)
+            self.assertEqual(status, expected)
+            self.assertIn("duplicate_node_name", [entry["code"] for entry in report["lint_entries"]])
+            try:
+                onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+                self.assertEqual(expected, 0)
+            except onnxruntime.capi.onnxruntime_pybind11_state.Fail as error:
+                self.assertEqual((expected, "two nodes with same node name" in str(error)), (1, True))
+
+    def test_operator_sets_that_contradict_each_other(self):
+        path = self.folder / "m.onnx"
+        onnx.save(model([node("Relu", ["a"], ["b"], "act")], [info("a", [2])], [info("b", [2])],
+                        opsets=(("", 13), ("", 14))), path)
+        self.assertEqual(self.lint(assay, path)[0], 1)
 
     def test_unused_things_have_the_peers_words(self):
         path = self.folder / "m.onnx"

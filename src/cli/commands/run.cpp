@@ -60,9 +60,7 @@ void print_first_failure(const results::PairComparison& pair, Log& log) {
 // A fixed tolerance says little about a model that nobody has chosen it for.
 void print_hint(const results::RunReport& report, const Arguments& arguments, Log& log) {
   if (report.verdict != results::Verdict::different || report.model.empty() || report.model == "-") return;
-  for (const std::string_view chosen : {"--atol", "--rtol", "--tolerance", "--compare-func", "--compare-func-script"}) {
-    if (arguments.has(chosen)) return;
-  }
+  if (!has_default_tolerance(arguments)) return;
   const auto is_failed = [](const results::OutputComparison& output) { return !output.passed && output.metrics; };
   bool is_by_value = false;
   for (const results::PairComparison& pair : report.pairs) {
@@ -71,7 +69,7 @@ void print_hint(const results::RunReport& report, const Arguments& arguments, Lo
     }
   }
   if (!is_by_value || arguments.value("model_file").empty()) return;
-  log.info("The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic");
+  log.info(kDefaultToleranceHint);
 }
 
 // Sides of other precisions differ by more than rounding.

@@ -68,9 +68,15 @@ void report_duplicate_names(const Subject& subject, ir::GraphId graph, Findings&
   const std::vector<NamedNode> nodes = namesakes(subject.model, graph);
   for (size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
     std::vector<size_t> places;
-    for (; end < nodes.size() && nodes[end].name == nodes[begin].name; ++end) places.push_back(nodes[end].place);
+    size_t computing = 0;
+    for (; end < nodes.size() && nodes[end].name == nodes[begin].name; ++end) {
+      places.push_back(nodes[end].place);
+      computing += subject.model.text(subject.model[nodes[end].id].op) == "Constant" ? 0 : 1;
+    }
     if (places.size() < 2) continue;
-    findings.add(LintLevel::exception, kGraph, "duplicate_node_name", nodes[begin].id,
+    // ONNX Runtime turns Constant nodes into initializers before it looks at names.
+    const LintLevel level = computing < 2 ? LintLevel::warning : LintLevel::exception;
+    findings.add(level, kGraph, "duplicate_node_name", nodes[begin].id,
                  fmt::format("Duplicate node name: '{}' for nodes with topological IDs: [{}] found.",
                              printable(nodes[begin].name), fmt::join(places, ", ")));
   }

@@ -1,4 +1,4 @@
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -41,11 +41,13 @@ void report_too_new(const ir::Header& header, int64_t opset, Findings& findings)
 
 void look_at_versions(const Subject& subject, Findings& findings) {
   const ir::Header& header = subject.model.header();
-  std::set<std::string_view> domains;
+  std::map<std::string_view, int64_t> domains;
   for (const ir::OpsetImport& import : header.opset_imports) {
     const std::string_view domain = subject.model.text(import.domain);
-    if (!domains.insert(schema::canonical_domain(domain)).second) {
-      findings.add(LintLevel::exception, kChecker, "opset_imported_twice",
+    const auto [first, is_new] = domains.emplace(schema::canonical_domain(domain), import.version);
+    if (!is_new) {
+      const bool agree = first->second == import.version;
+      findings.add(agree ? LintLevel::warning : LintLevel::exception, kChecker, "opset_imported_twice",
                    fmt::format("domain `{}` is imported twice", domain.empty() ? "ai.onnx" : printable(domain)));
     }
     if (import.version < 1) {

@@ -31,7 +31,8 @@ void write_node(JsonWriter& json, const results::ReducedNode& node) {
 
 void write_loop(JsonWriter& json, const results::DebugLoop& loop) {
   json.field("passed_count", loop.passed_count);
-  json.field("failed_count", loop.iterations.size() - loop.passed_count);
+  json.field("failed_count", loop.iterations.size() - loop.passed_count - loop.unresolved_count);
+  json.field("unresolved_count", loop.unresolved_count);
   write_list(json, "iterations", loop.iterations, write_iteration);
 }
 
@@ -61,7 +62,6 @@ std::string reduce_json(const results::ReduceReport& report) {
   json.key("good_node_count");
   report.good_node_count ? json.value(*report.good_node_count) : json.null();
   json.field("reproducer", report.reproducer);
-  json.field("unresolved_count", report.unresolved_count);
   write_loop(json, report.loop);
   return out.end(report.timings);
 }

@@ -62,10 +62,11 @@ std::string captured_text(std::string_view stream, std::string_view text) {
 }
 
 std::string loop_summary(const results::DebugLoop& loop) {
-  const size_t count = loop.iterations.size();
-  const double rate = count == 0 ? 0 : 100.0 * static_cast<double>(loop.passed_count) / static_cast<double>(count);
-  return fmt::format("Finished {0} iteration(s) | Passed: {1}/{0} | Pass Rate: {2}%", count, loop.passed_count,
-                     python_float(rate));
+  const size_t count = loop.iterations.size(), judged = count - loop.unresolved_count;
+  const double rate = judged == 0 ? 0 : 100.0 * static_cast<double>(loop.passed_count) / static_cast<double>(judged);
+  return fmt::format("Finished {} iteration(s) | Passed: {}/{} | Pass Rate: {:.1f}%{}", count, loop.passed_count,
+                     judged, rate,
+                     loop.unresolved_count == 0 ? "" : fmt::format(" | Not judged: {}", loop.unresolved_count));
 }
 
 std::vector<std::string> reduce_lines(const results::ReduceReport& report) {
@@ -86,8 +87,8 @@ std::vector<std::string> reduce_lines(const results::ReduceReport& report) {
     lines.push_back(fmt::format("    and {} more", report.nodes.size() - kMostListed));
   if (!report.shrunk.empty()) lines.push_back("Shrunk: " + join(report.shrunk, ", "));
   if (!report.anonymized.empty()) lines.push_back("Replaced: " + join(report.anonymized, ", "));
-  if (report.unresolved_count > 0) {
-    lines.push_back(fmt::format("{} model(s) on the way could not be judged", report.unresolved_count));
+  if (report.loop.unresolved_count > 0) {
+    lines.push_back(fmt::format("{} model(s) on the way could not be judged", report.loop.unresolved_count));
   }
   if (report.good_node_count) lines.push_back(fmt::format("The good model has {} node(s)", *report.good_node_count));
   return lines;

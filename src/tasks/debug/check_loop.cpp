@@ -206,6 +206,7 @@ void CheckLoop::finish(Round& round) {
   results::DebugIteration& iteration = round.iteration;
   if (round.error) throw Error(*round.error);
   iteration.seconds = round.since.seconds();
+  iteration.is_unresolved = !iteration.fault.empty() && !faults_fail_;
   observer_.on_iteration_judged(iteration, round.output);
   if (round.has_changed_file) {
     observer_.warning(fmt::format("the check changed or removed `{}`", printable(round.artifact)));
@@ -219,6 +220,7 @@ void CheckLoop::finish(Round& round) {
   if (round.fault) last_fault_ = round.fault;
   round.written.reset();
   loop_.passed_count += iteration.passed ? 1 : 0;
+  loop_.unresolved_count += iteration.is_unresolved ? 1 : 0;
   loop_.iterations.push_back(iteration);
 }
 

@@ -40,6 +40,8 @@ class CheckLoop {
   const Error& last_fault() const { return *last_fault_; }
   const results::DebugIteration& last_iteration() const { return loop_.iterations.back(); }
   void keep_artifact() { keeps_artifact_ = true; }
+  // What cannot be made has failed.
+  void count_faults_as_failures() { faults_fail_ = true; }
   results::DebugLoop take() { return std::move(loop_); }
 
  private:
@@ -68,6 +70,7 @@ class CheckLoop {
   results::DebugLoop loop_;
   std::optional<Error> last_fault_;
   bool keeps_artifact_ = false;
+  bool faults_fail_ = false;
   bool has_told_mismatch_ = false;
 };
 

@@ -63,8 +63,8 @@ std::string text_of(const results::OutputComparison& output) {
 }  // namespace
 
 ComparingJudge::ComparingJudge(const ComparisonRequest& request, const ir::Model& whole,
-                               const tensor::NamedData& inputs, ObservedValues& values)
-    : request_(request), inputs_(&inputs), values_(&values), options_(request.compare) {
+                               const tensor::NamedData& inputs, ObservedValues* values)
+    : request_(request), inputs_(&inputs), values_(values), options_(request.compare) {
   for (const std::string& path : request.saved_outputs) {
     for (const formats::SavedRun& run : formats::load_results(path)) {
       if (!run.iterations.empty()) saved_ = run.iterations[0].outputs;
@@ -74,9 +74,9 @@ ComparingJudge::ComparingJudge(const ComparisonRequest& request, const ir::Model
   compute_tolerances(whole);
 }
 
-void ComparingJudge::look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues& values) {
+void ComparingJudge::look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues* values) {
   inputs_ = &inputs;
-  values_ = &values;
+  values_ = values;
   compute_tolerances(whole);
 }
 
@@ -125,7 +125,12 @@ std::vector<exec::Feed> ComparingJudge::feeds_of(const ir::Model& model) {
       continue;
     }
     const tensor::NamedDatum* const saved = find(saved_, name);
-    std::optional<tensor::Datum> value = saved != nullptr ? std::optional(saved->value) : values_->find(name);
+    std::optional<tensor::Datum> value;
+    if (saved != nullptr) {
+      value = saved->value;
+    } else if (values_ != nullptr) {
+      value = values_->find(name);
+    }
     if (!value && !model[input].constant) {
       fail(ErrorCode::unsupported, "the value that `{}` would be fed is not known", printable(name));
     }
@@ -168,7 +173,8 @@ tensor::NamedData ComparingJudge::expected_of(const ir::Model& model, std::span<
   const bool is_reference = request_.against == "ref" && saved_.empty();
   if (!is_reference && saved_.empty()) return run(request_.against, model, feeds);
   tensor::NamedData expected;
-  const std::map<ir::ValueId, tensor::Datum> changed = values_->following(rounded_feeds_);
+  std::map<ir::ValueId, tensor::Datum> changed;
+  if (is_reference) changed = values_->following(rounded_feeds_);
   for (const exec::Port& output : exec::signature_of(model).outputs) {
     const tensor::NamedDatum* const saved = find(saved_, output.name);
     std::optional<tensor::Datum> value;
@@ -184,9 +190,13 @@ bool ComparingJudge::differ(const tensor::NamedData& outputs, const tensor::Name
                             std::string& where) const {
   size_t compared = 0;
   bool is_different = false;
+  std::string unknown;
   for (const tensor::NamedDatum& output : outputs) {
     const tensor::NamedDatum* const other = find(expected, output.name);
-    if (other == nullptr) continue;
+    if (other == nullptr) {
+      unknown = output.name;
+      continue;
+    }
     tensor::NamedData parts_a, parts_b;
     compare::flatten(output.name, output.value, parts_a);
     compare::flatten(other->name, other->value, parts_b);
@@ -199,6 +209,8 @@ bool ComparingJudge::differ(const tensor::NamedData& outputs, const tensor::Name
     ++compared;
   }
   if (compared == 0) fail(ErrorCode::unsupported, "there is nothing to compare its outputs with");
+  if (!is_different && !unknown.empty() && values_ == nullptr)
+    fail(ErrorCode::unsupported, "`{}` was not saved, and its other outputs are right", printable(unknown));
   return is_different;
 }
 

@@ -12,18 +12,23 @@ namespace assay::tasks {
 // process: no file is written.
 class ComparingJudge {
  public:
-  // `values` of the whole model are what parts of it are fed.
+  // `values` of the whole model are what parts of it are fed; null: saved values alone, because what the model computes
+  // is what is in doubt.
   ComparingJudge(const ComparisonRequest& request, const ir::Model& whole, const tensor::NamedData& inputs,
-                 ObservedValues& values);
+                 ObservedValues* values);
 
   // Whether it fails: outputs differ, or the backend refuses or fails. The first model that fails decides which of the
   // two is meant from then on; Error where another fails in the other way.
   bool fails(const ir::Model& model);
   // Goes on with parts of another model.
-  void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues& values);
+  void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues* values);
   // The values that a model was last fed, and what was expected of it.
   const tensor::NamedData& last_inputs() const { return inputs_of_last_; }
   const tensor::NamedData& last_expected() const { return expected_of_last_; }
+  // Values of saved results; empty: another backend or the reference is what is compared with.
+  const tensor::NamedData& saved() const { return saved_; }
+  // Whether failing means that outputs differ, and not that the backend fails.
+  bool differs_in_values() const { return has_failed_ && !error_shape_; }
   // How the whole model fails: `y: max abs 0.1 …`, or the error.
   const std::string& symptom() const { return symptom_; }
 

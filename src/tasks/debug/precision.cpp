@@ -56,7 +56,7 @@ class PrecisionSearch {
         values_(model_, inputs, request.comparison.session.max_memory_bytes),
         loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!request.comparison.backend.empty()) comparing_.emplace(request_.comparison, model_, inputs, values_);
+    if (!request.comparison.backend.empty()) comparing_.emplace(request_.comparison, model_, inputs, &values_);
   }
 
   results::PrecisionReport run() {

@@ -55,6 +55,7 @@ results::ReduceReport debug_reduce(const ReduceRequest& request, Observer& obser
   const TaskThreads threads(request.comparison.session.threads);
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
+  const ir::Model as_it_is = loaded.model.copy();
   if (request.infers) infer_shapes(loaded);
   if (!request.shapes.empty()) surgery::override_shapes(loaded.model, request.shapes, loaded.findings);
   lower_constants(loaded.model);
@@ -65,7 +66,7 @@ results::ReduceReport debug_reduce(const ReduceRequest& request, Observer& obser
   warn_of_open_shapes(loaded.model, observer);
   tell_findings(loaded.findings, observer);
   const double load_seconds = loaded.load_seconds;
-  results::ReduceReport report = Reducer(request, loaded, *inputs, observer).run();
+  results::ReduceReport report = Reducer(request, loaded, as_it_is, *inputs, observer).run();
   report.timings = {{"load_seconds", load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }

@@ -28,6 +28,11 @@ std::string model_identity(const ir::Model& model) {
   return fmt::format("{:016x}", checksum(std::as_bytes(std::span(text))));
 }
 
+std::optional<tensor::Datum> find_value(const tensor::NamedData& data, std::string_view name) {
+  const auto found = std::ranges::find(data, name, &tensor::NamedDatum::name);
+  return found == data.end() ? std::nullopt : std::optional(found->value);
+}
+
 debug::Subset all_of(const debug::Parts& parts) {
   debug::Subset all(parts.count());
   std::iota(all.begin(), all.end(), 0);
@@ -39,23 +44,34 @@ debug::Subset all_of(const debug::Parts& parts) {
 ReducedBase::ReducedBase(ir::Model whole, tensor::NamedData given, uint64_t max_memory_bytes)
     : model(std::move(whole)), inputs(std::move(given)), parts(model), values(model, inputs, max_memory_bytes) {}
 
-Reducer::Reducer(const ReduceRequest& request, LoadedModel& loaded, tensor::NamedData inputs, Observer& observer)
+Reducer::Reducer(const ReduceRequest& request, LoadedModel& loaded, const ir::Model& as_it_is, tensor::NamedData inputs,
+                 Observer& observer)
     : request_(request),
+      as_it_is_(as_it_is),
       observer_(observer),
       loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer),
       base_(std::make_shared<ReducedBase>(std::move(loaded.model), std::move(inputs),
                                           request.comparison.session.max_memory_bytes)) {
   identity_ = command_identity(request.check) + model_identity(base_->model);
   if (request.keeps_artifact) loop_.keep_artifact();
-  if (compares()) comparing_.emplace(request.comparison, base_->model, base_->inputs, base_->values);
+  if (compares()) {
+    const bool has_saved = !request.comparison.saved_outputs.empty();
+    comparing_.emplace(request.comparison, base_->model, base_->inputs, has_saved ? nullptr : &base_->values);
+  }
   report_.model = request.model.path;
   report_.node_count = base_->parts.count();
 }
 
 results::ReduceReport Reducer::run() {
   if (report_.node_count == 0) fail(ErrorCode::usage, "the model has no nodes: there is nothing to reduce");
+  find_units();
   if (compares()) judge_whole();  // says what failing means
-  if (comparing_) report_.symptom = comparing_->symptom();
+  if (comparing_) {
+    report_.symptom = comparing_->symptom();
+    report_.differs_in_values = comparing_->differs_in_values();
+    if (of_whole_ == debug::Verdict::passes) refuse_if_the_file_fails();
+    if (of_whole_ == debug::Verdict::fails && is_saved()) require_saved_values();
+  }
   if (!of_whole_ || *of_whole_ == debug::Verdict::fails) reduce();
   report_.is_reproduced = !found_.empty();
   if (report_.is_reproduced) {
@@ -67,10 +83,60 @@ results::ReduceReport Reducer::run() {
     const std::string_view fault = report_.loop.iterations[whole_index_].fault;
     fail(ErrorCode::unsupported, "the whole model cannot be judged: {}", fault);
   }
-  for (const results::DebugIteration& iteration : report_.loop.iterations) {
-    report_.unresolved_count += iteration.fault.empty() ? 0 : 1;
-  }
   return std::move(report_);
+}
+
+// A backend that reads the file by itself may fail of what is lost when the model is written anew.
+void Reducer::refuse_if_the_file_fails() {
+  ComparisonRequest of_file = request_.comparison;
+  of_file.session.path = runnable_path(request_.model);
+  if (of_file.session.path.empty() || !request_.shapes.empty()) return;
+  ObservedValues values(as_it_is_, base_->inputs, of_file.session.max_memory_bytes);
+  ComparingJudge judge(of_file, as_it_is_, base_->inputs, is_saved() ? nullptr : &values);
+  Trial trial{.subject = "the file as it is", .identity = identity_ + "file"};
+  trial.passes = [&] { return !judge.fails(as_it_is_); };
+  if (loop_.judge(trial) != debug::Verdict::fails) return;
+  fail(ErrorCode::unsupported,
+       "the model fails as it is but not when it is written anew: `surgeon sanitize` cures it; it fails with: {}",
+       judge.symptom());
+}
+
+// Saved results of another model or backend say what is right; what this model computes does not. Between values that
+// were not saved nothing can be judged.
+void Reducer::find_units() {
+  const ir::Model& model = base_->model;
+  units_ = base_->parts.units([&](ir::ValueId value) {
+    return !is_saved() || find_value(comparing_->saved(), model.text(model[value].name)).has_value();
+  });
+}
+
+void Reducer::require_saved_values() const {
+  const ir::Model& model = base_->model;
+  size_t count = 0, saved = 0;
+  for (uint32_t part = 0; part < base_->parts.count(); ++part) {
+    for (const ir::ValueId value : model[base_->parts.node(part)].results) {
+      if (!value || model[value].name == ir::kEmpty) continue;
+      ++count;
+      saved += find_value(comparing_->saved(), model.text(model[value].name)) ? 1 : 0;
+    }
+  }
+  if (saved == count || base_->parts.count() == 1) return;
+  const std::string fault = fmt::format("only {} of {} values were saved", saved, count);
+  if (units_.size() == 1) {
+    throw Error(ErrorCode::unsupported, fault + ": parts cannot be judged").remedied_by("all_values_saved");
+  }
+  observer_.warning(fault + ": nodes between them are judged together");
+}
+
+debug::Subset Reducer::parts_of(const debug::Subset& units) const {
+  debug::Subset parts;
+  for (const uint32_t unit : units) parts.insert(parts.end(), units_[unit].begin(), units_[unit].end());
+  std::ranges::sort(parts);
+  return parts;
+}
+
+std::optional<tensor::Datum> Reducer::value_of(ReducedBase& base, std::string_view name) const {
+  return is_saved() ? find_value(comparing_->saved(), name) : base.values.find(name);
 }
 
 debug::Verdict Reducer::judge_whole() {
@@ -81,13 +147,15 @@ debug::Verdict Reducer::judge_whole() {
 
 void Reducer::reduce() {
   const auto judge_all = [this](std::span<const debug::Subset> subsets, uint64_t remaining) {
-    if (!of_whole_ && subsets[0].size() == base_->parts.count()) return std::vector{judge_whole()};
-    return judge(subsets, remaining);
+    if (!of_whole_ && subsets[0].size() == units_.size()) return std::vector{judge_whole()};
+    std::vector<debug::Subset> parts;
+    for (const debug::Subset& units : subsets) parts.push_back(parts_of(units));
+    return judge(parts, remaining);
   };
   const debug::MinimizeOptions options = {.is_linear = request_.is_linear,
                                           .at_a_time = compares() ? 1 : request_.check.jobs,
                                           .knows_whole_fails = of_whole_.has_value() || !report_.opened.empty()};
-  found_ = debug::minimize(base_->parts.count(), judge_all, options);
+  found_ = parts_of(debug::minimize(static_cast<uint32_t>(units_.size()), judge_all, options));
   if (!found_.empty()) found_ = closed(found_);
 }
 
@@ -102,15 +170,16 @@ bool Reducer::open() {
   if (!opened) return false;
   auto base = std::make_shared<ReducedBase>(std::move(opened->model), std::move(inputs),
                                             request_.comparison.session.max_memory_bytes);
-  if (comparing_) comparing_->look_at(base->model, base->inputs, base->values);
+  if (comparing_) comparing_->look_at(base->model, base->inputs, trusted(*base));
   const std::string identity = fmt::format("opened {}", fmt::join(opened->nodes, " "));
   if (loop_.judge(trial_of(base->model, base->parts.count(), identity)) == debug::Verdict::fails) {
     report_.opened.insert(report_.opened.end(), opened->nodes.begin(), opened->nodes.end());
     base_ = std::move(base);
+    find_units();
     found_ = all_of(base_->parts);
     return true;
   }
-  if (comparing_) comparing_->look_at(base_->model, base_->inputs, base_->values);
+  if (comparing_) comparing_->look_at(base_->model, base_->inputs, trusted(*base_));
   return false;
 }
 
@@ -170,7 +239,9 @@ void Reducer::save_to(ir::Model& model, const std::string& path) const {
 ir::Model Reducer::cut(ReducedBase& base, const debug::Subset& parts) {
   debug::SubgraphOptions options;
   options.rule = compares() ? debug::CutRule::inputs : debug::CutRule::branches;
-  options.value_of = [&base](ir::ValueId value) { return base.values.find(value); };
+  options.value_of = [this, &base](ir::ValueId value) {
+    return value_of(base, base.model.text(base.model[value].name));
+  };
   options.on_frozen = [this](const std::string& name) {
     if (!frozen_.insert(name).second) return;
     if (frozen_.size() == 1 && request_.inputs.is_generated()) {
@@ -247,8 +318,7 @@ void Reducer::write_reproducer(ir::Model& reduced) {
   const exec::Signature signature = exec::signature_of(reduced);
   const auto add = [&](const std::vector<exec::Port>& ports, tensor::NamedData& data) {
     for (const exec::Port& port : ports) {
-      if (std::optional<tensor::Datum> value = result_base().values.find(port.name))
-        data.push_back({port.name, *value});
+      if (std::optional<tensor::Datum> value = value_of(result_base(), port.name)) data.push_back({port.name, *value});
     }
   };
   add(signature.inputs, reproducer.inputs);
@@ -287,14 +357,14 @@ bool Reducer::still_fails(const ir::Model& changed, tensor::NamedData inputs, co
   trial.subject = what;
   if (loop_.judge(trial) == debug::Verdict::fails) return true;
   changed_ = std::move(before);
-  if (comparing_) comparing_->look_at(result_base().model, result_base().inputs, result_base().values);
+  if (comparing_) comparing_->look_at(result_base().model, result_base().inputs, trusted(result_base()));
   return false;
 }
 
 void Reducer::look_at(const ir::Model& changed, tensor::NamedData inputs) {
   changed_ =
       std::make_shared<ReducedBase>(changed.copy(), std::move(inputs), request_.comparison.session.max_memory_bytes);
-  if (comparing_) comparing_->look_at(changed_->model, changed_->inputs, changed_->values);
+  if (comparing_) comparing_->look_at(changed_->model, changed_->inputs, trusted(*changed_));
 }
 
 // What a part of the model is fed.
@@ -303,7 +373,7 @@ tensor::NamedData Reducer::inputs_of(const ir::Model& part) {
   for (const ir::ValueId input : part[part.main_graph()].inputs) {
     const std::string name(part.text(part[input].name));
     if (std::ranges::find(inputs, name, &tensor::NamedDatum::name) != inputs.end()) continue;
-    if (std::optional<tensor::Datum> value = base_->values.find(name)) inputs.push_back({name, std::move(*value)});
+    if (std::optional<tensor::Datum> value = value_of(*base_, name)) inputs.push_back({name, std::move(*value)});
   }
   return inputs;
 }

@@ -23,8 +23,11 @@ struct ReducedBase {
 // The search for a smallest failing part of a model.
 class Reducer {
  public:
-  Reducer(const ReduceRequest& request, LoadedModel& loaded, tensor::NamedData inputs, Observer& observer);
+  // `as_it_is`: the model before anything was changed in it.
+  Reducer(const ReduceRequest& request, LoadedModel& loaded, const ir::Model& as_it_is, tensor::NamedData inputs,
+          Observer& observer);
 
+  // Error (unsupported) if the whole model cannot be judged, or too few values were saved to judge its parts.
   results::ReduceReport run();
 
  private:
@@ -40,10 +43,17 @@ class Reducer {
   debug::Subset closed(const debug::Subset& subset) const;
   Trial trial_of(const ir::Model& model, size_t node_count, std::string identity);
   ir::Model cut(ReducedBase& base, const debug::Subset& parts);
+  void refuse_if_the_file_fails();
   void note_good(const debug::Subset& parts);
   void save_good();
   void save_result();
   debug::Verdict judge_whole();
+  void find_units();
+  void require_saved_values() const;
+  debug::Subset parts_of(const debug::Subset& units) const;
+  std::optional<tensor::Datum> value_of(ReducedBase& base, std::string_view name) const;
+  ObservedValues* trusted(ReducedBase& base) const { return is_saved() ? nullptr : &base.values; }
+  bool is_saved() const { return comparing_ && !comparing_->saved().empty(); }
   void confirm(const ir::Model& reduced);
   void shrink(ir::Model& reduced);
   void anonymize(ir::Model& reduced);
@@ -57,12 +67,14 @@ class Reducer {
   void save_to(ir::Model& model, const std::string& path) const;
 
   const ReduceRequest& request_;
+  const ir::Model& as_it_is_;
   Observer& observer_;
   CheckLoop loop_;
   std::string identity_;
   std::shared_ptr<ReducedBase> base_;
   std::optional<ComparingJudge> comparing_;
-  debug::Subset found_;
+  std::vector<debug::Subset> units_;  // of parts, which are judged together
+  debug::Subset found_;               // parts
   std::vector<Good> good_;
   std::set<std::string> frozen_;
   std::shared_ptr<ReducedBase> changed_;    // the result, where it is not only a part: with plainer or other contents

@@ -73,6 +73,7 @@ results::DebugReport debug_build(const BuildRequest& request, Observer& observer
   const TaskThreads threads(request.session.threads);
   warn_of_missing_artifacts(request.check, observer);
   CheckLoop loop(request.check, request.artifact, observer);
+  loop.count_faults_as_failures();
   if (request.keeps_artifact) loop.keep_artifact();
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);

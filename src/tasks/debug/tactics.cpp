@@ -40,7 +40,7 @@ class TacticSearch {
         replay_(folder_.path() / "tactics.json"),
         loop_(request.check, comparison_.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!comparison_.backend.empty()) comparing_.emplace(comparison_, model_, inputs, values_);
+    if (!comparison_.backend.empty()) comparing_.emplace(comparison_, model_, inputs, &values_);
     for (const auto& [layer, tactic] : bad_) {
       const auto other = good_.find(layer);
       if (other != good_.end() && other->second != tactic) layers_.push_back(layer);

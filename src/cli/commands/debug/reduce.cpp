@@ -7,6 +7,7 @@
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
+#include "cli/options/groups/compare.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
@@ -86,6 +87,7 @@ tasks::ReduceRequest reduce_request(const Arguments& arguments, Environment& env
 
 int finish(const results::ReduceReport& report, const Arguments& arguments, Environment& environment) {
   for (const std::string& line : report::reduce_lines(report)) environment.log.info(line);
+  if (report.differs_in_values && has_default_tolerance(arguments)) environment.log.info(kDefaultToleranceHint);
   environment.log.finish(report::loop_summary(report.loop));
   if (wants_json(arguments)) write_json(arguments, environment, report::reduce_json(report));
   if (report.is_reproduced) return kExitEqual;

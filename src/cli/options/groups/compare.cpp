@@ -220,4 +220,12 @@ compare::CompareOptions compare_options(const Arguments& arguments, std::vector<
 
 bool wants_computed_tolerance(const Arguments& arguments) { return arguments.has("--tolerance"); }
 
+bool has_default_tolerance(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 5> kChoices = {"--atol", "--rtol", "--tolerance", "--compare-func",
+                                                        "--compare-func-script"};
+  return std::ranges::none_of(kChoices, [&](std::string_view choice) {
+    return !arguments.option_named(choice).empty() && arguments.has(choice);
+  });
+}
+
 }  // namespace assay::cli

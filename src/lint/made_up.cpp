@@ -1,0 +1,93 @@
+#include "lint/made_up.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ir/walk.h"
+
+namespace assay::lint {
+namespace {
+
+// Operators that take what their first operand holds as it is.
+constexpr std::array<std::string_view, 24> kTakeAnyData = {
+    "Gather", "GatherElements", "GatherND", "Scatter",   "ScatterElements", "ScatterND", "Reshape",
+    "Expand", "Tile",           "Slice",    "Pad",       "Squeeze",         "Unsqueeze", "Split",
+    "TopK",   "Flatten",        "Compress", "Transpose", "Identity",        "Concat",    "Add",
+    "Mul",    "Where",          "Trilu"};
+// Operators whose floating elements say sizes or are looked up.
+constexpr std::array<std::string_view, 5> kReadFloats = {"Range", "Resize", "Upsample", "OneHot", "NonMaxSuppression"};
+// Operators of which elements of any type decide how large the results are.
+constexpr std::array<std::string_view, 3> kCountElements = {"NonZero", "Unique", "NonMaxSuppression"};
+
+template <size_t N>
+bool is_among(const std::array<std::string_view, N>& ops, std::string_view op) {
+  return std::ranges::find(ops, op) != ops.end();
+}
+
+}  // namespace
+
+MadeUpValues::MadeUpValues(const Subject& subject)
+    : subject_(subject), model_(subject.model), facts_(model_.value_slots()) {
+  for (const ir::ValueId input : model_[model_.main_graph()].inputs)
+    facts_[input.index].content.values = subject.inputs->has_made_values;
+  for (const ir::ValueId input : subject.inputs->with_made_shape) facts_[input.index].shape.shapes = true;
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) follow(node);
+}
+
+MadeUp MadeUpValues::behind(ir::NodeId node) const {
+  MadeUp found = deciding_content(node);
+  ir::for_each_operand(model_, node, [&](ir::ValueId value) { found = found | facts_[value.index].shape; });
+  return found;
+}
+
+void MadeUpValues::follow(ir::NodeId node) {
+  const std::string_view op = model_.text(model_[node].op);
+  const bool is_of_shape = op == "Shape" || op == "Size";
+  MadeUp content;
+  ir::for_each_operand(model_, node, [&](ir::ValueId value) {
+    const Facts& facts = facts_[value.index];
+    content = content | (is_of_shape ? facts.shape : facts.content);
+  });
+  for (const ir::ValueId result : model_[node].results) {
+    if (!result) continue;
+    facts_[result.index].shape = shape_of(node, result);
+    if (subject_.inference.constant(result) == nullptr) facts_[result.index].content = content;
+  }
+}
+
+MadeUp MadeUpValues::shape_of(ir::NodeId node, ir::ValueId result) const {
+  if (has_known_shape(result)) return {};
+  MadeUp found = deciding_content(node);
+  const bool counts = is_among(kCountElements, model_.text(model_[node].op));
+  ir::for_each_operand(model_, node, [&](ir::ValueId value) {
+    found = found | facts_[value.index].shape;
+    if (counts) found = found | facts_[value.index].content;
+  });
+  return found;
+}
+
+MadeUp MadeUpValues::deciding_content(ir::NodeId node) const {
+  MadeUp found;
+  if (subject_.callees[node].function || !model_.bodies(model_[node]).empty()) {
+    ir::for_each_operand(model_, node, [&](ir::ValueId value) { found = found | facts_[value.index].content; });
+    return found;
+  }
+  for (const ir::Use& use : model_[node].operands) {
+    if (use.value && decides(node, use.index, use.value)) found = found | facts_[use.value.index].content;
+  }
+  return found;
+}
+
+bool MadeUpValues::decides(ir::NodeId node, uint32_t operand, ir::ValueId value) const {
+  const std::string_view op = model_.text(model_[node].op);
+  const ops::Type& type = subject_.inference.type(value);
+  if (type.is_tensor() && (tensor::is_floating(type.dtype))) return is_among(kReadFloats, op);
+  return operand != 0 || !is_among(kTakeAnyData, op);
+}
+
+bool MadeUpValues::has_known_shape(ir::ValueId value) const {
+  const ops::Type& type = subject_.inference.type(value);
+  return type.is_tensor() && type.dims && std::ranges::all_of(*type.dims, &ops::Dim::is_number);
+}
+
+}  // namespace assay::lint
