@@ -22,6 +22,7 @@ namespace {
 
 constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
 constexpr uint64_t kMostAccused = 8;    // layers of each side that are kept
+constexpr uint64_t kMostCosts = 8;      // layers whose effect on the outputs is computed
 constexpr uint64_t kMostOfModels = 32;  // where layers that deviate in both models are told apart
 constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
 constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
@@ -47,6 +48,7 @@ class AccuracyJob {
     judge(std::move(sides));
     runs.add_looks(hunt_.sides);
     explain();
+    find_costs();
     if (request_.tries_remedies && !accused_.empty()) find_remedies(runs);
     find_doubt();
     hunt_.model = request_.model.path;
@@ -82,14 +84,17 @@ class AccuracyJob {
     const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
     Counter counter(observer_, "layers", graph.node_count);
     note_types(sides);
+    hunt_.is_quantized = !sides.empty() && !sides.back().quantized.empty();
     debug::WalkResult walked = debug::walk(loaded_.model, feeds_, std::move(sides),
                                            {.max_memory_bytes = request_.session.max_memory_bytes,
                                             .most_accused = counterpart_ ? kMostOfModels : kMostAccused,
+                                            .most_costly = hunt_.is_quantized ? kMostCosts : 0,
                                             .on_layer = [&] { counter.advance(); }});
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
     unjudged_ = std::move(walked.unjudged);
+    costly_ = std::move(walked.costly);
     const auto may_be_harmless = [](const debug::Accused& accused) {
       return accused.is_type_at_fault || accused.is_out_of_range;
     };
@@ -132,6 +137,8 @@ class AccuracyJob {
   }
 
   debug::Cause cause_of(const debug::Accused& accused) const {
+    if (!accused.quantizer_fault.empty())
+      return {accused.is_clipped ? "clipped" : "quantized", accused.quantizer_fault};
     return debug::find_cause({.model = loaded_.model,
                               .accused = accused,
                               .stored = stored(accused),
@@ -164,6 +171,20 @@ class AccuracyJob {
       }
       hunt_.culprits.push_back(std::move(culprit));
     }
+  }
+
+  // Layers by what their quantizers cost the outputs.
+  void find_costs() {
+    for (const debug::Accused& layer : costly_) {
+      check_cancelled(observer_);
+      hunt_.costs.push_back({.node = layer.error.node,
+                             .op = layer.error.op,
+                             .introduced = layer.error.introduced / layer.error.magnitude,
+                             .output_error = debug::influence(loaded_.model, feeds_, layer)});
+    }
+    std::ranges::stable_sort(hunt_.costs, [](const auto& a, const auto& b) {
+      return a.output_error.value_or(0) > b.output_error.value_or(0);
+    });
   }
 
   // A cause that another way to convert may cure: what else was changed in the second model would only be left out.
@@ -212,6 +233,7 @@ class AccuracyJob {
   tensor::NamedData inputs_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
+  std::vector<debug::Accused> costly_;
   std::string unjudged_;
   results::AccuracyHunt hunt_;
 };
