@@ -92,6 +92,10 @@ Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, co
   Judged judged;
   if (found.excess > kClear)
     judged = is_quantized ? judge_quantized(layer, result, given, error) : judge_closely(layer, result, given, error);
+  if (const QuantizerFault* const fault = side_.fault_before(layer.node)) {
+    judged.quantizer_fault = fault->text;
+    judged.is_clipped = fault->is_clipped;
+  }
   if (error.excess > 1 && side_.hides_codes(layer.node)) {
     judged.unknown = "codes of quantizers before it are not shown";
     acquit(error);
@@ -133,8 +137,9 @@ double LayerJudge::bias_step(ir::NodeId node) const {
 
 void LayerJudge::use_codes(SideLayer& layer) {
   if (side_.quantized(layer.node) == nullptr) return;
-  Judged ignored;
-  side_.replace(sound_operands(layer.node, ignored));
+  Judged found;
+  side_.replace(sound_operands(layer.node, found));
+  if (!found.quantizer_fault.empty()) side_.note_fault(layer.node, {found.quantizer_fault, found.is_clipped});
   layer.exact = oracle_.exact(layer.node, [this](ir::ValueId value) { return side_.value(value); });
 }
 
@@ -180,7 +185,8 @@ Judged LayerJudge::judge_result(SideLayer& layer, size_t result, const Datum& gi
   Judged judged;
   if (!made.fault.empty()) {
     note_fault(model_.text(model_[value].name), made, judged);
-  } else if (!codes->second.codes.is_tensor() || are_near(numbers_of(given), numbers_of(made.numbers), unit_of(value))) {
+  } else if (!codes->second.codes.is_tensor() ||
+             are_near(numbers_of(given), numbers_of(made.numbers), unit_of(value))) {
     error.excess = std::min(made.excess, 1.0);
   }
   return judged;

@@ -21,10 +21,10 @@ struct SideLayer {
 // What was found when a result was looked at.
 struct Judged {
   compare::Allowance allowance = {};
-  bool is_of_type = false;       // what is wrong is beyond the range of its type
-  bool is_out_of_range = false;  // it is right, but infinite or NaN for finite operands
-  bool is_kept_wide = false;     // what layers just before it show as infinite was not what it was computed from
-  std::string unknown = {};      // why it cannot be judged
+  bool is_of_type = false;           // what is wrong is beyond the range of its type
+  bool is_out_of_range = false;      // it is right, but infinite or NaN for finite operands
+  bool is_kept_wide = false;         // what layers just before it show as infinite was not what it was computed from
+  std::string unknown = {};          // why it cannot be judged
   std::string quantizer_fault = {};  // why a quantizer of its model is not sound
   bool is_clipped = false;           // that is its range
 };

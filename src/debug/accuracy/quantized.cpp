@@ -15,12 +15,12 @@ namespace {
 
 using tensor::DType;
 
-constexpr double kRoundings = 16;        // of a number, before it is quantized
+constexpr double kRoundings = 16;          // of a number, before it is quantized
 constexpr double kFewToEitherSide = 0.02;  // of the elements, beyond half a step
-constexpr double kMostEven = 1.5;        // times the mean square of even roundings: weights rounded with a purpose
-constexpr double kClearlyWorse = 4;      // times what a range that clips nothing would lose
-constexpr double kMostClipped = 0.01;    // of the squares of the numbers
-constexpr double kSameFactor = 0.02;     // of a factor, between a fault that is named and 1
+constexpr double kMostEven = 1.5;          // times the mean square of even roundings: weights rounded with a purpose
+constexpr double kClearlyWorse = 4;        // times what a range that clips nothing would lose
+constexpr double kMostClipped = 0.01;      // of the squares of the numbers
+constexpr double kSameFactor = 0.02;       // of a factor, between a fault that is named and 1
 
 // Which scale belongs to which element.
 class Places {
@@ -201,7 +201,8 @@ Datum turned(const Datum& codes) {
   if (bytes.size() != rows * columns) return codes;
   std::vector<std::byte> made(bytes.size());
   for (size_t i = 0; i < made.size(); ++i) made[i % columns * rows + i / columns] = bytes[i];
-  return Datum(tensor::Tensor(tensor.dtype(), {tensor.shape()[1], tensor.shape()[0]}, tensor::make_owned(std::move(made))));
+  return Datum(
+      tensor::Tensor(tensor.dtype(), {tensor.shape()[1], tensor.shape()[0]}, tensor::make_owned(std::move(made))));
 }
 
 Quantization quantization_of(const Quantized& quantized, const Datum& values, double roundoff) {

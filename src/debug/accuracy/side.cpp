@@ -17,9 +17,9 @@ using ir::ValueId;
 
 // Layers that runtimes merge with those behind them: elementwise ones, and sums of spelled norms and softmax.
 constexpr std::array<std::string_view, 24> kMerged = {
-    "Add", "Sub",     "Mul",        "Div", "Erf",  "Tanh", "Sigmoid", "Sqrt",        "Pow",
-    "Exp", "Log",     "Reciprocal", "Neg", "Clip", "Relu", "Cast",    "HardSigmoid", "Softplus",
-    "Min", "Max",     "Abs",        "ReduceMean", "ReduceSum", "ReduceMax"};
+    "Add",         "Sub",      "Mul", "Div",        "Erf", "Tanh",       "Sigmoid",   "Sqrt",
+    "Pow",         "Exp",      "Log", "Reciprocal", "Neg", "Clip",       "Relu",      "Cast",
+    "HardSigmoid", "Softplus", "Min", "Max",        "Abs", "ReduceMean", "ReduceSum", "ReduceMax"};
 // Products into whose weights a BatchNormalization behind them is folded.
 constexpr std::array<std::string_view, 3> kFoldedInto = {"Conv", "ConvTranspose", "Gemm"};
 
@@ -36,6 +36,19 @@ Side::Side(const ir::Model& model, SideValues values, uint64_t max_memory_bytes,
 const QuantizedValues* Side::quantized(NodeId node) const {
   const auto found = given_.quantized.find(node);
   return found == given_.quantized.end() ? nullptr : &found->second;
+}
+
+void Side::note_fault(NodeId node, const QuantizerFault& fault) {
+  for (const ValueId value : model_[node].results) faults_.try_emplace(value, fault);
+}
+
+const QuantizerFault* Side::fault_before(NodeId node) const {
+  const QuantizerFault* fault = nullptr;
+  ir::for_each_operand(model_, node, [&](ValueId value) {
+    const auto found = faults_.find(value);
+    if (fault == nullptr && found != faults_.end()) fault = &found->second;
+  });
+  return fault;
 }
 
 bool Side::hides_codes(NodeId node) const {
@@ -69,7 +82,7 @@ void Side::take_type(ValueId value, const Datum& truth) {
 
 bool Side::has_doubts(NodeId node) const {
   bool has_doubts = false;
-  ir::for_each_operand(model_, node, [&](ValueId value) { 
+  ir::for_each_operand(model_, node, [&](ValueId value) {
     has_doubts = has_doubts || (doubts_.contains(value) && !replaced_.contains(value));
   });
   return has_doubts;
@@ -146,6 +159,7 @@ void Side::take_for_granted(NodeId node, size_t result, const Datum& exact, cons
   if (model_[node].operands.empty()) return;
   if (runs && !runs->is_certain(result)) doubts_[value] = {runs, result};
   if (hides_codes(node)) behind_hidden_.insert(value);
+  if (const QuantizerFault* const fault = fault_before(node)) faults_.try_emplace(value, *fault);
   std::vector<std::string> group = group_of(node);
   group.emplace_back(ir::known_name(model_, node));
   groups_[value] = std::move(group);

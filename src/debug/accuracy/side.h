@@ -32,6 +32,10 @@ class Side {
   const QuantizedValues* quantized(ir::NodeId node) const;
   // Operands of the layer at hand as its model has them, in the place of what it gave; none at first.
   void replace(std::map<ir::ValueId, Datum> operands) { replaced_ = std::move(operands); }
+  // Of a layer whose results it does not give: they are computed as if the quantizer were not there.
+  void note_fault(ir::NodeId node, const QuantizerFault& fault);
+  // A fault in the layers that are judged with this one; null: none.
+  const QuantizerFault* fault_before(ir::NodeId node) const;
   // Whether codes that it does not show have a part in an operand.
   bool hides_codes(ir::NodeId node) const;
   // What it gave, or else what follows from that, or else the truth.
@@ -74,6 +78,7 @@ class Side {
   OperandSource truth_;
   std::unique_ptr<LayerRounding> rounding_;
   std::map<ir::ValueId, Datum> replaced_;                   // operands, at one layer
+  std::map<ir::ValueId, QuantizerFault> faults_;            // of quantizers, by what is computed behind them
   std::set<ir::ValueId> behind_hidden_;                     // computed with codes that it does not show
   std::map<ir::ValueId, Datum> computed_;                   // values that it did not give
   std::map<ir::ValueId, Doubt> doubts_;                     // of these, where they may not be the same in all runs

@@ -110,12 +110,10 @@ std::vector<std::string> cost_lines(const results::AccuracyHunt& hunt) {
   lines.emplace_back("Layers by what int8 costs the outputs:");
   for (const results::LayerCost& cost : hunt.costs) {
     const std::string alone = cost.output_error ? fmt::format("{:.4g}", *cost.output_error) : "unknown";
-    lines.push_back(fmt::format("    `{}` ({}) | introduced {:.3g} of its result | error of the outputs by it alone: {}",
-                                printable(cost.node), printable(cost.op), cost.introduced, alone));
+    lines.push_back(
+        fmt::format("    `{}` ({}) | introduced {:.3g} of its result | error of the outputs by it alone: {}",
+                    printable(cost.node), printable(cost.op), cost.introduced, alone));
   }
-  lines.emplace_back(
-      "Layers are judged beside the first model, by what their quantizers explain; `run --tolerance auto` judges the "
-      "outputs of one model by its own quantizers and can differ");
   return lines;
 }
 

@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
 constexpr uint64_t kMostAccused = 8;    // layers of each side that are kept
 constexpr uint64_t kMostCosts = 8;      // layers whose effect on the outputs is computed
+constexpr double kCostly = 0.1;         // of the outputs' magnitude: remedies are tried though nobody is guilty
 constexpr uint64_t kMostOfModels = 32;  // where layers that deviate in both models are told apart
 constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
 constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
@@ -50,6 +51,7 @@ class AccuracyJob {
     explain();
     find_costs();
     if (request_.tries_remedies && !accused_.empty()) find_remedies(runs);
+    if (request_.tries_remedies && accused_.empty() && costs_much()) find_remedies_of_costs(runs);
     find_doubt();
     hunt_.model = request_.model.path;
     return std::move(hunt_);
@@ -173,18 +175,30 @@ class AccuracyJob {
     }
   }
 
+  // Where nobody is guilty, and the second model's outputs are far off all the same.
+  bool costs_much() const {
+    return !by_cost_.empty() && hunt_.sides.back().output_error > kCostly * hunt_.sides.back().output_magnitude;
+  }
+
+  void find_remedies_of_costs(const SideRuns& runs) {
+    const RemedyCase found{request_, loaded_.model, feeds_, runs, by_cost_.front()};
+    hunt_.remedies = try_conversions(found, *counterpart_, by_cost_, hunt_.sides.back());
+  }
+
   // Layers by what their quantizers cost the outputs.
   void find_costs() {
-    for (const debug::Accused& layer : costly_) {
+    for (debug::Accused& layer : costly_) {
       check_cancelled(observer_);
-      hunt_.costs.push_back({.node = layer.error.node,
-                             .op = layer.error.op,
-                             .introduced = layer.error.introduced / layer.error.magnitude,
-                             .output_error = debug::influence(loaded_.model, feeds_, layer)});
+      const std::optional<double> error = debug::influence(loaded_.model, feeds_, layer);
+      const auto place = std::ranges::find_if(
+          hunt_.costs, [&](const auto& cost) { return cost.output_error.value_or(0) < error.value_or(0); });
+      const auto index = place - hunt_.costs.begin();
+      hunt_.costs.insert(place, {.node = layer.error.node,
+                                 .op = layer.error.op,
+                                 .introduced = layer.error.introduced / layer.error.magnitude,
+                                 .output_error = error});
+      by_cost_.insert(by_cost_.begin() + index, std::move(layer));
     }
-    std::ranges::stable_sort(hunt_.costs, [](const auto& a, const auto& b) {
-      return a.output_error.value_or(0) > b.output_error.value_or(0);
-    });
   }
 
   // A cause that another way to convert may cure: what else was changed in the second model would only be left out.
@@ -234,6 +248,7 @@ class AccuracyJob {
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
   std::vector<debug::Accused> costly_;
+  std::vector<debug::Accused> by_cost_;  // these, the one that costs the outputs most first
   std::string unjudged_;
   results::AccuracyHunt hunt_;
 };
