@@ -87,6 +87,14 @@ struct AccuracySide {
   std::optional<bool> is_deterministic;  // whether a second run gave the same bits
 };
 
+// What the quantizers of one layer cost.
+struct LayerCost {
+  std::string node;
+  std::string op;
+  double introduced = 0;               // the greatest, beside the root of the mean square of the result
+  std::optional<double> output_error;  // of the outputs if only this layer is so; nothing: it is not known
+};
+
 // Of `debug accuracy`.
 struct AccuracyHunt {
   std::string model;
@@ -96,6 +104,8 @@ struct AccuracyHunt {
   std::vector<Culprit> culprits;
   std::vector<Culprit> harmless;  // layers that overflow without moving the outputs
   std::vector<Remedy> remedies;
+  bool is_quantized = false;     // the second model has quantizers that the first has not
+  std::vector<LayerCost> costs;  // of its layers, the one that costs the outputs most first
   uint64_t layer_count = 0;
   std::optional<LayerMatches> matches;
   std::string doubt;  // why nothing can be said; empty: something can

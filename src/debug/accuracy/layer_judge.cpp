@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "debug/accuracy/difference.h"
+#include "ops/evaluate.h"
 
 namespace assay::debug {
 namespace {
@@ -34,6 +38,20 @@ void note(const Difference& difference, results::LayerVerdict& error) {
 void acquit(results::LayerVerdict& error) {
   error.tolerance = INFINITY;
   error.excess = 0;
+}
+
+double greatest_distance(const Datum& a, const Datum& b) {
+  if (a.tensor().shape() != b.tensor().shape()) return 0;
+  const std::vector<double> left = numbers_of(a), right = numbers_of(b);
+  double greatest = 0;
+  for (size_t i = 0; i < left.size(); ++i) greatest = std::max(greatest, distance(left[i], right[i]));
+  return greatest;
+}
+
+void note_fault(std::string_view value, const Quantization& made, Judged& judged) {
+  if (!judged.quantizer_fault.empty()) return;
+  judged.quantizer_fault = fmt::format("the quantizer of `{}` is not sound: {}", printable(value), made.fault);
+  judged.is_clipped = made.is_clipped;
 }
 
 }  // namespace
@@ -70,9 +88,107 @@ Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, co
   error.magnitude = found.magnitude;
   error.tolerance = found.tolerance_there;
   error.excess = found.excess;
-  Judged judged = found.excess <= kClear ? Judged() : judge_closely(layer, result, given, error);
+  const bool is_quantized = side_.quantized(layer.node) != nullptr;
+  Judged judged;
+  if (found.excess > kClear)
+    judged = is_quantized ? judge_quantized(layer, result, given, error) : judge_closely(layer, result, given, error);
+  if (const QuantizerFault* const fault = side_.fault_before(layer.node)) {
+    judged.quantizer_fault = fault->text;
+    judged.is_clipped = fault->is_clipped;
+  }
+  if (error.excess > 1 && side_.hides_codes(layer.node)) {
+    judged.unknown = "codes of quantizers before it are not shown";
+    acquit(error);
+  }
   judged.is_out_of_range = error.excess <= 1 && std::isinf(error.inherited) && leaves_range(layer.node, truth, given);
   if (judged.is_out_of_range) error.excess = INFINITY;
+  return judged;
+}
+
+double LayerJudge::unit_of(ir::ValueId value) const {
+  const Datum known = side_.value(value);
+  return side_.rounding().roundoff(known.is_tensor() ? known.declared() : tensor::DType::float32);
+}
+
+std::map<ir::ValueId, Datum> LayerJudge::sound_operands(ir::NodeId node, Judged& judged) const {
+  std::map<ir::ValueId, Datum> sound;
+  const QuantizedValues& quantized = *side_.quantized(node);
+  for (const ir::Use& use : model_[node].operands) {
+    const auto codes = use.value ? quantized.find(use.value) : quantized.end();
+    if (codes == quantized.end() || sound.contains(use.value)) continue;
+    const Quantization made = quantization_of(codes->second, side_.value(use.value), unit_of(use.value));
+    if (made.fault.empty())
+      sound[use.value] = ops::widen(made.numbers);
+    else
+      note_fault(model_.text(model_[use.value].name), made, judged);
+  }
+  return sound;
+}
+
+// Runtimes make integers of a float bias, where both factors of the products are codes: the step of these sums.
+double LayerJudge::bias_step(ir::NodeId node) const {
+  const std::span<const ir::Use> uses = model_[node].operands;
+  if (uses.size() < 3) return 0;
+  const QuantizedValues& quantized = *side_.quantized(node);
+  const auto data = quantized.find(uses[0].value), weights = quantized.find(uses[1].value);
+  if (data == quantized.end() || weights == quantized.end()) return 0;
+  return std::ranges::max(numbers_of(data->second.scale)) * std::ranges::max(numbers_of(weights->second.scale));
+}
+
+void LayerJudge::use_codes(SideLayer& layer) {
+  if (side_.quantized(layer.node) == nullptr) return;
+  Judged found;
+  side_.replace(sound_operands(layer.node, found));
+  if (!found.quantizer_fault.empty()) side_.note_fault(layer.node, {found.quantizer_fault, found.is_clipped});
+  layer.exact = oracle_.exact(layer.node, [this](ir::ValueId value) { return side_.value(value); });
+}
+
+Judged LayerJudge::judge_quantized(const SideLayer& layer, size_t result, const Datum& given,
+                                   results::LayerVerdict& error) {
+  Judged before;
+  side_.replace(sound_operands(layer.node, before));
+  const OperandSource operands = [this](ir::ValueId value) { return side_.value(value); };
+  SideLayer own{.node = layer.node, .index = layer.index, .side = layer.side};
+  own.exact = oracle_.exact(layer.node, operands);
+  own.rough = side_.rounding().roughly(layer.node, operands, own.exact);
+  Judged judged = judge_result(own, result, given, error);
+  side_.replace({});
+  error.tolerance += greatest_distance(own.exact[result], layer.exact[result]);
+  if (judged.quantizer_fault.empty()) {
+    judged.quantizer_fault = std::move(before.quantizer_fault);
+    judged.is_clipped = before.is_clipped;
+  }
+  return judged;
+}
+
+// Of a layer on the operands that its model has.
+Judged LayerJudge::judge_result(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error) {
+  const Datum& exact = layer.exact[result];
+  const Distances found = measure_distances(given, exact, Datum(), layer.rough);
+  error.tolerance = found.tolerance_there;
+  error.excess = found.excess;
+  if (found.excess <= kClear) return {};
+  const ir::ValueId value = model_[layer.node].results[result];
+  const QuantizedValues& quantized = *side_.quantized(layer.node);
+  const auto codes = quantized.find(value);
+  if (codes == quantized.end()) {
+    Judged judged = judge_closely(layer, result, given, error);
+    const double step = error.excess > 1 && std::isfinite(error.excess) ? bias_step(layer.node) : 0;
+    if (step > 0 && greatest_distance(given, exact) <= step / 2 + error.tolerance) {
+      error.tolerance += step / 2;
+      error.excess = 1;
+    }
+    return judged;
+  }
+  const Quantization made = quantization_of(codes->second, exact, unit_of(value));
+  error.tolerance = made.step;
+  Judged judged;
+  if (!made.fault.empty()) {
+    note_fault(model_.text(model_[value].name), made, judged);
+  } else if (!codes->second.codes.is_tensor() ||
+             are_near(numbers_of(given), numbers_of(made.numbers), unit_of(value))) {
+    error.excess = std::min(made.excess, 1.0);
+  }
   return judged;
 }
 

@@ -21,10 +21,12 @@ struct SideLayer {
 // What was found when a result was looked at.
 struct Judged {
   compare::Allowance allowance = {};
-  bool is_of_type = false;       // what is wrong is beyond the range of its type
-  bool is_out_of_range = false;  // it is right, but infinite or NaN for finite operands
-  bool is_kept_wide = false;     // what layers just before it show as infinite was not what it was computed from
-  std::string unknown = {};      // why it cannot be judged
+  bool is_of_type = false;           // what is wrong is beyond the range of its type
+  bool is_out_of_range = false;      // it is right, but infinite or NaN for finite operands
+  bool is_kept_wide = false;         // what layers just before it show as infinite was not what it was computed from
+  std::string unknown = {};          // why it cannot be judged
+  std::string quantizer_fault = {};  // why a quantizer of its model is not sound
+  bool is_clipped = false;           // that is its range
 };
 
 // Judges the results of single layers of one side.
@@ -33,12 +35,20 @@ class LayerJudge {
   // All must outlive it.
   LayerJudge(const ir::Model& model, Side& side, LayerOracle& oracle) : model_(model), side_(side), oracle_(oracle) {}
 
+  // Computes it on what its model has in codes, where these are sound.
+  void use_codes(SideLayer& layer);
   // Begins to run it with moved roundings.
   void begin_runs(SideLayer& layer);
   // Fills the numbers of `error`; nothing is wrong where its excess is at most 1. `truth`: of the result.
   Judged judge(SideLayer& layer, size_t result, const Datum& given, const Datum& truth, results::LayerVerdict& error);
 
  private:
+  // On the codes of its model, beside what these and roundings explain.
+  Judged judge_quantized(const SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
+  Judged judge_result(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
+  std::map<ir::ValueId, Datum> sound_operands(ir::NodeId node, Judged& judged) const;
+  double bias_step(ir::NodeId node) const;
+  double unit_of(ir::ValueId value) const;
   Judged judge_closely(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
   bool judge_as_merged(const SideLayer& layer, size_t result, const std::vector<double>& numbers,
                        results::LayerVerdict& error);

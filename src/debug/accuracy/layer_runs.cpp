@@ -72,7 +72,8 @@ void LayerRunner::finish(LayerRuns& layer) {
 }
 
 Datum LayerRunner::datum_of(const LayerRuns& layer, ir::ValueId value) const {
-  return model_[value].constant ? constants_(value) : operand_of(layer, value).datum;
+  const Datum& datum = operand_of(layer, value).datum;
+  return datum.is_none() && model_[value].constant ? constants_(value) : datum;
 }
 
 LayerRounding::SamplesSource LayerRunner::samples_of(const LayerRuns& layer, uint32_t runs) const {

@@ -12,7 +12,7 @@ namespace assay::debug {
 struct LayerRuns {
   struct Operand {
     ir::ValueId value;                      // none where an optional one is left out
-    Datum datum;                            // not of constants
+    Datum datum;                            // not of constants, if they are those of the model
     std::shared_ptr<LayerRuns> maker = {};  // where it is not the same in all runs
     size_t result = 0;                      // of the maker
   };

@@ -33,7 +33,39 @@ Side::Side(const ir::Model& model, SideValues values, uint64_t max_memory_bytes,
       truth_(std::move(truth)),
       rounding_(std::make_unique<LayerRounding>(model, max_memory_bytes, given_.least_unit)) {}
 
+const QuantizedValues* Side::quantized(NodeId node) const {
+  const auto found = given_.quantized.find(node);
+  return found == given_.quantized.end() ? nullptr : &found->second;
+}
+
+void Side::note_fault(NodeId node, const QuantizerFault& fault) {
+  for (const ValueId value : model_[node].results) faults_.try_emplace(value, fault);
+}
+
+const QuantizerFault* Side::fault_before(NodeId node) const {
+  const QuantizerFault* fault = nullptr;
+  ir::for_each_operand(model_, node, [&](ValueId value) {
+    const auto found = faults_.find(value);
+    if (fault == nullptr && found != faults_.end()) fault = &found->second;
+  });
+  return fault;
+}
+
+bool Side::hides_codes(NodeId node) const {
+  const QuantizedValues* const quantized = this->quantized(node);
+  bool hides = false;
+  ir::for_each_operand(model_, node, [&](ValueId value) {
+    hides = hides || behind_hidden_.contains(value);
+    if (quantized == nullptr) return;
+    const auto found = quantized->find(value);
+    hides = hides || (found != quantized->end() && !found->second.codes.is_tensor());
+  });
+  return hides;
+}
+
 Datum Side::value(ValueId value) const {
+  const auto replaced = replaced_.find(value);
+  if (replaced != replaced_.end()) return replaced->second;
   const auto given = given_.values.find(value);
   if (given != given_.values.end()) return given->second;
   const auto computed = computed_.find(value);
@@ -50,7 +82,9 @@ void Side::take_type(ValueId value, const Datum& truth) {
 
 bool Side::has_doubts(NodeId node) const {
   bool has_doubts = false;
-  ir::for_each_operand(model_, node, [&](ValueId value) { has_doubts = has_doubts || doubts_.contains(value); });
+  ir::for_each_operand(model_, node, [&](ValueId value) {
+    has_doubts = has_doubts || (doubts_.contains(value) && !replaced_.contains(value));
+  });
   return has_doubts;
 }
 
@@ -77,10 +111,11 @@ std::shared_ptr<LayerRuns> Side::make_runs(NodeId node, const std::vector<ValueI
   auto runs = std::make_shared<LayerRuns>(LayerRuns{.node = node, .exact = exact});
   const auto add = [&](ValueId operand) {
     const auto doubt = doubts_.find(operand);
-    if (doubt != doubts_.end()) {
+    const bool is_replaced = replaced_.contains(operand);
+    if (doubt != doubts_.end() && !is_replaced) {
       runs->operands.push_back({operand, {}, doubt->second.maker, doubt->second.result});
     } else {
-      const bool is_known = !operand || model_[operand].constant;
+      const bool is_known = !operand || (model_[operand].constant && !is_replaced);
       runs->operands.push_back({operand, is_known ? Datum() : value(operand)});
     }
   };
@@ -123,6 +158,8 @@ void Side::take_for_granted(NodeId node, size_t result, const Datum& exact, cons
   computed_[value] = exact;
   if (model_[node].operands.empty()) return;
   if (runs && !runs->is_certain(result)) doubts_[value] = {runs, result};
+  if (hides_codes(node)) behind_hidden_.insert(value);
+  if (const QuantizerFault* const fault = fault_before(node)) faults_.try_emplace(value, *fault);
   std::vector<std::string> group = group_of(node);
   group.emplace_back(ir::known_name(model_, node));
   groups_[value] = std::move(group);

@@ -2,10 +2,12 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "debug/accuracy/layer_runs.h"
+#include "debug/accuracy/quantized.h"
 
 namespace assay::debug {
 
@@ -14,6 +16,7 @@ struct SideValues {
   std::string name;
   std::map<ir::ValueId, Datum> values;
   double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
+  std::map<ir::NodeId, QuantizedValues> quantized = {};  // what its model has in codes, by layer
 };
 
 // What is known of one side while the layers are gone through.
@@ -25,6 +28,16 @@ class Side {
   const std::string& name() const { return given_.name; }
   bool gives(ir::ValueId value) const { return given_.values.contains(value); }
   const Datum& given(ir::ValueId value) const { return given_.values.at(value); }
+  // What is in codes in its model at this layer; null: nothing.
+  const QuantizedValues* quantized(ir::NodeId node) const;
+  // Operands of the layer at hand as its model has them, in the place of what it gave; none at first.
+  void replace(std::map<ir::ValueId, Datum> operands) { replaced_ = std::move(operands); }
+  // Of a layer whose results it does not give: they are computed as if the quantizer were not there.
+  void note_fault(ir::NodeId node, const QuantizerFault& fault);
+  // A fault in the layers that are judged with this one; null: none.
+  const QuantizerFault* fault_before(ir::NodeId node) const;
+  // Whether codes that it does not show have a part in an operand.
+  bool hides_codes(ir::NodeId node) const;
   // What it gave, or else what follows from that, or else the truth.
   Datum value(ir::ValueId value) const;
   // What it gives in another floating type is a number like any other of the declared one.
@@ -64,6 +77,9 @@ class Side {
   SideValues given_;
   OperandSource truth_;
   std::unique_ptr<LayerRounding> rounding_;
+  std::map<ir::ValueId, Datum> replaced_;                   // operands, at one layer
+  std::map<ir::ValueId, QuantizerFault> faults_;            // of quantizers, by what is computed behind them
+  std::set<ir::ValueId> behind_hidden_;                     // computed with codes that it does not show
   std::map<ir::ValueId, Datum> computed_;                   // values that it did not give
   std::map<ir::ValueId, Doubt> doubts_;                     // of these, where they may not be the same in all runs
   std::map<ir::ValueId, std::vector<std::string>> groups_;  // layers that they come from

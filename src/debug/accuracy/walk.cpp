@@ -1,6 +1,7 @@
 #include "debug/accuracy/walk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <mutex>
 #include <set>
@@ -139,7 +140,11 @@ class Walk {
     const std::variant<std::monostate, Error> computed = attempt([&] {
       if (layer.exact.empty()) layer.exact = oracles_[layer.side].exact(layer.node, operands);
       layer.rough = side.rounding().roughly(layer.node, operands, layer.exact);
-      if (!side.shows(layer.node)) judge_of(layer.side).begin_runs(layer);
+      if (!side.shows(layer.node)) {
+        judge_of(layer.side).use_codes(layer);
+        judge_of(layer.side).begin_runs(layer);
+        side.replace({});
+      }
       return std::monostate();
     });
     const Error* const error = std::get_if<Error>(&computed);
@@ -180,6 +185,7 @@ class Walk {
     if (!judged.unknown.empty() && result_.unjudged.empty())
       result_.unjudged = fmt::format("`{}` of {}: {}", printable(error.node), error.side, judged.unknown);
     note_output(value, side, error);
+    if (side + 1 == sides_.size()) note_cost(layer, k, error);
     if (error.excess > 1 && has_room(judged.is_of_type)) accuse(layer, k, error, std::move(judged));
     result_.layers.push_back(std::move(error));
   }
@@ -209,6 +215,23 @@ class Walk {
     facts.output_magnitude = std::max(facts.output_magnitude, error.magnitude);
   }
 
+  // Keeps the layers that add most beside the size of their results, the greatest first.
+  void note_cost(const SideLayer& layer, size_t k, const results::LayerVerdict& error) {
+    const auto cost = [](const results::LayerVerdict& of) { return of.introduced / of.magnitude; };
+    if (options_.most_costly == 0 || !std::isfinite(cost(error)) || error.introduced == 0) return;
+    std::vector<Accused>& costly = result_.costly;
+    const auto place = std::ranges::find_if(costly, [&](const Accused& one) { return cost(one.error) < cost(error); });
+    if (place == costly.end() && costly.size() >= options_.most_costly) return;
+    const ValueId value = model_[layer.node].results[k];
+    costly.insert(place, {.error = error,
+                          .node = layer.node,
+                          .result = k,
+                          .given = sides_[layer.side].given(value),
+                          .exact = layer.exact[k],
+                          .truth = true_value(value)});
+    if (costly.size() > options_.most_costly) costly.pop_back();
+  }
+
   void accuse(const SideLayer& layer, size_t k, const results::LayerVerdict& error, Judged judged) {
     const NodeId node = layer.node;
     const Side& side = sides_[layer.side];
@@ -218,6 +241,8 @@ class Walk {
     accused.truth = true_value(model_[node].results[k]);
     accused.is_type_at_fault = judged.is_of_type;
     accused.is_out_of_range = judged.is_out_of_range;
+    accused.quantizer_fault = std::move(judged.quantizer_fault);
+    accused.is_clipped = judged.is_clipped;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {

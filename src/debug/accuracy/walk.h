@@ -23,21 +23,25 @@ struct Accused {
   double allowed(size_t element) const {
     return element < allowance.of_elements.size() ? static_cast<double>(allowance.of_elements[element]) : 0;
   }
-  bool is_out_of_range = false;   // it is right, but what it was given makes infinity or NaN of finite numbers
-  bool is_type_at_fault = false;  // it is wrong only where exact numbers are beyond the type
-  bool is_kept_wide = false;      // so is what it shows, but its side has gone on with numbers in a wider type
+  bool is_out_of_range = false;      // it is right, but what it was given makes infinity or NaN of finite numbers
+  bool is_type_at_fault = false;     // it is wrong only where exact numbers are beyond the type
+  bool is_kept_wide = false;         // so is what it shows, but its side has gone on with numbers in a wider type
+  std::string quantizer_fault = {};  // why a quantizer of its model is not sound
+  bool is_clipped = false;           // that is its range
 };
 
 struct WalkResult {
   std::vector<results::LayerVerdict> layers;
   std::vector<Accused> accused;  // in the order of the graph
   std::vector<results::AccuracySide> sides;
-  std::string unjudged;  // the first layer that is off and cannot be judged, with the reason; empty: none
+  std::vector<Accused> costly;  // layers of the last side that add most beside their results, without operands
+  std::string unjudged;         // the first layer that is off and cannot be judged, with the reason; empty: none
 };
 
 struct WalkOptions {
   uint64_t max_memory_bytes = 0;
-  uint64_t most_accused = 8;            // for which operands are kept; as many where only the type is at fault
+  uint64_t most_accused = 8;  // for which operands are kept; as many where only the type is at fault
+  uint64_t most_costly = 0;
   std::function<void()> on_layer = {};  // after each
 };
 

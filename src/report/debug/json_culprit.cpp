@@ -80,6 +80,16 @@ void write_remedy(JsonWriter& json, const results::Remedy& remedy) {
   json.end_object();
 }
 
+void write_cost(JsonWriter& json, const results::LayerCost& cost) {
+  json.begin_object();
+  json.field("node", cost.node);
+  json.field("op", cost.op);
+  json.field("introduced", cost.introduced);
+  json.key("output_error");
+  cost.output_error ? json.value(*cost.output_error) : json.null();
+  json.end_object();
+}
+
 }  // namespace
 
 std::string accuracy_hunt_json(const results::AccuracyHunt& hunt) {
@@ -96,6 +106,7 @@ std::string accuracy_hunt_json(const results::AccuracyHunt& hunt) {
   json.key("matches");
   hunt.matches ? write_matches(json, *hunt.matches) : json.null();
   write_list(json, "remedies", hunt.remedies, write_remedy);
+  write_list(json, "costs", hunt.costs, write_cost);
   write_list(json, "layers", hunt.layers, write_layer);
   return out.end(hunt.timings);
 }

@@ -104,4 +104,17 @@ std::vector<std::string> layer_lines(const results::AccuracyHunt& hunt, size_t m
   return lines;
 }
 
+std::vector<std::string> cost_lines(const results::AccuracyHunt& hunt) {
+  std::vector<std::string> lines;
+  if (!hunt.is_quantized) return lines;
+  lines.emplace_back("Layers by what int8 costs the outputs:");
+  for (const results::LayerCost& cost : hunt.costs) {
+    const std::string alone = cost.output_error ? fmt::format("{:.4g}", *cost.output_error) : "unknown";
+    lines.push_back(
+        fmt::format("    `{}` ({}) | introduced {:.3g} of its result | error of the outputs by it alone: {}",
+                    printable(cost.node), printable(cost.op), cost.introduced, alone));
+  }
+  return lines;
+}
+
 }  // namespace assay::report

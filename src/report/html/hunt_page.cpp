@@ -47,7 +47,8 @@ std::string hunt_page(const results::AccuracyHunt& hunt, const PageFacts& facts)
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n"
       "<style>\n{1}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p class=\"mono\">{2}</p>\n",
       escaped(fmt::format("{}: {}", hunt.model, verdict)), page_css(), escaped(facts.command));
-  text += paragraphs(side_lines(hunt)) + paragraphs(culprit_lines(hunt, 20)) + paragraphs(harmless_lines(hunt, 20));
+  text += paragraphs(side_lines(hunt)) + paragraphs(culprit_lines(hunt, 20)) + paragraphs(harmless_lines(hunt, 20)) +
+          paragraphs(cost_lines(hunt));
   if (!hunt.doubt.empty()) text += fmt::format("<p>{}</p>\n", escaped(hunt.doubt));
   text +=
       "<h2>Layers</h2>\n<div class=\"card scroll\"><table><thead><tr><th>#</th><th>layer</th><th>operator</th>"

@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
 constexpr uint64_t kMostAccused = 8;    // layers of each side that are kept
+constexpr uint64_t kMostCosts = 8;      // layers whose effect on the outputs is computed
+constexpr double kCostly = 0.1;         // of the outputs' magnitude: remedies are tried though nobody is guilty
 constexpr uint64_t kMostOfModels = 32;  // where layers that deviate in both models are told apart
 constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
 constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
@@ -47,7 +49,9 @@ class AccuracyJob {
     judge(std::move(sides));
     runs.add_looks(hunt_.sides);
     explain();
+    find_costs();
     if (request_.tries_remedies && !accused_.empty()) find_remedies(runs);
+    if (request_.tries_remedies && accused_.empty() && costs_much()) find_remedies_of_costs(runs);
     find_doubt();
     hunt_.model = request_.model.path;
     return std::move(hunt_);
@@ -82,14 +86,17 @@ class AccuracyJob {
     const ir::Graph& graph = loaded_.model[loaded_.model.main_graph()];
     Counter counter(observer_, "layers", graph.node_count);
     note_types(sides);
+    hunt_.is_quantized = !sides.empty() && !sides.back().quantized.empty();
     debug::WalkResult walked = debug::walk(loaded_.model, feeds_, std::move(sides),
                                            {.max_memory_bytes = request_.session.max_memory_bytes,
                                             .most_accused = counterpart_ ? kMostOfModels : kMostAccused,
+                                            .most_costly = hunt_.is_quantized ? kMostCosts : 0,
                                             .on_layer = [&] { counter.advance(); }});
     hunt_.layer_count = graph.node_count;
     hunt_.layers = std::move(walked.layers);
     hunt_.sides = std::move(walked.sides);
     unjudged_ = std::move(walked.unjudged);
+    costly_ = std::move(walked.costly);
     const auto may_be_harmless = [](const debug::Accused& accused) {
       return accused.is_type_at_fault || accused.is_out_of_range;
     };
@@ -132,6 +139,8 @@ class AccuracyJob {
   }
 
   debug::Cause cause_of(const debug::Accused& accused) const {
+    if (!accused.quantizer_fault.empty())
+      return {accused.is_clipped ? "clipped" : "quantized", accused.quantizer_fault};
     return debug::find_cause({.model = loaded_.model,
                               .accused = accused,
                               .stored = stored(accused),
@@ -163,6 +172,32 @@ class AccuracyJob {
             accused_[i]);
       }
       hunt_.culprits.push_back(std::move(culprit));
+    }
+  }
+
+  // Where nobody is guilty, and the second model's outputs are far off all the same.
+  bool costs_much() const {
+    return !by_cost_.empty() && hunt_.sides.back().output_error > kCostly * hunt_.sides.back().output_magnitude;
+  }
+
+  void find_remedies_of_costs(const SideRuns& runs) {
+    const RemedyCase found{request_, loaded_.model, feeds_, runs, by_cost_.front()};
+    hunt_.remedies = try_conversions(found, *counterpart_, by_cost_, hunt_.sides.back());
+  }
+
+  // Layers by what their quantizers cost the outputs.
+  void find_costs() {
+    for (debug::Accused& layer : costly_) {
+      check_cancelled(observer_);
+      const std::optional<double> error = debug::influence(loaded_.model, feeds_, layer);
+      const auto place = std::ranges::find_if(
+          hunt_.costs, [&](const auto& cost) { return cost.output_error.value_or(0) < error.value_or(0); });
+      const auto index = place - hunt_.costs.begin();
+      hunt_.costs.insert(place, {.node = layer.error.node,
+                                 .op = layer.error.op,
+                                 .introduced = layer.error.introduced / layer.error.magnitude,
+                                 .output_error = error});
+      by_cost_.insert(by_cost_.begin() + index, std::move(layer));
     }
   }
 
@@ -212,6 +247,8 @@ class AccuracyJob {
   tensor::NamedData inputs_;
   std::vector<ops::InputDatum> feeds_;
   std::vector<debug::Accused> accused_;
+  std::vector<debug::Accused> costly_;
+  std::vector<debug::Accused> by_cost_;  // these, the one that costs the outputs most first
   std::string unjudged_;
   results::AccuracyHunt hunt_;
 };

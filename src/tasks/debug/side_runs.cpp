@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "debug/accuracy/quantizers.h"
 #include "exec/feeds.h"
+#include "ir/queries.h"
 #include "match/models/match_models.h"
 #include "remote/isolated_backend.h"
 #include "tasks/permitted.h"
@@ -78,6 +80,56 @@ std::set<std::string_view> output_names(const ir::Model& model) {
   for (const ir::Use& use : model.outputs(model.main_graph())) names.insert(model.text(model[use.value].name));
   return names;
 }
+
+// Codes of the other model with their scales and zero points, by name, as its run shows them.
+class CodeValues {
+ public:
+  CodeValues(const ir::Model& other, debug::Quantizers quantizers) : other_(other), quantizers_(std::move(quantizers)) {
+    for (const auto& [node, values] : quantizers_) {
+      for (const auto& [value, quantizer] : values) {
+        for (const ir::ValueId part : {quantizer.codes, quantizer.scale, quantizer.zero_point}) {
+          if (ir::producer(other_, part)) shown_.try_emplace(std::string(other_.text(other_[part].name)));
+        }
+      }
+    }
+  }
+
+  void add_names(std::set<std::string_view>& names) const {
+    for (const auto& [name, datum] : shown_) names.insert(name);
+  }
+  void take(std::string_view name, const tensor::Datum& value) {
+    if (const auto found = shown_.find(name); found != shown_.end()) found->second = detached(value);
+  }
+
+  std::map<ir::NodeId, debug::QuantizedValues> quantized() const {
+    std::map<ir::NodeId, debug::QuantizedValues> all;
+    for (const auto& [node, values] : quantizers_) {
+      for (const auto& [value, quantizer] : values) {
+        const tensor::Datum scale = datum(quantizer.scale);
+        if (!scale.is_tensor()) continue;
+        const tensor::Datum codes = datum(quantizer.codes);
+        all[node][value] = {.codes = quantizer.is_turned ? debug::turned(codes) : codes,
+                            .scale = scale,
+                            .zero_point = datum(quantizer.zero_point),
+                            .axis = quantizer.is_turned ? 0 : quantizer.axis,
+                            .block = quantizer.block};
+      }
+    }
+    return all;
+  }
+
+ private:
+  tensor::Datum datum(ir::ValueId value) const {
+    if (!value) return {};
+    if (const ir::TensorId id = other_[value].constant) return tensor::Datum(other_[id].tensor);
+    const auto shown = shown_.find(other_.text(other_[value].name));
+    return shown == shown_.end() ? tensor::Datum() : shown->second;
+  }
+
+  const ir::Model& other_;
+  debug::Quantizers quantizers_;
+  std::map<std::string, tensor::Datum, std::less<>> shown_;
+};
 
 }  // namespace
 
@@ -198,31 +250,45 @@ OtherRun SideRuns::paired(const ir::Model& other) const {
 OtherRun SideRuns::run_other(const ir::Model& other) const {
   const std::string backend = request_.backends.empty() ? "ref" : request_.backends.front();
   OtherRun run = paired(other);
+  debug::pair_clipped(model_, other, run.counterpart.values);
   std::map<std::string_view, ir::ValueId> taken;  // by the names of the other model
-  exec::SessionOptions options = request_.session;
-  const std::set<std::string_view> outputs = output_names(other);
+  std::set<std::string_view> wanted;
   for (const auto& [value, like] : run.counterpart.values) {
-    if (!model_[value].producer) continue;
-    const std::string_view name = other.text(other[like].name);
-    taken.emplace(name, value);
-    if (!outputs.contains(name)) options.values.emplace_back(name);
+    if (model_[value].producer) taken.emplace(other.text(other[like].name), value);
   }
+  for (const auto& [name, value] : taken) wanted.insert(name);
+  CodeValues codes(other, debug::find_quantizers(model_, other, run.counterpart.values, run.counterpart.nodes));
+  codes.add_names(wanted);
   debug::SideValues& side = run.side;
   side.name = fmt::format("{} on {}", backend, printable(request_.other.path));
+  run_for(backend, other, wanted, [&](std::string_view name, const tensor::Datum& value) {
+    codes.take(name, value);
+    const auto known = taken.find(name);
+    if (known == taken.end()) return;
+    side.values[known->second] = value;
+    if (value.is_tensor()) side.least_unit = std::max(side.least_unit, analysis::roundoff(value.declared()));
+  });
+  side.quantized = codes.quantized();
+  return run;
+}
+
+void SideRuns::run_for(const std::string& backend, const ir::Model& other, const std::set<std::string_view>& wanted,
+                       const std::function<void(std::string_view, const tensor::Datum&)>& take) const {
+  exec::SessionOptions options = request_.session;
+  const std::set<std::string_view> outputs = output_names(other);
+  for (const std::string_view name : wanted) {
+    if (!outputs.contains(name)) options.values.emplace_back(name);
+  }
   Diagnostics findings;
   const std::unique_ptr<exec::Session> session = make(backend)->prepare(other, options, findings);
   tell_findings(findings, observer_);
   std::vector<std::string> asked;
-  for (const auto& [name, value] : taken) {
+  for (const std::string_view name : wanted) {
     if (session->answer(name).kind != exec::TapAnswer::Kind::absent) asked.emplace_back(name);
   }
-  MapSink sink([&](std::string_view name, const tensor::Datum& value) {
-    side.values[taken.at(name)] = value;
-    if (value.is_tensor()) side.least_unit = std::max(side.least_unit, analysis::roundoff(value.declared()));
-  });
+  MapSink sink(take);
   tensor::NamedData given(feeds_.begin(), feeds_.end());
   session->make_execution({})->run(exec::check_feeds(exec::signature_of(other), given, findings), asked, sink);
-  return run;
 }
 
 debug::SideValues SideRuns::load(const formats::SavedRun& run) const {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <set>
+
 #include "debug/accuracy/walk.h"
 #include "debug/causes/counterpart.h"
 #include "exec/backend.h"
@@ -42,6 +45,9 @@ class SideRuns {
 
   // The other model's values beside those of the model, before it runs.
   OtherRun paired(const ir::Model& other) const;
+  // Runs the other model, and hands over the wanted values, as far as there are such.
+  void run_for(const std::string& backend, const ir::Model& other, const std::set<std::string_view>& wanted,
+               const std::function<void(std::string_view, const tensor::Datum&)>& take) const;
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
   Alone run_alone(const std::string& backend) const;

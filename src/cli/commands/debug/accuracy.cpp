@@ -89,6 +89,12 @@ void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, L
   for (const std::string& line : report::harmless_lines(hunt, is_verbose ? SIZE_MAX : kMostListed)) log.info(line);
   log.info("Layers that add most beside what they may:");
   for (const std::string& line : report::layer_lines(hunt, is_verbose ? SIZE_MAX : kMostListed)) log.info(line);
+  for (const std::string& line : report::cost_lines(hunt)) log.info(line);
+  if (hunt.is_quantized) {
+    log.info(
+        "Layers are judged beside the first model, by what their quantizers explain; `run --tolerance auto` judges the "
+        "outputs of one model by its own quantizers and can differ");
+  }
   print_remedies(hunt, arguments, log);
   if (!hunt.doubt.empty()) log.warning(hunt.doubt);
 }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ir/model.h"
+#include "tensor/datum.h"
+
+namespace assay::debug {
+
+using tensor::Datum;
+
+// A value that a second model has in the codes of a quantizer, in the place of one of the first.
+struct Quantized {
+  Datum codes;       // none: its side does not show them
+  Datum scale;       // of all elements, of those at an index of `axis`, or of `block` of these in a row
+  Datum zero_point;  // none: 0
+  int64_t axis = 1;  // may count from the end
+  int64_t block = 0;
+};
+
+// Of one layer: of its operands and results.
+using QuantizedValues = std::map<ir::ValueId, Quantized>;
+
+// Of the quantizer of a value.
+struct QuantizerFault {
+  std::string text;
+  bool is_clipped = false;
+};
+
+// A matrix of 8-bit codes, transposed; others stay as they are.
+Datum turned(const Datum& codes);
+
+// What a quantizer makes of numbers.
+struct Quantization {
+  Datum numbers;            // what the codes mean, in float32; none where shapes do not fit
+  std::string fault;        // why no sound quantizer makes them of the numbers; empty: one does
+  bool is_clipped = false;  // the fault is its range
+  double excess = 0;        // the furthest element beside its step; those beyond the range do not count
+  double step = 0;          // there
+};
+
+// The numbers of the codes beside `values`, which they stand for. Sound are codes at most half a step off, few of them
+// a whole one, and ends of the range for what is beyond it, if a wider range is not clearly better. `roundoff`: of the
+// type in which the values are computed.
+Quantization quantization_of(const Quantized& quantized, const Datum& values, double roundoff);
+
+}  // namespace assay::debug
