@@ -20,7 +20,7 @@ struct RunInputs {
   bool has_made_values = false;
 };
 
-// Whether the model can be walked and run as a graph, whatever else is wrong.
+// True if the model can be walked and run as a graph, whatever else is wrong.
 bool is_sound(const Diagnostics& load_findings);
 
 // Runs all checks over a model. Without `inputs` nothing is run.

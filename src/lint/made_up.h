@@ -4,7 +4,7 @@
 
 namespace assay::lint {
 
-// What of a run follows from shapes and values of inputs that nobody chose, so that a failure may be theirs.
+// Causes of a failure that nobody chose: shapes and values of inputs that were made up for the run.
 struct MadeUp {
   bool shapes = false;
   bool values = false;
@@ -18,7 +18,7 @@ class MadeUpValues {
   // With inputs for the run.
   explicit MadeUpValues(const Subject& subject);
 
-  // What a failure of the node may come from: shapes of its operands, and elements that decide whether it can run.
+  // Made-up causes that a failure of the node may have: shapes of its operands, and elements that decide whether it can run.
   MadeUp behind(ir::NodeId node) const;
 
  private:

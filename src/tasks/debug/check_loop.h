@@ -40,7 +40,7 @@ class CheckLoop {
   const Error& last_fault() const { return *last_fault_; }
   const results::DebugIteration& last_iteration() const { return loop_.iterations.back(); }
   void keep_artifact() { keeps_artifact_ = true; }
-  // What cannot be made has failed.
+  // From now on a trial that cannot be made has failed.
   void count_faults_as_failures() { faults_fail_ = true; }
   results::DebugLoop take() { return std::move(loop_); }
 

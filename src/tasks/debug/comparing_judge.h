@@ -27,7 +27,7 @@ class ComparingJudge {
   const tensor::NamedData& last_expected() const { return expected_of_last_; }
   // Values of saved results; empty: another backend or the reference is what is compared with.
   const tensor::NamedData& saved() const { return saved_; }
-  // Whether failing means that outputs differ, and not that the backend fails.
+  // True if the whole model fails because outputs differ, and not because the backend does.
   bool differs_in_values() const { return has_failed_ && !error_shape_; }
   // How the whole model fails: `y: max abs 0.1 …`, or the error.
   const std::string& symptom() const { return symptom_; }

@@ -14,7 +14,7 @@ OptionGroup functions_group();
 compare::CompareOptions compare_options(const Arguments& arguments, std::vector<std::string>& notes);
 // Whether tolerances are computed (`--tolerance auto`).
 bool wants_computed_tolerance(const Arguments& arguments);
-// Whether the user left everything to the default tolerances.
+// True if no tolerance and no function of comparison was chosen.
 bool has_default_tolerance(const Arguments& arguments);
 inline constexpr std::string_view kDefaultToleranceHint =
     "The tolerances are the default ones, 1e-05; `--tolerance auto` computes them from the model's arithmetic";
